@@ -1,0 +1,46 @@
+# Needs only Python 3.11 or newer and make: every target builds what it needs in .venv by itself.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+DATA   ?= $(FRANCHISE_DATA)
+
+.PHONY: demo test test-slow bench lint clean
+
+$(VENV)/.made:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "franchise needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) -e '.[all,dev]'
+	@touch $@ $(VENV)/.demo
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(PIP) -e '.[all,dev,bench]'
+	@touch $@
+
+demo: $(VENV)/.demo
+	$(BIN)/franchise demo
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-slow: $(VENV)/.dev
+	$(BIN)/python -m pytest -m slow -n 2 --dist worksteal
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/collapsed.py $(if $(DATA),--data $(DATA))
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +

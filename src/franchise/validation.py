@@ -1,0 +1,109 @@
+"""Checks of what users hand in, made once, at the border.
+
+Every check either returns the value in the form the rest of the package relies on or raises an `InputError`
+that names the argument, what came, what is allowed and, where it is known, the repair.  Nothing below the
+border checks again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from franchise.errors import InputError
+
+
+def describe(value: Any) -> str:
+    """A short text that shows a value in an error message: its repr, cut, or an array's shape and type."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and type {value.dtype}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def check_integer(name: str, value: Any, minimum: int | None = None, maximum: int | None = None) -> int:
+    """`value` as an int within the bounds (both inclusive); booleans are not numbers here."""
+    bounds = _bounds_in_words(minimum, maximum)
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        if isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():
+            value = int(value)
+        else:
+            raise InputError(f"{name} must be a whole number{bounds}; got {describe(value)}.")
+    value = int(value)
+    if (minimum is not None and value < minimum) or (maximum is not None and value > maximum):
+        raise InputError(f"{name} must be a whole number{bounds}; got {value}.")
+    return value
+
+
+def check_positive(name: str, value: Any) -> float:
+    """`value` as a finite float above zero."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"{name} must be a positive number; got {describe(value)}.")
+    value = float(value)
+    if not (math.isfinite(value) and value > 0):
+        raise InputError(f"{name} must be a positive, finite number; got {value}.")
+    return value
+
+
+def check_choice(name: str, value: Any, allowed: Iterable[str]) -> str:
+    """`value` if it is one of the allowed words; otherwise an error that lists them and guesses what was meant."""
+    allowed = list(allowed)
+    if isinstance(value, str) and value in allowed:
+        return value
+    message = f"{name} must be one of {', '.join(repr(word) for word in allowed)}; got {describe(value)}."
+    close = get_close_matches(value, allowed, n=1) if isinstance(value, str) else []
+    raise InputError(f"{message} Did you mean {close[0]!r}?" if close else message)
+
+
+def check_finite(name: str, values: np.ndarray) -> np.ndarray:
+    """`values` if none is NaN or infinite; otherwise an error that names the first bad place."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        place = tuple(int(index) for index in np.argwhere(bad)[0])
+        where = place[0] if len(place) == 1 else place
+        raise InputError(
+            f"{name} holds {int(bad.sum())} value(s) that are NaN or infinite, the first at {where}: "
+            f"{values[place]}. Remove or fill in such values first."
+        )
+    return values
+
+
+def check_counts(name: str, values: Any) -> np.ndarray:
+    """`values` as an int64 array of whole numbers, none negative (floats are taken if they are whole)."""
+    array = np.asarray(values)
+    if array.dtype == bool:
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{name} must be whole numbers, 0 or more; got values of type {array.dtype}.")
+    if array.dtype.kind == "f":
+        check_finite(name, array)
+        bad = array != np.floor(array)
+        if bad.any():
+            place = tuple(int(index) for index in np.argwhere(bad)[0])
+            raise InputError(f"{name} must be whole numbers; got {array[place]} at {_place_in_words(place)}.")
+    negative = array < 0
+    if negative.any():
+        place = tuple(int(index) for index in np.argwhere(negative)[0])
+        raise InputError(f"{name} must not be negative; got {array[place]} at {_place_in_words(place)}.")
+    if array.size and array.max() > np.iinfo(np.int64).max // 2:
+        raise InputError(f"{name} must fit in 64 bits; got {array.max()}.")
+    return array.astype(np.int64, copy=False)
+
+
+def _bounds_in_words(minimum: int | None, maximum: int | None) -> str:
+    if minimum is not None and maximum is not None:
+        return f" from {minimum} to {maximum}"
+    if minimum is not None:
+        return f", {minimum} or more"
+    if maximum is not None:
+        return f", {maximum} or less"
+    return ""
+
+
+def _place_in_words(place: tuple[int, ...]) -> str:
+    return f"position {place[0]}" if len(place) == 1 else f"position {place}"
