@@ -1,0 +1,158 @@
+"""The contract of a likelihood family, and what a family gets for free.
+
+A family says how observations of one topic are distributed, F(phi), and what is believed of a topic's
+parameter before seeing any, H.  It is one class in one file:
+
+* two named tuples of arrays, at the level of the module: *Statistics*, all that must be known of the
+  observations in each topic, and *Parameters*, a drawn phi of each topic.  One slot a topic, on any axis;
+  hyperparameters ride along.
+* static methods that run inside kernels, compiled: the verbs of `franchise.kernels.verbs`.  Required:
+  `add`, `remove`, `merge`, `clear`, `log_predictive`, `log_marginal`, `log_density`.  The `fill_...` verbs
+  have defaults here, which a family may replace by something faster with the same meaning.
+* ordinary methods, in NumPy: `prepare`, `empty_statistics`, `draw_parameters`, `draw_observations`,
+  `settings`.
+
+`franchise.check_family` tests all of it: the chain rule, that adding and removing cancel, that draws fit the
+density, and more.  `families/poisson.py` is a good first one to read.
+
+Compiled code must be plain: numbers, arrays, loops, the `math` module, calls to other compiled functions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from franchise.kernels import verbs
+from franchise.kernels.random import exponentiate
+
+
+class Family:
+    """A likelihood with its prior; subclass it to write your own (see the docstring of the module)."""
+
+    Statistics: ClassVar[type]
+    """Named tuple of arrays: what is known of the observations in each topic."""
+
+    Parameters: ClassVar[type]
+    """Named tuple of arrays: a drawn parameter of each topic (phi_k)."""
+
+    conjugate: ClassVar[bool] = True
+    """Whether `log_predictive` and `log_marginal` exist: the parameter can be integrated out exactly."""
+
+    exact_statistics: ClassVar[bool] = False
+    """Whether adding and removing leaves no rounding (integers); otherwise statistics are recounted each sweep."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Tell the kernels which class answers for these statistics and parameters."""
+        super().__init_subclass__(**keywords)
+        for name in ("Statistics", "Parameters"):
+            if name in cls.__dict__:
+                verbs.register(cls.__dict__[name], cls)
+
+    # -- what a family provides, in NumPy ------------------------------------------------------------------
+
+    def prepare(self, observations: Any) -> Any:
+        """Check the observations and put them in the form the kernels read; InputError if they do not fit."""
+        raise NotImplementedError
+
+    def count(self, prepared: Any) -> int:
+        """Number of observations in what `prepare` returned."""
+        return len(prepared)
+
+    def empty_statistics(self, capacity: int) -> Any:
+        """Statistics of `capacity` empty topics."""
+        raise NotImplementedError
+
+    def draw_parameters(self, statistics: Any, limit: int, rng: np.random.Generator) -> Any:
+        """Draw phi_k given its observations, for the slots k < limit; from the prior H where there are none."""
+        raise NotImplementedError
+
+    def draw_observations(self, parameters: Any, topics: np.ndarray, rng: np.random.Generator, like: Any) -> Any:
+        """Draw one observation from F(phi_k) for each k in `topics`, in the prepared form.
+
+        `like` are prepared observations that lend what the model does not explain, such as the total of a
+        count vector; row i of the result is like row i of `like`.
+        """
+        raise NotImplementedError
+
+    def settings(self) -> dict[str, Any]:
+        """The arguments that make this family again, as plain numbers, lists and strings."""
+        raise NotImplementedError
+
+    # -- what it gets for free -----------------------------------------------------------------------------
+
+    def grow(self, statistics: Any, capacity: int) -> Any:
+        """The same statistics with room for `capacity` topics."""
+        grown = self.empty_statistics(capacity)
+        for old, new in zip(statistics, grown, strict=True):
+            if isinstance(new, np.ndarray):
+                new[tuple(slice(length) for length in old.shape)] = old
+        return grown
+
+    def log_marginal_of(self, prepared: Any, indices: Any) -> float:
+        """Log marginal likelihood of some observations together, as one topic."""
+        statistics = self.empty_statistics(1)
+        for index in indices:
+            verbs.add(statistics, prepared, index, 0)
+        return float(verbs.log_marginal(statistics, 0))
+
+    def __repr__(self) -> str:
+        """Show the family as the call that makes it."""
+        inside = ", ".join(f"{name}={_short(value)}" for name, value in self.settings().items())
+        return f"{type(self).__name__}({inside})"
+
+    # -- defaults of the verbs, compiled -------------------------------------------------------------------
+
+    @staticmethod
+    def fill_topic_weights(statistics, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
+        """Weights by way of logs: the largest density among the topics that can be drawn becomes one."""
+        largest = -math.inf
+        for topic in range(limit):
+            if prior_weights[topic] > 0.0:
+                out[topic] = verbs.log_predictive(statistics, observations, index, topic)
+                largest = max(largest, out[topic])
+        return exponentiate(prior_weights, largest, limit, out)
+
+    @staticmethod
+    def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
+        """By the chain rule: add the members one after another, then take them out again."""
+        total = 0.0
+        for index in members:
+            total += verbs.log_predictive(statistics, observations, index, topic)
+            verbs.add(statistics, observations, index, topic)
+        for index in members[::-1]:
+            verbs.remove(statistics, observations, index, topic)
+        return total
+
+    @staticmethod
+    def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]
+        """Weights by way of logs, as in `fill_topic_weights`."""
+        largest = -math.inf
+        for topic in range(limit):
+            if prior_weights[topic] > 0.0:
+                if topic == bench:
+                    out[topic] = verbs.log_marginal(statistics, bench)
+                else:
+                    out[topic] = verbs.log_block_predictive(statistics, observations, members, bench, topic)
+                largest = max(largest, out[topic])
+        return exponentiate(prior_weights, largest, limit, out)
+
+    @staticmethod
+    def fill_log_marginals(statistics, limit, out):  # type: ignore[no-untyped-def]
+        """One topic after another."""
+        for topic in range(limit):
+            out[topic] = verbs.log_marginal(statistics, topic)
+
+
+class Example(NamedTuple):
+    """A family with observations that fit it, for generic tests; every family's module has some."""
+
+    family: Family
+    observations: Any
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,228 @@
+"""Words: each observation is one of V categories.
+
+    phi_k ~ Dirichlet(eta_1, ..., eta_V),   x ~ Categorical(phi_k)
+
+With n_kw observations of category w in topic k, n_k in all, and eta = sum_w eta_w:
+
+    f_k(x = w)      = (n_kw + eta_w) / (n_k + eta)
+    log p(block k)  = lgamma(eta) - lgamma(eta + n_k) + sum_w [lgamma(eta_w + n_kw) - lgamma(eta_w)]
+    phi_k | block   ~ Dirichlet(eta_1 + n_k1, ..., eta_V + n_kV)
+
+Teh et al. (2006), section 5; Frank et al. (2020), "Categorical"; algorithms page, section 9.
+
+The counts are kept by word, then topic, so that what a draw for one word needs lies side by side.  The prior
+may be learned: with ``prior=Gamma(a, b)`` it is symmetric, eta_w = prior for every w, and moves along with
+the chain (`moves.TopicPrior`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.families.base import Example, Family
+from franchise.families.dirichlet import DirichletPrior
+from franchise.kernels import verbs
+from franchise.kernels.dirichlet import SHORT_BLOCK, fill_short_block_weights, log_rising_sums
+from franchise.kernels.random import draw_dirichlets, exponentiate
+from franchise.priors import Gamma
+from franchise.validation import check_integer, describe
+
+
+class CategoricalStatistics(NamedTuple):
+    """What is known of each topic; C slots, V categories."""
+
+    counts: np.ndarray  # int32 (V, C): observations by category and topic, n_kw
+    totals: np.ndarray  # int64 (C,): observations of the topic, n_k
+    inverse_mass: np.ndarray  # float64 (C,): 1 / (n_k + eta), kept beside n_k
+    prior: np.ndarray  # float64 (V,): eta_w
+    prior_mass: np.ndarray  # float64 (1,): eta = sum of eta_w
+
+
+class CategoricalParameters(NamedTuple):
+    """A distribution over the categories for each topic."""
+
+    log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
+
+
+class Categorical(DirichletPrior, Family):
+    """Observations are whole numbers below `size`; topics are distributions over them.
+
+    Parameters
+    ----------
+    size : int
+        Number of categories V (for text, words in the vocabulary).
+    prior : float, array of length `size`, or franchise.Gamma
+        The Dirichlet prior eta of a topic: one number for all categories, one for each, or a Gamma prior to
+        learn a common number (traced as ``"prior"``).
+    """
+
+    Statistics = CategoricalStatistics
+    Parameters = CategoricalParameters
+    exact_statistics = True
+
+    def __init__(self, size: int, prior: float | np.ndarray | Gamma = 0.1) -> None:
+        self.size = check_integer("size", size, minimum=1)
+        self.set_prior_argument(prior)
+
+    def prepare(self, observations: Any) -> np.ndarray:
+        """Category ids as int32, each from 0 to size - 1."""
+        ids = np.asarray(observations)
+        if ids.ndim != 1 or ids.dtype.kind not in "iuf":
+            raise InputError(
+                f"Categorical needs one whole number per observation, shape (N,); got {describe(ids)}. "
+                f"For count vectors use Multinomial."
+            )
+        if ids.dtype.kind == "f" and not np.array_equal(ids, np.floor(ids)):
+            raise InputError("Categorical needs whole numbers; got fractions or NaN among the observations.")
+        if ids.size and (ids.min() < 0 or ids.max() >= self.size):
+            wrong = ids.min() if ids.min() < 0 else ids.max()
+            place = int(np.flatnonzero(ids == wrong)[0])
+            raise InputError(
+                f"Categorical(size={self.size}) takes ids from 0 to {self.size - 1}; got {wrong} at position "
+                f"{place}. Give a larger size, or number the categories from 0."
+            )
+        return np.ascontiguousarray(ids, dtype=np.int32)
+
+    def empty_statistics(self, capacity: int) -> CategoricalStatistics:
+        """No observations in any of `capacity` topics."""
+        prior = self.prior_vector()
+        mass = prior.sum()
+        return CategoricalStatistics(
+            counts=np.zeros((self.size, capacity), np.int32),
+            totals=np.zeros(capacity, np.int64),
+            inverse_mass=np.full(capacity, 1.0 / mass),
+            prior=prior,
+            prior_mass=np.array([mass]),
+        )
+
+    def draw_parameters(
+        self, statistics: CategoricalStatistics, limit: int, rng: np.random.Generator
+    ) -> CategoricalParameters:
+        """phi_k ~ Dirichlet(eta + n_k), in logs."""
+        shapes = statistics.counts[:, :limit].T + statistics.prior
+        return CategoricalParameters(draw_dirichlets(shapes, rng))
+
+    def draw_observations(
+        self, parameters: CategoricalParameters, topics: np.ndarray, rng: np.random.Generator, like: Any
+    ) -> np.ndarray:
+        """One category from phi_k for each k in `topics`."""
+        cumulative = np.cumsum(np.exp(parameters.log_probabilities), axis=1)[topics]
+        uniforms = rng.random(len(topics)) * cumulative[:, -1]
+        return (cumulative <= uniforms[:, None]).sum(axis=1).clip(max=self.size - 1).astype(np.int32)
+
+    # -- compiled ------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """n_kw and n_k go up by one."""
+        statistics.counts[observations[index], topic] += 1
+        statistics.totals[topic] += 1
+        statistics.inverse_mass[topic] = 1.0 / (statistics.totals[topic] + statistics.prior_mass[0])
+
+    @staticmethod
+    def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """n_kw and n_k go down by one."""
+        statistics.counts[observations[index], topic] -= 1
+        statistics.totals[topic] -= 1
+        statistics.inverse_mass[topic] = 1.0 / (statistics.totals[topic] + statistics.prior_mass[0])
+
+    @staticmethod
+    def merge(statistics, source, target):  # type: ignore[no-untyped-def]
+        """Counts add up."""
+        for category in range(len(statistics.prior)):
+            statistics.counts[category, target] += statistics.counts[category, source]
+        statistics.totals[target] += statistics.totals[source]
+        statistics.inverse_mass[target] = 1.0 / (statistics.totals[target] + statistics.prior_mass[0])
+
+    @staticmethod
+    def clear(statistics, topic):  # type: ignore[no-untyped-def]
+        """All counts zero; nothing to do if the total says that they are."""
+        if statistics.totals[topic] > 0:
+            for category in range(len(statistics.prior)):
+                statistics.counts[category, topic] = 0
+            statistics.totals[topic] = 0
+        statistics.inverse_mass[topic] = 1.0 / statistics.prior_mass[0]
+
+    @staticmethod
+    def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """log (n_kw + eta_w) - log (n_k + eta)."""
+        category = observations[index]
+        return math.log(
+            (statistics.counts[category, topic] + statistics.prior[category]) * statistics.inverse_mass[topic]
+        )
+
+    @staticmethod
+    def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
+        """The Dirichlet-multinomial of a sequence: no multinomial coefficient."""
+        mass = statistics.prior_mass[0]
+        total = math.lgamma(mass) - math.lgamma(mass + statistics.totals[topic])
+        for category in range(len(statistics.prior)):
+            count = statistics.counts[category, topic]
+            if count > 0:
+                prior = statistics.prior[category]
+                total += math.lgamma(prior + count) - math.lgamma(prior)
+        return total
+
+    @staticmethod
+    def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
+        """log phi_kw."""
+        return parameters.log_probabilities[topic, observations[index]]
+
+    @staticmethod
+    def fill_topic_weights(statistics, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
+        """No logs needed: the predictive is a ratio of counts."""
+        category = observations[index]
+        counts = statistics.counts[category]
+        prior = statistics.prior[category]
+        total = 0.0
+        for topic in range(limit):
+            out[topic] = prior_weights[topic] * (counts[topic] + prior) * statistics.inverse_mass[topic]
+            total += out[topic]
+        return total
+
+    @staticmethod
+    def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
+        """sum over members of log (n_kw + eta_w + repeats) - log (n_k + eta + members before)."""
+        mass = statistics.totals[topic] + statistics.prior_mass[0]
+        total = math.lgamma(mass) - math.lgamma(mass + len(members))
+        for index in members:
+            category = observations[index]
+            statistics.counts[category, bench] -= 1
+            repeats = statistics.counts[category, bench]
+            total += math.log(statistics.counts[category, topic] + statistics.prior[category] + repeats)
+        for index in members:
+            statistics.counts[observations[index], bench] += 1
+        return total
+
+    @staticmethod
+    def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]
+        """Products of counts for a short block; logs only for a long one (see `kernels.dirichlet`)."""
+        if len(members) <= SHORT_BLOCK:
+            return fill_short_block_weights(statistics, observations, members, bench, prior_weights, limit, out)
+        largest = -math.inf
+        for topic in range(limit):
+            if prior_weights[topic] > 0.0:
+                if topic == bench:
+                    out[topic] = verbs.log_marginal(statistics, bench)
+                else:
+                    out[topic] = verbs.log_block_predictive(statistics, observations, members, bench, topic)
+                largest = max(largest, out[topic])
+        return exponentiate(prior_weights, largest, limit, out)
+
+    @staticmethod
+    def fill_log_marginals(statistics, limit, out):  # type: ignore[no-untyped-def]
+        """All topics in one pass over the counts, in the order they lie in memory."""
+        log_rising_sums(statistics.counts, statistics.prior, limit, out)
+        mass = statistics.prior_mass[0]
+        for topic in range(limit):
+            out[topic] += math.lgamma(mass) - math.lgamma(mass + statistics.totals[topic])
+
+
+def examples() -> list[Example]:
+    """Small data for generic tests: a symmetric and an asymmetric prior."""
+    words = np.array([0, 1, 0, 2, 1, 0])
+    return [Example(Categorical(3, 0.5), words), Example(Categorical(4, np.array([0.2, 1.0, 0.4, 2.0])), words)]

@@ -1,0 +1,103 @@
+"""The Dirichlet prior over categories, shared by Categorical and Multinomial: given, or learned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.priors import Gamma, check_number_or_gamma
+from franchise.validation import describe
+
+
+class DirichletPrior:
+    """Holds `prior`: a number for every category, a vector with one for each, or a Gamma to learn a number.
+
+    The current value lives in the statistics (fields `prior` and `prior_mass`), since it is part of the
+    state of a chain when it is learned.
+    """
+
+    size: int
+
+    def set_prior_argument(self, prior: Any) -> None:
+        """Check and keep the argument `prior` of the constructor."""
+        self.prior: float | np.ndarray | Gamma
+        if isinstance(prior, (list, tuple, np.ndarray)) and np.ndim(prior) > 0:
+            self.prior = self._checked_vector(np.asarray(prior))
+        else:
+            self.prior = check_number_or_gamma("prior", prior)
+
+    def _checked_vector(self, prior: np.ndarray) -> np.ndarray:
+        if prior.shape != (self.size,) or prior.dtype.kind not in "iuf":
+            raise InputError(
+                f"prior must be a positive number, franchise.Gamma(shape, rate), or {self.size} positive "
+                f"numbers, one a category; got {describe(prior)}."
+            )
+        bad = ~(np.isfinite(prior) & (prior > 0))
+        if bad.any():
+            place = int(np.flatnonzero(bad)[0])
+            raise InputError(f"prior must be positive everywhere; got {prior[place]} at position {place}.")
+        return prior.astype(np.float64)
+
+    @property
+    def learned_prior(self) -> Gamma | None:
+        """The prior of the prior, if it is learned."""
+        return self.prior if isinstance(self.prior, Gamma) else None
+
+    def prior_vector(self) -> np.ndarray:
+        """eta_w for every category; where it is learned, the mean of its prior, to start from."""
+        if isinstance(self.prior, np.ndarray):
+            return self.prior.copy()
+        return np.full(self.size, self.prior.mean if isinstance(self.prior, Gamma) else self.prior)
+
+    @staticmethod
+    def prior_value(statistics: Any) -> float:
+        """The current common value of a learned prior."""
+        return float(statistics.prior[0])
+
+    @staticmethod
+    def set_prior_value(statistics: Any, value: float) -> None:
+        """Change a learned prior: eta_w = value for every w, and what is kept beside it."""
+        statistics.prior[:] = value
+        statistics.prior_mass[0] = statistics.prior.sum()
+        statistics.inverse_mass[:] = 1.0 / (statistics.totals + statistics.prior_mass[0])
+
+    def log_likelihood_by_prior(self, statistics: Any, limit: int) -> Callable[[float], float]:
+        """The log likelihood of all topics as a function of a common eta, quick to evaluate again and again.
+
+            sum_k [lgamma(V eta) - lgamma(V eta + n_k)] + sum_kw [lgamma(eta + n_kw) - lgamma(eta)]
+
+        Equal counts give equal terms, so only distinct counts and how often each occurs matter.
+        """
+        counts, times = np.unique(statistics.counts[:, :limit], return_counts=True)
+        counts, times = counts[counts > 0], times[counts > 0]
+        totals = statistics.totals[:limit]
+        totals = totals[totals > 0]
+        size = self.size
+
+        def log_likelihood(prior: float) -> float:
+            per_topic = sum(math.lgamma(size * prior + total) for total in totals.tolist())
+            per_count = sum(
+                often * math.lgamma(prior + count)
+                for count, often in zip(counts.tolist(), times.tolist(), strict=True)
+            )
+            return (
+                len(totals) * math.lgamma(size * prior)
+                - per_topic
+                + per_count
+                - int(times.sum()) * math.lgamma(prior)
+            )
+
+        return log_likelihood
+
+    def settings(self) -> dict[str, Any]:
+        """Size and prior, as plain values."""
+        prior: Any = self.prior
+        if isinstance(prior, np.ndarray):
+            prior = prior.tolist()
+        elif isinstance(prior, Gamma):
+            prior = {"shape": prior.shape, "rate": prior.rate}
+        return {"size": self.size, "prior": prior}

@@ -1,0 +1,1 @@
+"""Compiled loops: arrays in, arrays out; no classes, no input checks, no printing."""

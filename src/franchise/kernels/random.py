@@ -1,0 +1,82 @@
+"""Draws: from unnormalised weights, from Dirichlet distributions in logs, in the urns of table counts.
+
+Inside kernels only `rng.random()` is used (each further method of a Generator costs a second of compilation);
+what needs more is drawn in NumPy, outside.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from franchise.kernels.compile import helper
+
+
+@helper
+def draw_from_weights(weights, total, limit, uniform):
+    """Index k < limit with probability weights[k] / total.
+
+    `uniform` is in [0, 1). Rounding may put ``uniform * total`` beyond the last cumulative weight: then the
+    last index with positive weight is the one meant.
+    """
+    target = uniform * total
+    last = -1
+    cumulative = 0.0
+    for index in range(limit):
+        if weights[index] > 0.0:
+            cumulative += weights[index]
+            last = index
+            if target < cumulative:
+                return index
+    return last
+
+
+@helper
+def exponentiate(prior_weights, largest, limit, out):
+    """Turn logs in `out` into ``prior_weights * exp(out - largest)``, zero where the prior weight is; the sum."""
+    total = 0.0
+    for index in range(limit):
+        if prior_weights[index] > 0.0:
+            out[index] = prior_weights[index] * math.exp(out[index] - largest)
+            total += out[index]
+        else:
+            out[index] = 0.0
+    return total
+
+
+@helper
+def draw_stick(concentration, uniform):
+    """Beta(1, concentration) from a uniform: 1 - (1 - uniform)^(1 / concentration), without cancellation."""
+    return -math.expm1(math.log1p(-uniform) / concentration)
+
+
+@helper
+def draw_table_count(customers, concentration, rng):
+    """Number of tables that `customers` (at least one) occupy in a Chinese restaurant process.
+
+    The first opens a table; customer i + 1 opens one with probability a / (a + i), independently (Antoniak):
+    the law of algorithms 1.2 without Stirling numbers.
+    """
+    tables = 1
+    for seated in range(1, customers):
+        if rng.random() * (concentration + seated) < concentration:
+            tables += 1
+    return tables
+
+
+def draw_log_gammas(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Logs of Gamma(shape, 1) draws; sound for shapes so small that the draws themselves underflow.
+
+    log Gamma(a) = log Gamma(a + 1) + log(U) / a, for every a > 0.
+    """
+    shapes = np.asarray(shapes, dtype=np.float64)
+    boosted = np.log(rng.standard_gamma(shapes + 1.0))
+    return boosted + np.log1p(-rng.random(shapes.shape)) / shapes
+
+
+def draw_dirichlets(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Logs of Dirichlet draws, one for each row of `shapes`."""
+    logs = draw_log_gammas(shapes, rng)
+    largest = logs.max(axis=-1, keepdims=True)
+    return logs - (largest + np.log(np.exp(logs - largest).sum(axis=-1, keepdims=True)))

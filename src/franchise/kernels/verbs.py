@@ -1,0 +1,106 @@
+"""The verbs of a family, as kernels speak them.
+
+A kernel never knows which family it works for.  It holds the family's statistics, a named tuple of flat
+arrays with one place (*slot*) a topic, and speaks the verbs below.  Which code a verb runs is decided by the
+*type* of the named tuple: in compiled code when the kernel is compiled (so nothing is decided inside a loop,
+and compiled code can be kept on disk), in plain Python when it is called.
+
+A family is registered by `register`, which `franchise.families.Family` calls for every subclass; its static
+methods of the same names are the code.  What each verb must do is said in its docstring here; `observations`
+is always what the family's `prepare` returned, `index` a row of it, `topic` a slot.
+"""
+
+from __future__ import annotations
+
+from numba.core import types
+from numba.extending import overload
+
+_FAMILY_OF: dict[type, type] = {}
+
+
+def register(tuple_class: type, family_class: type) -> None:
+    """From now on, verbs on `tuple_class` run the static methods of `family_class`."""
+    _FAMILY_OF[tuple_class] = family_class
+
+
+def _verb(stub):
+    """Turn a documented stub into a function that runs the code of the family of its first argument."""
+    name = stub.__name__
+
+    def call(owner, *arguments):
+        return getattr(_FAMILY_OF[type(owner)], name)(owner, *arguments)
+
+    call.__name__, call.__doc__, call.__module__ = name, stub.__doc__, stub.__module__
+
+    @overload(call, strict=False)
+    def choose(owner, *arguments):
+        if isinstance(owner, types.NamedTuple) and owner.instance_class in _FAMILY_OF:
+            return getattr(_FAMILY_OF[owner.instance_class], name)
+        return None
+
+    return call
+
+
+@_verb
+def add(statistics, observations, index, topic):
+    """Put one observation into a topic."""
+
+
+@_verb
+def remove(statistics, observations, index, topic):
+    """Take one observation, which is in the topic, out of it."""
+
+
+@_verb
+def merge(statistics, source, target):
+    """Put all of topic `source` into topic `target`; `source` stays as it is."""
+
+
+@_verb
+def clear(statistics, topic):
+    """Make the topic empty, exactly, whatever rounding has left in it."""
+
+
+@_verb
+def log_predictive(statistics, observations, index, topic):
+    """Log predictive density of an observation that is not in the topic, log f_k(x); of an empty topic, f_new."""
+
+
+@_verb
+def log_marginal(statistics, topic):
+    """Log marginal likelihood of all observations in the topic, its parameter integrated out; 0 if empty."""
+
+
+@_verb
+def log_density(parameters, observations, index, topic):
+    """Log density of an observation given the parameter of a topic, log f(x; phi_k)."""
+
+
+@_verb
+def fill_topic_weights(statistics, observations, index, prior_weights, limit, out):
+    """Fill ``out[k]`` with ``prior_weights[k] * f_k(x)``, k < limit, up to a common factor; return their sum.
+
+    Zero prior weight gives zero. The default works in logs; a family may do better.
+    """
+
+
+@_verb
+def log_block_predictive(statistics, observations, members, bench, topic):
+    """Log predictive density of several observations jointly.
+
+    The observations `members` are not in the topic; they have been put into the otherwise empty slot `bench`.
+    """
+
+
+@_verb
+def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):
+    """Fill ``out[k]`` with ``prior_weights[k]`` times the joint predictive of `members`, as above, k < limit.
+
+    Up to a common factor; returns their sum. Zero prior weight gives zero. ``out[bench]`` is for a new topic:
+    the marginal likelihood of the members by themselves.
+    """
+
+
+@_verb
+def fill_log_marginals(statistics, limit, out):
+    """Fill ``out[k]`` with the log marginal likelihood of topic k, for k < limit."""

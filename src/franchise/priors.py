@@ -1,0 +1,52 @@
+"""Priors of the few numbers that stand above everything: concentrations and the topics' prior."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from franchise.errors import InputError
+from franchise.validation import check_positive, describe
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """A Gamma prior with the given shape and rate (mean shape / rate), for a number that is learned.
+
+    Wherever a concentration or a topic prior is asked for, a plain number fixes it and a `Gamma` learns it.
+    """
+
+    shape: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        """Both must be positive."""
+        object.__setattr__(self, "shape", check_positive("Gamma: shape", self.shape))
+        object.__setattr__(self, "rate", check_positive("Gamma: rate", self.rate))
+
+    @property
+    def mean(self) -> float:
+        """shape / rate, where a chain starts."""
+        return self.shape / self.rate
+
+    def log_density(self, value: float) -> float:
+        """Log density at a positive value."""
+        return (
+            self.shape * math.log(self.rate)
+            - math.lgamma(self.shape)
+            + (self.shape - 1.0) * math.log(value)
+            - self.rate * value
+        )
+
+
+def check_number_or_gamma(name: str, value: Any) -> float | Gamma:
+    """A positive number (fixed) or a Gamma prior (learned)."""
+    if isinstance(value, Gamma):
+        return value
+    if isinstance(value, str) or not hasattr(value, "__float__"):
+        raise InputError(
+            f"{name} must be a positive number, which fixes it, or franchise.Gamma(shape, rate), which learns "
+            f"it; got {describe(value)}."
+        )
+    return check_positive(name, value)
