@@ -1,7 +1,7 @@
 """Small shared tools: a choice among named alternatives, with weights kept in logs.
 
-A full conditional is a dictionary choice -> log weight. The choice "something not in use yet" (a new table, a new
-topic) has the name `NEW`.
+A full conditional is a dictionary choice -> log weight. The choice "something not in use yet" (a new table,
+a new topic) has the name `NEW`.
 """
 
 import math

@@ -5,13 +5,13 @@ With a Gamma(shape a, rate b) prior, and everything that does not hold the conce
     p(alpha | tables, n)  ~  alpha^(a-1) exp(-b alpha)  prod_j alpha^m_j Gamma(alpha)/Gamma(alpha+n_j)
     p(gamma | m, K)       ~  gamma^(a-1) exp(-b gamma)  gamma^K Gamma(gamma)/Gamma(gamma+m)
 
-alpha needs the tables m_j and observations n_j of every group; gamma only the number of tables m and of topics K
-(beta integrated out). A group without observations has m_j = n_j = 0 and drops out.
+alpha needs the tables m_j and observations n_j of every group; gamma only the number of tables m and of
+topics K (beta integrated out). A group without observations has m_j = n_j = 0 and drops out.
 
-These are one-dimensional, so mean, variance and distribution function come from adding up over a fine grid in
-log(concentration); any sampler's draws can be compared with them (Kolmogorov-Smirnov with `cdf`, or the moments).
-`draw_alpha` and `draw_gamma` are the auxiliary-variable draws of section 1.4, written out plainly; they leave these
-conditionals invariant, they are not independent draws from them.
+These are one-dimensional, so mean, variance and distribution function come from adding up over a fine grid
+in log(concentration); any sampler's draws can be compared with them (Kolmogorov-Smirnov with `cdf`, or the
+moments). `draw_alpha` and `draw_gamma` are the auxiliary-variable draws of section 1.4, written out
+plainly; they leave these conditionals invariant, they are not independent draws from them.
 """
 
 import math
@@ -48,16 +48,16 @@ def log_density_of_gamma(gamma, table_count, topic_count, shape, rate):
 class GridDistribution:
     """A density of one positive number, normalised by adding up over a grid in its logarithm.
 
-    With u = log x the density of u is x p(x); it is summed by the trapezoid rule over the range where it is within
-    exp(-50) of its maximum.
+    With u = log x the density of u is x p(x); it is summed by the trapezoid rule over the range where it is
+    within exp(-50) of its maximum.
 
     Parameters
     ----------
     log_density : function of a positive number, log p(x) up to a constant
-    points : int, grid points within the range that matters
+    points : int, grid points within the range that matters (12001: cdf right to about 1e-6)
     """
 
-    def __init__(self, log_density, points=4001):
+    def __init__(self, log_density, points=12001):
         coarse = np.linspace(math.log(1e-12), math.log(1e12), 2001)
         heights = np.array([log_density(math.exp(u)) + u for u in coarse])
         matters = coarse[heights > heights.max() - 50.0]
@@ -71,10 +71,7 @@ class GridDistribution:
         self.log_normaliser = float(log_heights.max() + math.log(slices.sum()))
         self._log_density = log_density
         self._cumulative = np.concatenate([[0.0], np.cumsum(slices)]) / slices.sum()
-        weights = np.zeros(points)
-        weights[1:] += np.diff(self._cumulative) / 2
-        weights[:-1] += np.diff(self._cumulative) / 2
-        self._weights = weights
+        self._weights = heights / heights.sum()  # the trapezoid rule again: both ends are practically 0
 
     @property
     def mean(self):
@@ -115,13 +112,14 @@ def exact_gamma(table_count, topic_count, shape, rate):
     return GridDistribution(lambda gamma: log_density_of_gamma(gamma, table_count, topic_count, shape, rate))
 
 
-# --- the auxiliary-variable draws of section 1.4 -----------------------------------------------------------------
+# --- the auxiliary-variable draws of section 1.4 ------------------------------------------------------------
 
 
 def draw_gamma(gamma, table_count, topic_count, shape, rate, rng):
     """One update of gamma (Escobar and West), given its present value.
 
-    h ~ Beta(gamma+1, m); with odds (a+K-1) : m (b - log h) draw Gamma(a+K, b - log h), else Gamma(a+K-1, b - log h)
+    h ~ Beta(gamma+1, m); with odds (a+K-1) : m (b - log h) draw Gamma(a+K, b - log h), else Gamma(a+K-1, b
+    - log h)
     """
     log_h = math.log(rng.beta(gamma + 1.0, table_count))
     new_rate = rate - log_h
@@ -135,7 +133,8 @@ def draw_gamma(gamma, table_count, topic_count, shape, rate, rng):
 def draw_alpha(alpha, tables_per_group, observations_per_group, shape, rate, rng):
     """One update of alpha (Teh et al., appendix), given its present value.
 
-    w_j ~ Beta(alpha+1, n_j),  s_j ~ Bernoulli(n_j/(n_j+alpha));  alpha ~ Gamma(a + m - sum s_j, b - sum log w_j)
+    w_j ~ Beta(alpha+1, n_j),  s_j ~ Bernoulli(n_j/(n_j+alpha)),
+    alpha ~ Gamma(a + m - sum s_j, b - sum log w_j)
     """
     new_shape = shape + sum(tables_per_group)
     new_rate = rate

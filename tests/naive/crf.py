@@ -4,15 +4,15 @@ The state is the whole seating:
 
     state = {group: [{"dish": topic, "observations": [index, ...]}, ...], ...}
 
-one list of tables for every group; topics are integers without meaning; no table is empty, except that a group may
-have no table at all. beta, pi and phi are integrated out. Two kinds of step make a sweep:
+one list of tables for every group; topics are integers without meaning; no table is empty, except that a
+group may have no table at all. beta, pi and phi are integrated out. Two kinds of step make a sweep:
 
 1. every observation is taken out of its table and draws a table, or a new one, given all others;
 2. every table draws its topic, or a new one, with all its observations moving together.
 
-Each conditional comes as `log_weights_of_...` (dictionary choice -> log weight) and as `weights_of_...` (the same
-exponentiated, not normalised, exactly the right-hand sides printed below). f_k(x) is the predictive density of x
-given the other observations of topic k.
+Each conditional comes as `log_weights_of_...` (dictionary choice -> log weight) and as `weights_of_...`
+(the same exponentiated, not normalised, exactly the right-hand sides printed below). f_k(x) is the
+predictive density of x given the other observations of topic k.
 """
 
 import math
@@ -21,7 +21,7 @@ from collections import Counter
 from tests.naive.choices import NEW, draw_choice, exponentiated, log_of, log_sum_exp, normalised
 from tests.naive.partitions import canonical
 
-# --- the state ---------------------------------------------------------------------------------------------------
+# --- the state ----------------------------------------------------------------------------------------------
 
 
 def copy_state(state):
@@ -58,7 +58,7 @@ def labels_of_state(state, observation_count):
 
 
 def tables_per_dish(state):
-    """m_k: dictionary dish -> tables that serve it, in all groups; tables without a dish (None) are left out."""
+    """m_k: dictionary dish -> tables that serve it, in all groups; tables with dish None are left out."""
     return Counter(
         table["dish"] for tables in state.values() for table in tables if table["dish"] is not None
     )
@@ -97,7 +97,7 @@ def unseat(state, group, observation):
 
 
 def seat(state, group, observation, table, dish):
-    """Seat an observation, in place, at a table of its group by position, or at NEW with this dish (or NEW)."""
+    """Seat an observation, in place: at a table of its group by position, or at a NEW one with this dish."""
     if table == NEW:
         name = unused_dish(state) if dish == NEW else dish
         state[group].append({"dish": name, "observations": [observation]})
@@ -105,7 +105,7 @@ def seat(state, group, observation, table, dish):
         state[group][table]["observations"].append(observation)
 
 
-# --- the table of one observation --------------------------------------------------------------------------------
+# --- the table of one observation ---------------------------------------------------------------------------
 
 
 def log_predictives_of_dishes(observation, state, observations, family):
@@ -160,7 +160,7 @@ def weights_of_tables(observation, group, state, observations, family, alpha, ga
     return exponentiated(tables), exponentiated(dishes)
 
 
-# --- the same, topic first ---------------------------------------------------------------------------------------
+# --- the same, topic first ----------------------------------------------------------------------------------
 
 
 def log_weights_of_topics(observation, group, state, observations, family, alpha, gamma):
@@ -213,7 +213,7 @@ def weights_of_tables_given_topic(dish, group, state, alpha, gamma):
     return exponentiated(log_weights_of_tables_given_topic(dish, group, state, alpha, gamma))
 
 
-# --- the topic of one table --------------------------------------------------------------------------------------
+# --- the topic of one table ---------------------------------------------------------------------------------
 
 
 def log_weights_of_dish(group, position, state, observations, family, gamma):
@@ -222,8 +222,9 @@ def log_weights_of_dish(group, position, state, observations, family, gamma):
         p(k_jt = k)   ~ m_k^{-jt} f_k(x_jt)
         p(k_jt = new) ~ gamma f_new(x_jt)
 
-    f_k(x_jt) is the JOINT predictive of all observations at the table, given those of topic k at other tables. The
-    dish the table has now is not looked at; a topic that only this table serves is the NEW choice.
+    f_k(x_jt) is the JOINT predictive of all observations at the table, given those of topic k at other
+    tables. The dish the table has now is not looked at; a topic that only this table serves is the NEW
+    choice.
 
     Returns a dictionary dish, or NEW -> log weight.
     """
@@ -243,7 +244,7 @@ def weights_of_dish(group, position, state, observations, family, gamma):
     return exponentiated(log_weights_of_dish(group, position, state, observations, family, gamma))
 
 
-# --- the sweep ---------------------------------------------------------------------------------------------------
+# --- the sweep ----------------------------------------------------------------------------------------------
 
 
 def draw_table_of_observation(
@@ -270,7 +271,7 @@ def draw_dish_of_table(group, position, state, observations, family, gamma, rng)
 
 
 def crf_sweep(state, observations, groups, family, alpha, gamma, rng, topic_first=False):
-    """One sweep of CRF Gibbs: every observation in order of its index, then every table. Returns a new state."""
+    """One sweep of CRF Gibbs: every observation in order of index, then every table. Returns a new state."""
     state = copy_state(state)
     for observation, group in enumerate(groups):
         draw_table_of_observation(
@@ -282,7 +283,7 @@ def crf_sweep(state, observations, groups, family, alpha, gamma, rng, topic_firs
     return state
 
 
-# --- joint density and draws from the prior ----------------------------------------------------------------------
+# --- joint density, enumeration and exact draws -------------------------------------------------------------
 
 
 def log_joint_of_seating(state, observations, family, alpha, gamma):
@@ -307,6 +308,60 @@ def log_joint_of_seating(state, observations, family, alpha, gamma):
     return log_density
 
 
+def frozen(state):
+    """A seating as a hashable: its tables in order of their first observation, dishes renamed in that order.
+
+    Each table is (group, dish, tuple of its observations); `thawed` goes back.
+    """
+    tables = sorted(
+        (tuple(sorted(table["observations"])), group, table["dish"])
+        for group, tables in state.items()
+        for table in tables
+    )
+    dishes = canonical(dish for _, _, dish in tables)
+    return tuple(
+        (group, dish, observations) for (observations, group, _), dish in zip(tables, dishes, strict=True)
+    )
+
+
+def thawed(tables, groups):
+    """The state of a frozen seating."""
+    state = {group: [] for group in groups}
+    for group, dish, observations in tables:
+        state[group].append({"dish": dish, "observations": list(observations)})
+    return state
+
+
+def posterior_over_seatings(observations, groups, family, alpha, gamma):
+    """Every seating with its exact posterior probability: dictionary frozen seating -> probability.
+
+    A distribution on these can be pushed through any conditional exactly, without a single random number.
+    For n <= 5 or so.
+    """
+    log_weights = {}
+    for seating in all_seatings(groups):
+        state = thawed(seating, groups)
+        log_weights[frozen(state)] = log_joint_of_seating(state, observations, family, alpha, gamma)
+    return normalised(log_weights)
+
+
+def all_seatings(groups):
+    """Every seating once, frozen: each observation joins a table of its group or opens one with any dish."""
+    seatings = [()]
+    for observation, group in enumerate(groups):
+        longer = []
+        for seating in seatings:
+            for position, (its_group, dish, others) in enumerate(seating):
+                if its_group == group:
+                    joined = (group, dish, (*others, observation))
+                    longer.append((*seating[:position], joined, *seating[position + 1 :]))
+            dish_count = len({dish for _, dish, _ in seating})
+            for dish in range(dish_count + 1):
+                longer.append((*seating, (group, dish, (observation,))))
+        seatings = longer
+    return seatings
+
+
 def draw_seating_from_prior(groups, alpha, gamma, rng):
     """A seating from the prior: customers enter one by one, as in `posterior.prior_by_seatings`."""
     state = {group: [] for group in groups}
@@ -322,7 +377,7 @@ def draw_seating_from_prior(groups, alpha, gamma, rng):
 
 
 def draw_seating_of_weights(labels, weights, groups, alpha, rng):
-    """Weights view -> seating view (section 1.1): seat each cell by a restaurant of concentration alpha beta_k.
+    """Weights -> seating (section 1.1): seat each cell by a restaurant of concentration alpha beta_k.
 
     Parameters
     ----------
@@ -340,11 +395,6 @@ def draw_seating_of_weights(labels, weights, groups, alpha, rng):
             for position, table in enumerate(state[group])
             if table["dish"] == dish
         }
-        choices[NEW] = math.log(alpha * weights[topic])
+        choices[NEW] = log_of(alpha * weights[topic])
         seat(state, group, observation, draw_choice(choices, rng), dish)
     return state
-
-
-def probabilities(log_weights):
-    """A conditional of this module, normalised: dictionary choice -> probability."""
-    return normalised(log_weights)

@@ -3,11 +3,12 @@
 The state is (labels, beta):
 
     labels : list, topic of each observation; None while an observation is being redrawn
-    beta   : dictionary topic -> weight for every topic in use, and NEW -> beta_u, the weight of all others; sums to 1
+    beta   : dictionary topic -> weight for every topic in use, and NEW -> beta_u for all others; sums to 1
 
-pi and phi are integrated out. A sweep redraws every label, then the table counts m given labels and beta (section
-1.2), then beta given m. The delicate point is the weight of a topic that loses its last observation: it must go back
-to beta_u BEFORE that observation is redrawn. Print reads "set to 0", which loses it and is wrong.
+pi and phi are integrated out. A sweep redraws every label, then the table counts m given labels and beta
+(section 1.2), then beta given m. The delicate point is the weight of a topic that loses its last
+observation: it must go back to beta_u BEFORE that observation is redrawn. Print reads "set to 0", which loses
+it and is wrong.
 """
 
 import math
@@ -21,7 +22,7 @@ from tests.naive.posterior import (
     log_prior_of_partition_and_tables,
 )
 
-# --- the label of one observation --------------------------------------------------------------------------------
+# --- the label of one observation ---------------------------------------------------------------------------
 
 
 def log_weights_of_topics(observation, labels, beta, observations, groups, family, alpha):
@@ -30,8 +31,8 @@ def log_weights_of_topics(observation, labels, beta, observations, groups, famil
         p(z = k)   ~ (n_jk + alpha beta_k) f_k(x)
         p(z = new) ~ alpha beta_u f_new(x)
 
-    labels[observation] must be None, and every topic in beta must have another observation. Returns a dictionary
-    topic, or NEW -> log weight.
+    labels[observation] must be None, and every topic in beta must have another observation. Returns a
+    dictionary topic, or NEW -> log weight.
     """
     assert labels[observation] is None
     log_weights = {}
@@ -81,11 +82,11 @@ def draw_label(observation, labels, beta, observations, groups, family, alpha, g
     labels[observation] = break_stick(beta, gamma, rng) if choice == NEW else choice
 
 
-# --- table counts and weights ------------------------------------------------------------------------------------
+# --- table counts and weights -------------------------------------------------------------------------------
 
 
 def draw_table_count(customers, concentration, rng):
-    """Tables of `customers` customers: 1 + sum of Bernoulli(a/(a+i)), i = 1..n-1 (section 1.2); 0 for no customers."""
+    """Tables of n customers: 1 + sum of Bernoulli(a/(a+i)), i = 1..n-1 (section 1.2); 0 for none."""
     tables = 0
     for already_seated in range(customers):
         if already_seated == 0 or rng.random() < concentration / (concentration + already_seated):
@@ -119,7 +120,7 @@ def direct_sweep(labels, beta, observations, groups, family, alpha, gamma, rng):
     return labels, draw_beta(table_counts, gamma, rng)
 
 
-# --- joint densities ---------------------------------------------------------------------------------------------
+# --- joint densities ----------------------------------------------------------------------------------------
 
 
 def log_joint(labels, table_counts, observations, groups, family, alpha, gamma):
@@ -138,10 +139,11 @@ def log_joint_of_weights(labels, beta, observations, groups, family, alpha, gamm
     """log p(x|z) + log p(beta, z), the density of the weights view (section 6, equation 15).
 
         p(beta, z) = gamma^K beta_u^(gamma-1) prod_k beta_k^-1
-                     * prod_j Gamma(alpha)/Gamma(alpha+n_j) prod_k Gamma(alpha beta_k + n_jk)/Gamma(alpha beta_k)
+                     * prod_j Gamma(alpha)/Gamma(alpha+n_j)
+                     * prod_jk Gamma(alpha beta_k + n_jk)/Gamma(alpha beta_k)
 
-    A density of (beta_1, ..., beta_K) with beta_u = 1 - sum, for the set partition z. The conditionals of labels
-    are ratios of it.
+    A density of (beta_1, ..., beta_K) with beta_u = 1 - sum, for the set partition z. The conditionals of
+    labels are ratios of it.
     """
     log_density = (gamma - 1.0) * math.log(beta[NEW])
     for topic in set(labels):

@@ -2,13 +2,15 @@
 
 Every family is a plain class with
 
-    log_marginal(block)          log of the integral of prod_i f(x_i; phi) h(phi) dphi, with ALL constants of the
-                                 observations (-log x!, multinomial coefficients, powers of 2 pi); 0 for no observations
+    log_marginal(block)          log of the integral of prod_i f(x_i; phi) h(phi) dphi, with ALL constants of
+                                 the observations (-log x!, multinomial coefficients, powers of 2 pi);
+                                 0 for no observations
     log_predictive(x, others)    log_marginal(others + [x]) - log_marginal(others)
     log_predictive_of_block(block, others)    the same for several observations jointly
 
-so that predictive distributions have no formula of their own that could be wrong. `block` and `others` are lists
-of observations. Nothing is cached and nothing is updated: every call starts from the raw observations.
+so that predictive distributions have no formula of their own that could be wrong. `block` and `others` are
+lists of observations. Nothing is cached and nothing is updated: every call starts from the raw
+observations.
 """
 
 import math
@@ -32,7 +34,7 @@ class Family:
 
 
 def _log_dirichlet_normaliser(parameters):
-    """log of prod_l Gamma(a_l) / Gamma(sum_l a_l), the integral of prod_l phi_l^(a_l - 1) over the simplex."""
+    """log of prod_l Gamma(a_l) / Gamma(sum_l a_l): the integral over the simplex of prod_l phi_l^(a_l-1)."""
     return sum(math.lgamma(a) for a in parameters) - math.lgamma(sum(parameters))
 
 
@@ -140,12 +142,13 @@ class Bernoulli(Family):
 class GaussianKnownPrecision(Family):
     """Vectors x ~ N(phi, I/precision) with phi ~ N(0, I/prior_precision).
 
-    Amini et al. write prior_precision = tau_phi^2 and precision = tau_y^2. Done the dumb way: within one coordinate
-    the n observations of a block are jointly normal with mean 0 and covariance
+    Amini et al. write prior_precision = tau_phi^2 and precision = tau_y^2. Done the dumb way: within one
+    coordinate the n observations of a block are jointly normal with mean 0 and covariance
 
         I/precision + (matrix of ones)/prior_precision
 
-    so the marginal likelihood is one n-dimensional normal density per coordinate; no posterior is ever formed.
+    so the marginal likelihood is one n-dimensional normal density per coordinate; no posterior is ever
+    formed.
 
     Parameters
     ----------
@@ -176,7 +179,7 @@ class GaussianDiagonal(Family):
     With n observations of average xbar and sum of squares SS around it,
 
         k_n = k_0 + n,  a_n = a_0 + n/2,  b_n = b_0 + SS/2 + k_0 n (xbar - m_0)^2 / (2 k_n)
-        p(block) = Gamma(a_n)/Gamma(a_0) * b_0^a_0 / b_n^a_n * (k_0/k_n)^(1/2) * (2 pi)^(-n/2)      per dimension
+        p(block) = Gamma(a_n)/Gamma(a_0) * b_0^a_0 / b_n^a_n * (k_0/k_n)^(1/2) * (2 pi)^(-n/2)   per dimension
 
     Parameters
     ----------
@@ -220,12 +223,13 @@ class GaussianFull(Family):
 
         Sigma ~ IW(degrees, scale),   mu | Sigma ~ N(mean, Sigma/mean_count),   x ~ N(mu, Sigma)
 
-    IW(nu, Psi) has density proportional to |Sigma|^(-(nu+d+1)/2) exp(-trace(Psi Sigma^-1)/2), so that Sigma^-1 is
-    Wishart(nu, Psi^-1) and the mean of Sigma is Psi/(nu - d - 1). With n observations of average xbar and scatter
-    matrix S around it,
+    IW(nu, Psi) has density proportional to |Sigma|^(-(nu+d+1)/2) exp(-trace(Psi Sigma^-1)/2), so that
+    Sigma^-1 is Wishart(nu, Psi^-1) and the mean of Sigma is Psi/(nu - d - 1). With n observations of
+    average xbar and scatter matrix S around it,
 
         k_n = k_0 + n,  nu_n = nu_0 + n,  Psi_n = Psi_0 + S + k_0 n / k_n (xbar - m_0)(xbar - m_0)'
-        p(block) = pi^(-nd/2) Gamma_d(nu_n/2)/Gamma_d(nu_0/2) |Psi_0|^(nu_0/2) / |Psi_n|^(nu_n/2) (k_0/k_n)^(d/2)
+        p(block) = pi^(-nd/2) Gamma_d(nu_n/2)/Gamma_d(nu_0/2)
+                   * |Psi_0|^(nu_0/2) / |Psi_n|^(nu_n/2) * (k_0/k_n)^(d/2)
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Set partitions of a few items, each written once.
 
-A partition of items 0..n-1 into unnamed blocks is written as a tuple of labels in which the block that appears
-first is called 0, the next new block 1, and so on ("restricted growth"): {0, 2}, {1} is (0, 1, 0). Two label
-vectors describe the same partition exactly when their canonical tuples are equal, which is how the states of a
-sampler, whose topic names mean nothing, are counted (section 1.3).
+A partition of items 0..n-1 into unnamed blocks is written as a tuple of labels in which the block that
+appears first is called 0, the next new block 1, and so on ("restricted growth"): {0, 2}, {1} is (0, 1, 0).
+Two label vectors describe the same partition exactly when their canonical tuples are equal, which is how
+the states of a sampler, whose topic names mean nothing, are counted (section 1.3).
 
 There are Bell(n) partitions: 1, 1, 2, 5, 15, 52, 203, 877, ...
 """
@@ -20,6 +20,7 @@ def canonical(labels):
     -------
     tuple of int
     """
+    labels = list(labels)
     name_of_label = {}
     for label in labels:
         if label not in name_of_label:

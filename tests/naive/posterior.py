@@ -1,7 +1,7 @@
 """The exact posterior of a tiny data set, by summing over everything (section 1.3).
 
-For a set partition z of the observations with K blocks, m_jk tables of group j serving topic k, m_k tables of topic
-k, m tables in all, and s(n, m) the unsigned Stirling numbers of the first kind,
+For a set partition z of the observations with K blocks, m_jk tables of group j serving topic k, m_k tables
+of topic k, m tables in all, and s(n, m) the unsigned Stirling numbers of the first kind,
 
     p(z, m) = prod_j Gamma(alpha)/Gamma(alpha+n_j)  *  prod_jk s(n_jk, m_jk) alpha^m_jk
               *  gamma^K prod_k Gamma(m_k)  *  Gamma(gamma)/Gamma(gamma+m)
@@ -9,15 +9,15 @@ k, m tables in all, and s(n, m) the unsigned Stirling numbers of the first kind,
     p(z|x)  ~ p(z) prod_k marginal likelihood of block k
 
 Why: in group j the seating has probability Gamma(alpha)/Gamma(alpha+n_j) prod_t alpha (n_jt - 1)!, and the
-(n_jt - 1)! of all seatings of a cell with m_jk tables add up to s(n_jk, m_jk); the tables are the customers of the
-top restaurant, which is where the second line comes from.
+(n_jt - 1)! of all seatings of a cell with m_jk tables add up to s(n_jk, m_jk); the tables are the customers
+of the top restaurant, which is where the second line comes from.
 
-`prior_by_seatings` finds p(z) in a completely different way: it plays the Chinese restaurant franchise forward,
-customer by customer, through every possible seating, and adds up the products of predictive probabilities. No
-Gamma function and no Stirling number occurs in it.
+`prior_by_seatings` finds p(z) in a completely different way: it plays the Chinese restaurant franchise
+forward, customer by customer, through every possible seating, and adds up the products of predictive
+probabilities. No Gamma function and no Stirling number occurs in it.
 
-For tests that start a chain IN the posterior there are exact draws: a partition, its table counts given it, and
-topic weights given both.
+For tests that start a chain IN the posterior there are exact draws: a partition, its table counts given it,
+and topic weights given both.
 """
 
 import itertools
@@ -83,7 +83,7 @@ def log_likelihood_of_partition(labels, observations, family):
 
 
 def prior_over_partitions(groups, alpha, gamma):
-    """Dictionary canonical labels -> prior probability, over all partitions. NOT normalised: it must sum to 1."""
+    """Dictionary canonical labels -> prior probability, over all partitions (not rescaled; sums to 1)."""
     return {
         labels: math.exp(log_prior_of_partition(labels, groups, alpha, gamma))
         for labels in all_partitions(len(groups))
@@ -116,11 +116,11 @@ def log_evidence(observations, groups, family, alpha, gamma):
     )
 
 
-# --- a second way to the prior -----------------------------------------------------------------------------------
+# --- a second way to the prior ------------------------------------------------------------------------------
 
 
 def prior_by_seatings(groups, alpha, gamma):
-    """Dictionary canonical labels -> prior probability, by playing the franchise forward through every seating.
+    """The prior over partitions again, by playing the franchise forward through every seating.
 
     Observation i, in group j where i_j others already sit:
 
@@ -129,7 +129,8 @@ def prior_by_seatings(groups, alpha, gamma):
             a dish in use                     m_k / (m + gamma)
             a new dish                        gamma / (m + gamma)
 
-    For n <= 6 or so: the number of seatings grows faster than the Bell numbers.
+    Returns a dictionary canonical labels -> probability. For n <= 6 or so: the number of seatings grows
+    faster than the Bell numbers.
     """
     probabilities = Counter()
     for seating, probability in _all_seatings(groups, alpha, gamma):
@@ -137,7 +138,7 @@ def prior_by_seatings(groups, alpha, gamma):
         for _, dish, customers in seating:
             for customer in customers:
                 dish_of_observation[customer] = dish
-        labels = canonical(dish_of_observation[i] for i in range(len(groups))) if groups else ()
+        labels = canonical(dish_of_observation[i] for i in range(len(groups)))
         probabilities[labels] += probability
     return dict(probabilities)
 
@@ -163,7 +164,7 @@ def _next_seatings(seating, observation, group, alpha, gamma):
         if its_group == group:
             joined = (group, dish, (*customers, observation))
             step = len(customers) / (already_here + alpha)
-            yield seating[:position] + (joined,) + seating[position + 1 :], step
+            yield (*seating[:position], joined, *seating[position + 1 :]), step
     opens_a_table = alpha / (already_here + alpha)
     for dish, tables in tables_per_dish.items():
         yield (*seating, (group, dish, (observation,))), opens_a_table * tables / (table_count + gamma)
@@ -171,7 +172,7 @@ def _next_seatings(seating, observation, group, alpha, gamma):
     yield (*seating, (group, new_dish, (observation,))), opens_a_table * gamma / (table_count + gamma)
 
 
-# --- exact draws, to start a chain in the posterior --------------------------------------------------------------
+# --- exact draws, to start a chain in the posterior ---------------------------------------------------------
 
 
 def draw_partition(probabilities, rng):
@@ -193,7 +194,7 @@ def draw_tables_of_partition(labels, groups, alpha, gamma, rng):
 
 
 def draw_weights_of_tables(table_counts, gamma, rng):
-    """beta | m ~ Dirichlet(m_1, ..., m_K, gamma): dictionary topic -> weight, and NEW -> weight of unseen topics."""
+    """beta | m ~ Dirichlet(m_1, ..., m_K, gamma): dictionary topic -> beta_k, and NEW -> beta_u."""
     parameters = Counter()
     for (_, topic), tables in table_counts.items():
         parameters[topic] += tables

@@ -3,12 +3,12 @@
 s(n, m) is the number of ways to seat n customers in m cycles (tables with a circular order). It collects the
 factors (n_t - 1)! of a Chinese restaurant process over all seatings with the same number of tables:
 
-    sum over partitions of n customers into m tables of  prod_t (n_t - 1)!   =   s(n, m)
-    p(m tables | n customers, concentration a)                               =   Gamma(a)/Gamma(a+n) s(n, m) a^m
+    sum over partitions of n customers into m tables of  prod_t (n_t - 1)!  =  s(n, m)
+    p(m tables | n customers, concentration a)  =  Gamma(a)/Gamma(a+n) s(n, m) a^m
 
 Recursion: the last customer opens a cycle of its own, or sits to the left of one of the n - 1 others.
 
-    s(n, m) = s(n-1, m-1) + (n-1) s(n-1, m),    s(0, 0) = 1,    s(n, 0) = 0 for n > 0,    s(n, m) = 0 for m > n
+    s(n, m) = s(n-1, m-1) + (n-1) s(n-1, m),   s(0, 0) = 1,   s(n, 0) = 0 for n > 0,   s(n, m) = 0 for m > n
 """
 
 import math

@@ -21,12 +21,14 @@ Compiled code must be plain: numbers, arrays, loops, the `math` module, calls to
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from franchise.kernels import verbs
 from franchise.kernels.random import exponentiate
+from franchise.priors import Gamma
 
 
 class Family:
@@ -44,6 +46,9 @@ class Family:
     exact_statistics: ClassVar[bool] = False
     """Whether adding and removing leaves no rounding (integers); otherwise statistics are recounted each sweep."""
 
+    sparse: ClassVar[bool] = False
+    """Whether the statistics are counts of categories as Categorical holds them, so that sparse kernels work."""
+
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Tell the kernels which class answers for these statistics and parameters."""
         super().__init_subclass__(**keywords)
@@ -52,6 +57,10 @@ class Family:
                 verbs.register(cls.__dict__[name], cls)
 
     # -- what a family provides, in NumPy ------------------------------------------------------------------
+
+    def for_data(self, observations: Any) -> Family:
+        """The family as it is used for these raw observations, before `prepare`: itself, unless it learns a shape."""
+        return self
 
     def prepare(self, observations: Any) -> Any:
         """Check the observations and put them in the form the kernels read; InputError if they do not fit."""
@@ -79,6 +88,27 @@ class Family:
 
     def settings(self) -> dict[str, Any]:
         """The arguments that make this family again, as plain numbers, lists and strings."""
+        raise NotImplementedError
+
+    # -- a prior that is learned: families that have one (see `families/dirichlet.py`) answer these -----------
+
+    @property
+    def learned_prior(self) -> Gamma | None:
+        """The prior of the topics' prior, where that is learned."""
+        return None
+
+    @staticmethod
+    def prior_value(statistics: Any) -> float:
+        """The current value of a learned prior."""
+        raise NotImplementedError
+
+    @staticmethod
+    def set_prior_value(statistics: Any, value: float) -> None:
+        """Change the value of a learned prior."""
+        raise NotImplementedError
+
+    def log_likelihood_by_prior(self, statistics: Any, limit: int) -> Callable[[float], float]:
+        """log p(x | z) as a function of a learned prior, up to a constant."""
         raise NotImplementedError
 
     # -- what it gets for free -----------------------------------------------------------------------------

@@ -63,6 +63,7 @@ class Categorical(DirichletPrior, Family):
     Statistics = CategoricalStatistics
     Parameters = CategoricalParameters
     exact_statistics = True
+    sparse = True
 
     def __init__(self, size: int, prior: float | np.ndarray | Gamma = 0.1) -> None:
         self.size = check_integer("size", size, minimum=1)

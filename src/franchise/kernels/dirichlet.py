@@ -15,6 +15,17 @@ _TABLED = 64
 
 
 @helper
+def log_rising(base, steps):
+    """log of base (base + 1) ... (base + steps - 1) = lgamma(base + steps) - lgamma(base)."""
+    if steps > SHORT_BLOCK:
+        return math.lgamma(base + steps) - math.lgamma(base)
+    product = 1.0
+    for step in range(steps):
+        product *= base + step
+    return math.log(product)
+
+
+@helper
 def fill_short_block_weights(statistics, observations, members, bench, prior_weights, limit, out):
     """Prior weight times the joint predictive of at most SHORT_BLOCK categorical observations, in products.
 
@@ -32,7 +43,7 @@ def fill_short_block_weights(statistics, observations, members, bench, prior_wei
         counts = statistics.counts[category]
         counts[bench] -= 1
         shift = statistics.prior[category] + counts[bench]
-        _multiply_ratio(out, counts, statistics.totals, shift, mass + position, limit)
+        multiply_ratio(out, counts, statistics.totals, shift, mass + position, limit)
         alone *= shift / (mass + position)
         position += 1
     for index in members:
@@ -42,7 +53,7 @@ def fill_short_block_weights(statistics, observations, members, bench, prior_wei
 
 
 @helper
-def _multiply_ratio(out, counts, totals, shift, mass, limit):
+def multiply_ratio(out, counts, totals, shift, mass, limit):
     """out[k] *= (counts[k] + shift) / (totals[k] + mass): one loop over arrays, in vector registers."""
     for topic in range(limit):
         out[topic] *= (counts[topic] + shift) / (totals[topic] + mass)

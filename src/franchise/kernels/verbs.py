@@ -23,6 +23,11 @@ def register(tuple_class: type, family_class: type) -> None:
     _FAMILY_OF[tuple_class] = family_class
 
 
+def family_of(tuple_class: type) -> type | None:
+    """The class whose static methods the verbs run for `tuple_class`."""
+    return _FAMILY_OF.get(tuple_class)
+
+
 def _verb(stub):
     """Turn a documented stub into a function that runs the code of the family of its first argument."""
     name = stub.__name__

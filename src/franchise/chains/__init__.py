@@ -1,0 +1,1 @@
+"""Running chains: random streams, starts, sweeps, traces, storage, resuming, progress."""

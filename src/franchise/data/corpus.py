@@ -1,0 +1,582 @@
+"""Documents of words: a corpus, as flat arrays.
+
+    corpus = Corpus.from_texts(["the cat sat", "the dog barked"])     raw text
+    corpus = Corpus.from_tokens([["cat", "sat"], ["dog", "barked"]])  words, or word ids
+    corpus = Corpus.from_matrix(counts, vocabulary)                   a document-term matrix
+
+A token is one occurrence of a word.  Tokens are stored as word ids, document after document, so a document is
+a slice `offsets[j]:offsets[j + 1]` of one int32 array.  The same word in the same document is one *cell* with
+a count; moves that treat equal tokens alike work on `cells`, and cost by cells instead of tokens.
+
+A document without words keeps its place, so that rows of results match rows of input; it has no influence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.data.grouped import (
+    GroupedData,
+    check_entries,
+    check_sparse_values,
+    is_sparse,
+    offsets_of_sizes,
+    read_only,
+)
+from franchise.errors import InputError
+from franchise.validation import check_counts, describe
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from scipy.sparse import csr_array
+
+_MOST = 2**31 - 1  # word ids, cell counts and document numbers are int32
+_WORDS = r"(?u)\b[^\W\d_]\w+\b"  # a letter and at least one more letter or digit
+
+
+class Cells(NamedTuple):
+    """The distinct words of each document and how often each occurs; words ascend within a document.
+
+    Document j has cells `offsets[j]:offsets[j + 1]`.
+    """
+
+    offsets: np.ndarray
+    """int64 (n_documents + 1,)"""
+    word: np.ndarray
+    """int32 (cells,): word id"""
+    count: np.ndarray  # type: ignore[assignment]  # a field may well hide tuple.count
+    """int32 (cells,): tokens of that word in that document, at least 1"""
+
+
+class Corpus(GroupedData):
+    """Documents of words over one vocabulary.
+
+    Usually made by `from_texts`, `from_tokens` or `from_matrix`; this constructor takes the flat arrays.
+
+    Parameters
+    ----------
+    words : ints (n_tokens,)
+        Word id of each token, document after document.
+    offsets : ints (n_documents + 1,)
+        Document j is `words[offsets[j]:offsets[j + 1]]`.
+    vocabulary : sequence of str
+        The word of each id; no word twice.
+    names : sequence, optional
+        A name for each document; "0", "1", ... if not given.
+    metadata : mapping of names to sequences, or DataFrame, optional
+        Facts about the documents, one entry a document: author, year, ...
+    texts : sequence of str, optional
+        The original text of each document.
+
+    Attributes
+    ----------
+    observations, grouped_observations : int32 array (n_tokens,)
+        The word ids; a corpus is grouped already, so both are the same array and `order` is None.
+    group_names : list
+        The names of the documents.
+    vocabulary, metadata, texts
+        As given: a list, a dict of lists, and a list or None.
+
+    The remaining attributes are described in `franchise.data.grouped.GroupedData`.
+
+    Examples
+    --------
+    >>> corpus = Corpus.from_tokens([["cat", "sat", "cat"], [], ["dog"]])
+    >>> corpus
+    Corpus(3 documents, 4 tokens, vocabulary of 3; 1 document is empty)
+    >>> corpus.vocabulary
+    ['cat', 'dog', 'sat']
+    >>> corpus.cells.count
+    array([2, 1, 1], dtype=int32)
+    """
+
+    observations: np.ndarray
+    grouped_observations: np.ndarray
+
+    _reserved_metadata = ("name", "tokens")  # the other columns of `documents`
+
+    def __init__(
+        self,
+        words: Any,
+        offsets: Any,
+        vocabulary: Sequence[str],
+        *,
+        names: Iterable[Any] | None = None,
+        metadata: Mapping[str, Iterable[Any]] | None = None,
+        texts: Iterable[str] | None = None,
+    ) -> None:
+        self.vocabulary = _check_vocabulary(vocabulary)
+        sizes = np.diff(_check_offsets(offsets, len(words)))
+        ids = _check_words(words, len(self.vocabulary))
+        n_documents = len(sizes)
+        document_of_token = np.repeat(np.arange(n_documents, dtype=np.int32), sizes)
+        super().__init__(
+            ids,
+            document_of_token,
+            group_names=_check_names(names, n_documents),
+            metadata=metadata,
+        )
+        self.texts = None if texts is None else check_entries("texts", texts, n_documents)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        X: Any,
+        vocabulary: Sequence[str] | None = None,
+        *,
+        names: Iterable[Any] | None = None,
+        metadata: Mapping[str, Iterable[Any]] | None = None,
+    ) -> Corpus:
+        """A corpus from counts: one row per document, one column per word.
+
+        Tokens come in row order, columns ascending, repeats of a word side by side; duplicate entries of a
+        sparse matrix are summed.
+
+        Parameters
+        ----------
+        X : scipy sparse or array-like (n_documents, vocabulary_size), or DataFrame
+            Whole numbers, none negative.  A DataFrame gives the vocabulary (columns) and the names (index).
+        vocabulary : sequence of str, optional
+            The word of each column; "0", "1", ... if not given.
+        names, metadata
+            As for `Corpus`.
+        """
+        if hasattr(X, "columns") and hasattr(X, "index"):
+            vocabulary = [str(column) for column in X.columns] if vocabulary is None else vocabulary
+            names = [str(row) for row in X.index] if names is None else names
+        rows = _count_matrix(X)
+        if vocabulary is None:
+            vocabulary = _numbered(rows.shape[1])
+        vocabulary = _check_vocabulary(vocabulary, rows.shape[1])
+        tokens_before = offsets_of_sizes(rows.data)  # tokens before each stored entry, in all at the end
+        _check_total(int(tokens_before[-1]))
+        words = np.repeat(rows.indices, rows.data)
+        return cls(words, tokens_before[rows.indptr], vocabulary, names=names, metadata=metadata)
+
+    @classmethod
+    def from_tokens(
+        cls,
+        documents: Iterable[Any],
+        vocabulary: Sequence[str] | None = None,
+        *,
+        names: Iterable[Any] | None = None,
+        metadata: Mapping[str, Iterable[Any]] | None = None,
+    ) -> Corpus:
+        """A corpus from documents that are lists of words, or of word ids; the order of tokens is kept.
+
+        Parameters
+        ----------
+        documents : sequence of sequences of str, or of ints
+            The tokens of each document.
+        vocabulary : sequence of str, optional
+            The word of each id.  Not given: the distinct words, sorted; for ids "0" up to the largest.
+        names, metadata
+            As for `Corpus`.
+        """
+        if not isinstance(documents, Iterable):
+            raise InputError(f"documents must be a list of documents; got {describe(documents)}.")
+        lists = [_check_document(position, document) for position, document in enumerate(documents)]
+        offsets = offsets_of_sizes(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
+        known = None if vocabulary is None else _check_vocabulary(vocabulary)
+        if all(isinstance(tokens, np.ndarray) and tokens.dtype.kind in "iu" for tokens in lists) and lists:
+            ids, known = _ids_of_numbers(np.concatenate(lists), offsets, known)
+        else:
+            ids, known = _ids_of_tokens(list(chain.from_iterable(lists)), offsets, known)
+        return cls(ids, offsets, known, names=names, metadata=metadata)
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Iterable[str],
+        *,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = "english",
+        min_df: int | float = 1,
+        max_df: int | float = 1.0,
+        token_pattern: str = _WORDS,
+        vocabulary: Sequence[str] | None = None,
+        names: Iterable[Any] | None = None,
+        metadata: Mapping[str, Iterable[Any]] | None = None,
+        keep_texts: bool = True,
+    ) -> Corpus:
+        """A corpus from raw texts, cut into words by scikit-learn's CountVectorizer, in text order.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            One text per document.
+        lowercase : bool
+            Whether to ignore case.
+        stop_words : "english", None or words
+            Words to leave out: scikit-learn's English list, none, or your own.
+        min_df, max_df : int or float
+            Leave out words that occur in fewer, or in more, documents than this: a number of documents (int)
+            or a share of them (float).
+        token_pattern : str
+            Regular expression of a word; a letter followed by letters or digits if not given.
+        vocabulary : sequence of str, optional
+            Keep just these words and ignore all others, `min_df` and `max_df` too: the way to read new
+            documents for a model already fitted.
+        names, metadata
+            As for `Corpus`.
+        keep_texts : bool
+            Whether to keep the texts beside the tokens, for reports.
+        """
+        texts = _check_texts(texts)
+        analyse = _text_analyser(lowercase, stop_words, token_pattern)
+        lists = [analyse(text) for text in texts]
+        known = (
+            _frequent_words(lists, min_df, max_df) if vocabulary is None else _check_vocabulary(vocabulary)
+        )
+        id_of_word = {word: number for number, word in enumerate(known)}
+        ids = [[id_of_word[word] for word in tokens if word in id_of_word] for tokens in lists]
+        sizes = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
+        words = np.fromiter(chain.from_iterable(ids), dtype=np.int32, count=int(sizes.sum()))
+        kept = texts if keep_texts else None
+        return cls(words, offsets_of_sizes(sizes), known, names=names, metadata=metadata, texts=kept)
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents there are, empty ones included."""
+        return self.n_groups
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens there are in all."""
+        return self.n_observations
+
+    @property
+    def vocabulary_size(self) -> int:
+        """How many words the vocabulary has (V), those that never occur included."""
+        return len(self.vocabulary)
+
+    @property
+    def n_empty_documents(self) -> int:
+        """How many documents have no token."""
+        return int(np.count_nonzero(self.group_sizes == 0))
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The distinct words of each document with their counts; computed once, when first asked for."""
+        size = self.vocabulary_size
+        keys = self.group_of_observation.astype(np.int64) * size + self.observations
+        if np.any(keys[1:] < keys[:-1]):
+            keys.sort()
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        document, word = np.divmod(keys[first], size)
+        cells_per_document = np.bincount(document, minlength=self.n_documents)
+        return Cells(
+            read_only(offsets_of_sizes(cells_per_document)),
+            read_only(word.astype(np.int32)),
+            read_only(np.diff(first, append=len(keys)).astype(np.int32)),
+        )
+
+    @property
+    def documents(self) -> DataFrame:
+        """One row per document: its name, its number of tokens and its metadata."""
+        from pandas import DataFrame
+
+        return DataFrame({"name": self.group_names, "tokens": self.group_sizes, **self.metadata})
+
+    def to_matrix(self) -> csr_array:
+        """The counts as a scipy CSR array (n_documents, vocabulary_size); undoes `from_matrix`."""
+        from scipy.sparse import csr_array
+
+        offsets, word, count = self.cells
+        return csr_array(
+            (count.astype(np.int64), word.copy(), offsets.astype(np.int64)),
+            shape=(self.n_documents, self.vocabulary_size),
+        )
+
+    def subset(self, documents: Any) -> Corpus:
+        """The corpus of some documents, over the same vocabulary, with their names, metadata and texts.
+
+        Parameters
+        ----------
+        documents : ints, or bools (n_documents,)
+            Which documents, in the order wanted; or a flag for each document.
+        """
+        chosen = _check_choice_of_documents(documents, self.n_documents)
+        sizes = self.group_sizes[chosen]
+        offsets = offsets_of_sizes(sizes)
+        positions = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
+        return Corpus(
+            self.observations[positions],
+            offsets,
+            self.vocabulary,
+            names=[self.group_names[document] for document in chosen],
+            metadata={
+                name: [values[document] for document in chosen] for name, values in self.metadata.items()
+            },
+            texts=None if self.texts is None else [self.texts[document] for document in chosen],
+        )
+
+    def select_tokens(self, keep: np.ndarray) -> Corpus:
+        """The corpus of all documents with only the tokens flagged in `keep`, bools (n_tokens,); no texts."""
+        flags = self._check_last_axis(keep)
+        if flags.dtype != bool or flags.ndim != 1:
+            raise InputError(f"keep must be one bool per token; got {describe(flags)}.")
+        sizes = np.bincount(self.group_of_observation[flags], minlength=self.n_documents)
+        return Corpus(
+            self.observations[flags],
+            offsets_of_sizes(sizes),
+            self.vocabulary,
+            names=self.group_names,
+            metadata=self.metadata,
+        )
+
+    def __repr__(self) -> str:
+        documents = f"{self.n_documents} document{'' if self.n_documents == 1 else 's'}"
+        text = f"{documents}, {self.n_tokens} tokens, vocabulary of {self.vocabulary_size}"
+        empty = self.n_empty_documents
+        if empty:
+            text += f"; {empty} document{' is' if empty == 1 else 's are'} empty"
+        return f"Corpus({text})"
+
+
+# --- checks -------------------------------------------------------------------------------------------------
+
+
+def _check_vocabulary(vocabulary: Any, expected: int | None = None) -> list[str]:
+    if isinstance(vocabulary, (str, Mapping)) or not isinstance(vocabulary, Iterable):
+        raise InputError(
+            f"vocabulary must be a sequence of words in the order of their ids; got {describe(vocabulary)}. "
+            "From a CountVectorizer pass get_feature_names_out()."
+        )
+    words = [str(word) for word in vocabulary]
+    if expected is not None and len(words) != expected:
+        raise InputError(
+            f"vocabulary must have one word per column of X ({expected}); got {len(words)} words."
+        )
+    if len(set(words)) < len(words):
+        repeated = next(word for word, times in Counter(words).items() if times > 1)
+        raise InputError(f"vocabulary must not name a word twice; got {repeated!r} more than once.")
+    return words
+
+
+def _check_words(words: Any, vocabulary_size: int) -> np.ndarray:
+    ids = check_counts("words", words)
+    if ids.ndim != 1:
+        raise InputError(f"words must be a flat array of word ids; got {describe(ids)}.")
+    if ids.size == 0:
+        raise InputError(
+            "The corpus has no tokens: every document is empty. Check the documents, and whether stop words, "
+            "min_df, max_df or the vocabulary leave out everything."
+        )
+    if ids.max() >= vocabulary_size:
+        raise InputError(
+            f"words must be ids below the size of the vocabulary; got {ids.max()}, "
+            f"the largest allowed is {vocabulary_size - 1}."
+        )
+    return ids.astype(np.int32)
+
+
+def _check_offsets(offsets: Any, n_tokens: int) -> np.ndarray:
+    checked = check_counts("offsets", offsets)
+    if checked.ndim != 1 or checked.size < 2:
+        raise InputError("The corpus has no documents; at least one is needed.")
+    if checked[0] != 0 or checked[-1] != n_tokens or np.any(np.diff(checked) < 0):
+        raise InputError(
+            f"offsets must rise from 0 to the number of tokens ({n_tokens}) without ever falling; "
+            f"got {describe(checked.tolist())}."
+        )
+    return checked
+
+
+def _check_names(names: Iterable[Any] | None, n_documents: int) -> list[Any]:
+    return _numbered(n_documents) if names is None else check_entries("names", names, n_documents)
+
+
+def _check_total(n_tokens: int) -> None:
+    if n_tokens > _MOST:
+        raise InputError(
+            f"X must hold at most {_MOST} tokens in all; its counts sum to {n_tokens}. "
+            "Scale the counts down or take fewer documents."
+        )
+
+
+def _check_document(position: int, document: Any) -> Any:
+    if isinstance(document, str):
+        raise InputError(
+            f"documents must be lists of words; got the text {describe(document)} at position {position}. "
+            "Use Corpus.from_texts for texts."
+        )
+    if isinstance(document, np.ndarray) or hasattr(document, "__len__"):
+        return document
+    try:
+        return list(document)
+    except TypeError as error:
+        raise InputError(
+            f"documents must be lists of words; got {describe(document)} at position {position}."
+        ) from error
+
+
+def _check_texts(texts: Any) -> list[str]:
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise InputError(
+            f"texts must be a list of texts, one per document; got {describe(texts)}. "
+            "Pass a list: [text, ...]."
+        )
+    checked = list(texts)
+    for position, text in enumerate(checked):
+        if not isinstance(text, str):
+            raise InputError(
+                f"texts must all be str; got {describe(text)} at position {position}. "
+                'Replace missing texts by "" or drop them.'
+            )
+    if not checked:
+        raise InputError("texts must hold at least one document; got none.")
+    return checked
+
+
+def _check_choice_of_documents(documents: Any, n_documents: int) -> np.ndarray:
+    chosen = np.asarray(documents)
+    if chosen.dtype == bool and chosen.shape == (n_documents,):
+        chosen = np.flatnonzero(chosen)
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.size == 0:
+        raise InputError(
+            f"documents must be document numbers, at least one, or {n_documents} bools; "
+            f"got {describe(documents)}."
+        )
+    outside = (chosen < 0) | (chosen >= n_documents)
+    if outside.any():
+        raise InputError(f"documents must be from 0 to {n_documents - 1}; got {chosen[outside][0]}.")
+    return chosen
+
+
+# --- matrices -----------------------------------------------------------------------------------------------
+
+
+def _count_matrix(X: Any) -> csr_array:
+    """Counts as a CSR array with int64 data, rows sorted by column and duplicates summed."""
+    from scipy.sparse import csr_array
+
+    table = X if is_sparse(X) else np.asarray(X)
+    if table.dtype.kind not in "biuf":
+        raise InputError(f"X must hold counts; got values of type {table.dtype}.")
+    if len(table.shape) != 2:
+        raise InputError(f"X must have shape (documents, words); got shape {table.shape}.")
+    if 0 in table.shape:
+        raise InputError(f"X must have at least one document and one word; got shape {table.shape}.")
+    rows = csr_array(table)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    if rows.data.dtype.kind in "iuf":
+        good = (rows.data >= 0) & (rows.data <= _MOST) & (rows.data == np.floor(rows.data))
+        check_sparse_values("X", rows, good, f"counts, whole numbers from 0 to {_MOST}")
+    return csr_array((rows.data.astype(np.int64), rows.indices, rows.indptr), shape=rows.shape)
+
+
+# --- tokens -------------------------------------------------------------------------------------------------
+
+
+def _numbered(size: int) -> list[str]:
+    return [str(number) for number in range(size)]
+
+
+def _ids_of_tokens(
+    tokens: list[Any], offsets: np.ndarray, vocabulary: list[str] | None
+) -> tuple[np.ndarray, list[str]]:
+    """Word ids and vocabulary of tokens that are all words or all ids."""
+    types = set(map(type, tokens))
+    if all(issubclass(kind, str) for kind in types):
+        return _ids_of_words(tokens, offsets, vocabulary)
+    if all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in types):
+        return _ids_of_numbers(np.array(tokens, dtype=np.int64), offsets, vocabulary)
+    wanted = str if isinstance(tokens[0], str) else (int, np.integer)
+    odd = next(
+        at for at, token in enumerate(tokens) if not isinstance(token, wanted) or isinstance(token, bool)
+    )
+    raise InputError(
+        f"documents must hold words only or word ids only; got {describe(tokens[odd])} "
+        f"in document {_document_at(offsets, odd)}."
+    )
+
+
+def _ids_of_words(
+    words: list[str], offsets: np.ndarray, vocabulary: list[str] | None
+) -> tuple[np.ndarray, list[str]]:
+    if vocabulary is None:
+        vocabulary = [str(word) for word in sorted(set(words))]
+    id_of_word = {word: number for number, word in enumerate(vocabulary)}
+    try:
+        ids = np.fromiter(map(id_of_word.__getitem__, words), dtype=np.int32, count=len(words))
+    except KeyError as error:
+        at = next(at for at, word in enumerate(words) if word not in id_of_word)
+        raise InputError(
+            f"documents must use words of the vocabulary only; got {words[at]!r} "
+            f"in document {_document_at(offsets, at)}. Drop such words first or extend the vocabulary."
+        ) from error
+    return ids, vocabulary
+
+
+def _ids_of_numbers(
+    ids: np.ndarray, offsets: np.ndarray, vocabulary: list[str] | None
+) -> tuple[np.ndarray, list[str]]:
+    largest = _MOST - 1 if vocabulary is None else len(vocabulary) - 1
+    outside = (ids < 0) | (ids > largest)
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise InputError(
+            f"documents must hold word ids from 0 to {largest}; got {ids[at]} "
+            f"in document {_document_at(offsets, at)}."
+        )
+    return ids, _numbered(int(ids.max(initial=0)) + 1) if vocabulary is None else vocabulary
+
+
+def _document_at(offsets: np.ndarray, token: int) -> int:
+    return int(np.searchsorted(offsets, token, side="right")) - 1
+
+
+# --- texts --------------------------------------------------------------------------------------------------
+
+
+def _text_analyser(
+    lowercase: bool, stop_words: str | Iterable[str] | None, token_pattern: str
+) -> Callable[[str], list[str]]:
+    """A function that cuts a text into its words, stop words left out."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    if isinstance(stop_words, str) and stop_words != "english":
+        raise InputError(
+            f'stop_words must be "english", None or a collection of words; got {stop_words!r}. '
+            "For other languages pass the words themselves."
+        )
+    if stop_words is not None and not isinstance(stop_words, str):
+        stop_words = [word.lower() if lowercase else word for word in stop_words]
+    try:
+        return CountVectorizer(
+            lowercase=lowercase, stop_words=stop_words, token_pattern=token_pattern
+        ).build_analyzer()
+    except (re.error, ValueError) as error:
+        raise InputError(
+            f"token_pattern must be a regular expression with at most one group; "
+            f"got {token_pattern!r}: {error}."
+        ) from error
+
+
+def _frequent_words(lists: list[list[str]], min_df: int | float, max_df: int | float) -> list[str]:
+    """The sorted words within the document frequency limits."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    vectoriser = CountVectorizer(analyzer=_unchanged, min_df=min_df, max_df=max_df)
+    try:
+        vectoriser.fit(lists)
+    except ValueError as error:
+        raise InputError(
+            f"texts leave no vocabulary with min_df={min_df} and max_df={max_df}: {error} "
+            "Lower min_df, raise max_df, or leave out fewer stop words."
+        ) from error
+    return [str(word) for word in vectoriser.get_feature_names_out()]
+
+
+def _unchanged(tokens: list[str]) -> list[str]:
+    return tokens

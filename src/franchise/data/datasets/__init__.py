@@ -1,0 +1,51 @@
+"""The data sets that ship with franchise; where each comes from is told in ORIGIN.md beside them.
+
+ants   made-up counts of ants in 3 studies of 4 conditions (Frank et al.), `Groups` of counts
+sotu   the State of the Union addresses of 1790 to 2026, a `Corpus` of addresses or of paragraphs
+"""
+
+from __future__ import annotations
+
+from typing import Literal, overload
+
+from franchise.data.corpus import Corpus
+from franchise.data.datasets.ants import load_ants
+from franchise.data.datasets.sotu import load_sotu
+from franchise.data.groups import Groups
+from franchise.errors import InputError
+from franchise.validation import check_choice
+
+__all__ = ["load", "names"]
+
+_NAMES = ["ants", "sotu"]
+
+
+def names() -> list[str]:
+    """The names of the data sets that ship with franchise."""
+    return list(_NAMES)
+
+
+@overload
+def load(name: Literal["sotu"], *, unit: str | None = None) -> Corpus: ...
+@overload
+def load(name: Literal["ants"], *, unit: None = None) -> Groups: ...
+@overload
+def load(name: str, *, unit: str | None = None) -> Corpus | Groups: ...
+def load(name: str, *, unit: str | None = None) -> Corpus | Groups:
+    """A data set that ships with franchise.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    unit : str, optional
+        For "sotu" what a document is: "address" (the default) or "paragraph".
+    """
+    check_choice("name", name, _NAMES)
+    if name == "sotu":
+        return load_sotu(unit="address" if unit is None else unit)
+    if unit is not None:
+        raise InputError(
+            f"unit belongs to the data set 'sotu' only; got {unit!r} with {name!r}. Leave it out."
+        )
+    return load_ants()

@@ -1,0 +1,181 @@
+"""What `Groups` and `Corpus` have in common: the flat view of grouped data that every sampler works on.
+
+A sampler wants the observations of a group side by side, so that a group is a slice of one flat array; a user
+wants results in the order in which the data came.  `GroupedData` keeps both orders and the way between them:
+
+    input order     as the user gave the observations; labels and scores are reported in it
+    grouped order   group after group, within a group as they came; group j is offsets[j]:offsets[j + 1]
+
+When the input is grouped already the two are the same, `order` is None and nothing is stored twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.validation import describe
+
+
+class GroupedData:
+    """Observations in groups, as flat arrays; the base of `Groups` and `Corpus`.
+
+    Attributes
+    ----------
+    observations : array (N,) or (N, D), or scipy CSR array (N, size)
+        In input order.
+    group_of_observation : int32 array (N,)
+        Number of each observation's group, in input order.
+    group_names : list
+        The name of each group, in the order of the group numbers.
+    offsets : int64 array (n_groups + 1,)
+        Group j is `grouped_observations[offsets[j]:offsets[j + 1]]`.
+    order : int64 array (N,) or None
+        Input position of each grouped position (a stable permutation); None if the input is grouped already.
+    grouped_observations : array
+        The observations in grouped order; the very same object as `observations` when `order` is None.
+    metadata : dict of lists
+        Facts about the groups, one entry a group, by name.
+
+    The arrays are flagged read-only: samplers share them between chains and threads.
+    """
+
+    observations: Any
+    grouped_observations: Any
+    group_of_observation: np.ndarray
+    group_names: list[Any]
+    offsets: np.ndarray
+    order: np.ndarray | None
+    metadata: dict[str, list[Any]]
+
+    _reserved_metadata: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self,
+        observations: Any,
+        group_of_observation: np.ndarray,
+        group_names: list[Any],
+        metadata: Mapping[str, Iterable[Any]] | None,
+    ) -> None:
+        sizes = np.bincount(group_of_observation, minlength=len(group_names))
+        self.observations = read_only(observations)
+        self.group_of_observation = read_only(group_of_observation)
+        self.group_names = group_names
+        self.offsets = read_only(offsets_of_sizes(sizes))
+        self.order = _grouping_order(group_of_observation)
+        self.grouped_observations = (
+            self.observations if self.order is None else read_only(self.observations[self.order])
+        )
+        self.metadata = _check_metadata(metadata, len(group_names), self._reserved_metadata)
+
+    @property
+    def n_observations(self) -> int:
+        """How many observations there are in all (N)."""
+        return len(self.group_of_observation)
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return len(self.group_names)
+
+    @property
+    def group_sizes(self) -> np.ndarray:
+        """How many observations each group has: int64 array (n_groups,), n_j in the formulas."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return self.n_groups
+
+    def to_input_order(self, values: Any) -> np.ndarray:
+        """Values whose last axis is in grouped order, put into input order.
+
+        Works on one value per observation, (N,), and on stacks of them such as (draws, N).  A new array,
+        unless the two orders agree.
+        """
+        array = self._check_last_axis(values)
+        if self.order is None:
+            return array
+        result = np.empty_like(array)
+        result[..., self.order] = array
+        return result
+
+    def to_grouped_order(self, values: Any) -> np.ndarray:
+        """Values whose last axis is in input order, put into grouped order; undoes `to_input_order`."""
+        array = self._check_last_axis(values)
+        return array if self.order is None else array[..., self.order]
+
+    def _check_last_axis(self, values: Any) -> np.ndarray:
+        array = np.asarray(values)
+        if array.ndim == 0 or array.shape[-1] != self.n_observations:
+            raise InputError(
+                f"values must have one entry per observation on their last axis ({self.n_observations}); "
+                f"got {describe(array)}."
+            )
+        return array
+
+
+def read_only(values: Any) -> Any:
+    """The same array (or the arrays of a CSR array) flagged read-only."""
+    for array in (values.data, values.indices, values.indptr) if is_sparse(values) else (values,):
+        array.flags.writeable = False
+    return values
+
+
+def is_sparse(values: Any) -> bool:
+    """Whether this is a scipy sparse array or matrix (asked without importing scipy)."""
+    return hasattr(values, "tocsr") and hasattr(values, "nnz")
+
+
+def offsets_of_sizes(sizes: np.ndarray) -> np.ndarray:
+    """Where each of some slices laid end to end begins, and where the last ends: int64 (len(sizes) + 1,)."""
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
+
+
+def check_sparse_values(name: str, rows: Any, good: np.ndarray, wanted: str) -> None:
+    """Raise, naming row and column, if some stored value of a CSR array is not good."""
+    if good.all():
+        return
+    entry = int(np.argmin(good))
+    row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
+    raise InputError(
+        f"{name} must hold {wanted}; got {rows.data[entry]} at row {row}, column {rows.indices[entry]}."
+    )
+
+
+def check_entries(name: str, values: Any, expected: int) -> list[Any]:
+    """`values` as a list with one entry per group."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"{name} must be a sequence with one entry per group; got {describe(values)}.")
+    entries = values.tolist() if hasattr(values, "tolist") else list(values)
+    if len(entries) != expected:
+        raise InputError(f"{name} must have one entry per group ({expected}); got {len(entries)}.")
+    return entries
+
+
+def _check_metadata(metadata: Any, n_groups: int, reserved: tuple[str, ...]) -> dict[str, list[Any]]:
+    """Metadata as a dict of lists, one entry per group; accepts a mapping of sequences or a DataFrame."""
+    if metadata is None:
+        return {}
+    if not hasattr(metadata, "items"):
+        raise InputError(
+            f"metadata must map names to sequences with one entry per group; got {describe(metadata)}."
+        )
+    checked = {}
+    for name, values in metadata.items():
+        if name in reserved:
+            raise InputError(
+                f"metadata must not use the name {name!r}: that column is made from the data. Rename it."
+            )
+        checked[str(name)] = check_entries(f"metadata[{name!r}]", values, n_groups)
+    return checked
+
+
+def _grouping_order(group_of_observation: np.ndarray) -> np.ndarray | None:
+    if np.all(group_of_observation[1:] >= group_of_observation[:-1]):
+        return None
+    return read_only(np.argsort(group_of_observation, kind="stable").astype(np.int64, copy=False))

@@ -1,0 +1,90 @@
+"""What is held out when a model is scored (algorithms page, section 11).
+
+    hold_out_documents   whole documents, for document completion and left-to-right scores
+    halve_documents      each document in two: fit its weights on one half, score the other
+    hold_out_words       one word from every document (the HOW of Chang and Fisher, 2014, section 6)
+
+All are seeded: the same corpus and seed give the same split.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.data.draws import seeded_generator
+from franchise.errors import InputError
+from franchise.validation import check_integer
+
+
+def hold_out_documents(corpus: Corpus, every: int = 10, seed: int = 0) -> tuple[Corpus, Corpus]:
+    """Hold out every tenth document (or as `every` says) of a random permutation, whole.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        At least two documents.
+    every : int, 2 or more
+        One document in so many is held out, at least one in all.
+    seed : int
+        Seed of the permutation.
+
+    Returns
+    -------
+    train, held_out : Corpus
+        Over the same vocabulary, documents in the order of the corpus.
+    """
+    every = check_integer("every", every, minimum=2)
+    if corpus.n_documents < 2:
+        raise InputError("corpus must have at least two documents to hold one out; got 1.")
+    shuffled = seeded_generator(seed).permutation(corpus.n_documents)
+    held = np.zeros(corpus.n_documents, dtype=bool)
+    held[shuffled[::every]] = True
+    return corpus.subset(~held), corpus.subset(held)
+
+
+def halve_documents(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
+    """Split the tokens of each document at random in halves; both corpora have all documents.
+
+    Of an odd number of tokens the first half gets the one more, so a document of one token is empty in the
+    second.  Tokens keep their order.
+
+    Returns
+    -------
+    first, second : Corpus
+    """
+    sizes = corpus.group_sizes
+    _check_two_tokens(sizes)
+    random_bits = seeded_generator(seed).integers(2**32, size=corpus.n_tokens)
+    # Sorted by document, then by random bits: documents in place, the tokens of each shuffled.
+    shuffled = np.argsort((corpus.group_of_observation.astype(np.int64) << 32) + random_bits)
+    rank = np.arange(corpus.n_tokens) - np.repeat(corpus.offsets[:-1], sizes)
+    in_first = np.empty(corpus.n_tokens, dtype=bool)
+    in_first[shuffled] = rank < np.repeat((sizes + 1) // 2, sizes)
+    return corpus.select_tokens(in_first), corpus.select_tokens(~in_first)
+
+
+def hold_out_words(corpus: Corpus, seed: int = 0) -> tuple[Corpus, np.ndarray, np.ndarray]:
+    """Hold out one token, uniformly, from each document with at least two.
+
+    Returns
+    -------
+    train : Corpus
+        All documents, without the tokens held out.
+    words : int32 array
+        Word ids of the tokens held out.
+    documents : int64 array
+        The document of each, ascending.
+    """
+    sizes = corpus.group_sizes
+    _check_two_tokens(sizes)
+    documents = np.flatnonzero(sizes >= 2)
+    positions = corpus.offsets[documents] + seeded_generator(seed).integers(sizes[documents])
+    keep = np.ones(corpus.n_tokens, dtype=bool)
+    keep[positions] = False
+    return corpus.select_tokens(keep), corpus.observations[positions], documents
+
+
+def _check_two_tokens(sizes: np.ndarray) -> None:
+    if sizes.max() < 2:
+        raise InputError("corpus must have a document with at least two tokens; the longest has 1.")

@@ -1,0 +1,284 @@
+"""Data with a known truth: what a sampler should find was planted, and is returned beside the data.
+
+    from_hdp         a draw from the hierarchical Dirichlet process itself
+    five_topics      two topics that are nearly alike, and three easy ones (Wang and Blei, 2012, section 4.1)
+    bars             ten horizontal and vertical bars on a grid (Chang and Fisher, 2014, section 6.1)
+    planted_topics   a large corpus with the frequencies of real text (algorithms page, section 11)
+
+All are seeded, and vectorised over tokens where size matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.data.draws import draw_dirichlet, seeded_generator
+from franchise.data.grouped import offsets_of_sizes
+from franchise.errors import InputError
+from franchise.validation import check_counts, check_integer, check_positive, describe
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Planted:
+    """Data together with the truth they were made from."""
+
+    data: Corpus
+    labels: np.ndarray
+    """int32 (N,): the true topic of each observation, in input order"""
+    topics: np.ndarray
+    """(K, V): the true word probabilities of each topic"""
+    weights: np.ndarray | None
+    """(documents, K): the true topic weights of each document; None where they were integrated out"""
+
+    def __repr__(self) -> str:
+        return f"Planted({self.data!r}, {len(self.topics)} topics)"
+
+
+def from_hdp(
+    n_groups: int,
+    group_size: int | Sequence[int],
+    vocabulary_size: int,
+    prior: float = 0.1,
+    alpha: float = 1.0,
+    gamma: float = 1.0,
+    seed: int = 0,
+) -> Planted:
+    """Draw a corpus from the HDP itself, by the Chinese restaurant franchise; topics are Categorical.
+
+    Token i of a document sits at table t with probability n_jt/(i + alpha) and opens a new one with
+    alpha/(i + alpha); a new table serves topic k with probability m_k/(m + gamma) and a new topic with
+    gamma/(m + gamma).  Teh et al. (2006), section 4; algorithms page, section 1.
+
+    Parameters
+    ----------
+    n_groups : int
+        Documents.
+    group_size : int or sequence of n_groups ints
+        Tokens of each document.
+    vocabulary_size : int
+        Words (V).
+    prior : float
+        Each topic is a draw from the symmetric Dirichlet with this parameter (eta).
+    alpha, gamma : float
+        Concentrations of the group level and of the top level.
+    seed : int
+        Seed of all draws.
+
+    Returns
+    -------
+    Planted
+        Labels number the topics in the order in which they were opened; `weights` is None (integrated out).
+    """
+    n_groups = check_integer("n_groups", n_groups, minimum=1)
+    vocabulary_size = check_integer("vocabulary_size", vocabulary_size, minimum=1)
+    sizes = _check_sizes(group_size, n_groups)
+    prior, alpha, gamma = (
+        check_positive("prior", prior),
+        check_positive("alpha", alpha),
+        check_positive("gamma", gamma),
+    )
+    generator = seeded_generator(seed)
+    labels = _seat_franchise(generator, sizes, alpha, gamma)
+    topics = draw_dirichlet(generator, np.full((int(labels.max()) + 1, vocabulary_size), prior))
+    words = _draw_words(generator, topics, labels)
+    return Planted(_corpus(words, sizes, vocabulary_size), labels, topics, weights=None)
+
+
+def five_topics(seed: int = 0, documents: int = 100, words: int = 50) -> Planted:
+    """Five topics over twelve words, the first two nearly alike (Wang and Blei, 2012, section 4.1).
+
+    The paper says: 100 documents of 50 words, at most two topics a document; topics 1 and 2 share words 3
+    to 9 with the same, highest probability, topic 1 has high probability on word 1 and low on word 2, topic 2
+    the reverse; topics 3 to 5 share no word with them and differ among themselves; ideally each topic has a
+    fifth of the words.  It shows the probabilities only as dots of a figure (Fig. 3), and does not say how
+    the topics of a document are chosen.  We chose:
+
+        topic 1      0.124 on word 1 and on each of words 3 to 9, 0.008 on word 2
+        topic 2      the same with words 1 and 2 exchanged
+        topics 3-5   0.90 on word 10, 11 or 12, 0.05 on each of the other two
+        documents    two topics drawn uniformly, maybe the same one twice, and if they are 1 and 2 the first
+                     alone: mixed in one document the two could hardly be told apart by any method;
+                     the first topic has a uniform share of the words
+
+    Parameters
+    ----------
+    seed : int
+        Seed of all draws.
+    documents, words : int
+        Number of documents, and of words in each.
+    """
+    documents = check_integer("documents", documents, minimum=1)
+    words = check_integer("words", words, minimum=1)
+    generator = seeded_generator(seed)
+    topics = np.zeros((5, 12))
+    topics[:2, :9] = 0.124
+    topics[[0, 1], [1, 0]] = 0.008
+    topics[2:, 9:] = 0.05 + 0.85 * np.eye(3)
+    pairs = generator.integers(5, size=(documents, 2))
+    alike = (pairs < 2).all(axis=1)
+    pairs[alike, 1] = pairs[alike, 0]
+    share = generator.random(documents)
+    weights = np.zeros((documents, 5))
+    np.add.at(weights, (np.arange(documents), pairs[:, 0]), share)
+    np.add.at(weights, (np.arange(documents), pairs[:, 1]), 1.0 - share)
+    return _plant(generator, weights, topics, np.full(documents, words))
+
+
+def bars(seed: int = 0, documents: int = 200, words: int = 100, size: int = 5) -> Planted:
+    """Bars on a square grid: each topic is one row or one column (Chang and Fisher, 2014, section 6.1).
+
+    Words are the cells of a size x size grid, row by row; topics 0 to size - 1 are its rows, the others its
+    columns, each uniform over its cells.  The paper has 200 documents on a 5 x 5 grid and leaves the rest to
+    Griffiths and Steyvers (2004); we take document weights ~ Dirichlet(1, ..., 1) and 100 words a document.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of all draws.
+    documents, words : int
+        Number of documents, and of words in each.
+    size : int
+        Cells along a side: 2 size topics over size^2 words.
+    """
+    documents = check_integer("documents", documents, minimum=1)
+    words = check_integer("words", words, minimum=1)
+    size = check_integer("size", size, minimum=2)
+    generator = seeded_generator(seed)
+    side, ones = np.eye(size), np.ones((1, size))
+    topics = np.concatenate([np.kron(side, ones), np.kron(ones, side)]) / size
+    weights = draw_dirichlet(generator, np.ones((documents, 2 * size)))
+    return _plant(generator, weights, topics, np.full(documents, words))
+
+
+def planted_topics(
+    seed: int = 0,
+    documents: int = 36_000,
+    vocabulary: int = 28_000,
+    topics: int = 100,
+    *,
+    zipf_exponent: float = 1.05,
+    topic_concentration: float = 200.0,
+    document_concentration: float = 5.0,
+    median_length: float = 120.0,
+    length_spread: float = 0.7,
+    shortest: int = 5,
+) -> Planted:
+    """A corpus with planted topics and the word frequencies of real text (algorithms page, section 11).
+
+        base            ~ rank^-1.05, ranks dealt to the words at random
+        topic k         ~ Dirichlet(200 base)
+        global weights  ~ Dirichlet(1, ..., 1)
+        document j      ~ Dirichlet(5 global weights)
+        length of j     = log-normal, median 120, sigma 0.7, rounded, at least 5
+
+    The full size has 5.5 million tokens.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of all draws.
+    documents, vocabulary, topics : int
+        Sizes D, V and K.
+    zipf_exponent, topic_concentration, document_concentration, median_length, length_spread : float
+        The constants 1.05, 200, 5, 120 and 0.7 above.
+    shortest : int
+        The least number of tokens of a document.
+    """
+    documents = check_integer("documents", documents, minimum=1)
+    vocabulary = check_integer("vocabulary", vocabulary, minimum=1)
+    topics = check_integer("topics", topics, minimum=1)
+    shortest = check_integer("shortest", shortest, minimum=1)
+    generator = seeded_generator(seed)
+    rank = 1.0 + generator.permutation(vocabulary)
+    base = rank ** -check_positive("zipf_exponent", zipf_exponent)
+    base *= check_positive("topic_concentration", topic_concentration) / base.sum()
+    word_probabilities = draw_dirichlet(generator, np.tile(base, (topics, 1)))
+    global_weights = draw_dirichlet(generator, np.ones(topics))
+    concentration = check_positive("document_concentration", document_concentration)
+    weights = draw_dirichlet(generator, np.tile(concentration * global_weights, (documents, 1)))
+    spread = check_positive("length_spread", length_spread) * generator.standard_normal(documents)
+    lengths = np.rint(check_positive("median_length", median_length) * np.exp(spread)).astype(np.int64)
+    return _plant(generator, weights, word_probabilities, np.maximum(lengths, shortest))
+
+
+def _plant(
+    generator: np.random.Generator, weights: np.ndarray, topics: np.ndarray, lengths: np.ndarray
+) -> Planted:
+    """Draw every token's topic from its document's weights, then its word from the topic."""
+    labels = _draw_by_row(generator, weights, lengths)
+    words = _draw_words(generator, topics, labels)
+    return Planted(_corpus(words, lengths, topics.shape[1]), labels, topics, weights)
+
+
+def _draw_words(generator: np.random.Generator, topics: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """A word for each token, given its topic."""
+    by_topic = np.argsort(labels, kind="stable")
+    words = np.empty(len(labels), dtype=np.int32)
+    words[by_topic] = _draw_by_row(generator, topics, np.bincount(labels, minlength=len(topics)))
+    return words
+
+
+def _draw_by_row(generator: np.random.Generator, probabilities: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """For each row of probabilities draw `sizes[row]` columns; all draws end to end, int32.
+
+    Inverts the cumulative sums, divided by their last so that no uniform below 1 falls beyond it and a column
+    of probability zero is never drawn.
+    """
+    offsets = offsets_of_sizes(sizes)
+    uniforms = generator.random(int(offsets[-1]))
+    drawn = np.empty(len(uniforms), dtype=np.int32)
+    for row, cumulative in enumerate(np.cumsum(probabilities, axis=1)):
+        part = slice(offsets[row], offsets[row + 1])
+        drawn[part] = np.searchsorted(cumulative / cumulative[-1], uniforms[part], side="right")
+    return drawn
+
+
+def _seat_franchise(
+    generator: np.random.Generator, sizes: np.ndarray, alpha: float, gamma: float
+) -> np.ndarray:
+    """The topic of each token in one draw of the Chinese restaurant franchise, int32."""
+    labels: list[int] = []
+    tables_per_topic: list[int] = []
+    for size in sizes.tolist():
+        topic_of_seated: list[
+            int
+        ] = []  # topic of each token seated so far; a uniform choice among them is ~ n_jt
+        for seated, uniform in enumerate(generator.random(size).tolist()):
+            place = uniform * (seated + alpha)
+            if place < seated:
+                topic = topic_of_seated[int(place)]
+            else:
+                topic = _open_table(generator.random(), tables_per_topic, gamma)
+            topic_of_seated.append(topic)
+        labels.extend(topic_of_seated)
+    return np.array(labels, dtype=np.int32)
+
+
+def _open_table(uniform: float, tables_per_topic: list[int], gamma: float) -> int:
+    """The topic of a new table, old with weight m_k or new with weight gamma; counts it."""
+    place = uniform * (sum(tables_per_topic) + gamma)
+    for topic, tables in enumerate(tables_per_topic):
+        if place < tables:
+            tables_per_topic[topic] += 1
+            return topic
+        place -= tables
+    tables_per_topic.append(1)
+    return len(tables_per_topic) - 1
+
+
+def _corpus(words: np.ndarray, sizes: np.ndarray, vocabulary_size: int) -> Corpus:
+    return Corpus(words, offsets_of_sizes(sizes), [str(word) for word in range(vocabulary_size)])
+
+
+def _check_sizes(group_size: int | Sequence[int], n_groups: int) -> np.ndarray:
+    sizes = check_counts("group_size", group_size)
+    if sizes.ndim > 1 or sizes.size not in (1, n_groups) or sizes.sum() == 0:
+        raise InputError(
+            f"group_size must be one number or {n_groups}, one a group, not all 0; "
+            f"got {describe(group_size)}."
+        )
+    return np.broadcast_to(sizes, (n_groups,))

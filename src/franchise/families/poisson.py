@@ -1,0 +1,193 @@
+"""Counts: each observation is a count, or a vector of D independent counts.
+
+    phi_kd ~ Gamma(shape a, rate b),   x_d ~ Poisson(phi_kd)
+
+With n_k observations in topic k, s_kd their sum in dimension d, a_kd = a + s_kd and b_k = b + n_k:
+
+    f_k(x)          = prod_d Gamma(a_kd + x_d) / (Gamma(a_kd) x_d!)  b_k^a_kd / (b_k + 1)^(a_kd + x_d)
+    log p(block k)  = sum_d [lgamma(a_kd) - lgamma(a) + a log b - a_kd log b_k] - sum_i sum_d log x_id!
+    phi_kd | block  ~ Gamma(a_kd, rate b_k)
+
+Frank et al. (2020), "F = Poisson, H = Gamma"; algorithms page, section 9.
+
+The sums are integers; the sum of log x! is not, so the statistics are not exact.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.families.base import Example, Family
+from franchise.families.border import numeric_rows
+from franchise.kernels.dirichlet import log_rising
+from franchise.kernels.random import draw_log_gammas
+from franchise.validation import check_counts, check_integer, check_positive
+
+
+class PoissonStatistics(NamedTuple):
+    """What is known of each topic; C slots, D dimensions."""
+
+    sizes: np.ndarray  # int64 (C,): observations of the topic, n_k
+    sums: np.ndarray  # int64 (C, D): their sums, s_kd
+    totals: np.ndarray  # int64 (C,): the sums of all dimensions together, s_k
+    log_factorials: np.ndarray  # float64 (C,): sum of log x_id! over the topic
+    shape: np.ndarray  # float64 (1,): a
+    rate: np.ndarray  # float64 (1,): b
+
+
+class PoissonParameters(NamedTuple):
+    """The rates of each topic."""
+
+    log_rates: np.ndarray  # float64 (K, D): log phi_kd
+    total_rates: np.ndarray  # float64 (K,): sum over d of phi_kd
+
+
+class Poisson(Family):
+    """Observations are whole numbers, 0 or more, or rows of them; topics are rates.
+
+    Parameters
+    ----------
+    shape, rate : float
+        The Gamma prior of a rate; its mean is shape / rate.
+    dimension : int, optional
+        Number of counts in an observation, D; learned from the data if not given (1 until then).
+    """
+
+    Statistics = PoissonStatistics
+    Parameters = PoissonParameters
+
+    def __init__(self, shape: float = 1.0, rate: float = 1.0, *, dimension: int | None = None) -> None:
+        self.shape = check_positive("shape", shape)
+        self.rate = check_positive("rate", rate)
+        self.given_dimension = None if dimension is None else check_integer("dimension", dimension, minimum=1)
+
+    @property
+    def dimension(self) -> int:
+        """Number of counts in an observation, D."""
+        return 1 if self.given_dimension is None else self.given_dimension
+
+    def for_data(self, observations: Any) -> Poisson:
+        """The same prior for the number of columns that the observations have."""
+        columns = np.shape(observations)[1:]
+        if self.given_dimension is not None or len(columns) != 1 or columns[0] == 0:
+            return self
+        return Poisson(self.shape, self.rate, dimension=columns[0])
+
+    def prepare(self, observations: Any) -> np.ndarray:
+        """Counts as int64, shape (N, D)."""
+        rows = numeric_rows("Poisson", observations, self.dimension)
+        if rows.dtype.kind == "f" and np.isfinite(rows).all() and (rows != np.floor(rows)).any():
+            raise InputError(
+                f"Poisson needs whole numbers; got {rows[rows != np.floor(rows)][0]} among the observations. "
+                f"For real numbers use GaussianDiagonal."
+            )
+        return np.ascontiguousarray(check_counts("Poisson: observations", rows))
+
+    def empty_statistics(self, capacity: int) -> PoissonStatistics:
+        """No observations in any of `capacity` topics."""
+        return PoissonStatistics(
+            sizes=np.zeros(capacity, np.int64),
+            sums=np.zeros((capacity, self.dimension), np.int64),
+            totals=np.zeros(capacity, np.int64),
+            log_factorials=np.zeros(capacity),
+            shape=np.array([self.shape]),
+            rate=np.array([self.rate]),
+        )
+
+    def draw_parameters(
+        self, statistics: PoissonStatistics, limit: int, rng: np.random.Generator
+    ) -> PoissonParameters:
+        """phi_kd ~ Gamma(a_kd, rate b_k), in logs."""
+        log_gammas = draw_log_gammas(statistics.sums[:limit] + self.shape, rng)
+        log_rates = log_gammas - np.log(statistics.sizes[:limit, None] + self.rate)
+        return PoissonParameters(log_rates, np.exp(log_rates).sum(axis=1))
+
+    def draw_observations(
+        self, parameters: PoissonParameters, topics: np.ndarray, rng: np.random.Generator, like: Any
+    ) -> np.ndarray:
+        """x_d ~ Poisson(phi_kd)."""
+        return rng.poisson(np.exp(parameters.log_rates[topics])).astype(np.int64)
+
+    def settings(self) -> dict[str, Any]:
+        """Prior and dimension."""
+        return {"shape": self.shape, "rate": self.rate, "dimension": self.given_dimension}
+
+    # -- compiled ------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """n_k goes up by one, s_kd by x_d."""
+        statistics.sizes[topic] += 1
+        for axis in range(observations.shape[1]):
+            count = observations[index, axis]
+            statistics.sums[topic, axis] += count
+            statistics.totals[topic] += count
+            statistics.log_factorials[topic] += log_rising(1.0, count)
+
+    @staticmethod
+    def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """n_k goes down by one, s_kd by x_d."""
+        statistics.sizes[topic] -= 1
+        for axis in range(observations.shape[1]):
+            count = observations[index, axis]
+            statistics.sums[topic, axis] -= count
+            statistics.totals[topic] -= count
+            statistics.log_factorials[topic] -= log_rising(1.0, count)
+
+    @staticmethod
+    def merge(statistics, source, target):  # type: ignore[no-untyped-def]
+        """Everything adds up."""
+        statistics.sizes[target] += statistics.sizes[source]
+        for axis in range(statistics.sums.shape[1]):
+            statistics.sums[target, axis] += statistics.sums[source, axis]
+        statistics.totals[target] += statistics.totals[source]
+        statistics.log_factorials[target] += statistics.log_factorials[source]
+
+    @staticmethod
+    def clear(statistics, topic):  # type: ignore[no-untyped-def]
+        """All sums zero."""
+        statistics.sizes[topic] = 0
+        for axis in range(statistics.sums.shape[1]):
+            statistics.sums[topic, axis] = 0
+        statistics.totals[topic] = 0
+        statistics.log_factorials[topic] = 0.0
+
+    @staticmethod
+    def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """sum_d [log (a_kd)(a_kd + 1)...(a_kd + x_d - 1) - log x_d! - a_kd log(1 + 1/b_k) - x_d log(b_k + 1)]."""
+        rate = statistics.rate[0] + statistics.sizes[topic]
+        shape = statistics.shape[0]
+        dimension = observations.shape[1]
+        total = -(dimension * shape + statistics.totals[topic]) * math.log1p(1.0 / rate)
+        counts = 0
+        for axis in range(dimension):
+            count = observations[index, axis]
+            total += log_rising(shape + statistics.sums[topic, axis], count) - log_rising(1.0, count)
+            counts += count
+        return total - counts * math.log(rate + 1.0)
+
+    @staticmethod
+    def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
+        """Joint predictive of the topic's observations, before any other."""
+        return _log_joint(statistics, topic, statistics.sums[topic], 0, 0, 0)
+
+    @staticmethod
+    def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
+        """sum_d [x_d log phi_kd - phi_kd - log x_d!]."""
+        total = -parameters.total_rates[topic]
+        for axis in range(observations.shape[1]):
+            count = observations[index, axis]
+            if count > 0:
+                total += count * parameters.log_rates[topic, axis] - log_rising(1.0, count)
+        return total
+
+    @staticmethod
+    def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
+        """As the marginal of the bench, with a_kd and b_k in place of a and b."""
+        return _log_joint(
+            statistics, bench, statistics.sums[topic], 1, statistics.totals[topic], statistics.sizes[topic]
+        )

@@ -1,0 +1,40 @@
+"""Slots: where topics and tables live in flat arrays.
+
+A topic lives in a slot of every per-topic array.  A slot whose topic has no observations is vacant and may
+be taken by the next topic that opens, so opening and closing never moves another topic.
+"""
+
+from __future__ import annotations
+
+from franchise.kernels.compile import helper
+
+
+@helper
+def first_vacant(sizes, begin):
+    """First slot from `begin` on whose size is zero; ``len(sizes)`` if there is none."""
+    slot = begin
+    while slot < len(sizes) and sizes[slot] > 0:
+        slot += 1
+    return slot
+
+
+@helper
+def slots_in_use(sizes):
+    """One more than the last slot whose size is not zero."""
+    limit = len(sizes)
+    while limit > 0 and sizes[limit - 1] == 0:
+        limit -= 1
+    return limit
+
+
+@helper
+def group_of(offsets, index):
+    """The group whose observations include `index`, by bisection; ``len(offsets) - 1`` if it is past the last."""
+    low, high = 0, len(offsets) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if offsets[middle + 1] <= index:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,22 @@
+"""Moves, one file each, and how they are composed; `base.py` is the contract."""
+
+from franchise.moves.base import Move, MoveReport
+from franchise.moves.compose import at_random, during_warmup, every, in_turn
+from franchise.moves.concentrations import Concentrations, TopicWeights
+from franchise.moves.crf_gibbs import CrfGibbs
+from franchise.moves.direct_assignment import DirectAssignment
+from franchise.moves.topic_prior import TopicPrior
+
+__all__ = [
+    "Concentrations",
+    "CrfGibbs",
+    "DirectAssignment",
+    "Move",
+    "MoveReport",
+    "TopicPrior",
+    "TopicWeights",
+    "at_random",
+    "during_warmup",
+    "every",
+    "in_turn",
+]

@@ -1,0 +1,70 @@
+"""The contract of a move.
+
+A move changes the state of a chain in place and leaves its stated target invariant.  It is a small frozen
+object: its settings, and nothing that is remembered between sweeps.  What it works on comes in with each step:
+
+    report = move.step(model, state, streams, engine)
+
+* `model`: the data, the family, the priors of the concentrations;
+* `state`: a `Seating` or a `Weights`, as the move asks by its `views` (the runner converts, exactly);
+* `streams`: its own random numbers in this sweep, a generator for each block;
+* `engine`: where blocks of work run.
+
+To write one, subclass `Move`, state the target, and prove it: ``franchise.check_move(move, family)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from franchise.errors import InputError, InternalError
+from franchise.families.base import Family
+from franchise.model import Model
+from franchise.state.base import State
+from franchise.streams import Streams
+
+HDP = "HDP"
+"""The model whose posterior most moves leave invariant: the hierarchical Dirichlet process mixture."""
+
+
+@dataclass
+class MoveReport:
+    """What a step has to say of itself; `values` end up in the trace under their names."""
+
+    values: dict[str, float] = field(default_factory=dict)
+
+
+class Move:
+    """One kind of change to the state; see the module's docstring."""
+
+    views: ClassVar[tuple[type[State], ...]]
+    """The views it can work on, preferred one first."""
+
+    exact_for: ClassVar[str | None] = HDP
+    """The model whose posterior it leaves invariant; None if it is only approximate."""
+
+    needs_conjugacy: ClassVar[bool] = True
+    """Whether it needs the parameters of the family integrated out."""
+
+    def step(self, model: Model, state: Any, streams: Streams, engine: Any) -> MoveReport:
+        """Change the state; return the report."""
+        raise NotImplementedError
+
+    def check_family(self, family: Family) -> None:
+        """InputError if the family lacks what the move needs."""
+        if self.needs_conjugacy and not family.conjugate:
+            raise InputError(
+                f"{type(self).__name__} integrates the topics' parameters out and needs a conjugate family; "
+                f"{type(family).__name__} is not. Use a sampler that draws parameters (see "
+                f"franchise.sampler_table(), column 'non_conjugate')."
+            )
+
+
+def check_sweep(where: int, family: Family) -> None:
+    """InternalError if a kernel stopped because a family gave weights that are not finite or all zero."""
+    if where < 0:
+        raise InternalError(
+            f"{type(family).__name__} gave no usable weights for the observation or table at place {-1 - where} "
+            f"(all zero, infinite or not a number). Run franchise.check_family on it."
+        )

@@ -1,0 +1,160 @@
+"""Composition of moves, as data.
+
+A sampler is a list of moves, applied in turn in every sweep.  Four words make richer ones:
+
+    in_turn(a, b)                     a, then b
+    at_random((a, 0.2), (b, 0.8))     one of them, drawn by weight, independently of the state
+    every(10, a)                      a in every tenth sweep
+    during_warmup(a)                  a while warming up, never while sampling
+
+Each move leaves its target invariant, so any order fixed in advance or drawn independently of the state does
+too.  What depends on the state, or is only approximate, belongs in `during_warmup`.
+
+Every move of a schedule, and every choice at random, has a number (its place when the schedule is read from
+left to right), which names its random stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from franchise.errors import InputError
+from franchise.moves.base import Move
+from franchise.streams import Streams
+from franchise.validation import check_integer, check_positive, describe
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Which sweep it is: enough to decide what of a schedule runs in it."""
+
+    seed: int
+    chain: int
+    number: int  # counted from 1
+    warming_up: bool
+
+    def streams(self, move: int) -> Streams:
+        """The random streams of a move, or of a choice, in this sweep."""
+        return Streams(self.seed, self.chain, self.number, move)
+
+
+class Composed:
+    """Several moves composed; `parts` are moves or compositions."""
+
+    parts: tuple[Move | Composed, ...]
+
+    def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
+        """Positions of the parts that run in this sweep; `number` names the random stream of a choice."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class InTurn(Composed):
+    """All parts, one after another."""
+
+    parts: tuple[Move | Composed, ...]
+
+    def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
+        """All of them."""
+        return range(len(self.parts))
+
+
+@dataclass(frozen=True)
+class AtRandom(Composed):
+    """One of the parts, drawn by weight in each sweep."""
+
+    parts: tuple[Move | Composed, ...]
+    weights: tuple[float, ...]
+
+    def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
+        """One, drawn from this composition's own stream."""
+        target = sweep.streams(number).generator().random() * sum(self.weights)
+        for position, weight in enumerate(self.weights):
+            target -= weight
+            if target < 0:
+                return [position]
+        return [len(self.weights) - 1]
+
+
+@dataclass(frozen=True)
+class Every(Composed):
+    """The part in every `period`-th sweep."""
+
+    parts: tuple[Move | Composed, ...]
+    period: int
+
+    def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
+        """The part if it is its turn."""
+        return [0] if sweep.number % self.period == 0 else []
+
+
+@dataclass(frozen=True)
+class DuringWarmup(Composed):
+    """The part while the chain warms up."""
+
+    parts: tuple[Move | Composed, ...]
+
+    def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
+        """The part, in warm-up only."""
+        return [0] if sweep.warming_up else []
+
+
+def in_turn(*moves: Move | Composed) -> InTurn:
+    """The moves one after another."""
+    return InTurn(tuple(_checked(move) for move in moves))
+
+
+def at_random(*weighted: tuple[Move | Composed, float]) -> AtRandom:
+    """One of the moves in each sweep, drawn with probability in proportion to its weight."""
+    if not weighted or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in weighted):
+        raise InputError("at_random takes pairs (move, weight), for example at_random((a, 0.2), (b, 0.8)).")
+    moves, weights = zip(*weighted, strict=True)
+    return AtRandom(
+        tuple(_checked(move) for move in moves),
+        tuple(check_positive("at_random: weight", weight) for weight in weights),
+    )
+
+
+def every(period: int, move: Move | Composed) -> Every:
+    """The move in every `period`-th sweep only."""
+    return Every((_checked(move),), check_integer("every: period", period, minimum=1))
+
+
+def during_warmup(move: Move | Composed) -> DuringWarmup:
+    """The move while warming up only."""
+    return DuringWarmup((_checked(move),))
+
+
+def _checked(move: Any) -> Move | Composed:
+    if not isinstance(move, (Move, Composed)):
+        raise InputError(
+            f"a sampler is made of moves, such as franchise.moves.DirectAssignment(); got {describe(move)}."
+        )
+    return move
+
+
+def plan(part: Move | Composed, sweep: Sweep, number: int = 0) -> Iterator[tuple[int, Move]]:
+    """The moves of one sweep in order, each with its number; `number` is that of the part itself."""
+    if isinstance(part, Move):
+        yield number, part
+        return
+    numbers = [number + 1]
+    for earlier in part.parts:
+        numbers.append(numbers[-1] + _size(earlier))
+    for position in part.chosen(sweep, number):
+        yield from plan(part.parts[position], sweep, numbers[position])
+
+
+def moves_of(part: Move | Composed) -> Iterator[Move]:
+    """Every move in a composition, whether it runs in a given sweep or not."""
+    if isinstance(part, Move):
+        yield part
+    else:
+        for inner in part.parts:
+            yield from moves_of(inner)
+
+
+def _size(part: Move | Composed) -> int:
+    return 1 if isinstance(part, Move) else 1 + sum(_size(inner) for inner in part.parts)

@@ -1,0 +1,121 @@
+"""The levels above the topics: table counts and topic weights, and the two concentrations.
+
+    m_jk | z, beta       by urns (algorithms 1.2)
+    gamma | m, K         by an auxiliary Beta variable (Escobar & West)
+    alpha | m            by auxiliary Beta and Bernoulli variables (Teh et al. (2006), appendix A)
+    beta | m, gamma      ~ Dirichlet(m_1, ..., m_K, gamma)
+
+The order matters (algorithms 1.4): gamma given m and K has beta integrated out, so beta is drawn last.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from franchise.model import Model
+from franchise.moves.base import Move, MoveReport
+from franchise.priors import Gamma
+from franchise.state.base import State
+from franchise.state.cells import draw_cell_tables
+from franchise.state.convert import draw_topic_weights
+from franchise.state.seating import Seating
+from franchise.state.weights import Weights
+from franchise.streams import Streams
+
+
+def draw_top_concentration(
+    gamma: float, table_count: int, topic_count: int, prior: Gamma, rng: np.random.Generator
+) -> float:
+    """gamma | m, K under a Gamma(a, b) prior (algorithms 1.4; Escobar & West, 1995).
+
+    h ~ Beta(gamma + 1, m); then Gamma(a + K, b - log h) with odds (a + K - 1) / (m (b - log h)), else
+    Gamma(a + K - 1, b - log h).
+    """
+    rate = prior.rate - math.log(rng.beta(gamma + 1.0, table_count))
+    shape = prior.shape + topic_count
+    odds = (shape - 1.0) / (table_count * rate)
+    if rng.random() * (1.0 + odds) >= odds:
+        shape -= 1.0
+    return _positive_gamma(shape, rate, rng)
+
+
+def draw_group_concentration(
+    alpha: float, table_count: int, group_sizes: np.ndarray, prior: Gamma, rng: np.random.Generator
+) -> float:
+    """alpha | m under a Gamma(a, b) prior (algorithms 1.4; Teh et al. (2006), appendix A).
+
+    w_j ~ Beta(alpha + 1, n_j), s_j ~ Bernoulli(n_j / (n_j + alpha)), over groups that have observations;
+    alpha ~ Gamma(a + m - sum s_j, b - sum log w_j).
+    """
+    logs = np.log(rng.beta(alpha + 1.0, group_sizes)).sum()
+    switches = np.count_nonzero(rng.random(len(group_sizes)) * (group_sizes + alpha) < group_sizes)
+    return _positive_gamma(prior.shape + table_count - switches, prior.rate - logs, rng)
+
+
+def _positive_gamma(shape: float, rate: float, rng: np.random.Generator) -> float:
+    """A Gamma draw that a small shape cannot make zero: the smallest normal number stands for what underflows."""
+    return max(float(rng.standard_gamma(shape)) / rate, np.finfo(np.float64).tiny)
+
+
+def draw_concentrations(
+    model: Model, state: State, table_count: int, rng: np.random.Generator
+) -> None:
+    """Draw those of alpha and gamma that are learned, given the tables; the state takes the new values."""
+    if isinstance(model.gamma, Gamma):
+        state.top_concentration = draw_top_concentration(
+            state.top_concentration, table_count, state.topic_count, model.gamma, rng
+        )
+    if isinstance(model.alpha, Gamma):
+        sizes = np.diff(model.data.offsets)
+        state.group_concentration = draw_group_concentration(
+            state.group_concentration, table_count, sizes[sizes > 0], model.alpha, rng
+        )
+
+
+@dataclass(frozen=True)
+class TopicWeights(Move):
+    """Table counts given the topics, then the topic weights given the table counts.
+
+    View: weights. Exact for the HDP. Costs a uniform for each observation. Any family.
+    """
+
+    views = (Weights,)
+    needs_conjugacy = False
+
+    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+        """Draw m, then beta."""
+        rng = streams.generator()
+        state.cell_tables, tables_per_topic = draw_cell_tables(state, model.data, rng)
+        state.topic_weights, state.unseen_weight = draw_topic_weights(
+            tables_per_topic, state.top_concentration, rng
+        )
+        return MoveReport()
+
+
+@dataclass(frozen=True)
+class Concentrations(Move):
+    """Draw alpha and gamma, those that have a Gamma prior; in the weights view also tables and topic weights.
+
+    Views: weights (then it includes `TopicWeights`, in the right order) or seating, whose tables it uses as
+    they are. Exact for the HDP. Any family.
+    """
+
+    views = (Weights, Seating)
+    needs_conjugacy = False
+
+    def step(self, model: Model, state: Weights | Seating, streams: Streams, engine: Any) -> MoveReport:
+        """Draw m if it is not there; then gamma and alpha; then, in the weights view, beta."""
+        rng = streams.generator()
+        if isinstance(state, Seating):
+            draw_concentrations(model, state, int(state.table_count[0]), rng)
+            return MoveReport()
+        state.cell_tables, tables_per_topic = draw_cell_tables(state, model.data, rng)
+        draw_concentrations(model, state, int(tables_per_topic.sum()), rng)
+        state.topic_weights, state.unseen_weight = draw_topic_weights(
+            tables_per_topic, state.top_concentration, rng
+        )
+        return MoveReport()

@@ -1,0 +1,59 @@
+"""CRF Gibbs: the seat of every observation, then the topic of every table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from franchise.kernels.crf import sweep_seats_dense, sweep_seats_sparse, sweep_tables
+from franchise.model import Model
+from franchise.moves.base import Move, MoveReport, check_sweep
+from franchise.state.seating import Seating
+from franchise.streams import Streams
+
+
+@dataclass(frozen=True)
+class CrfGibbs(Move):
+    """Gibbs sampling in the Chinese restaurant franchise.
+
+    View: seating. Exact for the HDP, by enumeration. One sweep costs, for N observations, m tables and K
+    topics, N (K + tables of a group) for the seats and N K for the tables; sequential. Conjugate families.
+
+    Teh et al. (2006), section 5.1; Wang & Blei, section 3.1; formulas in `kernels/crf.py`.
+
+    Parameters
+    ----------
+    sparse : bool or None
+        Whether to use the kernel for categories; None uses it where the family allows. One law either way.
+    tables : bool
+        Whether the tables' topics are drawn too; without, the sampler is still exact but mixes worse.
+    """
+
+    sparse: bool | None = None
+    tables: bool = True
+
+    views = (Seating,)
+
+    def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
+        """Sweep over all observations and tables."""
+        data, family, rng = model.data, model.family, streams.generator()
+        sparse = family.sparse if self.sparse is None else self.sparse
+        sweep_seats = sweep_seats_sparse if sparse else sweep_seats_dense
+        alpha, gamma = state.group_concentration, state.top_concentration
+        where = 0
+        while where < data.n_observations:
+            where = sweep_seats(
+                state.statistics, data.observations, data.offsets, state.tables, alpha, gamma, where, rng
+            )
+            check_sweep(where, family)
+            if where < data.n_observations:
+                state.make_room(family)
+        where = 0
+        while self.tables and where < data.n_observations:
+            where = sweep_tables(
+                state.statistics, data.observations, data.offsets, state.tables, gamma, where, rng
+            )
+            check_sweep(where, family)
+            if where < data.n_observations:
+                state.make_room(family)
+        return MoveReport()

@@ -1,0 +1,52 @@
+"""Direct assignment: the topic of every observation, given the topic weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from franchise.kernels.direct import sweep_dense, sweep_sparse
+from franchise.model import Model
+from franchise.moves.base import Move, MoveReport, check_sweep
+from franchise.state.weights import Weights
+from franchise.streams import Streams
+
+
+@dataclass(frozen=True)
+class DirectAssignment(Move):
+    """Gibbs sampling of topics, one observation after another.
+
+    View: weights. Exact for the HDP, by enumeration, together with `TopicWeights` (alone it leaves the topic
+    weights of living topics as they are). The number of topics has no limit. One sweep costs N K for N
+    observations and K topics; for categories the K is one multiply and add in vector registers; sequential.
+    Conjugate families.
+
+    Teh et al. (2006), section 5.3; Frank et al. (2020), section 5.3, but a topic that empties gives its weight
+    back; formulas in `kernels/direct.py`.
+
+    Parameters
+    ----------
+    sparse : bool or None
+        Whether to use the kernel for categories; None uses it where the family allows. One law either way.
+    """
+
+    sparse: bool | None = None
+
+    views = (Weights,)
+
+    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+        """Sweep over all observations."""
+        data, family, rng = model.data, model.family, streams.generator()
+        sparse = family.sparse if self.sparse is None else self.sparse
+        sweep = sweep_sparse if sparse else sweep_dense
+        alpha, gamma = state.group_concentration, state.top_concentration
+        state.cell_tables = None
+        where = 0
+        while where < data.n_observations:
+            where = sweep(
+                state.statistics, data.observations, data.offsets, state.assignment, alpha, gamma, where, rng
+            )
+            check_sweep(where, family)
+            if where < data.n_observations:
+                state.make_room(family)
+        return MoveReport()

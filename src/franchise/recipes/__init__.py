@@ -1,0 +1,58 @@
+"""The named samplers, one short file each; `resolve` turns what a user asks for into moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from franchise.errors import InputError
+from franchise.model import Model
+from franchise.moves.base import Move
+from franchise.moves.compose import Composed, InTurn, in_turn, moves_of
+from franchise.recipes.base import Recipe
+from franchise.recipes.crf import CRF
+from franchise.recipes.direct import DIRECT
+from franchise.state.base import State
+from franchise.validation import check_choice, describe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (CRF, DIRECT)}
+
+AUTO = "auto"
+
+
+def resolve(sampler: Any, model: Model) -> tuple[str, InTurn, type[State]]:
+    """The name, the moves and the starting view of a sampler: a name, or a move, or a list of moves.
+
+    InputError if there is no such sampler, or if the family lacks what one of its moves needs.
+    """
+    if isinstance(sampler, str):
+        name = check_choice("sampler", sampler, [AUTO, *RECIPES])
+        recipe = RECIPES["direct" if name == AUTO else name]
+        schedule, view, name = in_turn(*recipe.moves(model)), recipe.view, recipe.name
+    else:
+        parts = [sampler] if isinstance(sampler, (Move, Composed)) else sampler
+        if not isinstance(parts, (list, tuple)) or not parts:
+            raise InputError(
+                f"sampler must be one of {', '.join(map(repr, [AUTO, *RECIPES]))}, a move, or a list of moves; "
+                f"got {describe(sampler)}."
+            )
+        schedule = in_turn(*parts)
+        view, name = next(moves_of(schedule)).views[0], "moves"
+    for move in moves_of(schedule):
+        move.check_family(model.family)
+    return name, schedule, view
+
+
+def sampler_table() -> pd.DataFrame:
+    """The samplers and what each can do: Chang & Fisher's Table 1, for ours.
+
+    ``exact`` names the model whose posterior a sampler draws from exactly (proved by enumeration), or says
+    that it is approximate.
+    """
+    import pandas as pd
+
+    columns = ["exact", "parallel", "opens_topics", "non_conjugate", "local_splits", "global_splits", "what"]
+    rows = [{"name": name, **{c: getattr(recipe, c) for c in columns}} for name, recipe in RECIPES.items()]
+    return pd.DataFrame(rows)

@@ -1,0 +1,112 @@
+"""What both views of the state share: topics in slots with their statistics, and the two concentrations.
+
+A chain's state can be held in two ways (algorithms page, section 1.1), both exact augmentations of the same
+posterior over partitions, so a chain may change between them at any moment:
+
+* `Seating`: tables and their topics; the topic weights are integrated out.
+* `Weights`: a topic for every observation, and the topic weights; tables are forgotten.
+
+Observations are in grouped order throughout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.errors import InternalError
+from franchise.families.base import Family
+
+SPARE_SLOTS = 8
+"""Vacant slots that a state begins with, for topics that open."""
+
+
+class GroupedData(NamedTuple):
+    """Observations as moves see them: prepared by the family, in grouped order."""
+
+    observations: Any  # what `family.prepare` returned
+    offsets: np.ndarray  # int64 (J + 1,): group j has the observations from offsets[j] to offsets[j + 1]
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations, N."""
+        return int(self.offsets[-1])
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, J."""
+        return len(self.offsets) - 1
+
+
+class CellTables(NamedTuple):
+    """The numbers of customers and tables of every cell: a group and a topic that meet."""
+
+    customers: np.ndarray  # int32: n_jk of each cell
+    tables: np.ndarray  # int32: m_jk of each cell
+
+
+@dataclass
+class State:
+    """The part of the state that both views have; C slots for topics, vacant ones among them."""
+
+    statistics: Any  # the family's named tuple
+    observations_per_topic: np.ndarray  # int64 (C,): n_k
+    group_concentration: float  # alpha
+    top_concentration: float  # gamma
+
+    @property
+    def capacity(self) -> int:
+        """Number of slots, C."""
+        return len(self.observations_per_topic)
+
+    @property
+    def occupied(self) -> np.ndarray:
+        """The slots of the topics that have observations, ascending."""
+        return np.flatnonzero(self.observations_per_topic)
+
+    @property
+    def topic_count(self) -> int:
+        """Number of topics that have observations, K."""
+        return int(np.count_nonzero(self.observations_per_topic))
+
+    def topics(self, data: GroupedData) -> np.ndarray:
+        """The slot of each observation's topic, int32 (N,), in grouped order."""
+        raise NotImplementedError
+
+    def labels(self, data: GroupedData) -> np.ndarray:
+        """Topics numbered 0..K-1 without gaps, in the order of their slots, in grouped order."""
+        numbers = np.full(self.capacity, -1, np.int32)
+        numbers[self.occupied] = np.arange(self.topic_count, dtype=np.int32)
+        return numbers[self.topics(data)]
+
+
+def grown(array: np.ndarray, capacity: int) -> np.ndarray:
+    """A copy of a per-topic array with zeros up to the new capacity."""
+    longer = np.zeros(capacity, array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def larger_capacity(capacity: int) -> int:
+    """The next number of slots when all are taken."""
+    return capacity + capacity // 2 + SPARE_SLOTS
+
+
+def check_equal(what: str, held: Any, recounted: Any) -> None:
+    """InternalError if something held in the state is not what a recount gives; floats up to rounding."""
+    held, recounted = np.asarray(held), np.asarray(recounted)
+    if held.dtype.kind == "f":
+        same = np.allclose(held, recounted, rtol=1e-6, atol=1e-8)
+    else:
+        same = bool(np.all(held == recounted))
+    if not same:
+        raise InternalError(f"the state is inconsistent: {what} is held as {held}, a recount gives {recounted}")
+
+
+def check_statistics(family: Family, state: State, recounted: Any) -> None:
+    """Compare the statistics of the occupied topics with recounted ones, field by field."""
+    for name, held, again in zip(state.statistics._fields, state.statistics, recounted, strict=True):
+        if isinstance(held, np.ndarray):
+            check_equal(f"{type(family).__name__} statistic {name}", held, again)

@@ -1,0 +1,40 @@
+"""Customers and tables of every cell: drawn in the weights view, counted in the seating view."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from franchise.kernels.tables import count_tables, draw_tables
+from franchise.state.base import CellTables, GroupedData
+from franchise.state.seating import Seating
+from franchise.state.weights import Weights
+
+
+def draw_cell_tables(
+    state: Weights, data: GroupedData, rng: np.random.Generator
+) -> tuple[CellTables, np.ndarray]:
+    """Draw m_jk given z and beta for every cell; and m_k, int64 (C,), by slot."""
+    customers = np.empty(data.n_observations, np.int32)
+    tables = np.empty(data.n_observations, np.int32)
+    per_topic = np.zeros(state.capacity, np.int64)
+    concentrations = state.group_concentration * state.topic_weights
+    cells = draw_tables(
+        state.topic_of_observation, data.offsets, concentrations, customers, tables, per_topic, rng
+    )
+    return CellTables(customers[:cells].copy(), tables[:cells].copy()), per_topic
+
+
+def count_cell_tables(state: Seating, data: GroupedData) -> CellTables:
+    """n_jk and m_jk of every cell of a seating."""
+    customers = np.empty(data.n_observations, np.int32)
+    tables = np.empty(data.n_observations, np.int32)
+    cells = count_tables(
+        state.topic_of_table,
+        state.size_of_table,
+        state.table_slots,
+        data.offsets,
+        state.capacity,
+        customers,
+        tables,
+    )
+    return CellTables(customers[:cells].copy(), tables[:cells].copy())

@@ -1,0 +1,38 @@
+"""Topics moved together when most slots have become vacant, so that sweeps do not walk over holes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from franchise.families.base import Family
+from franchise.state.base import SPARE_SLOTS, GroupedData, State
+from franchise.state.seating import Seating
+from franchise.state.weights import Weights
+
+
+def has_many_holes(state: State) -> bool:
+    """Whether more than half of the slots up to the last topic are vacant (and there are some)."""
+    occupied = state.occupied
+    return len(occupied) > 0 and occupied[-1] + 1 > 2 * len(occupied) + SPARE_SLOTS
+
+
+def compact(state: State, data: GroupedData, family: Family) -> None:
+    """Give the topics the first slots, in the order they have now; statistics are counted anew."""
+    occupied = state.occupied
+    capacity = len(occupied) + SPARE_SLOTS
+    numbers = np.full(state.capacity + 1, -1, np.int32)  # the last place is for -1
+    numbers[occupied] = np.arange(len(occupied), dtype=np.int32)
+    learned = family.prior_value(state.statistics) if family.learned_prior is not None else None
+    state.statistics = family.empty_statistics(capacity)
+    if learned is not None:
+        family.set_prior_value(state.statistics, learned)
+    state.observations_per_topic = np.zeros(capacity, np.int64)
+    if isinstance(state, Weights):
+        state.topic_of_observation[:] = numbers[state.topic_of_observation]
+        weights = np.zeros(capacity)
+        weights[: len(occupied)] = state.topic_weights[occupied]
+        state.topic_weights = weights
+    elif isinstance(state, Seating):
+        state.topic_of_table[:] = numbers[state.topic_of_table]
+        state.tables_per_topic = np.zeros(capacity, np.int64)
+    state.recount(data)

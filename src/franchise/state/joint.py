@@ -1,0 +1,41 @@
+"""The probabilities of a state: log p(x | z), and the log joint that is the same for every sampler.
+
+    log joint = log p(x | z) + log p(z, m) + log priors of alpha and gamma where they are learned
+    p(z, m)   = prod_j Gamma(alpha) / Gamma(alpha + n_j) * prod_jk s(n_jk, m_jk) alpha^m_jk
+                * gamma^K prod_k Gamma(m_k) * Gamma(gamma) / Gamma(gamma + m)
+
+Algorithms page, section 1.3 (p(z, m) is the summand there).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from franchise.kernels.counting import log_likelihood as log_likelihood_of_topics
+from franchise.kernels.stirling import log_stirling_table
+from franchise.kernels.tables import log_gamma_ratio, sum_log_stirling
+from franchise.state.base import CellTables, GroupedData, State
+
+
+def log_likelihood(state: State) -> float:
+    """log p(x | z), the parameters of the topics integrated out."""
+    return float(log_likelihood_of_topics(state.statistics, state.observations_per_topic))
+
+
+def log_prior(state: State, data: GroupedData, cells: CellTables, tables_per_topic: np.ndarray) -> float:
+    """log p(z, m) given the concentrations."""
+    alpha, gamma = state.group_concentration, state.top_concentration
+    stirling = log_stirling_table(int(cells.customers.max()), int(cells.tables.max()))
+    table_count = int(cells.tables.sum())
+    occupied = tables_per_topic[tables_per_topic > 0]
+    return (
+        log_gamma_ratio(data.offsets, alpha)
+        + sum_log_stirling(stirling, cells.customers, cells.tables, len(cells.customers))
+        + table_count * math.log(alpha)
+        + len(occupied) * math.log(gamma)
+        + sum(math.lgamma(count) for count in occupied.tolist())
+        + math.lgamma(gamma)
+        - math.lgamma(gamma + table_count)
+    )

@@ -1,0 +1,103 @@
+"""The seating view: tables and their topics (t, k), the topic weights integrated out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from franchise.families.base import Family
+from franchise.kernels.seating import Tables, fill_topics, recount_seating
+from franchise.state.base import (
+    GroupedData,
+    State,
+    check_equal,
+    check_statistics,
+    grown,
+    larger_capacity,
+)
+
+
+@dataclass
+class Seating(State):
+    """The Chinese restaurant franchise; see `kernels/seating.py` for how tables lie in the arrays."""
+
+    table_of_observation: np.ndarray  # int32 (N,): t_ji within the group
+    topic_of_table: np.ndarray  # int32 (N,): k_jt by table slot; -1 = no table
+    size_of_table: np.ndarray  # int32 (N,): n_jt by table slot
+    table_slots: np.ndarray  # int32 (J,): table slots in use
+    tables_per_topic: np.ndarray  # int64 (C,): m_k
+    table_count: np.ndarray  # int64 (1,): m
+
+    @classmethod
+    def empty(cls, data: GroupedData, statistics: Any, capacity: int, alpha: float, gamma: float) -> Seating:
+        """A franchise in which nobody is seated yet; `statistics` with `capacity` slots come along."""
+        return cls(
+            statistics=statistics,
+            observations_per_topic=np.zeros(capacity, np.int64),
+            group_concentration=alpha,
+            top_concentration=gamma,
+            table_of_observation=np.full(data.n_observations, -1, np.int32),
+            topic_of_table=np.full(data.n_observations, -1, np.int32),
+            size_of_table=np.zeros(data.n_observations, np.int32),
+            table_slots=np.zeros(data.n_groups, np.int32),
+            tables_per_topic=np.zeros(capacity, np.int64),
+            table_count=np.zeros(1, np.int64),
+        )
+
+    def topics(self, data: GroupedData) -> np.ndarray:
+        """z_ji = k_{j t_ji}: the topic of its table."""
+        topics = np.empty(data.n_observations, np.int32)
+        fill_topics(self.table_of_observation, self.topic_of_table, data.offsets, topics)
+        return topics
+
+    @property
+    def tables(self) -> Tables:
+        """The arrays that the kernels change."""
+        return Tables(
+            self.table_of_observation,
+            self.topic_of_table,
+            self.size_of_table,
+            self.table_slots,
+            self.tables_per_topic,
+            self.observations_per_topic,
+            self.table_count,
+        )
+
+    def recount(self, data: GroupedData) -> None:
+        """Everything but the seats and the tables' topics, counted anew."""
+        recount_seating(self.statistics, data.observations, data.offsets, self.tables)
+
+    def make_room(self, family: Family) -> None:
+        """More slots for topics."""
+        capacity = larger_capacity(self.capacity)
+        self.statistics = family.grow(self.statistics, capacity)
+        self.observations_per_topic = grown(self.observations_per_topic, capacity)
+        self.tables_per_topic = grown(self.tables_per_topic, capacity)
+
+    def copy(self) -> Seating:
+        """An independent copy."""
+        return replace(
+            self,
+            statistics=type(self.statistics)(*(np.copy(field) for field in self.statistics)),
+            observations_per_topic=self.observations_per_topic.copy(),
+            table_of_observation=self.table_of_observation.copy(),
+            topic_of_table=self.topic_of_table.copy(),
+            size_of_table=self.size_of_table.copy(),
+            table_slots=self.table_slots.copy(),
+            tables_per_topic=self.tables_per_topic.copy(),
+            table_count=self.table_count.copy(),
+        )
+
+    def check_consistency(self, data: GroupedData, family: Family) -> None:
+        """Recount everything; InternalError names what does not agree."""
+        fresh = self.copy()
+        fresh.recount(data)
+        check_equal("observations_per_topic", self.observations_per_topic, fresh.observations_per_topic)
+        check_equal("tables_per_topic", self.tables_per_topic, fresh.tables_per_topic)
+        check_equal("table_count", self.table_count, fresh.table_count)
+        check_equal("size_of_table", self.size_of_table, fresh.size_of_table)
+        check_equal("vacant tables", self.topic_of_table[self.size_of_table == 0], -1)
+        check_equal("all observations seated", self.size_of_table.sum(), data.n_observations)
+        check_statistics(family, self, fresh.statistics)

@@ -1,0 +1,99 @@
+"""The weights view: a topic for every observation and the shared topic weights (z, beta)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from franchise.families.base import Family
+from franchise.kernels.counting import recount
+from franchise.kernels.direct import Assignment
+from franchise.state.base import (
+    SPARE_SLOTS,
+    CellTables,
+    GroupedData,
+    State,
+    check_equal,
+    check_statistics,
+    grown,
+    larger_capacity,
+)
+
+
+@dataclass
+class Weights(State):
+    """(z, beta), with the group weights pi and the parameters phi integrated out."""
+
+    topic_of_observation: np.ndarray  # int32 (N,): z_ji
+    topic_weights: np.ndarray  # float64 (C,): beta_k, zero in vacant slots
+    unseen_weight: np.ndarray  # float64 (1,): beta_u
+    cell_tables: CellTables | None = None  # m_jk, if drawn since the last change of z or beta
+
+    @classmethod
+    def from_topics(
+        cls, data: GroupedData, family: Family, topics: np.ndarray, alpha: float, gamma: float
+    ) -> Weights:
+        """A state with the given topics (-1 = none yet), weights in proportion to their observations.
+
+        A start, not a draw: the next draw of the topic weights forgets the ones set here.
+        """
+        capacity = int(topics.max(initial=-1)) + 1 + SPARE_SLOTS
+        state = cls(
+            statistics=family.empty_statistics(capacity),
+            observations_per_topic=np.zeros(capacity, np.int64),
+            group_concentration=alpha,
+            top_concentration=gamma,
+            topic_of_observation=np.array(topics, dtype=np.int32),
+            topic_weights=np.zeros(capacity),
+            unseen_weight=np.ones(1),
+        )
+        state.recount(data)
+        seen = state.observations_per_topic.sum()
+        state.topic_weights[:] = state.observations_per_topic / (seen + gamma)
+        state.unseen_weight[0] = gamma / (seen + gamma)
+        return state
+
+    def topics(self, data: GroupedData) -> np.ndarray:
+        """z, as it is held."""
+        return self.topic_of_observation
+
+    @property
+    def assignment(self) -> Assignment:
+        """The arrays that the kernels change."""
+        return Assignment(
+            self.topic_of_observation, self.observations_per_topic, self.topic_weights, self.unseen_weight
+        )
+
+    def recount(self, data: GroupedData) -> None:
+        """Statistics and sizes counted anew from the topics."""
+        recount(self.statistics, data.observations, self.topic_of_observation, self.observations_per_topic)
+
+    def make_room(self, family: Family) -> None:
+        """More slots for topics."""
+        capacity = larger_capacity(self.capacity)
+        self.statistics = family.grow(self.statistics, capacity)
+        self.observations_per_topic = grown(self.observations_per_topic, capacity)
+        self.topic_weights = grown(self.topic_weights, capacity)
+
+    def copy(self) -> Weights:
+        """An independent copy."""
+        return replace(
+            self,
+            statistics=type(self.statistics)(*(np.copy(field) for field in self.statistics)),
+            observations_per_topic=self.observations_per_topic.copy(),
+            topic_of_observation=self.topic_of_observation.copy(),
+            topic_weights=self.topic_weights.copy(),
+            unseen_weight=self.unseen_weight.copy(),
+        )
+
+    def check_consistency(self, data: GroupedData, family: Family) -> None:
+        """Recount everything; InternalError names what does not agree."""
+        fresh = self.copy()
+        fresh.recount(data)
+        check_equal("observations_per_topic", self.observations_per_topic, fresh.observations_per_topic)
+        check_statistics(family, self, fresh.statistics)
+        check_equal("topic_weights in vacant slots", self.topic_weights[self.observations_per_topic == 0], 0.0)
+        check_equal("sum of all weights", self.topic_weights.sum() + self.unseen_weight[0], 1.0)
+        if self.cell_tables is not None:
+            check_equal("customers in all cells", self.cell_tables.customers.sum(), data.n_observations)

@@ -1,0 +1,42 @@
+"""Random streams with names: (seed, chain, sweep, move, block).
+
+Each stream is NumPy's counter-based Philox generator.  The seed makes its key; the rest of the name is the
+upper part of its counter, so streams never overlap, need not be stored, and can be had again at any time,
+anywhere: the same name is the same numbers, whatever ran before, on which thread, or after which interruption.
+
+    counter words (64 bits each):   running | sweep | move and block | chain
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Names of streams that belong to no move of the schedule.
+START, CONVERSION, MEASUREMENT = 2**31, 2**31 + 1, 2**31 + 2
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The streams of one move in one sweep of one chain, a generator for each block."""
+
+    seed: int
+    chain: int
+    sweep: int
+    move: int
+
+    def generator(self, block: int = 0) -> np.random.Generator:
+        """The generator of a block, at its beginning."""
+        counter = np.array([0, self.sweep, (self.move << 32) | block, self.chain], dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=_key_of(self.seed), counter=counter))
+
+
+_keys: dict[int, np.ndarray] = {}
+
+
+def _key_of(seed: int) -> np.ndarray:
+    """128 bits from the seed, well mixed, so that neighbouring seeds have nothing in common."""
+    if seed not in _keys:
+        _keys[seed] = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    return _keys[seed]
