@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from franchise.families.base import Family
 from franchise.priors import Gamma
-from franchise.state.base import GroupedData
+from franchise.state.base import PreparedData
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Model:
         beta ~ GEM(gamma);  pi_j ~ DP(alpha, beta);  z_ji ~ pi_j;  phi_k ~ H;  x_ji ~ F(phi_{z_ji})
     """
 
-    data: GroupedData
+    data: PreparedData
     family: Family
     alpha: float | Gamma  # group_concentration: fixed, or learned under a Gamma prior
     gamma: float | Gamma  # top_concentration: the same

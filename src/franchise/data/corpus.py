@@ -24,7 +24,6 @@ import numpy as np
 
 from franchise.data.grouped import (
     GroupedData,
-    check_entries,
     check_sparse_values,
     is_sparse,
     offsets_of_sizes,
@@ -100,6 +99,7 @@ class Corpus(GroupedData):
     observations: np.ndarray
     grouped_observations: np.ndarray
 
+    _group_noun = "document"
     _reserved_metadata = ("name", "tokens")  # the other columns of `documents`
 
     def __init__(
@@ -120,10 +120,11 @@ class Corpus(GroupedData):
         super().__init__(
             ids,
             document_of_token,
-            group_names=_check_names(names, n_documents),
+            n_documents,
+            group_names=_numbered(n_documents) if names is None else names,
             metadata=metadata,
         )
-        self.texts = None if texts is None else check_entries("texts", texts, n_documents)
+        self.texts = None if texts is None else self._check_entries("texts", texts)
 
     @classmethod
     def from_matrix(
@@ -388,10 +389,6 @@ def _check_offsets(offsets: Any, n_tokens: int) -> np.ndarray:
             f"got {describe(checked.tolist())}."
         )
     return checked
-
-
-def _check_names(names: Iterable[Any] | None, n_documents: int) -> list[Any]:
-    return _numbered(n_documents) if names is None else check_entries("names", names, n_documents)
 
 
 def _check_total(n_tokens: int) -> None:

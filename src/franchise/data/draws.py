@@ -21,7 +21,7 @@ def draw_log_gamma(generator: np.random.Generator, shape: np.ndarray) -> np.ndar
 
         log Gamma(a) = log Gamma(a + 1) + log(U) / a,   U uniform on (0, 1]
 
-    Marsaglia and Tsang (2000), section 6.
+    The boost of Marsaglia and Tsang (2000) for small shapes, taken in logs.
     """
     shape = np.maximum(shape, _LEAST_SHAPE)
     uniform = 1.0 - generator.random(shape.shape)

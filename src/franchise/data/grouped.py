@@ -51,25 +51,27 @@ class GroupedData:
     order: np.ndarray | None
     metadata: dict[str, list[Any]]
 
+    _group_noun: ClassVar[str] = "group"
     _reserved_metadata: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
         observations: Any,
         group_of_observation: np.ndarray,
-        group_names: list[Any],
+        n_groups: int,
+        group_names: Iterable[Any],
         metadata: Mapping[str, Iterable[Any]] | None,
     ) -> None:
-        sizes = np.bincount(group_of_observation, minlength=len(group_names))
+        sizes = np.bincount(group_of_observation, minlength=n_groups)
         self.observations = read_only(observations)
         self.group_of_observation = read_only(group_of_observation)
-        self.group_names = group_names
         self.offsets = read_only(offsets_of_sizes(sizes))
         self.order = _grouping_order(group_of_observation)
         self.grouped_observations = (
             self.observations if self.order is None else read_only(self.observations[self.order])
         )
-        self.metadata = _check_metadata(metadata, len(group_names), self._reserved_metadata)
+        self.group_names = self._check_entries("names", group_names)
+        self.metadata = self._check_metadata(metadata)
 
     @property
     def n_observations(self) -> int:
@@ -79,7 +81,7 @@ class GroupedData:
     @property
     def n_groups(self) -> int:
         """How many groups there are."""
-        return len(self.group_names)
+        return len(self.offsets) - 1
 
     @property
     def group_sizes(self) -> np.ndarray:
@@ -106,6 +108,33 @@ class GroupedData:
         """Values whose last axis is in input order, put into grouped order; undoes `to_input_order`."""
         array = self._check_last_axis(values)
         return array if self.order is None else array[..., self.order]
+
+    def _check_metadata(self, metadata: Any) -> dict[str, list[Any]]:
+        if metadata is None:
+            return {}
+        if not hasattr(metadata, "items"):
+            raise InputError(
+                f"metadata must map names to sequences with one entry per {self._group_noun}; "
+                f"got {describe(metadata)}."
+            )
+        for name in self._reserved_metadata:
+            if name in metadata:
+                raise InputError(
+                    f"metadata must not use the name {name!r}: that column is made from the data. Rename it."
+                )
+        return {
+            str(name): self._check_entries(f"metadata[{name!r}]", values) for name, values in metadata.items()
+        }
+
+    def _check_entries(self, name: str, values: Any) -> list[Any]:
+        """`values` as a list with one entry per group."""
+        wanted = f"one entry per {self._group_noun}"
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise InputError(f"{name} must be a sequence with {wanted}; got {describe(values)}.")
+        entries = values.tolist() if hasattr(values, "tolist") else list(values)
+        if len(entries) != self.n_groups:
+            raise InputError(f"{name} must have {wanted} ({self.n_groups}); got {len(entries)}.")
+        return entries
 
     def _check_last_axis(self, values: Any) -> np.ndarray:
         array = np.asarray(values)
@@ -145,34 +174,6 @@ def check_sparse_values(name: str, rows: Any, good: np.ndarray, wanted: str) -> 
     raise InputError(
         f"{name} must hold {wanted}; got {rows.data[entry]} at row {row}, column {rows.indices[entry]}."
     )
-
-
-def check_entries(name: str, values: Any, expected: int) -> list[Any]:
-    """`values` as a list with one entry per group."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InputError(f"{name} must be a sequence with one entry per group; got {describe(values)}.")
-    entries = values.tolist() if hasattr(values, "tolist") else list(values)
-    if len(entries) != expected:
-        raise InputError(f"{name} must have one entry per group ({expected}); got {len(entries)}.")
-    return entries
-
-
-def _check_metadata(metadata: Any, n_groups: int, reserved: tuple[str, ...]) -> dict[str, list[Any]]:
-    """Metadata as a dict of lists, one entry per group; accepts a mapping of sequences or a DataFrame."""
-    if metadata is None:
-        return {}
-    if not hasattr(metadata, "items"):
-        raise InputError(
-            f"metadata must map names to sequences with one entry per group; got {describe(metadata)}."
-        )
-    checked = {}
-    for name, values in metadata.items():
-        if name in reserved:
-            raise InputError(
-                f"metadata must not use the name {name!r}: that column is made from the data. Rename it."
-            )
-        checked[str(name)] = check_entries(f"metadata[{name!r}]", values, n_groups)
-    return checked
 
 
 def _grouping_order(group_of_observation: np.ndarray) -> np.ndarray | None:

@@ -54,7 +54,7 @@ class Groups(GroupedData):
         checked = _check_observations(observations)
         labels = _check_labels(groups, checked.shape[0])
         numbers, names = _number_by_first_appearance(labels)
-        super().__init__(checked, numbers, names, metadata)
+        super().__init__(checked, numbers, len(names), names, metadata)
 
     def __repr__(self) -> str:
         return f"Groups({_count(self.n_observations, 'observation')} in {_count(self.n_groups, 'group')})"

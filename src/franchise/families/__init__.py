@@ -1,6 +1,26 @@
-"""Likelihood families, one file each; `base.py` is the contract."""
+"""Likelihood families, one file each; `base.py` is the contract, `registry.py` knows them by name."""
 
 from franchise.families.base import Example, Family
+from franchise.families.bernoulli import Bernoulli
 from franchise.families.categorical import Categorical
+from franchise.families.gaussian_diagonal import GaussianDiagonal
+from franchise.families.gaussian_full import GaussianFull
+from franchise.families.gaussian_known_precision import GaussianKnownPrecision
+from franchise.families.multinomial import Multinomial
+from franchise.families.poisson import Poisson
+from franchise.families.registry import FAMILIES, family_from_settings, name_of
 
-__all__ = ["Categorical", "Example", "Family"]
+__all__ = [
+    "FAMILIES",
+    "Bernoulli",
+    "Categorical",
+    "Example",
+    "Family",
+    "GaussianDiagonal",
+    "GaussianFull",
+    "GaussianKnownPrecision",
+    "Multinomial",
+    "Poisson",
+    "family_from_settings",
+    "name_of",
+]

@@ -24,7 +24,7 @@ import numpy as np
 
 from franchise.errors import InputError
 from franchise.families.base import Example, Family
-from franchise.families.dirichlet import DirichletPrior
+from franchise.families.dirichlet import DirichletPrior, draw_categories
 from franchise.kernels import verbs
 from franchise.kernels.dirichlet import SHORT_BLOCK, fill_short_block_weights, log_rising_sums
 from franchise.kernels.random import draw_dirichlets, exponentiate
@@ -111,9 +111,7 @@ class Categorical(DirichletPrior, Family):
         self, parameters: CategoricalParameters, topics: np.ndarray, rng: np.random.Generator, like: Any
     ) -> np.ndarray:
         """One category from phi_k for each k in `topics`."""
-        cumulative = np.cumsum(np.exp(parameters.log_probabilities), axis=1)[topics]
-        uniforms = rng.random(len(topics)) * cumulative[:, -1]
-        return (cumulative <= uniforms[:, None]).sum(axis=1).clip(max=self.size - 1).astype(np.int32)
+        return draw_categories(parameters.log_probabilities, topics, rng)
 
     # -- compiled ------------------------------------------------------------------------------------------
 

@@ -101,3 +101,24 @@ class DirichletPrior:
         elif isinstance(prior, Gamma):
             prior = {"shape": prior.shape, "rate": prior.rate}
         return {"size": self.size, "prior": prior}
+
+    def grow(self, statistics: Any, capacity: int) -> Any:
+        """As the family's own, with the new topics under the current prior."""
+        grown = super().grow(statistics, capacity)  # type: ignore[misc]
+        grown.inverse_mass[:] = 1.0 / (grown.totals + grown.prior_mass[0])
+        return grown
+
+
+def draw_categories(
+    log_probabilities: np.ndarray, topics: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """One category, int32, from row k of exp(log_probabilities) for each k in `topics`."""
+    categories = np.empty(len(topics), np.int32)
+    uniforms = rng.random(len(topics))
+    for topic in np.unique(topics):
+        cumulative = np.cumsum(np.exp(log_probabilities[topic]))
+        places = np.flatnonzero(topics == topic)
+        # A uniform below one stays below the last cumulative sum unless rounding lifts it: hence the bound.
+        found = np.searchsorted(cumulative, uniforms[places] * cumulative[-1], side="right")
+        categories[places] = np.minimum(found, len(cumulative) - 1)
+    return categories

@@ -15,6 +15,7 @@ The sums are integers; the sum of log x! is not, so the statistics are not exact
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any, NamedTuple
 
@@ -72,10 +73,15 @@ class Poisson(Family):
 
     def for_data(self, observations: Any) -> Poisson:
         """The same prior for the number of columns that the observations have."""
-        columns = np.shape(observations)[1:]
+        try:
+            columns = np.shape(observations)[1:]
+        except ValueError:  # rows of different lengths: `prepare` will say so
+            return self
         if self.given_dimension is not None or len(columns) != 1 or columns[0] == 0:
             return self
-        return Poisson(self.shape, self.rate, dimension=columns[0])
+        fitted = copy.copy(self)
+        fitted.given_dimension = columns[0]
+        return fitted
 
     def prepare(self, observations: Any) -> np.ndarray:
         """Counts as int64, shape (N, D)."""
@@ -172,8 +178,15 @@ class Poisson(Family):
 
     @staticmethod
     def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
-        """Joint predictive of the topic's observations, before any other."""
-        return _log_joint(statistics, topic, statistics.sums[topic], 0, 0, 0)
+        """sum_d [log (a)(a + 1)...(a_kd - 1) - a log(1 + n_k/b) - s_kd log b_k] - sum of log x!."""
+        size = statistics.sizes[topic]
+        dimension = statistics.sums.shape[1]
+        shape = statistics.shape[0]
+        rate = statistics.rate[0]
+        total = -dimension * shape * math.log1p(size / rate) - statistics.totals[topic] * math.log(rate + size)
+        for axis in range(dimension):
+            total += log_rising(shape, statistics.sums[topic, axis])
+        return total - statistics.log_factorials[topic]
 
     @staticmethod
     def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
@@ -188,6 +201,19 @@ class Poisson(Family):
     @staticmethod
     def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
         """As the marginal of the bench, with a_kd and b_k in place of a and b."""
-        return _log_joint(
-            statistics, bench, statistics.sums[topic], 1, statistics.totals[topic], statistics.sizes[topic]
-        )
+        size = statistics.sizes[bench]
+        dimension = statistics.sums.shape[1]
+        shape = statistics.shape[0]
+        rate = statistics.rate[0] + statistics.sizes[topic]
+        total = -(dimension * shape + statistics.totals[topic]) * math.log1p(size / rate)
+        total -= statistics.totals[bench] * math.log(rate + size)
+        for axis in range(dimension):
+            total += log_rising(shape + statistics.sums[topic, axis], statistics.sums[bench, axis])
+        return total - statistics.log_factorials[bench]
+
+
+def examples() -> list[Example]:
+    """Small data for generic tests: single counts, some of them large, and rows of two."""
+    counts = np.array([3, 0, 7, 2, 41, 5])
+    pairs = np.array([[0, 4], [2, 9], [1, 1], [0, 25], [3, 6]])
+    return [Example(Poisson(2.0, 0.5), counts), Example(Poisson(0.7, 0.2), pairs)]

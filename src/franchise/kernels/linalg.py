@@ -16,7 +16,7 @@ LARGEST_LOSS = 1e-6
 
 @helper
 def factorise(matrix, factor):
-    """Fill `factor` with L, L L' = matrix; False, with `factor` spoiled, if not positive definite.
+    """Fill `factor`, which may be `matrix` itself, with L, L L' = matrix; False if not positive definite.
 
     L_jj = sqrt(A_jj - sum_{m<j} L_jm^2),   L_ij = (A_ij - sum_{m<j} L_im L_jm) / L_jj
     """

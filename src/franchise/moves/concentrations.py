@@ -89,9 +89,9 @@ class TopicWeights(Move):
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Draw m, then beta."""
         rng = streams.generator()
-        state.cell_tables, tables_per_topic = draw_cell_tables(state, model.data, rng)
+        state.cell_tables = draw_cell_tables(state, model.data, rng)
         state.topic_weights, state.unseen_weight = draw_topic_weights(
-            tables_per_topic, state.top_concentration, rng
+            state.cell_tables.per_topic, state.top_concentration, rng
         )
         return MoveReport()
 
@@ -113,9 +113,9 @@ class Concentrations(Move):
         if isinstance(state, Seating):
             draw_concentrations(model, state, int(state.table_count[0]), rng)
             return MoveReport()
-        state.cell_tables, tables_per_topic = draw_cell_tables(state, model.data, rng)
-        draw_concentrations(model, state, int(tables_per_topic.sum()), rng)
+        state.cell_tables = draw_cell_tables(state, model.data, rng)
+        draw_concentrations(model, state, int(state.cell_tables.per_topic.sum()), rng)
         state.topic_weights, state.unseen_weight = draw_topic_weights(
-            tables_per_topic, state.top_concentration, rng
+            state.cell_tables.per_topic, state.top_concentration, rng
         )
         return MoveReport()

@@ -1,7 +1,7 @@
 """The state of a chain, in two views, with exact conversions between them."""
 
-from franchise.state.base import CellTables, GroupedData, State
+from franchise.state.base import CellTables, PreparedData, State
 from franchise.state.seating import Seating
 from franchise.state.weights import Weights
 
-__all__ = ["CellTables", "GroupedData", "Seating", "State", "Weights"]
+__all__ = ["CellTables", "PreparedData", "Seating", "State", "Weights"]

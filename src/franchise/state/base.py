@@ -23,11 +23,16 @@ SPARE_SLOTS = 8
 """Vacant slots that a state begins with, for topics that open."""
 
 
-class GroupedData(NamedTuple):
+class PreparedData(NamedTuple):
     """Observations as moves see them: prepared by the family, in grouped order."""
 
     observations: Any  # what `family.prepare` returned
     offsets: np.ndarray  # int64 (J + 1,): group j has the observations from offsets[j] to offsets[j + 1]
+
+    @classmethod
+    def of(cls, observations: Any, offsets: np.ndarray, family: Family) -> PreparedData:
+        """Check the observations (in grouped order) and prepare them; all arrays are read-only from here on."""
+        return cls(_frozen(family.prepare(observations)), _frozen(np.asarray(offsets, np.int64)))
 
     @property
     def n_observations(self) -> int:
@@ -40,11 +45,22 @@ class GroupedData(NamedTuple):
         return len(self.offsets) - 1
 
 
+def _frozen(prepared: Any) -> Any:
+    """Read-only views of an array or of the arrays in a named tuple, so that kernels always see one type."""
+    if isinstance(prepared, tuple):
+        return type(prepared)(*(_frozen(field) for field in prepared))
+    if isinstance(prepared, np.ndarray):
+        prepared = prepared.view()
+        prepared.flags.writeable = False
+    return prepared
+
+
 class CellTables(NamedTuple):
     """The numbers of customers and tables of every cell: a group and a topic that meet."""
 
     customers: np.ndarray  # int32: n_jk of each cell
     tables: np.ndarray  # int32: m_jk of each cell
+    per_topic: np.ndarray  # int64 (C,): m_k by slot
 
 
 @dataclass
@@ -71,15 +87,32 @@ class State:
         """Number of topics that have observations, K."""
         return int(np.count_nonzero(self.observations_per_topic))
 
-    def topics(self, data: GroupedData) -> np.ndarray:
+    @property
+    def n_observations(self) -> int:
+        """Number of observations the state is of."""
+        raise NotImplementedError
+
+    def topics(self, data: PreparedData) -> np.ndarray:
         """The slot of each observation's topic, int32 (N,), in grouped order."""
         raise NotImplementedError
 
-    def labels(self, data: GroupedData) -> np.ndarray:
+    def labels(self, data: PreparedData) -> np.ndarray:
         """Topics numbered 0..K-1 without gaps, in the order of their slots, in grouped order."""
-        numbers = np.full(self.capacity, -1, np.int32)
+        numbers = np.empty(self.capacity, np.int32)
         numbers[self.occupied] = np.arange(self.topic_count, dtype=np.int32)
         return numbers[self.topics(data)]
+
+    def recount(self, data: PreparedData) -> None:
+        """Count statistics and sizes anew from the assignments."""
+        raise NotImplementedError
+
+    def copy(self) -> State:
+        """An independent copy."""
+        raise NotImplementedError
+
+    def check_consistency(self, data: PreparedData, family: Family) -> None:
+        """Recount everything; InternalError names what does not agree."""
+        raise NotImplementedError
 
 
 def grown(array: np.ndarray, capacity: int) -> np.ndarray:

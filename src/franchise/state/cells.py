@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from franchise.kernels.tables import count_tables, draw_tables
-from franchise.state.base import CellTables, GroupedData
+from franchise.state.base import CellTables, PreparedData
 from franchise.state.seating import Seating
 from franchise.state.weights import Weights
 
 
-def draw_cell_tables(
-    state: Weights, data: GroupedData, rng: np.random.Generator
-) -> tuple[CellTables, np.ndarray]:
-    """Draw m_jk given z and beta for every cell; and m_k, int64 (C,), by slot."""
+def draw_cell_tables(state: Weights, data: PreparedData, rng: np.random.Generator) -> CellTables:
+    """Draw m_jk given z and beta for every cell."""
     customers = np.empty(data.n_observations, np.int32)
     tables = np.empty(data.n_observations, np.int32)
     per_topic = np.zeros(state.capacity, np.int64)
@@ -21,10 +19,10 @@ def draw_cell_tables(
     cells = draw_tables(
         state.topic_of_observation, data.offsets, concentrations, customers, tables, per_topic, rng
     )
-    return CellTables(customers[:cells].copy(), tables[:cells].copy()), per_topic
+    return CellTables(customers[:cells].copy(), tables[:cells].copy(), per_topic)
 
 
-def count_cell_tables(state: Seating, data: GroupedData) -> CellTables:
+def count_cell_tables(state: Seating, data: PreparedData) -> CellTables:
     """n_jk and m_jk of every cell of a seating."""
     customers = np.empty(data.n_observations, np.int32)
     tables = np.empty(data.n_observations, np.int32)
@@ -37,4 +35,4 @@ def count_cell_tables(state: Seating, data: GroupedData) -> CellTables:
         customers,
         tables,
     )
-    return CellTables(customers[:cells].copy(), tables[:cells].copy())
+    return CellTables(customers[:cells].copy(), tables[:cells].copy(), state.tables_per_topic.copy())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from franchise.families.base import Family
-from franchise.state.base import SPARE_SLOTS, GroupedData, State
+from franchise.state.base import SPARE_SLOTS, PreparedData, State
 from franchise.state.seating import Seating
 from franchise.state.weights import Weights
 
@@ -16,7 +16,7 @@ def has_many_holes(state: State) -> bool:
     return len(occupied) > 0 and occupied[-1] + 1 > 2 * len(occupied) + SPARE_SLOTS
 
 
-def compact(state: State, data: GroupedData, family: Family) -> None:
+def compact(state: State, data: PreparedData, family: Family) -> None:
     """Give the topics the first slots, in the order they have now; statistics are counted anew."""
     occupied = state.occupied
     capacity = len(occupied) + SPARE_SLOTS

@@ -11,7 +11,7 @@ import numpy as np
 
 from franchise.kernels.random import draw_log_gammas
 from franchise.kernels.seating import seat_by_weights
-from franchise.state.base import GroupedData, State
+from franchise.state.base import PreparedData, State
 from franchise.state.seating import Seating
 from franchise.state.weights import Weights
 
@@ -32,7 +32,7 @@ def draw_topic_weights(
     return weights, shares[-1:]
 
 
-def to_weights(state: State, data: GroupedData, rng: np.random.Generator) -> Weights:
+def to_weights(state: State, data: PreparedData, rng: np.random.Generator) -> Weights:
     """The same state in the weights view; the statistics move along, they are not copied."""
     if isinstance(state, Weights):
         return state
@@ -49,7 +49,7 @@ def to_weights(state: State, data: GroupedData, rng: np.random.Generator) -> Wei
     )
 
 
-def to_seating(state: State, data: GroupedData, rng: np.random.Generator) -> Seating:
+def to_seating(state: State, data: PreparedData, rng: np.random.Generator) -> Seating:
     """The same state in the seating view; the statistics move along, they are not copied."""
     if isinstance(state, Seating):
         return state
@@ -63,6 +63,6 @@ def to_seating(state: State, data: GroupedData, rng: np.random.Generator) -> Sea
     return seating
 
 
-def convert(state: State, view: type[State], data: GroupedData, rng: np.random.Generator) -> State:
+def convert(state: State, view: type[State], data: PreparedData, rng: np.random.Generator) -> State:
     """The same state in the view asked for."""
     return to_weights(state, data, rng) if view is Weights else to_seating(state, data, rng)

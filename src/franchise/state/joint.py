@@ -16,7 +16,7 @@ import numpy as np
 from franchise.kernels.counting import log_likelihood as log_likelihood_of_topics
 from franchise.kernels.stirling import log_stirling_table
 from franchise.kernels.tables import log_gamma_ratio, sum_log_stirling
-from franchise.state.base import CellTables, GroupedData, State
+from franchise.state.base import CellTables, PreparedData, State
 
 
 def log_likelihood(state: State) -> float:
@@ -24,12 +24,12 @@ def log_likelihood(state: State) -> float:
     return float(log_likelihood_of_topics(state.statistics, state.observations_per_topic))
 
 
-def log_prior(state: State, data: GroupedData, cells: CellTables, tables_per_topic: np.ndarray) -> float:
+def log_prior(state: State, data: PreparedData, cells: CellTables) -> float:
     """log p(z, m) given the concentrations."""
     alpha, gamma = state.group_concentration, state.top_concentration
     stirling = log_stirling_table(int(cells.customers.max()), int(cells.tables.max()))
     table_count = int(cells.tables.sum())
-    occupied = tables_per_topic[tables_per_topic > 0]
+    occupied = cells.per_topic[cells.per_topic > 0]
     return (
         log_gamma_ratio(data.offsets, alpha)
         + sum_log_stirling(stirling, cells.customers, cells.tables, len(cells.customers))

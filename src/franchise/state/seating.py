@@ -10,7 +10,7 @@ import numpy as np
 from franchise.families.base import Family
 from franchise.kernels.seating import Tables, fill_topics, recount_seating
 from franchise.state.base import (
-    GroupedData,
+    PreparedData,
     State,
     check_equal,
     check_statistics,
@@ -31,7 +31,7 @@ class Seating(State):
     table_count: np.ndarray  # int64 (1,): m
 
     @classmethod
-    def empty(cls, data: GroupedData, statistics: Any, capacity: int, alpha: float, gamma: float) -> Seating:
+    def empty(cls, data: PreparedData, statistics: Any, capacity: int, alpha: float, gamma: float) -> Seating:
         """A franchise in which nobody is seated yet; `statistics` with `capacity` slots come along."""
         return cls(
             statistics=statistics,
@@ -46,7 +46,12 @@ class Seating(State):
             table_count=np.zeros(1, np.int64),
         )
 
-    def topics(self, data: GroupedData) -> np.ndarray:
+    @property
+    def n_observations(self) -> int:
+        """Number of observations, N."""
+        return len(self.table_of_observation)
+
+    def topics(self, data: PreparedData) -> np.ndarray:
         """z_ji = k_{j t_ji}: the topic of its table."""
         topics = np.empty(data.n_observations, np.int32)
         fill_topics(self.table_of_observation, self.topic_of_table, data.offsets, topics)
@@ -65,7 +70,7 @@ class Seating(State):
             self.table_count,
         )
 
-    def recount(self, data: GroupedData) -> None:
+    def recount(self, data: PreparedData) -> None:
         """Everything but the seats and the tables' topics, counted anew."""
         recount_seating(self.statistics, data.observations, data.offsets, self.tables)
 
@@ -90,7 +95,7 @@ class Seating(State):
             table_count=self.table_count.copy(),
         )
 
-    def check_consistency(self, data: GroupedData, family: Family) -> None:
+    def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""
         fresh = self.copy()
         fresh.recount(data)

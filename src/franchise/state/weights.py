@@ -12,7 +12,7 @@ from franchise.kernels.direct import Assignment
 from franchise.state.base import (
     SPARE_SLOTS,
     CellTables,
-    GroupedData,
+    PreparedData,
     State,
     check_equal,
     check_statistics,
@@ -32,7 +32,7 @@ class Weights(State):
 
     @classmethod
     def from_topics(
-        cls, data: GroupedData, family: Family, topics: np.ndarray, alpha: float, gamma: float
+        cls, data: PreparedData, family: Family, topics: np.ndarray, alpha: float, gamma: float
     ) -> Weights:
         """A state with the given topics (-1 = none yet), weights in proportion to their observations.
 
@@ -54,7 +54,12 @@ class Weights(State):
         state.unseen_weight[0] = gamma / (seen + gamma)
         return state
 
-    def topics(self, data: GroupedData) -> np.ndarray:
+    @property
+    def n_observations(self) -> int:
+        """Number of observations, N."""
+        return len(self.topic_of_observation)
+
+    def topics(self, data: PreparedData) -> np.ndarray:
         """z, as it is held."""
         return self.topic_of_observation
 
@@ -65,7 +70,7 @@ class Weights(State):
             self.topic_of_observation, self.observations_per_topic, self.topic_weights, self.unseen_weight
         )
 
-    def recount(self, data: GroupedData) -> None:
+    def recount(self, data: PreparedData) -> None:
         """Statistics and sizes counted anew from the topics."""
         recount(self.statistics, data.observations, self.topic_of_observation, self.observations_per_topic)
 
@@ -87,7 +92,7 @@ class Weights(State):
             unseen_weight=self.unseen_weight.copy(),
         )
 
-    def check_consistency(self, data: GroupedData, family: Family) -> None:
+    def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""
         fresh = self.copy()
         fresh.recount(data)

@@ -1,0 +1,99 @@
+"""One chain: a state, the moves that change it, and what is measured after every sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from franchise.model import Model
+from franchise.moves.base import Move
+from franchise.moves.compose import InTurn, Sweep, plan
+from franchise.priors import Gamma
+from franchise.state.base import CellTables, State
+from franchise.state.cells import count_cell_tables, draw_cell_tables
+from franchise.state.compact import compact, has_many_holes
+from franchise.state.convert import convert
+from franchise.state.joint import log_likelihood, log_prior
+from franchise.state.seating import Seating
+from franchise.state.weights import Weights
+from franchise.streams import CONVERSION, MEASUREMENT, Streams
+
+
+@dataclass
+class Chain:
+    """A Markov chain over states of the model; a sweep applies the moves of the schedule once."""
+
+    model: Model
+    schedule: InTurn
+    state: State
+    seed: int
+    number: int  # of the chain, from 0
+    warmup: int  # sweeps that are warm-up
+    engine: Any = None
+    sweeps: int = 0  # sweeps done
+
+    def sweep(self) -> dict[str, float]:
+        """Apply every move whose turn it is; return what is measured then."""
+        self.sweeps += 1
+        self._tidy()
+        values: dict[str, float] = {}
+        for number, move in self._plan():
+            self._change_view(move, number)
+            streams = Streams(self.seed, self.number, self.sweeps, number)
+            for name, value in move.step(self.model, self.state, streams, self.engine).values.items():
+                values[name] = values.get(name, 0.0) + value
+        return {**self.measure(), **values}
+
+    def _plan(self) -> Iterator[tuple[int, Move]]:
+        warming_up = self.sweeps <= self.warmup
+        return plan(self.schedule, Sweep(self.seed, self.number, self.sweeps, warming_up))
+
+    def _tidy(self) -> None:
+        """Forget rounding in the statistics, and holes between topics.
+
+        It depends on nothing but what a checkpoint keeps, so a resumed chain goes on with the same bits.
+        """
+        if has_many_holes(self.state):
+            compact(self.state, self.model.data, self.model.family)
+        elif not self.model.family.exact_statistics:
+            self.state.recount(self.model.data)
+
+    def _change_view(self, move: Move, number: int) -> None:
+        if not isinstance(self.state, move.views):
+            rng = Streams(self.seed, self.number, self.sweeps, CONVERSION).generator(number)
+            self.state = convert(self.state, move.views[0], self.model.data, rng)
+
+    def cell_tables(self) -> CellTables:
+        """Customers and tables of every cell: those of the state, or drawn for the occasion if it has none."""
+        if isinstance(self.state, Seating):
+            return count_cell_tables(self.state, self.model.data)
+        assert isinstance(self.state, Weights)
+        if self.state.cell_tables is not None:
+            return self.state.cell_tables
+        rng = Streams(self.seed, self.number, self.sweeps, MEASUREMENT).generator()
+        return draw_cell_tables(self.state, self.model.data, rng)
+
+    def measure(self) -> dict[str, float]:
+        """The numbers that are traced for every sampler (architecture, section 2)."""
+        state, model = self.state, self.model
+        cells = self.cell_tables()
+        likelihood = log_likelihood(state)
+        joint = likelihood + log_prior(state, model.data, cells)
+        for prior, value in (
+            (model.alpha, state.group_concentration),
+            (model.gamma, state.top_concentration),
+        ):
+            if isinstance(prior, Gamma):
+                joint += prior.log_density(value)
+        values = {
+            "n_topics": state.topic_count,
+            "n_tables": int(cells.tables.sum()),
+            "log_joint": joint,
+            "log_likelihood_per_observation": likelihood / model.data.n_observations,
+            "alpha": state.group_concentration,
+            "gamma": state.top_concentration,
+        }
+        if model.family.learned_prior is not None:
+            values["prior"] = model.family.prior_value(state.statistics)
+        return values

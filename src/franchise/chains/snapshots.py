@@ -1,0 +1,63 @@
+"""Snapshots: some of the kept draws in full, for topics, document weights and held-out scores.
+
+A draw's topics follow from its labels, so a snapshot holds the labels, in the narrowest integers that fit,
+the table counts and the concentrations.  How many are kept is bounded, whatever the number of draws: every
+`stride`-th draw is kept, and when there are too many, every other one is dropped and the stride doubles.  So
+what is kept after n draws depends on n only, not on how many were planned or on interruptions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+MOST_KEPT = 32
+MOST_BYTES = 2**28
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One draw: labels in grouped order, and what stands above them."""
+
+    draw: int  # which kept draw of its chain, from 0
+    labels: np.ndarray  # (N,) topics 0..K-1, in grouped order
+    tables_per_topic: np.ndarray  # int64 (K,): m_k
+    alpha: float
+    gamma: float
+    prior: float  # a learned prior of the topics; NaN where it is fixed
+
+    @property
+    def n_topics(self) -> int:
+        """Number of topics, K."""
+        return len(self.tables_per_topic)
+
+
+@dataclass
+class Snapshots:
+    """The snapshots of one chain, thinned as they come."""
+
+    most: int
+    stride: int = 1
+    kept: list[Snapshot] = field(default_factory=list)
+
+    @classmethod
+    def for_size(cls, n_observations: int) -> Snapshots:
+        """As many as fit in a quarter of a gigabyte, at two bytes an observation; at least two, at most 32."""
+        return cls(most=int(np.clip(MOST_BYTES // (2 * n_observations), 2, MOST_KEPT)))
+
+    def wants(self, draw: int) -> bool:
+        """Whether this draw would be kept."""
+        return draw % self.stride == 0
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot; drop every other one if there are too many."""
+        self.kept.append(snapshot)
+        if len(self.kept) > self.most:
+            self.stride *= 2
+            self.kept = [kept for kept in self.kept if kept.draw % self.stride == 0]
+
+
+def narrowest(labels: np.ndarray) -> np.ndarray:
+    """The labels in the narrowest unsigned integers that hold them."""
+    return labels.astype(np.min_scalar_type(int(labels.max(initial=0))))

@@ -1,0 +1,102 @@
+"""Where chains start.
+
+    None, "sequential"   each observation drawn given those before it (Wang & Blei, section 4)
+    a number K           each observation in one of K topics, uniformly
+    labels (N,)          the given topics, in input order
+    a saved state        a copy of it
+    a list of these      one for each chain
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.model import Model
+from franchise.moves.crf_gibbs import CrfGibbs
+from franchise.moves.direct_assignment import DirectAssignment
+from franchise.state.base import SPARE_SLOTS, State
+from franchise.state.seating import Seating
+from franchise.state.weights import Weights
+from franchise.streams import START, Streams
+from franchise.validation import check_integer, describe
+
+SEQUENTIAL = "sequential"
+
+
+def starts_of_chains(start: Any, chains: int, n_observations: int) -> list[Any]:
+    """What was asked for, once for each chain."""
+    if isinstance(start, list) and not (len(start) == n_observations != chains and _are_integers(start)):
+        if len(start) != chains:
+            raise InputError(
+                f"start as a list needs one entry for each of the {chains} chains; got {len(start)}. "
+                f"(For labels, give an array with one for each of the {n_observations} observations.)"
+            )
+        return start
+    return [start] * chains
+
+
+def make_start(start: Any, model: Model, view: type[State], to_grouped_order: Any, streams: Streams) -> State:
+    """The state that one chain starts from; InputError if `start` is none of the known kinds."""
+    if start is None or (isinstance(start, str) and start == SEQUENTIAL):
+        return start_sequentially(model, view, streams)
+    if isinstance(start, State):
+        return _checked_state(start, model)
+    if isinstance(start, Integral) and not isinstance(start, bool):
+        topics = check_integer("start", start, minimum=1)
+        labels = streams.generator().integers(0, topics, model.data.n_observations)
+    else:
+        labels = to_grouped_order(_checked_labels(start, model.data.n_observations))
+    return Weights.from_topics(model.data, model.family, labels, model.start_alpha(), model.start_gamma())
+
+
+def start_sequentially(model: Model, view: type[State], streams: Streams) -> State:
+    """Draw each observation's topic given those before it, in the view that the sampler starts with."""
+    alpha, gamma = model.start_alpha(), model.start_gamma()
+    if view is Seating:
+        statistics = model.family.empty_statistics(SPARE_SLOTS)
+        seating = Seating.empty(model.data, statistics, SPARE_SLOTS, alpha, gamma)
+        CrfGibbs(tables=False).step(model, seating, streams, None)
+        return seating
+    nowhere = np.full(model.data.n_observations, -1, np.int32)
+    weights = Weights.from_topics(model.data, model.family, nowhere, alpha, gamma)
+    DirectAssignment().step(model, weights, streams, None)
+    return weights
+
+
+def _checked_state(start: State, model: Model) -> State:
+    if start.n_observations != model.data.n_observations:
+        raise InputError(
+            f"start is a state of {start.n_observations} observations, but the data have "
+            f"{model.data.n_observations}."
+        )
+    return start.copy()
+
+
+def _checked_labels(start: Any, n_observations: int) -> np.ndarray:
+    try:
+        labels = np.asarray(start)
+    except ValueError:
+        labels = np.empty((), object)
+    if labels.ndim != 1 or labels.dtype.kind not in "iu":
+        raise InputError(
+            f"start must be None, 'sequential', a number of topics, one whole-number label for each observation, "
+            f"a saved state, or a list with one of these for each chain; got {describe(start)}."
+        )
+    if len(labels) != n_observations:
+        raise InputError(f"start has {len(labels)} labels, but the data have {n_observations} observations.")
+    if labels.min() < 0:
+        raise InputError(f"start must not have negative labels; got {labels.min()}.")
+    return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+
+
+def _are_integers(values: list[Any]) -> bool:
+    return all(isinstance(value, Integral) and not isinstance(value, bool) for value in values)
+
+
+def start_streams(seed: int, chain: int) -> Streams:
+    """The random streams of a chain's start."""
+    return Streams(seed, chain, 0, START)

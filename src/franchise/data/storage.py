@@ -1,0 +1,84 @@
+"""Data on disk: arrays as safetensors, names and words as JSON; no pickle."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.data.groups import Groups
+from franchise.errors import InputError
+
+
+def save_data(data: Corpus | Groups, folder: Path) -> None:
+    """Write data.safetensors and data.json into a folder."""
+    from safetensors.numpy import save_file
+
+    words: dict[str, Any] = {"metadata": {k: _plain(v) for k, v in data.metadata.items()}}
+    words["names"] = _plain(data.group_names)
+    if isinstance(data, Corpus):
+        words |= {"kind": "corpus", "vocabulary": list(data.vocabulary), "texts": data.texts}
+        arrays = {"observations": data.observations, "offsets": data.offsets}
+    elif isinstance(data.observations, np.ndarray):
+        words["kind"] = "groups"
+        arrays = {"observations": data.observations, "groups": data.group_of_observation}
+    else:
+        rows = data.observations
+        words |= {"kind": "sparse groups", "shape": list(rows.shape)}
+        arrays = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
+        arrays["groups"] = data.group_of_observation
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "data.safetensors")
+    (folder / "data.json").write_text(json.dumps(words))
+
+
+def load_data(folder: Path) -> Corpus | Groups:
+    """What `save_data` wrote."""
+    from safetensors.numpy import load_file
+
+    arrays = load_file(folder / "data.safetensors")
+    words = json.loads((folder / "data.json").read_text())
+    names = [_hashable(name) for name in words["names"]]
+    metadata = {name: [_hashable(entry) for entry in entries] for name, entries in words["metadata"].items()}
+    if words["kind"] == "corpus":
+        return Corpus(
+            arrays["observations"],
+            arrays["offsets"],
+            words["vocabulary"],
+            names=names,
+            metadata=metadata,
+            texts=words["texts"],
+        )
+    labels = [names[number] for number in arrays["groups"].tolist()]
+    if words["kind"] == "groups":
+        return Groups(arrays["observations"], labels, metadata=metadata)
+    from scipy.sparse import csr_array
+
+    rows = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(words["shape"]))
+    return Groups(rows, labels, metadata=metadata)
+
+
+def _plain(entries: list[Any]) -> list[Any]:
+    """Names as JSON can hold them: numbers, strings, None, and tuples of these (as lists)."""
+    return [_plain_entry(entry) for entry in entries]
+
+
+def _plain_entry(entry: Any) -> Any:
+    if isinstance(entry, np.generic):
+        entry = entry.item()
+    if isinstance(entry, tuple):
+        return [_plain_entry(part) for part in entry]
+    if entry is None or isinstance(entry, (str, int, float, bool)):
+        return entry
+    if hasattr(entry, "isoformat"):
+        return entry.isoformat()
+    raise InputError(
+        f"a run directory keeps names and metadata that are text, numbers, dates or tuples of these; got "
+        f"{entry!r}, a {type(entry).__name__}. Turn it into text first."
+    )
+
+
+def _hashable(entry: Any) -> Any:
+    return tuple(_hashable(part) for part in entry) if isinstance(entry, list) else entry

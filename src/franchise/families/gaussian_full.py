@@ -1,0 +1,446 @@
+"""Vectors with unknown mean and unknown covariance.
+
+    Sigma_k ~ IW(nu, Psi),   mu_k | Sigma_k ~ N(m, Sigma_k / c),   x ~ N(mu_k, Sigma_k)
+
+IW(nu, Psi) is the inverse-Wishart whose mean is Psi / (nu - D - 1): Sigma^-1 is Wishart(nu, Psi^-1).  Here
+m = `mean`, c = `mean_count`, nu = `degrees`, Psi = `scale`.  With n_k observations in topic k, of mean xbar_k
+and scatter matrix around it S_k:
+
+    c_k = c + n_k,   m_k = (c m + n_k xbar_k) / c_k,   nu_k = nu + n_k
+    Psi_k           = Psi + S_k + c n_k / c_k (xbar_k - m)(xbar_k - m)'
+    f_k(x)          = Student t of nu_k - D + 1 degrees around m_k, scale Psi_k (c_k + 1) / (c_k (nu_k - D + 1))
+    log p(block k)  = -n_k D/2 log pi + log Gamma_D(nu_k / 2) - log Gamma_D(nu / 2) + nu/2 log|Psi|
+                      - nu_k/2 log|Psi_k| + D/2 log(c / c_k)
+    Sigma_k, mu_k | block : as the prior, with nu_k, Psi_k, m_k, c_k
+
+Wilcox (2025), section 3.6; algorithms page, section 9.
+
+The Cholesky factor of Psi_k follows one observation by a rank-one update or downdate, in D^2 steps:
+
+    Psi_k with x    = Psi_k + c_k / (c_k + 1) (x - m_k)(x - m_k)'
+
+A downdate that would lose too many digits (`kernels.linalg`) is replaced by a fresh factorisation of Psi_k,
+put together from the scatter matrix, which is kept for that and for merging.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.errors import InputError, InternalError
+from franchise.families.base import Example, Family
+from franchise.families.border import check_spread, check_vector, plain, real_rows
+from franchise.kernels.compile import helper
+from franchise.kernels.linalg import (
+    factorise,
+    inverse_quadratic_form,
+    log_determinant,
+    log_multivariate_gamma_ratio,
+    rank_one_downdate,
+    rank_one_update,
+)
+from franchise.validation import check_finite, check_integer, check_positive, describe
+
+
+class GaussianFullStatistics(NamedTuple):
+    """What is known of each topic; C slots, D dimensions."""
+
+    sizes: np.ndarray  # int64 (C,): observations of the topic, n_k
+    means: np.ndarray  # float64 (C, D): their mean, xbar_k; zero if there are none
+    scatters: np.ndarray  # float64 (C, D, D): their scatter matrix around the mean, S_k
+    centres: np.ndarray  # float64 (C, D): m_k
+    factors: np.ndarray  # float64 (C, D, D): lower Cholesky factor of Psi_k
+    log_determinants: np.ndarray  # float64 (C,): log |Psi_k|
+    log_normalisers: np.ndarray  # float64 (C,): what log f_k(x) holds besides x
+    empty_log_determinant: np.ndarray  # float64 (1,): log |Psi|
+    empty_log_normaliser: np.ndarray  # float64 (1,): the normaliser of a topic without observations
+    mean: np.ndarray  # float64 (D,): m
+    mean_count: np.ndarray  # float64 (1,): c
+    degrees: np.ndarray  # float64 (1,): nu
+    scale: np.ndarray  # float64 (D, D): Psi
+    scale_factor: np.ndarray  # float64 (D, D): its lower Cholesky factor
+
+
+class GaussianFullParameters(NamedTuple):
+    """Mean and precision matrix of each topic."""
+
+    means: np.ndarray  # float64 (K, D): mu_k
+    whiteners: np.ndarray  # float64 (K, D, D): lower triangular W_k with W_k' W_k = Sigma_k^-1
+    log_normalisers: np.ndarray  # float64 (K,): log |W_k| - D/2 log 2 pi
+
+
+class GaussianFull(Family):
+    """Observations are vectors of real numbers; topics have a mean and a covariance matrix.
+
+    Parameters
+    ----------
+    dimension : int
+        Length of an observation, D.
+    mean : float or array of length `dimension`
+        Where means are expected.
+    mean_count : float
+        How many observations that expectation is worth.
+    degrees : float, above dimension - 1
+        How many observations `scale` is worth; dimension + 2 by default.
+    scale : float or symmetric positive definite array (dimension, dimension)
+        Scatter matrix expected of them, a number meaning that times the identity; covariances are on average
+        scale / (degrees - dimension - 1).  The identity by default.
+    """
+
+    Statistics = GaussianFullStatistics
+    Parameters = GaussianFullParameters
+
+    def __init__(
+        self,
+        dimension: int,
+        mean: float | np.ndarray = 0.0,
+        mean_count: float = 0.01,
+        degrees: float | None = None,
+        scale: float | np.ndarray | None = None,
+    ) -> None:
+        self.dimension = check_integer("dimension", dimension, minimum=1)
+        self.mean = check_vector("mean", mean, self.dimension)
+        self.mean_count = check_positive("mean_count", mean_count)
+        self.degrees = check_positive("degrees", self.dimension + 2 if degrees is None else degrees)
+        if self.degrees <= self.dimension - 1:
+            raise InputError(
+                f"degrees must exceed dimension - 1 = {self.dimension - 1}; got {self.degrees:g}. The default is "
+                f"dimension + 2 = {self.dimension + 2}."
+            )
+        self.scale = _checked_scale(1.0 if scale is None else scale, self.dimension)
+
+    def prepare(self, observations: Any) -> np.ndarray:
+        """Real numbers as float64, shape (N, D)."""
+        rows = real_rows("GaussianFull", observations, self.dimension)
+        check_spread("GaussianFull", rows, float(np.linalg.eigvalsh(self.scale)[0]), "scale")
+        return rows
+
+    def empty_statistics(self, capacity: int) -> GaussianFullStatistics:
+        """No observations in any of `capacity` topics."""
+        wide = (capacity, self.dimension)
+        square = (capacity, self.dimension, self.dimension)
+        scale_factor = np.linalg.cholesky(self.scale)
+        log_determinant_of_scale = 2.0 * float(np.log(np.diag(scale_factor)).sum())
+        log_normaliser = _log_normaliser(
+            self.dimension, self.mean_count, self.degrees, log_determinant_of_scale
+        )
+        return self.Statistics(
+            sizes=np.zeros(capacity, np.int64),
+            means=np.zeros(wide),
+            scatters=np.zeros(square),
+            centres=np.array(np.broadcast_to(self.mean, wide)),
+            factors=np.array(np.broadcast_to(scale_factor, square)),
+            log_determinants=np.full(capacity, log_determinant_of_scale),
+            log_normalisers=np.full(capacity, log_normaliser),
+            empty_log_determinant=np.array([log_determinant_of_scale]),
+            empty_log_normaliser=np.array([log_normaliser]),
+            mean=self.mean.copy(),
+            mean_count=np.array([self.mean_count]),
+            degrees=np.array([self.degrees]),
+            scale=self.scale.copy(),
+            scale_factor=scale_factor,
+        )
+
+    def draw_parameters(
+        self, statistics: GaussianFullStatistics, limit: int, rng: np.random.Generator
+    ) -> GaussianFullParameters:
+        """Sigma_k^-1 ~ Wishart(nu_k, Psi_k^-1), then mu_k ~ N(m_k, Sigma_k / c_k).
+
+        Bartlett: B B' ~ Wishart(nu, I) for B upper triangular with independent entries, standard normal above
+        the diagonal, B_ii^2 ~ chi-squared(nu - D + 1 + i), i from 0.  With Psi = L L', Sigma^-1 = W' W for
+        W = B' L^-1, which is lower triangular.
+        """
+        sizes = statistics.sizes[:limit]
+        dimension = self.dimension
+        freedom = (self.degrees + sizes)[:, None] - (dimension - 1.0) + np.arange(dimension)
+        bartlett = np.triu(rng.standard_normal((limit, dimension, dimension)), 1)
+        diagonal = np.arange(dimension)
+        bartlett[:, diagonal, diagonal] = np.sqrt(rng.chisquare(freedom))
+        whiteners = np.linalg.solve(np.swapaxes(statistics.factors[:limit], 1, 2), bartlett)
+        whiteners = np.tril(np.swapaxes(whiteners, 1, 2))
+        spread = np.linalg.solve(whiteners, rng.standard_normal((limit, dimension, 1)))[:, :, 0]
+        return GaussianFullParameters(
+            statistics.centres[:limit] + spread / np.sqrt(self.mean_count + sizes)[:, None],
+            np.ascontiguousarray(whiteners),
+            np.log(whiteners[:, diagonal, diagonal]).sum(axis=1) - 0.5 * dimension * math.log(2.0 * math.pi),
+        )
+
+    def draw_observations(
+        self, parameters: GaussianFullParameters, topics: np.ndarray, rng: np.random.Generator, like: Any
+    ) -> np.ndarray:
+        """x = mu_k + W_k^-1 z with z standard normal."""
+        inverses = np.linalg.inv(parameters.whiteners)
+        normals = rng.standard_normal((len(topics), self.dimension))
+        return parameters.means[topics] + np.einsum("nij,nj->ni", inverses[topics], normals)
+
+    def settings(self) -> dict[str, Any]:
+        """Dimension and prior."""
+        alike = np.array_equal(self.scale, self.scale[0, 0] * np.eye(self.dimension))
+        return {
+            "dimension": self.dimension,
+            "mean": plain(self.mean),
+            "mean_count": self.mean_count,
+            "degrees": self.degrees,
+            "scale": float(self.scale[0, 0]) if alike else self.scale.tolist(),
+        }
+
+    # -- compiled ------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """Psi_k += c_k / (c_k + 1) (x - m_k)(x - m_k)', in its factor; n_k, xbar_k and S_k follow."""
+        count = statistics.mean_count[0] + statistics.sizes[topic]
+        weight = math.sqrt(count / (count + 1.0))
+        rank_one_update(
+            statistics.factors[topic], weight * (observations[index] - statistics.centres[topic])
+        )
+        _put_in(statistics, observations[index], topic)
+        _refresh(statistics, topic)
+
+    @staticmethod
+    def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """n_k, xbar_k and S_k step back, then Psi_k -= c_k / (c_k + 1) (x - m_k)(x - m_k)' with the new m_k."""
+        if statistics.sizes[topic] == 1:
+            _empty(statistics, topic)
+        else:
+            _take_out(statistics, observations[index], topic)
+            count = statistics.mean_count[0] + statistics.sizes[topic]
+            weight = math.sqrt(count / (count + 1.0))
+            step = weight * (observations[index] - statistics.centres[topic])
+            if not rank_one_downdate(statistics.factors[topic], step):
+                _factorise_again(statistics, topic)
+            _refresh(statistics, topic)
+
+    @staticmethod
+    def merge(statistics, source, target):  # type: ignore[no-untyped-def]
+        """S adds up, and so does the distance of the means: n_1 n_2 / (n_1 + n_2) times its outer product."""
+        ours = statistics.sizes[target]
+        theirs = statistics.sizes[source]
+        if theirs == 0:
+            return
+        difference = statistics.means[source] - statistics.means[target]
+        between = ours * theirs / (ours + theirs)
+        scatter = statistics.scatters[target]
+        for row in range(len(difference)):
+            for column in range(len(difference)):
+                scatter[row, column] += statistics.scatters[source, row, column]
+                scatter[row, column] += between * difference[row] * difference[column]
+        statistics.means[target] += difference * (theirs / (ours + theirs))
+        statistics.sizes[target] = ours + theirs
+        _place_centre(statistics, target)
+        _factorise_again(statistics, target)
+        _refresh(statistics, target)
+
+    @staticmethod
+    def clear(statistics, topic):  # type: ignore[no-untyped-def]
+        """No observations; what follows from them is that of the prior."""
+        _empty(statistics, topic)
+
+    @staticmethod
+    def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """Normaliser - (nu_k + 1)/2 log(1 + c_k / (c_k + 1) (x - m_k)' Psi_k^-1 (x - m_k))."""
+        size = statistics.sizes[topic]
+        count = statistics.mean_count[0] + size
+        distance = inverse_quadratic_form(
+            statistics.factors[topic], observations[index] - statistics.centres[topic]
+        )
+        half_degrees = 0.5 * (statistics.degrees[0] + size + 1.0)
+        return statistics.log_normalisers[topic] - half_degrees * math.log1p(count / (count + 1.0) * distance)
+
+    @staticmethod
+    def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
+        """Joint density of the topic's observations under the prior."""
+        size = statistics.sizes[topic]
+        return _log_joint(
+            size,
+            len(statistics.mean),
+            statistics.mean_count[0],
+            statistics.degrees[0],
+            statistics.empty_log_determinant[0],
+            statistics.log_determinants[topic],
+        )
+
+    @staticmethod
+    def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
+        """log |W_k| - D/2 log 2 pi - |W_k (x - mu_k)|^2 / 2."""
+        whitener = parameters.whiteners[topic]
+        deviation = observations[index] - parameters.means[topic]
+        total = 0.0
+        for row in range(len(deviation)):
+            entry = 0.0
+            for column in range(row + 1):
+                entry += whitener[row, column] * deviation[column]
+            total += entry * entry
+        return parameters.log_normalisers[topic] - 0.5 * total
+
+    @staticmethod
+    def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
+        """Joint density of the bench under the topic's posterior: m_k, c_k, nu_k, Psi_k."""
+        size = statistics.sizes[topic]
+        extra = statistics.sizes[bench]
+        count = statistics.mean_count[0] + size
+        union = _posterior_scale(statistics, topic)
+        deviation = statistics.means[bench] - statistics.centres[topic]
+        weight = count * extra / (count + extra)
+        for row in range(len(deviation)):
+            for column in range(row + 1):
+                union[row, column] += statistics.scatters[bench, row, column]
+                union[row, column] += weight * deviation[row] * deviation[column]
+        if not factorise(union, union):
+            raise InternalError("GaussianFull: a scale matrix has lost its positive definiteness by rounding")
+        return _log_joint(
+            extra,
+            len(deviation),
+            count,
+            statistics.degrees[0] + size,
+            statistics.log_determinants[topic],
+            log_determinant(union),
+        )
+
+
+@helper
+def _log_joint(size, dimension, count, degrees, log_determinant_before, log_determinant_after):
+    """Log joint density of n observations, which lead from (c, nu, Psi) to (c + n, nu + n, Psi_n).
+
+        -n D/2 log pi + log Gamma_D((nu + n)/2) - log Gamma_D(nu/2) + nu/2 log|Psi|
+        - (nu + n)/2 log|Psi_n| + D/2 log(c / (c + n))
+    """
+    return (
+        log_multivariate_gamma_ratio(0.5 * degrees, 0.5 * size, dimension)
+        - 0.5 * size * dimension * math.log(math.pi)
+        - 0.5 * size * log_determinant_after
+        - 0.5 * degrees * (log_determinant_after - log_determinant_before)
+        + 0.5 * dimension * math.log(count / (count + size))
+    )
+
+
+@helper
+def _put_in(statistics, observation, topic):
+    """With d = x - xbar: xbar += d / n_new, S += d d' n_old / n_new; and the centre."""
+    size = statistics.sizes[topic]
+    deviation = observation - statistics.means[topic]
+    weight = size / (size + 1.0)
+    for row in range(len(deviation)):
+        statistics.means[topic, row] += deviation[row] / (size + 1)
+        for column in range(len(deviation)):
+            statistics.scatters[topic, row, column] += weight * (deviation[row] * deviation[column])
+    statistics.sizes[topic] = size + 1
+    _place_centre(statistics, topic)
+
+
+@helper
+def _take_out(statistics, observation, topic):
+    """With d = x - xbar: xbar -= d / n_new, S -= d d' n_old / n_new; and the centre."""
+    left = statistics.sizes[topic] - 1
+    deviation = observation - statistics.means[topic]
+    weight = (left + 1.0) / left
+    for row in range(len(deviation)):
+        statistics.means[topic, row] -= deviation[row] / left
+        for column in range(len(deviation)):
+            statistics.scatters[topic, row, column] -= weight * (deviation[row] * deviation[column])
+    statistics.sizes[topic] = left
+    _place_centre(statistics, topic)
+
+
+@helper
+def _place_centre(statistics, topic):
+    """m_k = m + n_k / c_k (xbar_k - m)."""
+    size = statistics.sizes[topic]
+    weight = size / (statistics.mean_count[0] + size)
+    for axis in range(len(statistics.mean)):
+        prior = statistics.mean[axis]
+        statistics.centres[topic, axis] = prior + weight * (statistics.means[topic, axis] - prior)
+
+
+@helper
+def _posterior_scale(statistics, topic):
+    """Psi_k = Psi + S_k + c n_k / c_k (xbar_k - m)(xbar_k - m)', a new matrix."""
+    size = statistics.sizes[topic]
+    prior_count = statistics.mean_count[0]
+    weight = prior_count * size / (prior_count + size)
+    deviation = statistics.means[topic] - statistics.mean
+    matrix = statistics.scale + statistics.scatters[topic]
+    for row in range(len(deviation)):
+        for column in range(len(deviation)):
+            matrix[row, column] += weight * deviation[row] * deviation[column]
+    return matrix
+
+
+@helper
+def _factorise_again(statistics, topic):
+    """The factor of Psi_k from Psi_k itself."""
+    if not factorise(_posterior_scale(statistics, topic), statistics.factors[topic]):
+        raise InternalError("GaussianFull: a scale matrix has lost its positive definiteness by rounding")
+
+
+def _log_normaliser(dimension, count, degrees, log_determinant_of_scale):  # type: ignore[no-untyped-def]
+    """lgamma((nu_k + 1)/2) - lgamma((nu_k + 1 - D)/2) + D/2 log(c_k / ((c_k + 1) pi)) - log|Psi_k| / 2."""
+    return (
+        math.lgamma(0.5 * (degrees + 1.0))
+        - math.lgamma(0.5 * (degrees + 1.0 - dimension))
+        + 0.5 * dimension * math.log(count / ((count + 1.0) * math.pi))
+        - 0.5 * log_determinant_of_scale
+    )
+
+
+_compiled_log_normaliser = helper(_log_normaliser)
+
+
+@helper
+def _refresh(statistics, topic):
+    """log |Psi_k| and the normaliser of the predictive, from the factor of Psi_k."""
+    size = statistics.sizes[topic]
+    statistics.log_determinants[topic] = log_determinant(statistics.factors[topic])
+    statistics.log_normalisers[topic] = _compiled_log_normaliser(
+        len(statistics.mean),
+        statistics.mean_count[0] + size,
+        statistics.degrees[0] + size,
+        statistics.log_determinants[topic],
+    )
+
+
+@helper
+def _empty(statistics, topic):
+    """No observations: the data's own statistics are zero, what follows from them is that of the prior."""
+    statistics.sizes[topic] = 0
+    statistics.means[topic] = 0.0
+    statistics.scatters[topic] = 0.0
+    statistics.centres[topic] = statistics.mean
+    statistics.factors[topic] = statistics.scale_factor
+    statistics.log_determinants[topic] = statistics.empty_log_determinant[0]
+    statistics.log_normalisers[topic] = statistics.empty_log_normaliser[0]
+
+
+def _checked_scale(scale: Any, dimension: int) -> np.ndarray:
+    """A number times the identity, or a symmetric positive definite matrix."""
+    if np.ndim(scale) == 0 and not isinstance(scale, np.ndarray):
+        return check_positive("scale", scale) * np.eye(dimension)
+    matrix = np.asarray(scale)
+    if matrix.shape != (dimension, dimension) or matrix.dtype.kind not in "iuf":
+        raise InputError(
+            f"scale must be a positive number or a symmetric positive definite array of shape "
+            f"({dimension}, {dimension}); got {describe(matrix)}."
+        )
+    matrix = check_finite("scale", matrix.astype(np.float64))
+    if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0.0):
+        raise InputError("scale must be symmetric; got a matrix that differs from its transpose.")
+    symmetric = 0.5 * (matrix + matrix.T)
+    smallest = float(np.linalg.eigvalsh(symmetric)[0])
+    if not smallest > 0.0:
+        raise InputError(
+            f"scale must be positive definite; its smallest eigenvalue is {smallest:.6g}. Adding a small number "
+            f"to the diagonal repairs that."
+        )
+    return symmetric
+
+
+def examples() -> list[Example]:
+    """Small data for generic tests: points of the plane under a leaning prior, and in three dimensions."""
+    points = np.array(
+        [[0.3, -1.2, 0.5], [2.1, 0.4, -0.2], [0.0, 0.9, 1.1], [-1.7, 4.2, 0.3], [0.8, 0.1, -2.0], [0.6, -0.4, 0.7]]
+    )
+    leaning = GaussianFull(2, mean=[0.5, 1.0], mean_count=0.5, degrees=3.5, scale=[[1.0, 0.4], [0.4, 2.0]])
+    return [Example(leaning, points[:, :2]), Example(GaussianFull(3), points)]

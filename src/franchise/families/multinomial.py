@@ -1,0 +1,360 @@
+"""Count vectors of any total: a sentence, a paragraph, all uses of one word.
+
+    phi_k ~ Dirichlet(eta_1, ..., eta_V),   x ~ Multinomial(total of x, phi_k)
+
+With n_kw the counts of category w in topic k, n_k their sum, eta = sum_w eta_w, t the total of x, and
+(a)_c = a (a + 1) ... (a + c - 1):
+
+    f_k(x)          = t! / prod_w x_w!  prod_w (n_kw + eta_w)_(x_w) / (n_k + eta)_t
+    log p(block k)  = sum_i log [t_i! / prod_w x_iw!] + lgamma(eta) - lgamma(eta + n_k)
+                      + sum_w [lgamma(eta_w + n_kw) - lgamma(eta_w)]
+    phi_k | block   ~ Dirichlet(eta_1 + n_k1, ..., eta_V + n_kV)
+
+Frank et al. (2020), "F = Multinomial, H = Dirichlet"; algorithms page, section 9.
+
+Totals are not explained by the model; a total of 0 says nothing (density 1).  Only categories that occur are
+visited.  A block on the bench counts as one observation with the summed counts: while it is scored the bench
+is emptied, so that no category is scored twice and the bench itself scores as a new topic; then it is put
+back.  The sum of log coefficients is not an integer, so the statistics are not exact.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse, special
+
+from franchise.errors import InputError
+from franchise.families.base import Example, Family
+from franchise.families.border import numeric_rows
+from franchise.families.dirichlet import DirichletPrior, draw_categories
+from franchise.kernels.compile import helper
+from franchise.kernels.dirichlet import SHORT_BLOCK, log_rising, log_rising_sums, multiply_ratio, sum_of
+from franchise.kernels.random import draw_dirichlets, exponentiate
+from franchise.priors import Gamma
+from franchise.validation import check_counts, check_integer
+
+
+class CountRows(NamedTuple):
+    """Count vectors, only what is not zero: row i is the entries from offsets[i] to offsets[i + 1]."""
+
+    offsets: np.ndarray  # int64 (N + 1,)
+    categories: np.ndarray  # int32 (entries,): ascending within a row
+    counts: np.ndarray  # int64 (entries,): above zero
+    totals: np.ndarray  # int64 (N,): sum of the row, t_i
+    log_coefficients: np.ndarray  # float64 (N,): log [t_i! / prod_w x_iw!]
+
+
+class MultinomialStatistics(NamedTuple):
+    """What is known of each topic; C slots, V categories."""
+
+    counts: np.ndarray  # int64 (V, C): counts by category and topic, n_kw
+    totals: np.ndarray  # int64 (C,): their sum, n_k
+    inverse_mass: np.ndarray  # float64 (C,): 1 / (n_k + eta), kept beside n_k
+    log_coefficients: np.ndarray  # float64 (C,): sum of the observations' log coefficients
+    prior: np.ndarray  # float64 (V,): eta_w
+    prior_mass: np.ndarray  # float64 (1,): eta = sum of eta_w
+
+
+class MultinomialParameters(NamedTuple):
+    """A distribution over the categories for each topic."""
+
+    log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
+
+
+class Multinomial(DirichletPrior, Family):
+    """Observations are rows of `size` counts; topics are distributions over the categories.
+
+    Parameters
+    ----------
+    size : int
+        Number of categories V (for text, words in the vocabulary).
+    prior : float, array of length `size`, or franchise.Gamma
+        The Dirichlet prior eta of a topic: one number for all categories, one for each, or a Gamma prior to
+        learn a common number (traced as ``"prior"``).
+    """
+
+    Statistics = MultinomialStatistics
+    Parameters = MultinomialParameters
+
+    def __init__(self, size: int, prior: float | np.ndarray | Gamma = 0.1) -> None:
+        self.size = check_integer("size", size, minimum=1)
+        self.set_prior_argument(prior)
+
+    def prepare(self, observations: Any) -> CountRows:
+        """Counts row by row, zeros left out; from a dense or a SciPy sparse array of shape (N, size)."""
+        if sparse.issparse(observations):
+            matrix = sparse.csr_array(observations)
+        else:
+            if np.ndim(observations) == 1 and self.size > 1:
+                raise InputError(
+                    f"Multinomial needs one row of {self.size} counts per observation, shape (N, {self.size}); "
+                    f"got shape {np.shape(observations)}. For category ids use Categorical."
+                )
+            matrix = sparse.csr_array(numeric_rows("Multinomial", observations, self.size))
+        if matrix.ndim != 2 or matrix.shape[1] != self.size:
+            raise InputError(
+                f"Multinomial(size={self.size}) needs {self.size} columns; the observations have shape "
+                f"{matrix.shape}. Give size={matrix.shape[-1]}, or choose columns."
+            )
+        matrix.sum_duplicates()
+        counts = check_counts("Multinomial: observations", matrix.data)
+        matrix = sparse.csr_array((counts, matrix.indices, matrix.indptr), shape=matrix.shape)
+        matrix.eliminate_zeros()
+        return _count_rows(matrix.indptr, matrix.indices, matrix.data)
+
+    def count(self, prepared: CountRows) -> int:
+        """Number of rows."""
+        return len(prepared.totals)
+
+    def empty_statistics(self, capacity: int) -> MultinomialStatistics:
+        """No observations in any of `capacity` topics."""
+        prior = self.prior_vector()
+        mass = prior.sum()
+        return MultinomialStatistics(
+            counts=np.zeros((self.size, capacity), np.int64),
+            totals=np.zeros(capacity, np.int64),
+            inverse_mass=np.full(capacity, 1.0 / mass),
+            log_coefficients=np.zeros(capacity),
+            prior=prior,
+            prior_mass=np.array([mass]),
+        )
+
+    def draw_parameters(
+        self, statistics: MultinomialStatistics, limit: int, rng: np.random.Generator
+    ) -> MultinomialParameters:
+        """phi_k ~ Dirichlet(eta + n_k), in logs."""
+        shapes = statistics.counts[:, :limit].T + statistics.prior
+        return MultinomialParameters(draw_dirichlets(shapes, rng))
+
+    def draw_observations(
+        self, parameters: MultinomialParameters, topics: np.ndarray, rng: np.random.Generator, like: CountRows
+    ) -> CountRows:
+        """As many categories from phi_k as row i of `like` has, counted."""
+        row_of_count = np.repeat(np.arange(len(topics)), like.totals)
+        categories = draw_categories(parameters.log_probabilities, np.repeat(topics, like.totals), rng)
+        places, counts = np.unique(row_of_count * np.int64(self.size) + categories, return_counts=True)
+        offsets = np.searchsorted(places, np.arange(len(topics) + 1) * np.int64(self.size))
+        return _count_rows(offsets, places % self.size, counts)
+
+    # -- compiled ------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """n_kw goes up by x_w, n_k by their sum."""
+        for entry in range(observations.offsets[index], observations.offsets[index + 1]):
+            statistics.counts[observations.categories[entry], topic] += observations.counts[entry]
+        statistics.totals[topic] += observations.totals[index]
+        statistics.inverse_mass[topic] = 1.0 / (statistics.totals[topic] + statistics.prior_mass[0])
+        statistics.log_coefficients[topic] += observations.log_coefficients[index]
+
+    @staticmethod
+    def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """n_kw goes down by x_w, n_k by their sum."""
+        for entry in range(observations.offsets[index], observations.offsets[index + 1]):
+            statistics.counts[observations.categories[entry], topic] -= observations.counts[entry]
+        statistics.totals[topic] -= observations.totals[index]
+        statistics.inverse_mass[topic] = 1.0 / (statistics.totals[topic] + statistics.prior_mass[0])
+        statistics.log_coefficients[topic] -= observations.log_coefficients[index]
+
+    @staticmethod
+    def merge(statistics, source, target):  # type: ignore[no-untyped-def]
+        """Everything adds up."""
+        for category in range(len(statistics.prior)):
+            statistics.counts[category, target] += statistics.counts[category, source]
+        statistics.totals[target] += statistics.totals[source]
+        statistics.inverse_mass[target] = 1.0 / (statistics.totals[target] + statistics.prior_mass[0])
+        statistics.log_coefficients[target] += statistics.log_coefficients[source]
+
+    @staticmethod
+    def clear(statistics, topic):  # type: ignore[no-untyped-def]
+        """All counts zero; nothing to do if the total says that they are."""
+        if statistics.totals[topic] > 0:
+            for category in range(len(statistics.prior)):
+                statistics.counts[category, topic] = 0
+            statistics.totals[topic] = 0
+        statistics.inverse_mass[topic] = 1.0 / statistics.prior_mass[0]
+        statistics.log_coefficients[topic] = 0.0
+
+    @staticmethod
+    def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """log coefficient + sum_w log (n_kw + eta_w)_(x_w) - log (n_k + eta)_t."""
+        mass = statistics.totals[topic] + statistics.prior_mass[0]
+        total = observations.log_coefficients[index] - log_rising(mass, observations.totals[index])
+        for entry in range(observations.offsets[index], observations.offsets[index + 1]):
+            category = observations.categories[entry]
+            base = statistics.counts[category, topic] + statistics.prior[category]
+            total += log_rising(base, observations.counts[entry])
+        return total
+
+    @staticmethod
+    def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
+        """The Dirichlet-multinomial, with the coefficient of every observation."""
+        total = statistics.log_coefficients[topic]
+        total -= log_rising(statistics.prior_mass[0], statistics.totals[topic])
+        for category in range(len(statistics.prior)):
+            count = statistics.counts[category, topic]
+            if count > 0:
+                total += log_rising(statistics.prior[category], count)
+        return total
+
+    @staticmethod
+    def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
+        """log coefficient + sum_w x_w log phi_kw."""
+        total = observations.log_coefficients[index]
+        for entry in range(observations.offsets[index], observations.offsets[index + 1]):
+            category = observations.categories[entry]
+            total += observations.counts[entry] * parameters.log_probabilities[topic, category]
+        return total
+
+    @staticmethod
+    def fill_topic_weights(statistics, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
+        """Category by category, as the counts lie in memory; products for a short row, logs for a long one.
+
+        The coefficient is the same for all topics and left out.
+        """
+        first = observations.offsets[index]
+        last = observations.offsets[index + 1]
+        total = observations.totals[index]
+        mass = statistics.prior_mass[0]
+        if total <= SHORT_BLOCK:
+            out[:limit] = prior_weights[:limit]
+            position = 0
+            for entry in range(first, last):
+                category = observations.categories[entry]
+                count = observations.counts[entry]
+                _multiply_rising(statistics, category, count, mass + position, limit, out)
+                position += count
+            return sum_of(out, limit)
+        _start_logs(statistics, total, limit, out)
+        for entry in range(first, last):
+            _add_log_rising(statistics, observations.categories[entry], observations.counts[entry], limit, out)
+        return exponentiate(prior_weights, _largest(prior_weights, limit, out), limit, out)
+
+    @staticmethod
+    def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
+        """As of one observation with the bench's counts, and the coefficients of all members."""
+        mass = statistics.totals[topic] + statistics.prior_mass[0]
+        total = statistics.log_coefficients[bench] - log_rising(mass, statistics.totals[bench])
+        for index in members:
+            for entry in range(observations.offsets[index], observations.offsets[index + 1]):
+                category = observations.categories[entry]
+                base = statistics.counts[category, topic] + statistics.prior[category]
+                total += log_rising(base, statistics.counts[category, bench])
+                statistics.counts[category, bench] = 0
+        _put_back(statistics, observations, members, bench)
+        return total
+
+    @staticmethod
+    def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]
+        """As `fill_topic_weights`, of one observation with the bench's counts."""
+        mass = statistics.prior_mass[0]
+        total = statistics.totals[bench]
+        statistics.totals[bench] = 0
+        if total <= SHORT_BLOCK:
+            out[:limit] = prior_weights[:limit]
+            position = 0
+            for index in members:
+                for entry in range(observations.offsets[index], observations.offsets[index + 1]):
+                    category = observations.categories[entry]
+                    count = statistics.counts[category, bench]
+                    statistics.counts[category, bench] = 0
+                    _multiply_rising(statistics, category, count, mass + position, limit, out)
+                    position += count
+            weight = sum_of(out, limit)
+        else:
+            _start_logs(statistics, total, limit, out)
+            for index in members:
+                for entry in range(observations.offsets[index], observations.offsets[index + 1]):
+                    category = observations.categories[entry]
+                    count = statistics.counts[category, bench]
+                    statistics.counts[category, bench] = 0
+                    _add_log_rising(statistics, category, count, limit, out)
+            weight = exponentiate(prior_weights, _largest(prior_weights, limit, out), limit, out)
+        _put_back(statistics, observations, members, bench)
+        statistics.totals[bench] = total
+        return weight
+
+    @staticmethod
+    def fill_log_marginals(statistics, limit, out):  # type: ignore[no-untyped-def]
+        """All topics in one pass over the counts, in the order they lie in memory."""
+        log_rising_sums(statistics.counts, statistics.prior, limit, out)
+        for topic in range(limit):
+            out[topic] += statistics.log_coefficients[topic]
+            out[topic] -= log_rising(statistics.prior_mass[0], statistics.totals[topic])
+
+
+@helper
+def _multiply_rising(statistics, category, count, mass, limit, out):
+    """out[k] *= prod_{c < count} (n_kw + eta_w + c) / (n_k + mass + c)."""
+    for step in range(count):
+        shift = statistics.prior[category] + step
+        multiply_ratio(out, statistics.counts[category], statistics.totals, shift, mass + step, limit)
+
+
+@helper
+def _start_logs(statistics, total, limit, out):
+    """out[k] = -log (n_k + eta)_total."""
+    for topic in range(limit):
+        out[topic] = -log_rising(statistics.totals[topic] + statistics.prior_mass[0], total)
+
+
+@helper
+def _add_log_rising(statistics, category, count, limit, out):
+    """out[k] += log (n_kw + eta_w)_count."""
+    for topic in range(limit):
+        out[topic] += log_rising(statistics.counts[category, topic] + statistics.prior[category], count)
+
+
+@helper
+def _largest(prior_weights, limit, logs):
+    """Largest log among the topics that can be drawn."""
+    largest = -math.inf
+    for topic in range(limit):
+        if prior_weights[topic] > 0.0:
+            largest = max(largest, logs[topic])
+    return largest
+
+
+@helper
+def _put_back(statistics, observations, members, bench):
+    """The members' counts, into a bench whose counts are zero."""
+    for index in members:
+        for entry in range(observations.offsets[index], observations.offsets[index + 1]):
+            statistics.counts[observations.categories[entry], bench] += observations.counts[entry]
+
+
+def _count_rows(offsets: np.ndarray, categories: np.ndarray, counts: np.ndarray) -> CountRows:
+    offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+    counts = np.ascontiguousarray(counts, dtype=np.int64)
+    totals = _sums_between(offsets, counts)
+    log_factorials = _sums_between(offsets, special.gammaln(counts + 1.0))
+    return CountRows(
+        offsets,
+        np.ascontiguousarray(categories, dtype=np.int32),
+        counts,
+        totals,
+        special.gammaln(totals + 1.0) - log_factorials,
+    )
+
+
+def _sums_between(offsets: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Sum of each row's values; 0 for a row without any."""
+    sums = np.zeros(len(offsets) - 1, dtype=values.dtype)
+    filled = np.flatnonzero(offsets[:-1] < offsets[1:])
+    if len(filled):
+        sums[filled] = np.add.reduceat(values, offsets[filled])
+    return sums
+
+
+def examples() -> list[Example]:
+    """Small data for generic tests: short and long rows, an empty one, both kinds of prior, sparse input."""
+    rows = np.array([[2, 0, 1], [0, 0, 0], [1, 1, 0], [0, 30, 2], [4, 0, 0], [1, 2, 3]])
+    wide = sparse.csr_array(np.array([[0, 3, 0, 1], [1, 0, 0, 0], [0, 2, 0, 2], [5, 0, 0, 0], [0, 1, 0, 0]]))
+    return [
+        Example(Multinomial(3, 0.5), rows),
+        Example(Multinomial(4, np.array([0.2, 1.0, 0.4, 2.0])), wide),
+        Example(Multinomial(3, Gamma(2.0, 4.0)), rows),
+    ]

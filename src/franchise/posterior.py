@@ -1,0 +1,150 @@
+"""What sampling gives: traces, draws, and tables made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from franchise.chains.run import ChainRun
+from franchise.chains.snapshots import Snapshot
+from franchise.chains.trace import stack
+from franchise.data.grouped import GroupedData
+from franchise.errors import InputError
+from franchise.families.base import Family
+from franchise.model import Model
+from franchise.state.base import State
+from franchise.validation import check_integer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False)
+class Posterior:
+    """Draws from the posterior.
+
+    Attributes
+    ----------
+    trace : dict of arrays (chains, draws)
+        ``n_topics`` (occupied), ``n_tables``, ``log_joint``, ``log_likelihood_per_observation``, ``alpha``,
+        ``gamma``, ``seconds``, and what moves add.
+    warmup_trace : dict of arrays (chains, warm-up sweeps)
+        The same for every sweep of the warm-up.
+    labels : int32 array (chains, draws, N) or None
+        The topic of every observation in input order, 0..n_topics-1 within a draw, without meaning across
+        draws; only with ``keep_labels=True``.
+    snapshots : list (chains) of lists of Snapshot
+        Some of the draws in full, evenly spaced; scores and tables are made of them.
+    states : list (chains) of State
+        The last state of each chain; can be given as `start` of another run.
+    data, model, sampler, seed
+        What was sampled, and how.
+    """
+
+    trace: dict[str, np.ndarray]
+    warmup_trace: dict[str, np.ndarray]
+    labels: np.ndarray | None
+    snapshots: list[list[Snapshot]]
+    states: list[State]
+    data: GroupedData
+    model: Model
+    sampler: str
+    seed: int
+
+    @classmethod
+    def from_runs(cls, runs: list[ChainRun], data: GroupedData, sampler: str) -> Posterior:
+        """Gather what the chains have kept."""
+        draws = min(len(run.trace) for run in runs)
+        labels = None
+        if runs[0].plan.keep_labels:
+            labels = data.to_input_order(np.stack([np.stack(run.labels[:draws]) for run in runs]))
+        return cls(
+            trace=stack([run.trace for run in runs], draws),
+            warmup_trace=stack(
+                [run.warmup_trace for run in runs], min(len(run.warmup_trace) for run in runs)
+            ),
+            labels=labels,
+            snapshots=[run.snapshots.kept for run in runs],
+            states=[run.chain.state for run in runs],
+            data=data,
+            model=runs[0].chain.model,
+            sampler=sampler,
+            seed=runs[0].chain.seed,
+        )
+
+    @property
+    def family(self) -> Family:
+        """The likelihood family."""
+        return self.model.family
+
+    @property
+    def n_chains(self) -> int:
+        """Number of chains."""
+        return len(self.states)
+
+    @property
+    def n_draws(self) -> int:
+        """Kept draws of each chain."""
+        return self.trace["n_topics"].shape[1]
+
+    @property
+    def seconds(self) -> float:
+        """Time that the slowest chain took, warm-up included."""
+        return float(self.trace["seconds"][:, -1].max())
+
+    def __repr__(self) -> str:
+        """Say what was found, how sure it is, and what to call next."""
+        topics = self.trace["n_topics"]
+        low, high = np.quantile(topics, [0.05, 0.95])
+        between = f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+        return (
+            f"Posterior({self.n_chains} chains x {self.n_draws} draws of {self.data!r}, sampler {self.sampler!r}, "
+            f"{self.seconds:.1f} s)\n"
+            f"  topics: {between} (middle 90 % of draws)\n"
+            f"  log likelihood per observation: {self.trace['log_likelihood_per_observation'][:, -1].mean():.3f}\n"
+            f"  see .summary(), .topics(), .document_topics(), .trace"
+        )
+
+    def summary(self) -> pd.DataFrame:
+        """Mean, spread, R-hat and effective sample size of everything traced (statistics by ArviZ)."""
+        from franchise.diagnostics.convergence import summarise
+
+        return summarise({name: values for name, values in self.trace.items() if name != "seconds"})
+
+    def topics(self, words: int = 10, chain: int = 0) -> pd.DataFrame:
+        """The topics of a chain's last snapshot, largest first.
+
+        One row a topic: its share of the observations and, for a Corpus, its most probable words.
+
+        Parameters
+        ----------
+        words : int
+            How many words to show.
+        chain : int
+            Which chain. Topics have no meaning across chains or draws: these are those of one draw.
+        """
+        from franchise.tables import topic_table
+
+        words = check_integer("words", words, minimum=1)
+        return topic_table(self.data, self.model, self._last_snapshot(chain), words)
+
+    def document_topics(self, chain: int = 0) -> pd.DataFrame:
+        """The share of each topic in each group, in a chain's last snapshot; rows sum to one.
+
+            E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha)
+
+        One row a group; columns are the topics as numbered by `topics`, and "unseen" for all others.
+        """
+        from franchise.tables import document_table
+
+        return document_table(self.data, self._last_snapshot(chain))
+
+    def _last_snapshot(self, chain: int) -> Snapshot:
+        chain = check_integer("chain", chain, minimum=0)
+        if chain >= self.n_chains:
+            raise InputError(f"chain must be from 0 to {self.n_chains - 1}; got {chain}.")
+        return self.snapshots[chain][-1]
+
+

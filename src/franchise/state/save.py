@@ -1,0 +1,74 @@
+"""A state as named arrays, and back: what a checkpoint keeps.
+
+Only what cannot be counted again is kept: assignments, weights, concentrations, a learned prior.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from franchise.errors import InternalError
+from franchise.families.base import Family
+from franchise.state.base import SPARE_SLOTS, CellTables, PreparedData, State
+from franchise.state.seating import Seating
+from franchise.state.weights import Weights
+
+
+def state_to_arrays(state: State, family: Family) -> dict[str, np.ndarray]:
+    """The state as arrays by name."""
+    arrays = {"concentrations": np.array([state.group_concentration, state.top_concentration])}
+    if family.learned_prior is not None:
+        arrays["prior"] = np.array([family.prior_value(state.statistics)])
+    if isinstance(state, Seating):
+        arrays["table_of_observation"] = state.table_of_observation
+        arrays["topic_of_table"] = state.topic_of_table
+    elif isinstance(state, Weights):
+        used = int(state.occupied[-1]) + 1
+        arrays["topic_of_observation"] = state.topic_of_observation
+        arrays["topic_weights"] = state.topic_weights[:used]
+        arrays["unseen_weight"] = state.unseen_weight
+        if state.cell_tables is not None:
+            arrays["customers_of_cell"] = state.cell_tables.customers
+            arrays["tables_of_cell"] = state.cell_tables.tables
+            arrays["tables_per_topic"] = state.cell_tables.per_topic[:used]
+    return arrays
+
+
+def state_from_arrays(arrays: dict[str, np.ndarray], data: PreparedData, family: Family) -> State:
+    """The state that `state_to_arrays` was given, its statistics counted anew."""
+    alpha, gamma = arrays["concentrations"].tolist()
+    if "table_of_observation" in arrays:
+        state: State = _seating_from(arrays, data, family, alpha, gamma)
+    elif "topic_of_observation" in arrays:
+        state = _weights_from(arrays, data, family, alpha, gamma)
+    else:
+        raise InternalError(f"no state can be made of arrays named {sorted(arrays)}")
+    if "prior" in arrays:
+        family.set_prior_value(state.statistics, float(arrays["prior"][0]))
+    return state
+
+
+def _seating_from(
+    arrays: dict[str, np.ndarray], data: PreparedData, family: Family, alpha: float, gamma: float
+) -> Seating:
+    capacity = int(arrays["topic_of_table"].max()) + 1 + SPARE_SLOTS
+    seating = Seating.empty(data, family.empty_statistics(capacity), capacity, alpha, gamma)
+    seating.table_of_observation[:] = arrays["table_of_observation"]
+    seating.topic_of_table[:] = arrays["topic_of_table"]
+    seating.recount(data)
+    return seating
+
+
+def _weights_from(
+    arrays: dict[str, np.ndarray], data: PreparedData, family: Family, alpha: float, gamma: float
+) -> Weights:
+    weights = Weights.from_topics(data, family, arrays["topic_of_observation"], alpha, gamma)
+    used = len(arrays["topic_weights"])
+    weights.topic_weights[:] = 0.0
+    weights.topic_weights[:used] = arrays["topic_weights"]
+    weights.unseen_weight[:] = arrays["unseen_weight"]
+    if "tables_of_cell" in arrays:
+        per_topic = np.zeros(weights.capacity, np.int64)
+        per_topic[:used] = arrays["tables_per_topic"]
+        weights.cell_tables = CellTables(arrays["customers_of_cell"], arrays["tables_of_cell"], per_topic)
+    return weights

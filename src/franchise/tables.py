@@ -1,0 +1,91 @@
+"""Tables of one draw: its topics with their words, its documents with their topics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from franchise.chains.snapshots import Snapshot
+from franchise.data.corpus import Corpus
+from franchise.data.grouped import GroupedData
+from franchise.model import Model
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def topic_sizes(snapshot: Snapshot) -> np.ndarray:
+    """Observations of each topic, int64 (K,): n_k."""
+    return np.bincount(snapshot.labels, minlength=snapshot.n_topics)
+
+
+def by_size(snapshot: Snapshot) -> np.ndarray:
+    """The topics from the largest to the smallest; equal ones by number."""
+    return np.argsort(-topic_sizes(snapshot), kind="stable")
+
+
+def expected_weights(snapshot: Snapshot) -> tuple[np.ndarray, float]:
+    """E[beta | m] = (m_1, ..., m_K, gamma) / (m + gamma): of the topics (K,), and of all unseen ones."""
+    mass = snapshot.tables_per_topic.sum() + snapshot.gamma
+    return snapshot.tables_per_topic / mass, snapshot.gamma / mass
+
+
+def count_words(corpus: Corpus, snapshot: Snapshot) -> np.ndarray:
+    """Tokens by topic and word, int64 (K, V): n_kw."""
+    size = corpus.vocabulary_size
+    flat = snapshot.labels.astype(np.int64) * size + corpus.observations
+    return np.bincount(flat, minlength=snapshot.n_topics * size).reshape(-1, size)
+
+
+def count_documents(data: GroupedData, snapshot: Snapshot) -> np.ndarray:
+    """Observations by group and topic, int64 (J, K): n_jk."""
+    groups = np.repeat(np.arange(data.n_groups), data.group_sizes)
+    flat = groups * snapshot.n_topics + snapshot.labels
+    return np.bincount(flat, minlength=data.n_groups * snapshot.n_topics).reshape(data.n_groups, -1)
+
+
+def expected_document_weights(data: GroupedData, snapshot: Snapshot) -> np.ndarray:
+    """E[pi_j | z, m], float64 (J, K + 1); the last column is for all unseen topics; rows sum to one."""
+    weights, unseen = expected_weights(snapshot)
+    counts = count_documents(data, snapshot)
+    prior = snapshot.alpha * np.append(weights, unseen)
+    totals = counts.sum(axis=1, keepdims=True) + snapshot.alpha
+    return (np.hstack([counts, np.zeros((len(counts), 1))]) + prior) / totals
+
+
+def topic_table(data: GroupedData, model: Model, snapshot: Snapshot, words: int) -> pd.DataFrame:
+    """One row a topic, largest first: share, groups it occurs in, and its most frequent words in a corpus."""
+    import pandas as pd
+
+    order = by_size(snapshot)
+    sizes = topic_sizes(snapshot)
+    table = pd.DataFrame(
+        {
+            "topic": np.arange(len(order)),
+            "observations": sizes[order],
+            "share": sizes[order] / sizes.sum(),
+            "groups": (count_documents(data, snapshot) > 0).sum(axis=0)[order],
+        }
+    )
+    if isinstance(data, Corpus):
+        counts = count_words(data, snapshot)
+        vocabulary = np.asarray(data.vocabulary, dtype=object)
+        table["words"] = [
+            " ".join(vocabulary[np.argsort(-counts[topic], kind="stable")[: min(words, int((counts[topic] > 0).sum()))]])
+            for topic in order
+        ]
+    return table.set_index("topic")
+
+
+def document_table(data: GroupedData, snapshot: Snapshot) -> pd.DataFrame:
+    """One row a group, one column a topic (numbered as in `topic_table`), and "unseen"."""
+    import pandas as pd
+
+    weights = expected_document_weights(data, snapshot)
+    columns = np.append(by_size(snapshot), snapshot.n_topics)
+    return pd.DataFrame(
+        weights[:, columns],
+        index=pd.Index(data.group_names, name="group", tupleize_cols=False),
+        columns=[*range(snapshot.n_topics), "unseen"],
+    )
