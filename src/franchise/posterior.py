@@ -99,11 +99,12 @@ class Posterior:
         topics = self.trace["n_topics"]
         low, high = np.quantile(topics, [0.05, 0.95])
         between = f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+        likelihood = self.trace["log_likelihood_per_observation"][:, -1].mean()
         return (
-            f"Posterior({self.n_chains} chains x {self.n_draws} draws of {self.data!r}, sampler {self.sampler!r}, "
-            f"{self.seconds:.1f} s)\n"
+            f"Posterior({self.n_chains} chains x {self.n_draws} draws of {self.data!r}, "
+            f"sampler {self.sampler!r}, {self.seconds:.1f} s)\n"
             f"  topics: {between} (middle 90 % of draws)\n"
-            f"  log likelihood per observation: {self.trace['log_likelihood_per_observation'][:, -1].mean():.3f}\n"
+            f"  log likelihood per observation: {likelihood:.3f}\n"
             f"  see .summary(), .topics(), .document_topics(), .trace"
         )
 
@@ -146,5 +147,3 @@ class Posterior:
         if chain >= self.n_chains:
             raise InputError(f"chain must be from 0 to {self.n_chains - 1}; got {chain}.")
         return self.snapshots[chain][-1]
-
-

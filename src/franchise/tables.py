@@ -72,7 +72,11 @@ def topic_table(data: GroupedData, model: Model, snapshot: Snapshot, words: int)
         counts = count_words(data, snapshot)
         vocabulary = np.asarray(data.vocabulary, dtype=object)
         table["words"] = [
-            " ".join(vocabulary[np.argsort(-counts[topic], kind="stable")[: min(words, int((counts[topic] > 0).sum()))]])
+            " ".join(
+                vocabulary[
+                    np.argsort(-counts[topic], kind="stable")[: min(words, int((counts[topic] > 0).sum()))]
+                ]
+            )
             for topic in order
         ]
     return table.set_index("topic")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from franchise.model import Model
-from franchise.moves.base import Move
+from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import InTurn, Sweep, plan
 from franchise.priors import Gamma
 from franchise.state.base import CellTables, State
@@ -35,19 +35,26 @@ class Chain:
 
     def sweep(self) -> dict[str, float]:
         """Apply every move whose turn it is; return what is measured then."""
-        self.sweeps += 1
-        self._tidy()
         values: dict[str, float] = {}
-        for number, move in self._plan():
-            self._change_view(move, number)
-            streams = Streams(self.seed, self.number, self.sweeps, number)
-            for name, value in move.step(self.model, self.state, streams, self.engine).values.items():
+        for number, move in self.begin_sweep():
+            for name, value in self.apply(move, number).values.items():
                 values[name] = values.get(name, 0.0) + value
         return {**self.measure(), **values}
 
-    def _plan(self) -> Iterator[tuple[int, Move]]:
+    def begin_sweep(self) -> Iterator[tuple[int, Move]]:
+        """Count the sweep and tidy up; the moves whose turn it is, with their numbers."""
+        self.sweeps += 1
+        self._tidy()
         warming_up = self.sweeps <= self.warmup
         return plan(self.schedule, Sweep(self.seed, self.number, self.sweeps, warming_up))
+
+    def apply(self, move: Move, number: int) -> MoveReport:
+        """Apply one move of the schedule, changing the view first if need be."""
+        if not isinstance(self.state, move.views):
+            rng = Streams(self.seed, self.number, self.sweeps, CONVERSION).generator(number)
+            self.state = convert(self.state, move.views[0], self.model.data, rng)
+        streams = Streams(self.seed, self.number, self.sweeps, number)
+        return move.step(self.model, self.state, streams, self.engine)
 
     def _tidy(self) -> None:
         """Forget rounding in the statistics, and holes between topics.
@@ -58,11 +65,6 @@ class Chain:
             compact(self.state, self.model.data, self.model.family)
         elif not self.model.family.exact_statistics:
             self.state.recount(self.model.data)
-
-    def _change_view(self, move: Move, number: int) -> None:
-        if not isinstance(self.state, move.views):
-            rng = Streams(self.seed, self.number, self.sweeps, CONVERSION).generator(number)
-            self.state = convert(self.state, move.views[0], self.model.data, rng)
 
     def cell_tables(self) -> CellTables:
         """Customers and tables of every cell: those of the state, or drawn for the occasion if it has none."""

@@ -44,10 +44,10 @@ class Family:
     """Whether `log_predictive` and `log_marginal` exist: the parameter can be integrated out exactly."""
 
     exact_statistics: ClassVar[bool] = False
-    """Whether adding and removing leaves no rounding (integers); otherwise statistics are recounted each sweep."""
+    """Whether adding and removing leaves no rounding (integers); otherwise they are recounted each sweep."""
 
     sparse: ClassVar[bool] = False
-    """Whether the statistics are counts of categories as Categorical holds them, so that sparse kernels work."""
+    """Whether statistics are counts of categories as Categorical holds them, so that sparse kernels work."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Tell the kernels which class answers for these statistics and parameters."""
@@ -59,7 +59,7 @@ class Family:
     # -- what a family provides, in NumPy ------------------------------------------------------------------
 
     def for_data(self, observations: Any) -> Family:
-        """The family as it is used for these raw observations, before `prepare`: itself, unless it learns a shape."""
+        """The family to use for raw observations, before `prepare`; itself, unless it learns a shape."""
         return self
 
     def prepare(self, observations: Any) -> Any:
@@ -75,10 +75,12 @@ class Family:
         raise NotImplementedError
 
     def draw_parameters(self, statistics: Any, limit: int, rng: np.random.Generator) -> Any:
-        """Draw phi_k given its observations, for the slots k < limit; from the prior H where there are none."""
+        """Draw phi_k given its observations, for the slots k < limit; from the prior H if there are none."""
         raise NotImplementedError
 
-    def draw_observations(self, parameters: Any, topics: np.ndarray, rng: np.random.Generator, like: Any) -> Any:
+    def draw_observations(
+        self, parameters: Any, topics: np.ndarray, rng: np.random.Generator, like: Any
+    ) -> Any:
         """Draw one observation from F(phi_k) for each k in `topics`, in the prepared form.
 
         `like` are prepared observations that lend what the model does not explain, such as the total of a
@@ -90,7 +92,7 @@ class Family:
         """The arguments that make this family again, as plain numbers, lists and strings."""
         raise NotImplementedError
 
-    # -- a prior that is learned: families that have one (see `families/dirichlet.py`) answer these -----------
+    # -- a prior that is learned: families that have one (see `families/dirichlet.py`) answer these ----------
 
     @property
     def learned_prior(self) -> Gamma | None:
@@ -108,7 +110,7 @@ class Family:
         raise NotImplementedError
 
     def log_likelihood_by_prior(self, statistics: Any, limit: int) -> Callable[[float], float]:
-        """log p(x | z) as a function of a learned prior, up to a constant."""
+        """The log of p(x | z) as a function of a learned prior, up to a constant."""
         raise NotImplementedError
 
     # -- what it gets for free -----------------------------------------------------------------------------

@@ -76,7 +76,7 @@ class Bernoulli(Family):
 
     def empty_statistics(self, capacity: int) -> BernoulliStatistics:
         """No observations in any of `capacity` topics."""
-        return BernoulliStatistics(
+        return self.Statistics(
             sizes=np.zeros(capacity, np.int64),
             ones=np.zeros((capacity, self.dimension), np.int64),
             a=np.array([self.a]),

@@ -27,7 +27,7 @@ def numeric_rows(family: str, observations: Any, dimension: int) -> np.ndarray:
     if array.ndim == 1:
         if dimension != 1:
             raise InputError(
-                f"{family}(dimension={dimension}) needs one row of {dimension} numbers per observation, shape "
+                f"{family}(dimension={dimension}) needs a row of {dimension} numbers per observation, shape "
                 f"(N, {dimension}); got {describe(array)}. Give dimension=1 if each number is an observation."
             )
         return array.reshape(-1, 1)
@@ -46,7 +46,7 @@ def real_rows(family: str, observations: Any, dimension: int) -> np.ndarray:
 
 
 def check_spread(family: str, rows: np.ndarray, smallest_scale: float, argument: str) -> None:
-    """Refuse values that reach so far that sums of squares, in double precision, cannot tell the prior's scale.
+    """Refuse values that reach so far that sums of squares, in double precision, lose the prior's scale.
 
     Adding and removing a value at distance r from the mean leaves an error of about r^2 times the relative
     precision; it must stay well below the prior's own sum of squares.

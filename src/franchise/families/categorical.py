@@ -92,7 +92,7 @@ class Categorical(DirichletPrior, Family):
         """No observations in any of `capacity` topics."""
         prior = self.prior_vector()
         mass = prior.sum()
-        return CategoricalStatistics(
+        return self.Statistics(
             counts=np.zeros((self.size, capacity), np.int32),
             totals=np.zeros(capacity, np.int64),
             inverse_mass=np.full(capacity, 1.0 / mass),
@@ -148,7 +148,7 @@ class Categorical(DirichletPrior, Family):
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """log (n_kw + eta_w) - log (n_k + eta)."""
+        """Predictive: log (n_kw + eta_w) - log (n_k + eta)."""
         category = observations[index]
         return math.log(
             (statistics.counts[category, topic] + statistics.prior[category]) * statistics.inverse_mass[topic]
@@ -168,7 +168,7 @@ class Categorical(DirichletPrior, Family):
 
     @staticmethod
     def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
-        """log phi_kw."""
+        """Density: log phi_kw."""
         return parameters.log_probabilities[topic, observations[index]]
 
     @staticmethod
@@ -185,7 +185,7 @@ class Categorical(DirichletPrior, Family):
 
     @staticmethod
     def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
-        """sum over members of log (n_kw + eta_w + repeats) - log (n_k + eta + members before)."""
+        """The sum over members of log (n_kw + eta_w + repeats) - log (n_k + eta + members before)."""
         mass = statistics.totals[topic] + statistics.prior_mass[0]
         total = math.lgamma(mass) - math.lgamma(mass + len(members))
         for index in members:
@@ -201,7 +201,9 @@ class Categorical(DirichletPrior, Family):
     def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]
         """Products of counts for a short block; logs only for a long one (see `kernels.dirichlet`)."""
         if len(members) <= SHORT_BLOCK:
-            return fill_short_block_weights(statistics, observations, members, bench, prior_weights, limit, out)
+            return fill_short_block_weights(
+                statistics, observations, members, bench, prior_weights, limit, out
+            )
         largest = -math.inf
         for topic in range(limit):
             if prior_weights[topic] > 0.0:
@@ -224,4 +226,7 @@ class Categorical(DirichletPrior, Family):
 def examples() -> list[Example]:
     """Small data for generic tests: a symmetric and an asymmetric prior."""
     words = np.array([0, 1, 0, 2, 1, 0])
-    return [Example(Categorical(3, 0.5), words), Example(Categorical(4, np.array([0.2, 1.0, 0.4, 2.0])), words)]
+    return [
+        Example(Categorical(3, 0.5), words),
+        Example(Categorical(4, np.array([0.2, 1.0, 0.4, 2.0])), words),
+    ]

@@ -12,7 +12,7 @@ topic k, of mean xbar_kd and sum of squares around it S_kd:
                       - n_k log(2 pi) / 2]
     tau_kd, mu_kd | block : as the prior, with a_k, b_kd, m_kd, c_k
 
-Wilcox (2025), section 3.6; algorithms page, section 9.
+Wilcox (2017), section 3.6, for one dimension; algorithms page, section 9.
 
 Kept are the mean and the sum of squares around it, never the sum of squares around zero, which loses all its
 digits when the data lie far from zero.  What the predictive needs of them is worked out once, when a topic
@@ -23,6 +23,7 @@ gives the marginal and the predictive of a block.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,10 +85,10 @@ class GaussianDiagonal(Family):
     def __init__(
         self,
         dimension: int,
-        mean: float | np.ndarray = 0.0,
+        mean: float | Sequence[float] | np.ndarray = 0.0,
         mean_count: float = 0.01,
         shape: float = 2.0,
-        rate: float | np.ndarray = 1.0,
+        rate: float | Sequence[float] | np.ndarray = 1.0,
     ) -> None:
         self.dimension = check_integer("dimension", dimension, minimum=1)
         self.mean = check_vector("mean", mean, self.dimension)
@@ -112,8 +113,8 @@ class GaussianDiagonal(Family):
             sizes=np.zeros(capacity, np.int64),
             means=np.zeros(wide),
             squares=np.zeros(wide),
-            centres=np.array(np.broadcast_to(self.mean, wide)),
-            rates=np.array(np.broadcast_to(self.rate, wide)),
+            centres=np.array(np.broadcast_to(self.mean, wide), order="C"),
+            rates=np.array(np.broadcast_to(self.rate, wide), order="C"),
             log_normalisers=np.full(capacity, log_normaliser),
             empty_log_normaliser=np.array([log_normaliser]),
             mean=self.mean.copy(),
@@ -245,11 +246,11 @@ class GaussianDiagonal(Family):
 
 
 @helper
-def _log_joint(statistics, block, centre, count, shape, rate):
-    """Log joint density of a block of n observations under the prior (m = centre, c = count, a = shape, b = rate).
+def _log_joint(statistics, block, centre, count, shape, rate):  # type: ignore[no-untyped-def]
+    """Log joint density of n observations under a prior: m = centre, c = count, a = shape, b = rate.
 
-        sum_d [lgamma(a + n/2) - lgamma(a) - n log(2 pi b_d) / 2 + log(c / (c + n)) / 2
-               - (a + n/2) log(1 + (S_d + c n / (c + n) (xbar_d - m_d)^2) / (2 b_d))]
+    sum_d [lgamma(a + n/2) - lgamma(a) - n log(2 pi b_d) / 2 + log(c / (c + n)) / 2
+           - (a + n/2) log(1 + (S_d + c n / (c + n) (xbar_d - m_d)^2) / (2 b_d))]
     """
     size = statistics.sizes[block]
     kept = count / (count + size)
@@ -275,7 +276,7 @@ _compiled_log_normaliser = helper(_log_normaliser)
 
 
 @helper
-def _refresh(statistics, topic):
+def _refresh(statistics, topic):  # type: ignore[no-untyped-def]
     """Work out m_kd, b_kd and the normaliser of the predictive from n_k, xbar_kd and S_kd."""
     size = statistics.sizes[topic]
     prior_count = statistics.mean_count[0]
@@ -297,7 +298,7 @@ def _refresh(statistics, topic):
 
 
 @helper
-def _empty(statistics, topic):
+def _empty(statistics, topic):  # type: ignore[no-untyped-def]
     """No observations: the data's own statistics are zero, what follows from them is that of the prior."""
     statistics.sizes[topic] = 0
     for axis in range(statistics.means.shape[1]):

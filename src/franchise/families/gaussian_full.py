@@ -8,12 +8,12 @@ and scatter matrix around it S_k:
 
     c_k = c + n_k,   m_k = (c m + n_k xbar_k) / c_k,   nu_k = nu + n_k
     Psi_k           = Psi + S_k + c n_k / c_k (xbar_k - m)(xbar_k - m)'
-    f_k(x)          = Student t of nu_k - D + 1 degrees around m_k, scale Psi_k (c_k + 1) / (c_k (nu_k - D + 1))
+    f_k(x)          = Student t of d = nu_k - D + 1 degrees around m_k, scale Psi_k (c_k + 1) / (c_k d)
     log p(block k)  = -n_k D/2 log pi + log Gamma_D(nu_k / 2) - log Gamma_D(nu / 2) + nu/2 log|Psi|
                       - nu_k/2 log|Psi_k| + D/2 log(c / c_k)
     Sigma_k, mu_k | block : as the prior, with nu_k, Psi_k, m_k, c_k
 
-Wilcox (2025), section 3.6; algorithms page, section 9.
+The matrix version of Wilcox (2017), section 3.6; algorithms page, section 9.
 
 The Cholesky factor of Psi_k follows one observation by a rank-one update or downdate, in D^2 steps:
 
@@ -26,6 +26,7 @@ put together from the scatter matrix, which is kept for that and for merging.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,12 +36,14 @@ from franchise.families.base import Example, Family
 from franchise.families.border import check_spread, check_vector, plain, real_rows
 from franchise.kernels.compile import helper
 from franchise.kernels.linalg import (
+    add_outer_product,
     factorise,
     inverse_quadratic_form,
     log_determinant,
     log_multivariate_gamma_ratio,
     rank_one_downdate,
     rank_one_update,
+    scaled_difference,
 )
 from franchise.validation import check_finite, check_integer, check_positive, describe
 
@@ -96,10 +99,10 @@ class GaussianFull(Family):
     def __init__(
         self,
         dimension: int,
-        mean: float | np.ndarray = 0.0,
+        mean: float | Sequence[float] | np.ndarray = 0.0,
         mean_count: float = 0.01,
         degrees: float | None = None,
-        scale: float | np.ndarray | None = None,
+        scale: float | Sequence[Sequence[float]] | np.ndarray | None = None,
     ) -> None:
         self.dimension = check_integer("dimension", dimension, minimum=1)
         self.mean = check_vector("mean", mean, self.dimension)
@@ -107,8 +110,8 @@ class GaussianFull(Family):
         self.degrees = check_positive("degrees", self.dimension + 2 if degrees is None else degrees)
         if self.degrees <= self.dimension - 1:
             raise InputError(
-                f"degrees must exceed dimension - 1 = {self.dimension - 1}; got {self.degrees:g}. The default is "
-                f"dimension + 2 = {self.dimension + 2}."
+                f"degrees must exceed dimension - 1 = {self.dimension - 1}; got {self.degrees:g}. The "
+                f"default is dimension + 2 = {self.dimension + 2}."
             )
         self.scale = _checked_scale(1.0 if scale is None else scale, self.dimension)
 
@@ -131,8 +134,8 @@ class GaussianFull(Family):
             sizes=np.zeros(capacity, np.int64),
             means=np.zeros(wide),
             scatters=np.zeros(square),
-            centres=np.array(np.broadcast_to(self.mean, wide)),
-            factors=np.array(np.broadcast_to(scale_factor, square)),
+            centres=np.array(np.broadcast_to(self.mean, wide), order="C"),
+            factors=np.array(np.broadcast_to(scale_factor, square), order="C"),
             log_determinants=np.full(capacity, log_determinant_of_scale),
             log_normalisers=np.full(capacity, log_normaliser),
             empty_log_determinant=np.array([log_determinant_of_scale]),
@@ -171,7 +174,7 @@ class GaussianFull(Family):
     def draw_observations(
         self, parameters: GaussianFullParameters, topics: np.ndarray, rng: np.random.Generator, like: Any
     ) -> np.ndarray:
-        """x = mu_k + W_k^-1 z with z standard normal."""
+        """Observations mu_k + W_k^-1 z with z standard normal."""
         inverses = np.linalg.inv(parameters.whiteners)
         normals = rng.standard_normal((len(topics), self.dimension))
         return parameters.means[topics] + np.einsum("nij,nj->ni", inverses[topics], normals)
@@ -193,26 +196,27 @@ class GaussianFull(Family):
     def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
         """Psi_k += c_k / (c_k + 1) (x - m_k)(x - m_k)', in its factor; n_k, xbar_k and S_k follow."""
         count = statistics.mean_count[0] + statistics.sizes[topic]
-        weight = math.sqrt(count / (count + 1.0))
-        rank_one_update(
-            statistics.factors[topic], weight * (observations[index] - statistics.centres[topic])
+        step = scaled_difference(
+            observations[index], statistics.centres[topic], math.sqrt(count / (count + 1.0))
         )
+        rank_one_update(statistics.factors[topic], step)
         _put_in(statistics, observations[index], topic)
         _refresh(statistics, topic)
 
     @staticmethod
     def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """n_k, xbar_k and S_k step back, then Psi_k -= c_k / (c_k + 1) (x - m_k)(x - m_k)' with the new m_k."""
+        """n_k, xbar_k, S_k and m_k step back, then Psi_k -= c_k / (c_k + 1) (x - m_k)(x - m_k)'."""
         if statistics.sizes[topic] == 1:
             _empty(statistics, topic)
-        else:
-            _take_out(statistics, observations[index], topic)
-            count = statistics.mean_count[0] + statistics.sizes[topic]
-            weight = math.sqrt(count / (count + 1.0))
-            step = weight * (observations[index] - statistics.centres[topic])
-            if not rank_one_downdate(statistics.factors[topic], step):
-                _factorise_again(statistics, topic)
-            _refresh(statistics, topic)
+            return
+        _take_out(statistics, observations[index], topic)
+        count = statistics.mean_count[0] + statistics.sizes[topic]
+        step = scaled_difference(
+            observations[index], statistics.centres[topic], math.sqrt(count / (count + 1.0))
+        )
+        if not rank_one_downdate(statistics.factors[topic], step):
+            _factorise_again(statistics, topic)
+        _refresh(statistics, topic)
 
     @staticmethod
     def merge(statistics, source, target):  # type: ignore[no-untyped-def]
@@ -221,14 +225,12 @@ class GaussianFull(Family):
         theirs = statistics.sizes[source]
         if theirs == 0:
             return
-        difference = statistics.means[source] - statistics.means[target]
-        between = ours * theirs / (ours + theirs)
-        scatter = statistics.scatters[target]
+        difference = scaled_difference(statistics.means[source], statistics.means[target], 1.0)
         for row in range(len(difference)):
+            statistics.means[target, row] += difference[row] * theirs / (ours + theirs)
             for column in range(len(difference)):
-                scatter[row, column] += statistics.scatters[source, row, column]
-                scatter[row, column] += between * difference[row] * difference[column]
-        statistics.means[target] += difference * (theirs / (ours + theirs))
+                statistics.scatters[target, row, column] += statistics.scatters[source, row, column]
+        add_outer_product(statistics.scatters[target], difference, ours * theirs / (ours + theirs))
         statistics.sizes[target] = ours + theirs
         _place_centre(statistics, target)
         _factorise_again(statistics, target)
@@ -244,9 +246,8 @@ class GaussianFull(Family):
         """Normaliser - (nu_k + 1)/2 log(1 + c_k / (c_k + 1) (x - m_k)' Psi_k^-1 (x - m_k))."""
         size = statistics.sizes[topic]
         count = statistics.mean_count[0] + size
-        distance = inverse_quadratic_form(
-            statistics.factors[topic], observations[index] - statistics.centres[topic]
-        )
+        deviation = scaled_difference(observations[index], statistics.centres[topic], 1.0)
+        distance = inverse_quadratic_form(statistics.factors[topic], deviation)
         half_degrees = 0.5 * (statistics.degrees[0] + size + 1.0)
         return statistics.log_normalisers[topic] - half_degrees * math.log1p(count / (count + 1.0) * distance)
 
@@ -265,14 +266,13 @@ class GaussianFull(Family):
 
     @staticmethod
     def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
-        """log |W_k| - D/2 log 2 pi - |W_k (x - mu_k)|^2 / 2."""
-        whitener = parameters.whiteners[topic]
-        deviation = observations[index] - parameters.means[topic]
+        """Density: log |W_k| - D/2 log 2 pi - |W_k (x - mu_k)|^2 / 2."""
         total = 0.0
-        for row in range(len(deviation)):
+        for row in range(observations.shape[1]):
             entry = 0.0
             for column in range(row + 1):
-                entry += whitener[row, column] * deviation[column]
+                deviation = observations[index, column] - parameters.means[topic, column]
+                entry += parameters.whiteners[topic, row, column] * deviation
             total += entry * entry
         return parameters.log_normalisers[topic] - 0.5 * total
 
@@ -282,18 +282,17 @@ class GaussianFull(Family):
         size = statistics.sizes[topic]
         extra = statistics.sizes[bench]
         count = statistics.mean_count[0] + size
+        dimension = len(statistics.mean)
         union = _posterior_scale(statistics, topic)
-        deviation = statistics.means[bench] - statistics.centres[topic]
-        weight = count * extra / (count + extra)
-        for row in range(len(deviation)):
-            for column in range(row + 1):
+        for row in range(dimension):
+            for column in range(dimension):
                 union[row, column] += statistics.scatters[bench, row, column]
-                union[row, column] += weight * deviation[row] * deviation[column]
-        if not factorise(union, union):
-            raise InternalError("GaussianFull: a scale matrix has lost its positive definiteness by rounding")
+        deviation = scaled_difference(statistics.means[bench], statistics.centres[topic], 1.0)
+        add_outer_product(union, deviation, count * extra / (count + extra))
+        _factorise(union, union)
         return _log_joint(
             extra,
-            len(deviation),
+            dimension,
             count,
             statistics.degrees[0] + size,
             statistics.log_determinants[topic],
@@ -302,11 +301,11 @@ class GaussianFull(Family):
 
 
 @helper
-def _log_joint(size, dimension, count, degrees, log_determinant_before, log_determinant_after):
+def _log_joint(size, dimension, count, degrees, log_determinant_before, log_determinant_after):  # type: ignore[no-untyped-def]
     """Log joint density of n observations, which lead from (c, nu, Psi) to (c + n, nu + n, Psi_n).
 
-        -n D/2 log pi + log Gamma_D((nu + n)/2) - log Gamma_D(nu/2) + nu/2 log|Psi|
-        - (nu + n)/2 log|Psi_n| + D/2 log(c / (c + n))
+    -n D/2 log pi + log Gamma_D((nu + n)/2) - log Gamma_D(nu/2) + nu/2 log|Psi|
+    - (nu + n)/2 log|Psi_n| + D/2 log(c / (c + n))
     """
     return (
         log_multivariate_gamma_ratio(0.5 * degrees, 0.5 * size, dimension)
@@ -318,35 +317,31 @@ def _log_joint(size, dimension, count, degrees, log_determinant_before, log_dete
 
 
 @helper
-def _put_in(statistics, observation, topic):
+def _put_in(statistics, observation, topic):  # type: ignore[no-untyped-def]
     """With d = x - xbar: xbar += d / n_new, S += d d' n_old / n_new; and the centre."""
     size = statistics.sizes[topic]
-    deviation = observation - statistics.means[topic]
-    weight = size / (size + 1.0)
-    for row in range(len(deviation)):
-        statistics.means[topic, row] += deviation[row] / (size + 1)
-        for column in range(len(deviation)):
-            statistics.scatters[topic, row, column] += weight * (deviation[row] * deviation[column])
+    deviation = scaled_difference(observation, statistics.means[topic], 1.0)
+    for axis in range(len(deviation)):
+        statistics.means[topic, axis] += deviation[axis] / (size + 1)
+    add_outer_product(statistics.scatters[topic], deviation, size / (size + 1.0))
     statistics.sizes[topic] = size + 1
     _place_centre(statistics, topic)
 
 
 @helper
-def _take_out(statistics, observation, topic):
+def _take_out(statistics, observation, topic):  # type: ignore[no-untyped-def]
     """With d = x - xbar: xbar -= d / n_new, S -= d d' n_old / n_new; and the centre."""
     left = statistics.sizes[topic] - 1
-    deviation = observation - statistics.means[topic]
-    weight = (left + 1.0) / left
-    for row in range(len(deviation)):
-        statistics.means[topic, row] -= deviation[row] / left
-        for column in range(len(deviation)):
-            statistics.scatters[topic, row, column] -= weight * (deviation[row] * deviation[column])
+    deviation = scaled_difference(observation, statistics.means[topic], 1.0)
+    for axis in range(len(deviation)):
+        statistics.means[topic, axis] -= deviation[axis] / left
+    add_outer_product(statistics.scatters[topic], deviation, -(left + 1.0) / left)
     statistics.sizes[topic] = left
     _place_centre(statistics, topic)
 
 
 @helper
-def _place_centre(statistics, topic):
+def _place_centre(statistics, topic):  # type: ignore[no-untyped-def]
     """m_k = m + n_k / c_k (xbar_k - m)."""
     size = statistics.sizes[topic]
     weight = size / (statistics.mean_count[0] + size)
@@ -356,23 +351,30 @@ def _place_centre(statistics, topic):
 
 
 @helper
-def _posterior_scale(statistics, topic):
+def _posterior_scale(statistics, topic):  # type: ignore[no-untyped-def]
     """Psi_k = Psi + S_k + c n_k / c_k (xbar_k - m)(xbar_k - m)', a new matrix."""
     size = statistics.sizes[topic]
     prior_count = statistics.mean_count[0]
-    weight = prior_count * size / (prior_count + size)
-    deviation = statistics.means[topic] - statistics.mean
-    matrix = statistics.scale + statistics.scatters[topic]
-    for row in range(len(deviation)):
-        for column in range(len(deviation)):
-            matrix[row, column] += weight * deviation[row] * deviation[column]
+    dimension = len(statistics.mean)
+    matrix = np.empty((dimension, dimension))
+    for row in range(dimension):
+        for column in range(dimension):
+            matrix[row, column] = statistics.scale[row, column] + statistics.scatters[topic, row, column]
+    deviation = scaled_difference(statistics.means[topic], statistics.mean, 1.0)
+    add_outer_product(matrix, deviation, prior_count * size / (prior_count + size))
     return matrix
 
 
 @helper
-def _factorise_again(statistics, topic):
+def _factorise_again(statistics, topic):  # type: ignore[no-untyped-def]
     """The factor of Psi_k from Psi_k itself."""
-    if not factorise(_posterior_scale(statistics, topic), statistics.factors[topic]):
+    _factorise(_posterior_scale(statistics, topic), statistics.factors[topic])
+
+
+@helper
+def _factorise(matrix, factor):  # type: ignore[no-untyped-def]
+    """The factor of a scale matrix, which is positive definite unless rounding has spoiled it."""
+    if not factorise(matrix, factor):
         raise InternalError("GaussianFull: a scale matrix has lost its positive definiteness by rounding")
 
 
@@ -390,8 +392,8 @@ _compiled_log_normaliser = helper(_log_normaliser)
 
 
 @helper
-def _refresh(statistics, topic):
-    """log |Psi_k| and the normaliser of the predictive, from the factor of Psi_k."""
+def _refresh(statistics, topic):  # type: ignore[no-untyped-def]
+    """The log of |Psi_k| and the normaliser of the predictive, from the factor of Psi_k."""
     size = statistics.sizes[topic]
     statistics.log_determinants[topic] = log_determinant(statistics.factors[topic])
     statistics.log_normalisers[topic] = _compiled_log_normaliser(
@@ -403,13 +405,15 @@ def _refresh(statistics, topic):
 
 
 @helper
-def _empty(statistics, topic):
+def _empty(statistics, topic):  # type: ignore[no-untyped-def]
     """No observations: the data's own statistics are zero, what follows from them is that of the prior."""
     statistics.sizes[topic] = 0
-    statistics.means[topic] = 0.0
-    statistics.scatters[topic] = 0.0
-    statistics.centres[topic] = statistics.mean
-    statistics.factors[topic] = statistics.scale_factor
+    for row in range(len(statistics.mean)):
+        statistics.means[topic, row] = 0.0
+        statistics.centres[topic, row] = statistics.mean[row]
+        for column in range(len(statistics.mean)):
+            statistics.scatters[topic, row, column] = 0.0
+            statistics.factors[topic, row, column] = statistics.scale_factor[row, column]
     statistics.log_determinants[topic] = statistics.empty_log_determinant[0]
     statistics.log_normalisers[topic] = statistics.empty_log_normaliser[0]
 
@@ -431,8 +435,8 @@ def _checked_scale(scale: Any, dimension: int) -> np.ndarray:
     smallest = float(np.linalg.eigvalsh(symmetric)[0])
     if not smallest > 0.0:
         raise InputError(
-            f"scale must be positive definite; its smallest eigenvalue is {smallest:.6g}. Adding a small number "
-            f"to the diagonal repairs that."
+            f"scale must be positive definite; its smallest eigenvalue is {smallest:.6g}. Adding a small "
+            f"number to the diagonal repairs that."
         )
     return symmetric
 
@@ -440,7 +444,14 @@ def _checked_scale(scale: Any, dimension: int) -> np.ndarray:
 def examples() -> list[Example]:
     """Small data for generic tests: points of the plane under a leaning prior, and in three dimensions."""
     points = np.array(
-        [[0.3, -1.2, 0.5], [2.1, 0.4, -0.2], [0.0, 0.9, 1.1], [-1.7, 4.2, 0.3], [0.8, 0.1, -2.0], [0.6, -0.4, 0.7]]
+        [
+            [0.3, -1.2, 0.5],
+            [2.1, 0.4, -0.2],
+            [0.0, 0.9, 1.1],
+            [-1.7, 4.2, 0.3],
+            [0.8, 0.1, -2.0],
+            [0.6, -0.4, 0.7],
+        ]
     )
     leaning = GaussianFull(2, mean=[0.5, 1.0], mean_count=0.5, degrees=3.5, scale=[[1.0, 0.4], [0.4, 2.0]])
     return [Example(leaning, points[:, :2]), Example(GaussianFull(3), points)]

@@ -74,7 +74,7 @@ class GaussianKnownPrecision(Family):
 
     def empty_statistics(self, capacity: int) -> GaussianKnownPrecisionStatistics:
         """No observations in any of `capacity` topics."""
-        return GaussianKnownPrecisionStatistics(
+        return self.Statistics(
             sizes=np.zeros(capacity, np.int64),
             means=np.zeros((capacity, self.dimension)),
             scatters=np.zeros(capacity),
@@ -99,7 +99,7 @@ class GaussianKnownPrecision(Family):
         rng: np.random.Generator,
         like: Any,
     ) -> np.ndarray:
-        """x ~ N(phi_k, I / tau)."""
+        """Observations from N(phi_k, I / tau)."""
         centres = parameters.centres[topics]
         return centres + rng.standard_normal(centres.shape) / math.sqrt(self.precision)
 
@@ -162,7 +162,7 @@ class GaussianKnownPrecision(Family):
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """log N(x; m_k, I (1/tau + 1/lambda_k))."""
+        """Predictive: log N(x; m_k, I (1/tau + 1/lambda_k))."""
         known = statistics.sizes[topic] * statistics.precision[0]
         precision_of_centre = statistics.prior_precision[0] + known
         precision = statistics.precision[0] * precision_of_centre
@@ -184,7 +184,7 @@ class GaussianKnownPrecision(Family):
 
     @staticmethod
     def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
-        """log N(x; phi_k, I / tau)."""
+        """Density: log N(x; phi_k, I / tau)."""
         precision = parameters.precision[0]
         squares = 0.0
         for axis in range(observations.shape[1]):
@@ -206,7 +206,7 @@ class GaussianKnownPrecision(Family):
 
 
 @helper
-def _log_joint(statistics, block, squares, precision_of_centre):
+def _log_joint(statistics, block, squares, precision_of_centre):  # type: ignore[no-untyped-def]
     """Log joint density of a block of n observations, given that phi ~ N(m, I / l).
 
         D/2 [n log(tau / 2 pi) + log(l / (l + n tau))] - tau/2 [S + l n / (l + n tau) |xbar - m|^2]
@@ -222,7 +222,7 @@ def _log_joint(statistics, block, squares, precision_of_centre):
 
 
 @helper
-def _empty(statistics, topic):
+def _empty(statistics, topic):  # type: ignore[no-untyped-def]
     """No observations: all zero."""
     statistics.sizes[topic] = 0
     statistics.scatters[topic] = 0.0

@@ -85,12 +85,13 @@ class Multinomial(DirichletPrior, Family):
 
     def prepare(self, observations: Any) -> CountRows:
         """Counts row by row, zeros left out; from a dense or a SciPy sparse array of shape (N, size)."""
+        matrix: Any
         if sparse.issparse(observations):
-            matrix = sparse.csr_array(observations)
+            matrix = sparse.csr_array(observations)  # type: ignore[call-overload]
         else:
             if np.ndim(observations) == 1 and self.size > 1:
                 raise InputError(
-                    f"Multinomial needs one row of {self.size} counts per observation, shape (N, {self.size}); "
+                    f"Multinomial needs a row of {self.size} counts per observation, shape (N, {self.size}); "
                     f"got shape {np.shape(observations)}. For category ids use Categorical."
                 )
             matrix = sparse.csr_array(numeric_rows("Multinomial", observations, self.size))
@@ -113,7 +114,7 @@ class Multinomial(DirichletPrior, Family):
         """No observations in any of `capacity` topics."""
         prior = self.prior_vector()
         mass = prior.sum()
-        return MultinomialStatistics(
+        return self.Statistics(
             counts=np.zeros((self.size, capacity), np.int64),
             totals=np.zeros(capacity, np.int64),
             inverse_mass=np.full(capacity, 1.0 / mass),
@@ -180,7 +181,7 @@ class Multinomial(DirichletPrior, Family):
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """log coefficient + sum_w log (n_kw + eta_w)_(x_w) - log (n_k + eta)_t."""
+        """Predictive: log coefficient + sum_w log (n_kw + eta_w)_(x_w) - log (n_k + eta)_t."""
         mass = statistics.totals[topic] + statistics.prior_mass[0]
         total = observations.log_coefficients[index] - log_rising(mass, observations.totals[index])
         for entry in range(observations.offsets[index], observations.offsets[index + 1]):
@@ -202,7 +203,7 @@ class Multinomial(DirichletPrior, Family):
 
     @staticmethod
     def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
-        """log coefficient + sum_w x_w log phi_kw."""
+        """Density: log coefficient + sum_w x_w log phi_kw."""
         total = observations.log_coefficients[index]
         for entry in range(observations.offsets[index], observations.offsets[index + 1]):
             category = observations.categories[entry]
@@ -220,7 +221,8 @@ class Multinomial(DirichletPrior, Family):
         total = observations.totals[index]
         mass = statistics.prior_mass[0]
         if total <= SHORT_BLOCK:
-            out[:limit] = prior_weights[:limit]
+            for topic in range(limit):
+                out[topic] = prior_weights[topic]
             position = 0
             for entry in range(first, last):
                 category = observations.categories[entry]
@@ -230,7 +232,9 @@ class Multinomial(DirichletPrior, Family):
             return sum_of(out, limit)
         _start_logs(statistics, total, limit, out)
         for entry in range(first, last):
-            _add_log_rising(statistics, observations.categories[entry], observations.counts[entry], limit, out)
+            _add_log_rising(
+                statistics, observations.categories[entry], observations.counts[entry], limit, out
+            )
         return exponentiate(prior_weights, _largest(prior_weights, limit, out), limit, out)
 
     @staticmethod
@@ -254,7 +258,8 @@ class Multinomial(DirichletPrior, Family):
         total = statistics.totals[bench]
         statistics.totals[bench] = 0
         if total <= SHORT_BLOCK:
-            out[:limit] = prior_weights[:limit]
+            for topic in range(limit):
+                out[topic] = prior_weights[topic]
             position = 0
             for index in members:
                 for entry in range(observations.offsets[index], observations.offsets[index + 1]):
@@ -287,7 +292,7 @@ class Multinomial(DirichletPrior, Family):
 
 
 @helper
-def _multiply_rising(statistics, category, count, mass, limit, out):
+def _multiply_rising(statistics, category, count, mass, limit, out):  # type: ignore[no-untyped-def]
     """out[k] *= prod_{c < count} (n_kw + eta_w + c) / (n_k + mass + c)."""
     for step in range(count):
         shift = statistics.prior[category] + step
@@ -295,21 +300,21 @@ def _multiply_rising(statistics, category, count, mass, limit, out):
 
 
 @helper
-def _start_logs(statistics, total, limit, out):
+def _start_logs(statistics, total, limit, out):  # type: ignore[no-untyped-def]
     """out[k] = -log (n_k + eta)_total."""
     for topic in range(limit):
         out[topic] = -log_rising(statistics.totals[topic] + statistics.prior_mass[0], total)
 
 
 @helper
-def _add_log_rising(statistics, category, count, limit, out):
+def _add_log_rising(statistics, category, count, limit, out):  # type: ignore[no-untyped-def]
     """out[k] += log (n_kw + eta_w)_count."""
     for topic in range(limit):
         out[topic] += log_rising(statistics.counts[category, topic] + statistics.prior[category], count)
 
 
 @helper
-def _largest(prior_weights, limit, logs):
+def _largest(prior_weights, limit, logs):  # type: ignore[no-untyped-def]
     """Largest log among the topics that can be drawn."""
     largest = -math.inf
     for topic in range(limit):
@@ -319,7 +324,7 @@ def _largest(prior_weights, limit, logs):
 
 
 @helper
-def _put_back(statistics, observations, members, bench):
+def _put_back(statistics, observations, members, bench):  # type: ignore[no-untyped-def]
     """The members' counts, into a bench whose counts are zero."""
     for index in members:
         for entry in range(observations.offsets[index], observations.offsets[index + 1]):

@@ -95,7 +95,7 @@ class Poisson(Family):
 
     def empty_statistics(self, capacity: int) -> PoissonStatistics:
         """No observations in any of `capacity` topics."""
-        return PoissonStatistics(
+        return self.Statistics(
             sizes=np.zeros(capacity, np.int64),
             sums=np.zeros((capacity, self.dimension), np.int64),
             totals=np.zeros(capacity, np.int64),
@@ -164,7 +164,7 @@ class Poisson(Family):
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """sum_d [log (a_kd)(a_kd + 1)...(a_kd + x_d - 1) - log x_d! - a_kd log(1 + 1/b_k) - x_d log(b_k + 1)]."""
+        """sum_d [log_rising(a_kd, x_d) - log x_d! - a_kd log(1 + 1/b_k) - x_d log(b_k + 1)]."""
         rate = statistics.rate[0] + statistics.sizes[topic]
         shape = statistics.shape[0]
         dimension = observations.shape[1]
@@ -183,7 +183,9 @@ class Poisson(Family):
         dimension = statistics.sums.shape[1]
         shape = statistics.shape[0]
         rate = statistics.rate[0]
-        total = -dimension * shape * math.log1p(size / rate) - statistics.totals[topic] * math.log(rate + size)
+        total = -dimension * shape * math.log1p(size / rate) - statistics.totals[topic] * math.log(
+            rate + size
+        )
         for axis in range(dimension):
             total += log_rising(shape, statistics.sums[topic, axis])
         return total - statistics.log_factorials[topic]

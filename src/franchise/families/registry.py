@@ -46,7 +46,9 @@ def family_from_settings(name: str, settings: Mapping[str, Any]) -> Family:
     try:
         return kind(**arguments)
     except TypeError as error:
-        raise InputError(f"family {name!r} cannot be made from settings {dict(settings)}: {error}.") from error
+        raise InputError(
+            f"family {name!r} cannot be made from settings {dict(settings)}: {error}."
+        ) from error
 
 
 def _gamma_or_value(value: Any) -> Any:

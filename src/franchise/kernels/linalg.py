@@ -8,10 +8,29 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from franchise.kernels.compile import helper
 
 LARGEST_LOSS = 1e-6
 """A downdate that leaves less than this part of a squared pivot has lost six digits and counts as failed."""
+
+
+@helper
+def scaled_difference(left, right, weight):
+    """A new vector, weight (left - right)."""
+    result = np.empty(len(left))
+    for row in range(len(left)):
+        result[row] = weight * (left[row] - right[row])
+    return result
+
+
+@helper
+def add_outer_product(matrix, vector, weight):
+    """A becomes A + weight v v'."""
+    for row in range(len(vector)):
+        for column in range(len(vector)):
+            matrix[row, column] += weight * (vector[row] * vector[column])
 
 
 @helper
@@ -88,7 +107,7 @@ def solve_lower(factor, vector):
 
 @helper
 def inverse_quadratic_form(factor, vector):
-    """v' A^-1 v = |L^-1 v|^2; `vector` is used up."""
+    """The form v' A^-1 v = |L^-1 v|^2; `vector` is used up."""
     solve_lower(factor, vector)
     total = 0.0
     for row in range(len(vector)):
@@ -98,7 +117,7 @@ def inverse_quadratic_form(factor, vector):
 
 @helper
 def log_determinant(factor):
-    """log |A| = 2 sum_j log L_jj."""
+    """The log of |A|: 2 sum_j log L_jj."""
     total = 0.0
     for row in range(len(factor)):
         total += math.log(factor[row, row])
@@ -107,7 +126,7 @@ def log_determinant(factor):
 
 @helper
 def log_multivariate_gamma_ratio(argument, increase, dimension):
-    """log Gamma_d(a + increase) - log Gamma_d(a), with Gamma_d(a) ~ prod_{i<d} Gamma(a - i/2)."""
+    """The log of Gamma_d(a + increase) / Gamma_d(a), with Gamma_d(a) ~ prod_{i<d} Gamma(a - i/2)."""
     total = 0.0
     for axis in range(dimension):
         lowered = argument - 0.5 * axis

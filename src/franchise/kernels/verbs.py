@@ -19,7 +19,17 @@ _FAMILY_OF: dict[type, type] = {}
 
 
 def register(tuple_class: type, family_class: type) -> None:
-    """From now on, verbs on `tuple_class` run the static methods of `family_class`."""
+    """From now on, verbs on `tuple_class` run the static methods of `family_class`.
+
+    Compiled code is found again by the *name* of a tuple class.  One that is called like an earlier one, such
+    as a class of a notebook cell that was edited and run again, must not get the code of that one, so it gets
+    a name of its own.
+    """
+    taken = {known.__name__ for known in _FAMILY_OF if known is not tuple_class}
+    name, number = tuple_class.__name__, 2
+    while tuple_class.__name__ in taken:
+        tuple_class.__name__ = f"{name}_{number}"
+        number += 1
     _FAMILY_OF[tuple_class] = family_class
 
 
@@ -39,7 +49,7 @@ def _verb(stub):
 
     @overload(call, strict=False)
     def choose(owner, *arguments):
-        if isinstance(owner, types.NamedTuple) and owner.instance_class in _FAMILY_OF:
+        if isinstance(owner, types.BaseNamedTuple) and owner.instance_class in _FAMILY_OF:
             return getattr(_FAMILY_OF[owner.instance_class], name)
         return None
 

@@ -40,3 +40,11 @@ def moves_above_topics(model: Model, in_weights_view: bool) -> list[Move | Compo
     if model.family.learned_prior is not None:
         moves.append(TopicPrior())
     return moves
+
+
+def repeated_if_tiny(model: Model, moves: list[Move | Composed]) -> list[Move | Composed]:
+    """The moves two or three times over where observations are so few that a pass costs next to nothing.
+
+    Below two dozen observations a sweep is nearly all bookkeeping; more passes make it mix better for free.
+    """
+    return moves * max(1, min(3, 24 // model.data.n_observations))

@@ -1,12 +1,14 @@
 """The sampler "crf": Gibbs sampling in the Chinese restaurant franchise (Teh et al., 2006, section 5.1)."""
 
 from franchise.moves.crf_gibbs import CrfGibbs
-from franchise.recipes.base import Recipe, moves_above_topics
+from franchise.recipes.base import Recipe, moves_above_topics, repeated_if_tiny
 from franchise.state.seating import Seating
 
 CRF = Recipe(
     name="crf",
-    moves=lambda model: [CrfGibbs(), *moves_above_topics(model, in_weights_view=False)],
+    moves=lambda model: repeated_if_tiny(
+        model, [CrfGibbs(), *moves_above_topics(model, in_weights_view=False)]
+    ),
     view=Seating,
     exact="HDP",
     parallel=False,

@@ -1,12 +1,14 @@
 """The sampler "direct": direct assignment (Teh et al., 2006, section 5.3)."""
 
 from franchise.moves.direct_assignment import DirectAssignment
-from franchise.recipes.base import Recipe, moves_above_topics
+from franchise.recipes.base import Recipe, moves_above_topics, repeated_if_tiny
 from franchise.state.weights import Weights
 
 DIRECT = Recipe(
     name="direct",
-    moves=lambda model: [DirectAssignment(), *moves_above_topics(model, in_weights_view=True)],
+    moves=lambda model: repeated_if_tiny(
+        model, [DirectAssignment(), *moves_above_topics(model, in_weights_view=True)]
+    ),
     view=Weights,
     exact="HDP",
     parallel=False,

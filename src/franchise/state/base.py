@@ -32,7 +32,7 @@ class PreparedData(NamedTuple):
     @classmethod
     def of(cls, observations: Any, offsets: np.ndarray, family: Family) -> PreparedData:
         """Check the observations (in grouped order) and prepare them; all arrays are read-only from here on."""
-        return cls(_frozen(family.prepare(observations)), _frozen(np.asarray(offsets, np.int64)))
+        return cls(frozen(family.prepare(observations)), frozen(np.asarray(offsets, np.int64)))
 
     @property
     def n_observations(self) -> int:
@@ -45,10 +45,10 @@ class PreparedData(NamedTuple):
         return len(self.offsets) - 1
 
 
-def _frozen(prepared: Any) -> Any:
+def frozen(prepared: Any) -> Any:
     """Read-only views of an array or of the arrays in a named tuple, so that kernels always see one type."""
     if isinstance(prepared, tuple):
-        return type(prepared)(*(_frozen(field) for field in prepared))
+        return type(prepared)(*(frozen(field) for field in prepared))
     if isinstance(prepared, np.ndarray):
         prepared = prepared.view()
         prepared.flags.writeable = False

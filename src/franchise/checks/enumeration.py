@@ -1,0 +1,207 @@
+"""The exact posterior of a tiny data set, by enumeration: the judge of "exact".
+
+For a set partition z of the observations with K blocks (algorithms page, section 1.3),
+
+    p(z) = prod_j Gamma(alpha) / Gamma(alpha + n_j)
+           * sum over 1 <= m_jk <= n_jk of [prod_jk s(n_jk, m_jk) alpha^m_jk]
+                                           * gamma^K prod_k Gamma(m_k) * Gamma(gamma) / Gamma(gamma + m)
+
+and p(z | x) ~ p(z) times the marginal likelihoods of the blocks.  Six observations have 203 partitions.  Given
+a partition, the table counts m and then the topic weights or the seats can be drawn exactly as well, so whole
+states come independently from the posterior: what a move does to them can be tested without a chain.
+
+Everything here is plain Python on dictionaries and lists, and shares no code with the kernels.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from franchise.errors import InputError, InternalError
+from franchise.families.base import Family
+from franchise.model import Model
+from franchise.state.base import PreparedData, State
+from franchise.state.seating import Seating
+from franchise.state.weights import Weights
+
+LARGEST = 8
+"""More observations than this have too many partitions (Bell number of 9: 21,147)."""
+
+Partition = tuple[int, ...]
+
+
+def canonical(labels: np.ndarray | list[int] | Partition) -> Partition:
+    """Labels renamed by first appearance: the first gets 0, the next new one 1, and so on."""
+    names: dict[int, int] = {}
+    return tuple(names.setdefault(int(label), len(names)) for label in labels)
+
+
+def set_partitions(size: int) -> Iterator[Partition]:
+    """All set partitions of `size` things, as canonical labels."""
+
+    def extend(labels: list[int], blocks: int) -> Iterator[Partition]:
+        if len(labels) == size:
+            yield tuple(labels)
+            return
+        for label in range(blocks + 1):
+            yield from extend([*labels, label], max(blocks, label + 1))
+
+    yield from extend([], 0)
+
+
+def stirling(customers: int, tables: int) -> int:
+    """Unsigned Stirling number of the first kind, s(n, m), exactly."""
+    row = [1]
+    for seated in range(customers):
+        row = [
+            (row[count - 1] if count > 0 else 0) + (seated * row[count] if count < len(row) else 0)
+            for count in range(len(row) + 1)
+        ]
+    return row[tables] if tables < len(row) else 0
+
+
+@dataclass(frozen=True)
+class TableCounts:
+    """All table counts that a partition allows, with the log of their joint probability with it."""
+
+    cells: list[tuple[int, int]]  # (group, topic) of each cell
+    choices: list[tuple[int, ...]]  # m of each cell, one tuple for every possibility
+    log_weights: np.ndarray  # log p(z, m) of each possibility
+
+
+@dataclass
+class Enumeration:
+    """The posterior over all partitions of a tiny data set, at fixed concentrations."""
+
+    model: Model
+    alpha: float
+    gamma: float
+    partitions: list[Partition] = field(init=False)
+    probabilities: np.ndarray = field(init=False)
+    prior_total: float = field(init=False)  # the sum of p(z) over all partitions: one
+
+    def __post_init__(self) -> None:
+        size = self.model.data.n_observations
+        if size > LARGEST:
+            raise InputError(f"enumeration takes at most {LARGEST} observations; got {size}.")
+        offsets = self.model.data.offsets
+        self._groups = np.repeat(np.arange(self.model.data.n_groups), np.diff(offsets)).tolist()
+        self.partitions = list(set_partitions(size))
+        self._tables = {z: self._table_counts(z) for z in self.partitions}
+        log_prior = np.array([np.logaddexp.reduce(self._tables[z].log_weights) for z in self.partitions])
+        self.prior_total = float(np.exp(log_prior).sum())
+        if not math.isclose(self.prior_total, 1.0, rel_tol=1e-9):
+            raise InternalError(f"the prior over partitions sums to {self.prior_total}, not 1")
+        self._blocks: dict[tuple[int, ...], float] = {}
+        log_posterior = log_prior + [self._log_likelihood(z) for z in self.partitions]
+        self.probabilities = np.exp(log_posterior - np.logaddexp.reduce(log_posterior))
+
+    def _table_counts(self, partition: Partition) -> TableCounts:
+        """Every possible m given a partition, with log p(z, m)."""
+        sizes: dict[tuple[int, int], int] = {}
+        for group, topic in zip(self._groups, partition, strict=True):
+            sizes[group, topic] = sizes.get((group, topic), 0) + 1
+        cells = list(sizes)
+        choices = list(itertools.product(*(range(1, sizes[cell] + 1) for cell in cells)))
+        constant = sum(
+            math.lgamma(self.alpha) - math.lgamma(self.alpha + size) for size in np.diff(self.model.data.offsets)
+        )
+        logs = [constant + self._log_weight(cells, sizes, choice) for choice in choices]
+        return TableCounts(cells, choices, np.array(logs))
+
+    def _log_weight(
+        self, cells: list[tuple[int, int]], sizes: dict[tuple[int, int], int], choice: tuple[int, ...]
+    ) -> float:
+        per_topic: dict[int, int] = {}
+        total = 0.0
+        for cell, tables in zip(cells, choice, strict=True):
+            total += math.log(stirling(sizes[cell], tables)) + tables * math.log(self.alpha)
+            per_topic[cell[1]] = per_topic.get(cell[1], 0) + tables
+        total += len(per_topic) * math.log(self.gamma) + sum(math.lgamma(m) for m in per_topic.values())
+        return total + math.lgamma(self.gamma) - math.lgamma(self.gamma + sum(choice))
+
+    def _log_likelihood(self, partition: Partition) -> float:
+        total = 0.0
+        for topic in range(max(partition) + 1):
+            block = tuple(index for index, label in enumerate(partition) if label == topic)
+            if block not in self._blocks:
+                self._blocks[block] = self.model.family.log_marginal_of(self.model.data.observations, block)
+            total += self._blocks[block]
+        return total
+
+    # -- exact draws of whole states -----------------------------------------------------------------------
+
+    def draw_partitions(self, size: int, rng: np.random.Generator) -> list[Partition]:
+        """Independent partitions from the posterior."""
+        return [self.partitions[i] for i in rng.choice(len(self.partitions), size, p=self.probabilities)]
+
+    def draw_state(self, view: type[State], partition: Partition, rng: np.random.Generator) -> State:
+        """A state of the given view from its law given the partition."""
+        counts = self._tables[partition]
+        weights = np.exp(counts.log_weights - counts.log_weights.max())
+        choice = counts.choices[int(rng.choice(len(weights), p=weights / weights.sum()))]
+        tables = dict(zip(counts.cells, choice, strict=True))
+        if view is Seating:
+            return self._seating(partition, tables, rng)
+        return self._weights(partition, tables, rng)
+
+    def _weights(
+        self, partition: Partition, tables: dict[tuple[int, int], int], rng: np.random.Generator
+    ) -> Weights:
+        """beta ~ Dirichlet(m_1, ..., m_K, gamma)."""
+        topics = max(partition) + 1
+        per_topic = [sum(m for (_, topic), m in tables.items() if topic == k) for k in range(topics)]
+        beta = rng.dirichlet([*per_topic, self.gamma])
+        state = Weights.from_topics(
+            self.model.data, self.model.family, np.array(partition), self.alpha, self.gamma
+        )
+        state.topic_weights[:topics] = beta[:-1]
+        state.unseen_weight[0] = beta[-1]
+        return state
+
+    def _seating(
+        self, partition: Partition, tables: dict[tuple[int, int], int], rng: np.random.Generator
+    ) -> Seating:
+        """Seats given the number of tables of each cell: by size, conditioned on that number."""
+        data, family = self.model.data, self.model.family
+        capacity = max(partition) + 1 + LARGEST
+        state = Seating.empty(data, family.empty_statistics(capacity), capacity, self.alpha, self.gamma)
+        used = dict.fromkeys(range(data.n_groups), 0)
+        for (group, topic), count in tables.items():
+            begin, end = int(data.offsets[group]), int(data.offsets[group + 1])
+            members = [index for index in range(begin, end) if partition[index] == topic]
+            for index, table in zip(members, draw_seats(len(members), count, rng), strict=True):
+                state.table_of_observation[index] = used[group] + table
+                state.topic_of_table[begin + used[group] + table] = topic
+            used[group] += count
+        state.recount(data)
+        return state
+
+
+def draw_seats(customers: int, tables: int, rng: np.random.Generator) -> list[int]:
+    """Tables of `customers` in a Chinese restaurant process, given that they occupy `tables` tables.
+
+    By the recursion s(n, m) = s(n-1, m-1) + (n-1) s(n-1, m), read backwards: the last customer sits alone with
+    probability s(n-1, m-1) / s(n, m), else joins one of the others, each equally likely.
+    """
+    if customers == 0:
+        return []
+    alone = stirling(customers - 1, tables - 1) / stirling(customers, tables)
+    if rng.random() < alone:
+        return [*draw_seats(customers - 1, tables - 1, rng), tables - 1]
+    seats = draw_seats(customers - 1, tables, rng)
+    return [*seats, seats[int(rng.integers(customers - 1))]]
+
+
+def tiny_model(
+    family: Family, observations: object, groups: list[int], alpha: float = 1.0, gamma: float = 1.0
+) -> Model:
+    """A model of a few observations; `groups` gives the group number of each, in grouped order."""
+    family = family.for_data(observations)
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(groups))])
+    return Model(PreparedData.of(observations, offsets, family), family, alpha, gamma)

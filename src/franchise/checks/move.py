@@ -1,0 +1,178 @@
+"""`check_move`: does a move leave the posterior as it is?
+
+States are drawn independently from the exact posterior of a tiny data set (`checks.enumeration`), the move is
+applied once to each, and what comes out is compared with the posterior again.  Independent draws make the
+p-values honest, and a move that fails is named at once, which no long run of a whole sampler can do.
+
+Compared are the partition, against its enumerated probabilities, and quantities that partitions say little
+about (topic weights, seats), against fresh exact draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.chains.chain import Chain
+from franchise.checks import CheckFailed
+from franchise.checks.enumeration import Enumeration, Partition, canonical, tiny_model
+from franchise.checks.statistics import SMALLEST_P, goodness_of_fit, same_distribution, same_law
+from franchise.engines.threads import Threads
+from franchise.errors import InputError
+from franchise.families.base import Family
+from franchise.families.categorical import Categorical
+from franchise.moves.base import HDP, Move
+from franchise.moves.compose import Composed, in_turn, moves_of
+from franchise.state.base import State
+from franchise.state.convert import convert
+from franchise.state.seating import Seating
+from franchise.state.weights import Weights
+from franchise.streams import CONVERSION, Streams
+from franchise.validation import check_integer, check_positive
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TINY_GROUPS = [0, 0, 0, 0, 1, 1]
+_CONSISTENCY_CHECKS = 25
+
+
+def check_move(
+    move: Move | Composed,
+    family: Family | None = None,
+    observations: Any = None,
+    groups: list[int] | None = None,
+    *,
+    alpha: float = 1.0,
+    gamma: float = 1.0,
+    repetitions: int = 20_000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Test that a move leaves the posterior of the HDP mixture invariant, and keeps its counts right.
+
+    Parameters
+    ----------
+    move : Move, or a composition of moves
+        What is tested. It should claim to be exact for the HDP.
+    family, observations, groups
+        A tiny data set: up to 8 observations, and the group number of each, ascending. Left out: six
+        categorical observations in two groups, four and two.
+    alpha, gamma : float
+        The concentrations.
+    repetitions : int
+        Independent states the move is applied to.
+    seed : int
+        The same seed, the same p-values.
+
+    Returns
+    -------
+    DataFrame
+        One row for each quantity compared: the p-value, and whether it passed.
+
+    Raises
+    ------
+    CheckFailed
+        If a p-value is below 1e-4, with the table; or InternalError if counts went wrong.
+    """
+    import pandas as pd
+
+    schedule = in_turn(move)
+    _check_claim(schedule)
+    repetitions = check_integer("repetitions", repetitions, minimum=100)
+    rng = np.random.default_rng(seed)
+    family, observations, groups = tiny_data(family, observations, groups)
+    alpha, gamma = check_positive("alpha", alpha), check_positive("gamma", gamma)
+    exact = Enumeration(tiny_model(family, observations, groups, alpha, gamma), alpha, gamma)
+    for part in moves_of(schedule):
+        part.check_family(exact.model.family)
+    view = next(moves_of(schedule)).views[0]
+    before = _quantities(exact, view, repetitions, rng, lambda state, _: state)
+    after = _quantities(exact, view, repetitions, rng, _one_sweep(exact, schedule, view, seed))
+    rows = [("partition", goodness_of_fit(after.pop("partition"), exact.partitions, exact.probabilities))]
+    for name, values in after.items():
+        test = same_distribution if isinstance(values[0], float) else same_law
+        rows.append((name, test(before[name], values)))  # type: ignore[arg-type]
+    table = pd.DataFrame(rows, columns=["quantity", "p_value"]).set_index("quantity")
+    table["passed"] = table["p_value"] >= SMALLEST_P
+    if not table["passed"].all():
+        raise CheckFailed(
+            f"{move!r} does not leave the posterior of {family!r} invariant (alpha {alpha}, gamma {gamma}, "
+            f"{repetitions} independent steps, seed {seed}):\n{table.to_string()}"
+        )
+    return table
+
+
+def tiny_data(family: Family | None, observations: Any, groups: list[int] | None) -> tuple[Family, Any, list[int]]:
+    """What was given, completed to a tiny data set."""
+    if family is None:
+        family = Categorical(3, 0.5)
+        observations = np.array([0, 0, 1, 2, 0, 1]) if observations is None else observations
+    if observations is None:
+        raise InputError(f"with a family, give observations too: up to 8 that fit {family!r}.")
+    groups = TINY_GROUPS if groups is None else list(groups)
+    if groups != sorted(groups):
+        raise InputError(f"groups must be ascending group numbers, one for each observation; got {groups}.")
+    return family, np.asarray(observations), groups
+
+
+def _check_claim(schedule: Composed) -> None:
+    for part in moves_of(schedule):
+        if part.exact_for != HDP:
+            raise InputError(
+                f"check_move tests moves that claim to be exact for the HDP; {type(part).__name__} is "
+                f"{'approximate' if part.exact_for is None else 'exact for ' + part.exact_for}."
+            )
+
+
+def _one_sweep(
+    exact: Enumeration, schedule: Any, view: type[State], seed: int
+) -> Callable[[State, int], State]:
+    """Apply the schedule once, as a chain would, ending in the view begun in; the first results are recounted."""
+
+    def apply(state: State, repetition: int) -> State:
+        chain = Chain(exact.model, schedule, state, seed, repetition, warmup=0, engine=Threads(1))
+        for number, move in chain.begin_sweep():
+            chain.apply(move, number)
+        if repetition < _CONSISTENCY_CHECKS:
+            chain.state.check_consistency(exact.model.data, exact.model.family)
+        back = Streams(seed, repetition, chain.sweeps, CONVERSION).generator(2**31)
+        return convert(chain.state, view, exact.model.data, back)
+
+    return apply
+
+
+def _quantities(
+    exact: Enumeration,
+    view: type[State],
+    repetitions: int,
+    rng: np.random.Generator,
+    apply: Callable[[State, int], State],
+) -> dict[str, list[Any]]:
+    """What is compared, for independent states from the posterior after `apply`."""
+    rows = []
+    for repetition, partition in enumerate(exact.draw_partitions(repetitions, rng)):
+        state = apply(exact.draw_state(view, partition, rng), repetition)
+        rows.append({"partition": canonical(state.topics(exact.model.data)), **_quantities_of(state, exact)})
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _quantities_of(state: State, exact: Enumeration) -> dict[str, Any]:
+    """Label-free quantities of a state beside its partition."""
+    if isinstance(state, Seating):
+        return {"tables": int(state.table_count[0]), "seats": _seats(state, exact)}
+    assert isinstance(state, Weights)
+    weights = state.topic_weights
+    return {
+        "unseen weight": float(state.unseen_weight[0]),
+        "weight of the first observation's topic": float(weights[state.topic_of_observation[0]]),
+        "weight of the last observation's topic": float(weights[state.topic_of_observation[-1]]),
+        "sum of squared weights": float((weights**2).sum()),
+    }
+
+
+def _seats(state: Seating, exact: Enumeration) -> Partition:
+    """The partition of the observations into tables."""
+    groups = np.repeat(np.arange(exact.model.data.n_groups), np.diff(exact.model.data.offsets))
+    return canonical(groups * (exact.model.data.n_observations + 1) + state.table_of_observation)

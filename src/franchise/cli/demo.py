@@ -1,0 +1,193 @@
+"""`franchise demo`: topics of the State of the Union addresses, from the data that ship with the package."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from franchise.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from rich.console import Console
+    from rich.table import Table
+
+    from franchise.data.corpus import Corpus
+    from franchise.posterior import Posterior
+
+PRIOR = 0.1  # of the words of a topic
+START = 60  # topics that the chains start from; few would split only slowly
+SHOWN = 20  # topics in the table
+WIDE = 100  # columns of a terminal that has room for more words
+YEARS_PER_BAR = 20
+AGREEMENT = 1.05  # R-hat up to which the demo calls chains converged
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the tables.")] = Path("demo"),
+    draws: Annotated[int, typer.Option(help="Draws to keep of each chain.")] = 150,
+    warmup: Annotated[int, typer.Option(help="Sweeps of each chain before the first draw.")] = 200,
+    chains: Annotated[int, typer.Option(help="Chains, run side by side.")] = 2,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same draws.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the files written.")] = False,
+) -> None:
+    """Find the topics of the State of the Union addresses, 1790 to 2026, in about a minute."""
+    from franchise.cli.output import make_console
+
+    _check_folder(out)
+    console = make_console()
+    console.quiet = quiet
+    corpus = _load(console)
+    posterior = _fit(corpus, draws, warmup, chains, seed, quiet)
+    shares = shares_of_addresses(corpus, posterior.document_topics())
+    console.print()
+    console.print(_topic_table(posterior, shares, console))
+    for sentence in (_size_sentence(posterior), _convergence_sentence(posterior)):
+        console.print(sentence, soft_wrap=not console.is_terminal)
+    written = _write(out, posterior, shares)
+    if quiet:
+        print(*written, sep="\n")
+    else:
+        _print_what_next(console, written)
+
+
+def _check_folder(out: Path) -> None:
+    """InputError before anything runs if nothing can be written there."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out must be a folder; {str(out)!r} is a file. Give another name.")
+    parent = out
+    while not parent.exists():
+        parent = parent.parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise InputError(f"--out: nothing can be written in {str(parent)!r}. Give another folder.")
+
+
+def _load(console: Console) -> Corpus:
+    from franchise.data.datasets import load
+
+    corpus = load("sotu", unit="paragraph")
+    years = corpus.metadata["year"]
+    console.print(
+        f"State of the Union addresses, {min(years)} to {max(years)}: {corpus.n_documents:,} paragraphs, "
+        f"{corpus.n_tokens:,} words, vocabulary of {corpus.vocabulary_size:,}.\n"
+        f"Looking for topics in them; how many is learned. (The first run also compiles: some seconds more.)"
+    )
+    return corpus
+
+
+def _fit(corpus: Corpus, draws: int, warmup: int, chains: int, seed: int, quiet: bool) -> Posterior:
+    from franchise.families.categorical import Categorical
+    from franchise.sampling import sample
+
+    return sample(
+        corpus,
+        Categorical(corpus.vocabulary_size, prior=PRIOR),
+        draws=draws,
+        warmup=warmup,
+        chains=chains,
+        seed=seed,
+        start=START,
+        progress=False if quiet else None,
+    )
+
+
+def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.DataFrame:
+    """The topics of paragraphs gathered by address: expected share of its words in each topic.
+
+    One row an address, indexed by date, president and delivery; columns as in `document_topics`. Words and
+    year of the address are kept as levels of the index too.
+    """
+    facts = corpus.documents[["date", "president", "delivery", "year", "tokens"]]
+    keys = ["date", "president", "delivery", "year"]
+    words = document_topics.reset_index(drop=True).mul(facts["tokens"], axis=0)
+    by_address = words.groupby([facts[key] for key in keys], sort=False).sum()
+    tokens = facts.groupby(keys, sort=False)["tokens"].sum().rename("words")
+    return by_address.div(tokens, axis=0).set_index(tokens, append=True)
+
+
+def _topic_table(posterior: Posterior, shares: pd.DataFrame, console: Console) -> Table:
+    from rich.table import Table
+
+    from franchise.cli.output import sparkline
+
+    topics = posterior.topics(words=8 if console.width >= WIDE else 5)
+    history = _history(shares)
+    table = Table(
+        title=f"The {min(SHOWN, len(topics))} largest of {len(topics)} topics in one of the draws",
+        title_justify="left",
+    )
+    for name in ("topic", "share", "paragraphs"):
+        table.add_column(name, justify="right")
+    table.add_column(_span(shares), no_wrap=True)
+    table.add_column("most frequent words")
+    for topic, row in topics.head(SHOWN).iterrows():
+        picture = sparkline(history[topic].tolist(), console.encoding)
+        table.add_row(str(topic), f"{row['share']:.1%}", f"{row['groups']:,}", picture, row["words"])
+    return table
+
+
+def _history(shares: pd.DataFrame) -> pd.DataFrame:
+    """Share of each topic in the words of every twenty years."""
+    years = shares.index.get_level_values("year")
+    words = shares.index.get_level_values("words")
+    period = (years - years.min()) // YEARS_PER_BAR
+    by_period = shares.mul(words, axis=0).groupby(period).sum()
+    return by_period.div(by_period.sum(axis=1), axis=0)
+
+
+def _span(shares: pd.DataFrame) -> str:
+    years = shares.index.get_level_values("year")
+    return f"{years.min()}-{years.max()}"
+
+
+def _size_sentence(posterior: Posterior) -> str:
+    found: np.ndarray = posterior.trace["n_topics"]
+    row = posterior.summary().loc["n_topics"]
+    return (
+        f"Number of topics: {found.mean():.0f}, in 90 % of the draws from {row['5%']:.0f} to "
+        f"{row['95%']:.0f} ({posterior.n_chains} chains x {posterior.n_draws} draws, sampler {posterior.sampler!r}, "
+        f"{posterior.seconds:.0f} s)."
+    )
+
+
+def _convergence_sentence(posterior: Posterior) -> str:
+    """What R-hat says, in plain words, the good and the bad."""
+    r_hat = posterior.summary()["r_hat"]
+    values = [float(r_hat["n_topics"]), float(r_hat["log_joint"])]
+    if any(math.isnan(value) for value in values):
+        return "Too few draws, or too little change among them, to say whether the chains have converged."
+    figures = f"R-hat is {values[0]:.2f} for the number of topics and {values[1]:.2f} for the log joint"
+    if max(values) <= AGREEMENT:
+        return f"The chains agree: {figures}."
+    return (
+        f"[bold]The chains have not converged[/bold]: {figures}, and should be below {AGREEMENT}. Take the "
+        f"topics as one good reading of the addresses, and their number as a first guess; longer chains will "
+        f"tell more."
+    )
+
+
+def _write(out: Path, posterior: Posterior, shares: pd.DataFrame) -> list[Path]:
+    out.mkdir(parents=True, exist_ok=True)
+    topics, addresses = out / "topics.csv", out / "document_topics.csv"
+    posterior.topics(words=20).to_csv(topics, float_format="%.6f")
+    shares.to_csv(addresses, float_format="%.5f")
+    return [topics, addresses]
+
+
+def _print_what_next(console: Console, written: list[Path]) -> None:
+    console.print(
+        f"\nWritten: [bold]{written[0]}[/bold] (all topics), "
+        f"[bold]{written[1]}[/bold] (topics of each address)."
+    )
+    console.print("Next:", style="bold")
+    console.print("  franchise demo --warmup 2000 --draws 1000            longer chains")
+    console.print("  franchise samplers                                   what else can sample")
+    console.print("  python: import franchise as fr; corpus = fr.Corpus.from_texts(your_texts)", markup=False)
+    console.print(
+        "          fr.sample(corpus).topics()                   topics of your own texts", markup=False
+    )

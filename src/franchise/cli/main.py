@@ -1,0 +1,80 @@
+"""`franchise`: the entry point, and what every command shares.
+
+Exit codes: 0 done, 1 our fault, 2 bad input or usage, 130 interrupted.
+
+Only typer and the errors are imported here; each command imports what it needs when it runs, so that
+``franchise --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from franchise import __version__
+from franchise.cli.demo import demo
+from franchise.cli.samplers import samplers
+from franchise.errors import InputError
+
+DONE, OUR_FAULT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+_DEBUG = "FRANCHISE_DEBUG"
+
+app = typer.Typer(
+    name="franchise",
+    help="Finds shared structure in grouped data, topics in documents for one, and says how sure it is.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+app.command()(samplers)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"franchise {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _shared(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end."),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where in the code an error arose.", envvar=_DEBUG)
+    ] = False,
+) -> None:
+    if debug:
+        os.environ[_DEBUG] = "1"
+
+
+def main() -> None:
+    """Run the command that the arguments ask for, and end the process with its exit code."""
+    try:
+        app()
+    except InputError as error:
+        _end(f"error: {error}", BAD_INPUT, error)
+    except KeyboardInterrupt as error:
+        _end("interrupted", INTERRUPTED, error)
+    except Exception as error:
+        _end(
+            f"internal error: {type(error).__name__}: {error}\n"
+            f"This is a fault of franchise, not yours; please report it. `franchise --debug ...` shows where.",
+            OUR_FAULT,
+            error,
+        )
+
+
+def _end(message: str, code: int, error: BaseException) -> None:
+    if os.environ.get(_DEBUG):
+        import traceback
+
+        traceback.print_exception(error)
+    print(message, file=sys.stderr)
+    sys.exit(code)

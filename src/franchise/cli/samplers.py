@@ -1,0 +1,32 @@
+"""`franchise samplers`: which samplers there are, and what each can do."""
+
+from __future__ import annotations
+
+_YES, _NO = "yes", "-"
+
+
+def samplers() -> None:
+    """List the samplers: exact for which model, what each can do."""
+    from rich.table import Table
+
+    from franchise.cli.output import make_console
+    from franchise.recipes import sampler_table
+
+    facts = sampler_table()
+    table = Table(title="Samplers", title_justify="left")
+    for name in facts.columns:
+        table.add_column(name.replace("_", " "), overflow="fold")
+    for row in facts.itertuples(index=False):
+        table.add_row(*(_in_words(value) for value in row))
+    console = make_console()
+    console.print(table)
+    console.print(
+        "exact: draws from the exact posterior of that model, proved by enumeration. "
+        'Use one by name: franchise.sample(data, sampler="crf").'
+    )
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, bool):
+        return _YES if value else _NO
+    return str(value)

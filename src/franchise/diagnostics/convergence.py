@@ -1,0 +1,100 @@
+"""Have the chains converged, and how many draws are they worth: a table of everything traced.
+
+The statistics are ArviZ's (Vehtari et al., 2021, "Rank-normalization, folding, and localization"):
+
+    r_hat        do the chains agree, with each other and within themselves? near 1 if so; above 1.01 not yet
+    ess_bulk     independent draws that the centre of the distribution is worth
+    ess_tail     the same for its 5 % and 95 % quantiles
+    mcse_mean    standard error of the mean, for so many independent draws
+
+Nothing is computed here by hand but means and quantiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.validation import describe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ["mean", "sd", "5%", "95%", "r_hat", "ess_bulk", "ess_tail", "mcse_mean"]
+
+_FEWEST_DRAWS = 4  # of a chain; ArviZ gives NaN below
+
+
+def summarise(trace: Mapping[str, Any]) -> pd.DataFrame:
+    """Mean, spread, R-hat, effective sample sizes and Monte Carlo error, one row a quantity.
+
+    Parameters
+    ----------
+    trace : dict of arrays (chains, draws)
+        Such as ``posterior.trace``.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by name; columns ``mean``, ``sd``, ``5%``, ``95%``, ``r_hat``, ``ess_bulk``, ``ess_tail`` and
+        ``mcse_mean``. The last four are NaN where they mean nothing: in fewer than four draws, or where a
+        draw is missing (NaN; the first four are then of the draws there are). So are R-hat and the effective
+        sizes of what never changes. A single chain is cut in halves for its R-hat, which needs eight draws.
+    """
+    import pandas as pd
+
+    rows = {name: _summary(_checked(name, values)) for name, values in trace.items()}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS, dtype=float).rename_axis("quantity")
+
+
+def _checked(name: str, values: Any) -> np.ndarray:
+    array = np.asarray(values)
+    if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
+        raise InputError(
+            f"trace[{name!r}] must be numbers of shape (chains, draws), at least one of each; got "
+            f"{describe(array)}. For one chain give values[None, :]."
+        )
+    return array.astype(np.float64)
+
+
+def _summary(draws: np.ndarray) -> list[float]:
+    return [*_location_and_spread(draws[~np.isnan(draws)]), *_convergence(draws)]
+
+
+def _location_and_spread(values: np.ndarray) -> list[float]:
+    """Mean, standard deviation, 5 % and 95 % quantile of the draws of all chains together."""
+    if values.size == 0:
+        return [np.nan] * 4
+    spread = values.std(ddof=1) if values.size > 1 else np.nan
+    low, high = np.quantile(values, [0.05, 0.95])
+    return [values.mean(), spread, low, high]
+
+
+def _convergence(draws: np.ndarray) -> list[float]:
+    """R-hat, bulk and tail effective sample size, Monte Carlo error of the mean."""
+    from arviz_stats.base import array_stats
+
+    if draws.shape[1] < _FEWEST_DRAWS or np.isnan(draws).any():
+        return [np.nan] * 4
+    if np.all(draws == draws[0, 0]):
+        return [np.nan, np.nan, np.nan, 0.0]
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # chains stuck at different values: R-hat is infinite
+        return [
+            float(array_stats.rhat(_at_least_two_chains(draws))),
+            float(array_stats.ess(draws, method="bulk")),
+            float(array_stats.ess(draws, method="tail", prob=(0.05, 0.95))),
+            float(array_stats.mcse(draws, method="mean")),
+        ]
+
+
+def _at_least_two_chains(draws: np.ndarray) -> np.ndarray:
+    """A single chain as its two halves (an odd draw in the middle is left out), several as they are."""
+    if len(draws) > 1:
+        return draws
+    half = draws.shape[1] // 2
+    return np.vstack([draws[0, :half], draws[0, -half:]])

@@ -1,0 +1,48 @@
+"""Tiny data sets, one for each family, and the settings they are tested at."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import franchise as fr
+
+
+class Case(NamedTuple):
+    """Six observations in two groups, and a family that fits them."""
+
+    family: fr.Family
+    observations: Any
+
+
+GROUPS = [0, 0, 0, 0, 1, 1]
+
+CASES = {
+    "categorical": Case(fr.Categorical(3, 0.5), np.array([0, 0, 1, 2, 0, 1])),
+    "multinomial": Case(
+        fr.Multinomial(3, 0.7),
+        np.array([[2, 0, 0], [0, 1, 1], [3, 0, 0], [0, 0, 2], [0, 2, 0], [1, 0, 1]]),
+    ),
+    "poisson": Case(fr.Poisson(2.0, 1.0), np.array([0, 5, 1, 6, 5, 0])),
+    "poisson-vector": Case(
+        fr.Poisson(1.0, 0.5), np.array([[0, 3], [4, 0], [1, 2], [5, 1], [4, 1], [0, 0]])
+    ),
+    "bernoulli": Case(
+        fr.Bernoulli(3, 0.6, 0.8),
+        np.array([[1, 1, 0], [1, 1, 1], [0, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]),
+    ),
+    "gaussian-known-precision": Case(
+        fr.GaussianKnownPrecision(1, 0.1, 1.0), np.array([-2.0, 2.0, -1.5, 2.5, 2.2, -2.0])
+    ),
+    "gaussian-diagonal": Case(
+        fr.GaussianDiagonal(2, 0.0, 0.1, 2.0, 1.0),
+        np.array([[0.0, 1.0], [3.0, -2.0], [0.3, 1.2], [3.1, -2.2], [2.8, -1.9], [-0.1, 0.8]]),
+    ),
+    "gaussian-full": Case(
+        fr.GaussianFull(2, 0.0, 0.2),
+        np.array([[0.0, 1.0], [3.0, -2.0], [0.3, 1.2], [3.1, -2.2], [2.8, -1.9], [-0.1, 0.8]]),
+    ),
+}
+
+THREE = ("categorical", "poisson", "gaussian-known-precision")

@@ -1,0 +1,69 @@
+"""Geweke's joint distribution test, with everything learned that can be."""
+
+from __future__ import annotations
+
+import pytest
+
+import franchise as fr
+from franchise.checks import CheckFailed
+from franchise.checks.geweke import JointTest, example_model
+from franchise.moves import CrfGibbs, DirectAssignment, TopicPrior, TopicWeights, in_turn
+from franchise.recipes import resolve
+from tests.exactness import planted
+from tests.exactness.cases import CASES
+
+OFFSETS = [0, 4, 6]
+
+
+def joint_test(family, observations, moves, alpha=None, gamma=None, draws=6000):
+    """Run the test for a sampler by name, or for a list of moves."""
+    alpha = fr.Gamma(2.0, 1.0) if alpha is None else alpha
+    gamma = fr.Gamma(2.0, 2.0) if gamma is None else gamma
+    model = example_model(family, observations, OFFSETS, alpha, gamma)
+    schedule = resolve(moves, model)[1] if isinstance(moves, str) else in_turn(*moves)
+    return JointTest(model, schedule, seed=1).run(draws)
+
+
+@pytest.mark.parametrize("family", CASES)
+@pytest.mark.parametrize("sampler", ["crf", "direct"])
+def test_concentrations(sampler, family):
+    case = CASES[family]
+    table = joint_test(case.family, case.observations, sampler)
+    assert {"alpha", "gamma", "topics"} <= set(table.index)
+
+
+@pytest.mark.parametrize("sampler", ["crf", "direct"])
+@pytest.mark.parametrize("kind", [fr.Categorical, fr.Multinomial])
+def test_learned_prior(sampler, kind):
+    case = CASES[kind.__name__.lower()]
+    table = joint_test(kind(3, fr.Gamma(3.0, 3.0)), case.observations, sampler)
+    assert "log prior" in table.index
+
+
+@pytest.mark.parametrize(
+    ("moves", "learned"),
+    [
+        ([DirectAssignment(), planted.SwappedConcentrations()], "both"),
+        ([DirectAssignment(), planted.WeightsFirst()], "gamma"),
+        ([DirectAssignment(), planted.NoSwitches()], "alpha"),
+        ([planted.SwappedCrf()], None),
+        ([planted.ForgottenRemoval(), TopicWeights()], None),
+        ([planted.StaleCount(), TopicWeights()], None),
+        ([DirectAssignment(), planted.DroppedGamma()], None),
+    ],
+    ids=lambda value: "+".join(type(move).__name__ for move in value) if isinstance(value, list) else str(value),
+)
+def test_planted_bugs_are_caught(moves, learned):
+    case = CASES["categorical"]
+    alpha = fr.Gamma(2.0, 1.0) if learned in ("both", "alpha") else 0.6
+    gamma = fr.Gamma(2.0, 2.0) if learned in ("both", "gamma") else 4.0
+    with pytest.raises(CheckFailed, match="joint distribution test"):
+        joint_test(case.family, case.observations, moves, alpha, gamma, draws=10_000)
+
+
+def test_planted_bug_in_the_prior_is_caught():
+    family = fr.Categorical(3, fr.Gamma(3.0, 3.0))
+    moves = [CrfGibbs(), planted.NoJacobian()]
+    with pytest.raises(CheckFailed, match="log prior"):
+        joint_test(family, CASES["categorical"].observations, moves, 1.0, 1.0)
+    joint_test(family, CASES["categorical"].observations, [CrfGibbs(), TopicPrior()], 1.0, 1.0)

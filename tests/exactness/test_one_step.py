@@ -1,0 +1,77 @@
+"""One-step invariance: exact posterior in, one move, exact posterior out. For every family and move."""
+
+from __future__ import annotations
+
+import pytest
+
+import franchise as fr
+from franchise.checks import CheckFailed
+from franchise.moves import Concentrations, CrfGibbs, DirectAssignment, TopicWeights, at_random, in_turn
+from tests.exactness import planted
+from tests.exactness.cases import CASES, GROUPS
+
+MOVES = {
+    "crf": CrfGibbs(),
+    "crf seats only": CrfGibbs(tables=False),
+    "direct": DirectAssignment(),
+    "topic weights": TopicWeights(),
+    "change of views": in_turn(TopicWeights(), CrfGibbs(tables=False), TopicWeights()),
+}
+
+
+@pytest.mark.parametrize("family", CASES)
+@pytest.mark.parametrize("move", ["crf", "direct"])
+def test_every_family(move, family):
+    case = CASES[family]
+    fr.check_move(
+        MOVES[move], case.family, case.observations, GROUPS, alpha=1.3, gamma=0.8, repetitions=8000, seed=1
+    )
+
+
+@pytest.mark.parametrize("move", MOVES)
+@pytest.mark.parametrize(("alpha", "gamma"), [(0.1, 20.0), (20.0, 0.1), (4.0, 4.0)])
+def test_every_move_at_extreme_concentrations(move, alpha, gamma):
+    fr.check_move(MOVES[move], alpha=alpha, gamma=gamma, repetitions=6000, seed=2)
+
+
+@pytest.mark.parametrize("move", [CrfGibbs(sparse=False), DirectAssignment(sparse=False)])
+def test_dense_kernels_have_the_law_of_sparse_ones(move):
+    fr.check_move(move, alpha=2.0, gamma=1.5, repetitions=8000, seed=3)
+
+
+def test_composition_at_random_is_exact():
+    mixed = in_turn(at_random((CrfGibbs(), 0.3), (DirectAssignment(), 0.7)), Concentrations())
+    fr.check_move(mixed, alpha=1.0, gamma=2.0, repetitions=6000, seed=4)
+
+
+def test_plain_twin_of_direct_assignment_passes():
+    """The control: without a planted bug, the plain version is right."""
+    fr.check_move(planted.PlainDirect(), alpha=1.5, gamma=0.7, repetitions=4000, seed=5)
+
+
+@pytest.mark.parametrize(
+    "bug",
+    [
+        planted.ForgottenRemoval(),
+        planted.StaleCount(),
+        planted.LostWeight(),
+        planted.DroppedGamma(),
+        planted.SwappedDirect(),
+        planted.SwappedCrf(),
+        planted.DroppedGammaCrf(),
+    ],
+)
+def test_planted_bugs_are_caught(bug):
+    with pytest.raises(CheckFailed, match="does not leave the posterior"):
+        fr.check_move(bug, alpha=0.6, gamma=4.0, repetitions=5000, seed=6)
+
+
+def test_check_move_says_what_is_wrong():
+    with pytest.raises(fr.InputError, match="observations"):
+        fr.check_move(CrfGibbs(), fr.Poisson())
+    with pytest.raises(fr.InputError, match="at most 8"):
+        fr.check_move(CrfGibbs(), fr.Categorical(2), [0] * 9, [0] * 9)
+    with pytest.raises(fr.InputError, match="ascending"):
+        fr.check_move(CrfGibbs(), fr.Categorical(2), [0, 1], [1, 0])
+    with pytest.raises(fr.InputError, match="alpha"):
+        fr.check_move(CrfGibbs(), alpha=-1.0)
