@@ -13,7 +13,7 @@ from franchise.state.base import PreparedData
 class Model:
     """A hierarchical Dirichlet process mixture of some data.
 
-        beta ~ GEM(gamma);  pi_j ~ DP(alpha, beta);  z_ji ~ pi_j;  phi_k ~ H;  x_ji ~ F(phi_{z_ji})
+    beta ~ GEM(gamma);  pi_j ~ DP(alpha, beta);  z_ji ~ pi_j;  phi_k ~ H;  x_ji ~ F(phi_{z_ji})
     """
 
     data: PreparedData

@@ -7,8 +7,6 @@ import secrets
 import warnings
 from typing import Any
 
-import numpy as np
-
 from franchise.chains.chain import Chain
 from franchise.chains.progress import make_progress
 from franchise.chains.run import ChainRun, Control, Plan, run_chains
@@ -71,8 +69,8 @@ def sample(
     seed : int or None
         The same seed gives the same draws, bit for bit. None draws one and records it.
     start : None, int, "sequential", labels, a state, or a list of these, one a chain
-        Where chains start: None leaves it to the sampler, a number K puts each observation into one of K
-        topics at random, "sequential" draws each given those before it.
+        Where chains start: a number K puts each observation into one of K topics at random, None chooses K by
+        the size of the data, "sequential" draws each observation given those before it.
     finite_topics : int
         The order of the finite model, for the sampler "finite".
     keep_labels : bool
@@ -197,7 +195,9 @@ def _make_engine(engine: Any, workers: int | None) -> Threads:
     if workers is not None:
         raise InputError("give either an engine or workers, not both: an engine brings its own workers.")
     if not isinstance(engine, Threads):
-        raise InputError(f"engine must be None or franchise.engines.Threads(workers); got {describe(engine)}.")
+        raise InputError(
+            f"engine must be None or franchise.engines.Threads(workers); got {describe(engine)}."
+        )
     return engine
 
 

@@ -9,7 +9,7 @@ anywhere: the same name is the same numbers, whatever ran before, on which threa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,19 +19,38 @@ START, CONVERSION, MEASUREMENT = 2**31, 2**31 + 1, 2**31 + 2
 
 @dataclass(frozen=True)
 class Streams:
-    """The streams of one move in one sweep of one chain, a generator for each block."""
+    """The streams of one move in one sweep of one chain, a generator for each block.
+
+    Making a generator is slow beside setting one to another place, so a chain lends its streams a `pool`: the
+    generators of earlier sweeps, by move and block. A generator serves until its move's next step.
+    """
 
     seed: int
     chain: int
     sweep: int
     move: int
+    pool: dict[tuple[int, int], np.random.Generator] = field(default_factory=dict, repr=False)
 
     def generator(self, block: int = 0) -> np.random.Generator:
         """The generator of a block, at its beginning."""
         counter = np.array([0, self.sweep, (self.move << 32) | block, self.chain], dtype=np.uint64)
-        return np.random.Generator(np.random.Philox(key=_key_of(self.seed), counter=counter))
+        generator = self.pool.get((self.move, block))
+        if generator is None:
+            generator = np.random.Generator(np.random.Philox(key=_key_of(self.seed), counter=counter))
+            self.pool[self.move, block] = generator
+        else:
+            generator.bit_generator.state = {
+                "bit_generator": "Philox",
+                "state": {"counter": counter, "key": _key_of(self.seed)},
+                "buffer": _EMPTY_BUFFER,
+                "buffer_pos": len(_EMPTY_BUFFER),
+                "has_uint32": 0,
+                "uinteger": 0,
+            }
+        return generator
 
 
+_EMPTY_BUFFER = np.zeros(4, np.uint64)
 _keys: dict[int, np.ndarray] = {}
 
 

@@ -31,7 +31,7 @@ def check_integer(name: str, value: Any, minimum: int | None = None, maximum: in
     bounds = _bounds_in_words(minimum, maximum)
     if isinstance(value, bool) or not isinstance(value, Integral):
         if isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():
-            value = int(value)
+            value = int(float(value))
         else:
             raise InputError(f"{name} must be a whole number{bounds}; got {describe(value)}.")
     value = int(value)

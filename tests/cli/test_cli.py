@@ -162,7 +162,7 @@ def test_wrong_usage_ends_with_2(monkeypatch, arguments):
         (InputError("draws must be positive."), 2, "error: draws must be positive."),
         (InternalError("counts disagree"), 1, "internal error: InternalError: counts disagree"),
         (ZeroDivisionError("oh"), 1, "please report it"),
-        (KeyboardInterrupt(), 130, ""),
+        (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )
 def test_errors_become_exit_codes(monkeypatch, capsys, error, code, said):

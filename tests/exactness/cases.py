@@ -25,9 +25,7 @@ CASES = {
         np.array([[2, 0, 0], [0, 1, 1], [3, 0, 0], [0, 0, 2], [0, 2, 0], [1, 0, 1]]),
     ),
     "poisson": Case(fr.Poisson(2.0, 1.0), np.array([0, 5, 1, 6, 5, 0])),
-    "poisson-vector": Case(
-        fr.Poisson(1.0, 0.5), np.array([[0, 3], [4, 0], [1, 2], [5, 1], [4, 1], [0, 0]])
-    ),
+    "poisson-vector": Case(fr.Poisson(1.0, 0.5), np.array([[0, 3], [4, 0], [1, 2], [5, 1], [4, 1], [0, 0]])),
     "bernoulli": Case(
         fr.Bernoulli(3, 0.6, 0.8),
         np.array([[1, 1, 0], [1, 1, 1], [0, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]),

@@ -38,9 +38,7 @@ class PlainDirect(Move):
         old = int(state.topic_of_observation[index])
         self.take_out(model, state, index, old)
         topics = state.occupied.tolist()
-        if state.capacity == len(topics):
-            state.make_room(model.family)
-        new = int(np.flatnonzero(state.observations_per_topic == 0)[0])
+        new = self.vacant_slot(model, state)
         weights = [self.weight_of_topic(model, state, group, index, topic) for topic in topics]
         weights.append(self.weight_of_new(model, state, index, new))
         choice = rng.choice(len(weights), p=np.array(weights) / np.sum(weights))
@@ -48,6 +46,11 @@ class PlainDirect(Move):
         if topic == new:
             self.open(state, new, rng)
         self.put_in(model, state, index, topic)
+
+    def vacant_slot(self, model, state):
+        if state.capacity == state.topic_count:
+            state.make_room(model.family)
+        return int(np.flatnonzero(state.observations_per_topic == 0)[0])
 
     def take_out(self, model, state, index, old):
         verbs.remove(state.statistics, model.data.observations, index, old)
@@ -84,17 +87,22 @@ class PlainDirect(Move):
 
 @dataclass(frozen=True)
 class ForgottenRemoval(PlainDirect):
-    """The observation is still counted in its old topic while its weights are computed."""
+    """The observation is still in the statistics of its old topic while its weights are computed."""
 
     def draw_topic(self, model, state, group, index, rng):
+        old = int(state.topic_of_observation[index])
+        self.take_out(model, state, index, old)
         topics = state.occupied.tolist()
-        new = int(np.flatnonzero(state.observations_per_topic == 0)[0])
+        new = self.vacant_slot(model, state)
+        if state.observations_per_topic[old] > 0:
+            verbs.add(state.statistics, model.data.observations, index, old)
         weights = [self.weight_of_topic(model, state, group, index, topic) for topic in topics]
         weights.append(self.weight_of_new(model, state, index, new))
-        self.take_out(model, state, index, int(state.topic_of_observation[index]))
+        if state.observations_per_topic[old] > 0:
+            verbs.remove(state.statistics, model.data.observations, index, old)
         choice = rng.choice(len(weights), p=np.array(weights) / np.sum(weights))
         topic = [*topics, new][choice]
-        if topic == new or state.topic_weights[topic] == 0.0:
+        if topic == new:
             self.open(state, topic, rng)
         self.put_in(model, state, index, topic)
 
@@ -121,9 +129,6 @@ class LostWeight(PlainDirect):
     def close(self, state, topic):
         verbs.clear(state.statistics, topic)
         state.topic_weights[topic] = 0.0
-        total = state.topic_weights.sum() + state.unseen_weight[0]
-        state.topic_weights /= total
-        state.unseen_weight /= total
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,9 @@ def test_learned_prior(sampler, kind):
         ([planted.StaleCount(), TopicWeights()], None),
         ([DirectAssignment(), planted.DroppedGamma()], None),
     ],
-    ids=lambda value: "+".join(type(move).__name__ for move in value) if isinstance(value, list) else str(value),
+    ids=lambda value: (
+        "+".join(type(move).__name__ for move in value) if isinstance(value, list) else str(value)
+    ),
 )
 def test_planted_bugs_are_caught(moves, learned):
     case = CASES["categorical"]

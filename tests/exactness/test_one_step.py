@@ -54,7 +54,6 @@ def test_plain_twin_of_direct_assignment_passes():
     [
         planted.ForgottenRemoval(),
         planted.StaleCount(),
-        planted.LostWeight(),
         planted.DroppedGamma(),
         planted.SwappedDirect(),
         planted.SwappedCrf(),
@@ -64,6 +63,11 @@ def test_plain_twin_of_direct_assignment_passes():
 def test_planted_bugs_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
         fr.check_move(bug, alpha=0.6, gamma=4.0, repetitions=5000, seed=6)
+
+
+def test_lost_weight_is_caught_by_the_recount():
+    with pytest.raises(fr.InternalError, match="sum of all weights"):
+        fr.check_move(planted.LostWeight(), alpha=0.6, gamma=4.0, repetitions=100, seed=6)
 
 
 def test_check_move_says_what_is_wrong():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
@@ -32,6 +34,7 @@ class Chain:
     warmup: int  # sweeps that are warm-up
     engine: Any = None
     sweeps: int = 0  # sweeps done
+    _generators: dict[tuple[int, int], np.random.Generator] = field(default_factory=dict, repr=False)
 
     def sweep(self) -> dict[str, float]:
         """Apply every move whose turn it is; return what is measured then."""
@@ -51,10 +54,12 @@ class Chain:
     def apply(self, move: Move, number: int) -> MoveReport:
         """Apply one move of the schedule, changing the view first if need be."""
         if not isinstance(self.state, move.views):
-            rng = Streams(self.seed, self.number, self.sweeps, CONVERSION).generator(number)
+            rng = self._streams(CONVERSION).generator(number)
             self.state = convert(self.state, move.views[0], self.model.data, rng)
-        streams = Streams(self.seed, self.number, self.sweeps, number)
-        return move.step(self.model, self.state, streams, self.engine)
+        return move.step(self.model, self.state, self._streams(number), self.engine)
+
+    def _streams(self, move: int) -> Streams:
+        return Streams(self.seed, self.number, self.sweeps, move, self._generators)
 
     def _tidy(self) -> None:
         """Forget rounding in the statistics, and holes between topics.
@@ -73,7 +78,7 @@ class Chain:
         assert isinstance(self.state, Weights)
         if self.state.cell_tables is not None:
             return self.state.cell_tables
-        rng = Streams(self.seed, self.number, self.sweeps, MEASUREMENT).generator()
+        rng = self._streams(MEASUREMENT).generator()
         return draw_cell_tables(self.state, self.model.data, rng)
 
     def measure(self) -> dict[str, float]:

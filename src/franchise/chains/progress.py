@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
 from typing import Any, Protocol
 
 _SECONDS_BETWEEN_UPDATES = 0.1
@@ -64,12 +63,7 @@ class Bars:
         self._bars.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        where: TracebackType | None = None,
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         self._bars.stop()
 
     def update(self, chain: int, sweeps: int, values: dict[str, float]) -> None:

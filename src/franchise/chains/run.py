@@ -138,7 +138,14 @@ class ChainRun:
 
     @classmethod
     def from_checkpoint(
-        cls, store: ChainStore, model: Model, schedule: InTurn, seed: int, number: int, plan: Plan, engine: Any
+        cls,
+        store: ChainStore,
+        model: Model,
+        schedule: InTurn,
+        seed: int,
+        number: int,
+        plan: Plan,
+        engine: Any,
     ) -> ChainRun:
         """The chain as it was at its last checkpoint."""
         arrays, facts = store.read_checkpoint()

@@ -1,14 +1,16 @@
 """Where chains start.
 
-    None, "sequential"   each observation drawn given those before it (Wang & Blei, section 4)
-    a number K           each observation in one of K topics, uniformly
-    labels (N,)          the given topics, in input order
-    a saved state        a copy of it
-    a list of these      one for each chain
+None                 as a number K of topics: the square root of N, at most 100 (see `usual_topics`)
+a number K           each observation in one of K topics, uniformly
+"sequential"         each observation drawn given those before it (Wang & Blei, section 4)
+labels (N,)          the given topics, in input order
+a saved state        a copy of it
+a list of these      one for each chain
 """
 
 from __future__ import annotations
 
+import math
 from numbers import Integral
 from typing import Any
 
@@ -41,16 +43,27 @@ def starts_of_chains(start: Any, chains: int, n_observations: int) -> list[Any]:
 
 def make_start(start: Any, model: Model, view: type[State], to_grouped_order: Any, streams: Streams) -> State:
     """The state that one chain starts from; InputError if `start` is none of the known kinds."""
-    if start is None or (isinstance(start, str) and start == SEQUENTIAL):
+    if isinstance(start, str) and start == SEQUENTIAL:
         return start_sequentially(model, view, streams)
     if isinstance(start, State):
         return _checked_state(start, model)
+    if start is None:
+        start = usual_topics(model.data.n_observations)
     if isinstance(start, Integral) and not isinstance(start, bool):
         topics = check_integer("start", start, minimum=1)
         labels = streams.generator().integers(0, topics, model.data.n_observations)
     else:
         labels = to_grouped_order(_checked_labels(start, model.data.n_observations))
-    return Weights.from_topics(model.data, model.family, labels, model.start_alpha(), model.start_gamma())
+    home = Seating if view is Seating else Weights
+    return home.from_topics(model.data, model.family, labels, model.start_alpha(), model.start_gamma())
+
+
+def usual_topics(n_observations: int) -> int:
+    """Topics to start with when nothing is said: sqrt(N), at most 100.
+
+    Rather too many than too few: one observation at a time, topics merge easily and split hardly ever.
+    """
+    return min(math.isqrt(n_observations - 1) + 1, 100)
 
 
 def start_sequentially(model: Model, view: type[State], streams: Streams) -> State:

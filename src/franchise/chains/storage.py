@@ -66,7 +66,9 @@ class RunDirectory:
                 f"franchise.resume({str(folder)!r}), or give another folder."
             )
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"run_dir {str(folder)!r} must be a new or empty folder; it holds something else.")
+            raise InputError(
+                f"run_dir {str(folder)!r} must be a new or empty folder; it holds something else."
+            )
         folder.mkdir(parents=True, exist_ok=True)
         save_data(data, folder)
         for chain in range(settings["chains"]):
@@ -174,7 +176,9 @@ class ChainStore:
         for number, line in enumerate(self.trace_path.read_bytes().splitlines(), start=1):
             checksum, _, text = line.partition(b" ")
             if zlib.crc32(text) != int(checksum, 16):
-                raise InputError(f"{str(self.trace_path)!r}, line {number}: checksum wrong; the run is damaged.")
+                raise InputError(
+                    f"{str(self.trace_path)!r}, line {number}: checksum wrong; the run is damaged."
+                )
             yield json.loads(text)
 
     def read_labels(self, n_observations: int) -> list[np.ndarray]:

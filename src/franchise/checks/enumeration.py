@@ -109,7 +109,8 @@ class Enumeration:
         cells = list(sizes)
         choices = list(itertools.product(*(range(1, sizes[cell] + 1) for cell in cells)))
         constant = sum(
-            math.lgamma(self.alpha) - math.lgamma(self.alpha + size) for size in np.diff(self.model.data.offsets)
+            math.lgamma(self.alpha) - math.lgamma(self.alpha + size)
+            for size in np.diff(self.model.data.offsets)
         )
         logs = [constant + self._log_weight(cells, sizes, choice) for choice in choices]
         return TableCounts(cells, choices, np.array(logs))

@@ -53,8 +53,12 @@ class JointTest:
             first = np.array([row[name] for row in forward])
             second = np.array([row[name] for row in successive])
             rows.append((name, first.mean(), second.mean(), same_mean(first, second)))
-            rows.append((f"{name} squared", (first**2).mean(), (second**2).mean(), same_mean(first**2, second**2)))
-        table = pd.DataFrame(rows, columns=["summary", "forward", "successive", "p_value"]).set_index("summary")
+            rows.append(
+                (f"{name} squared", (first**2).mean(), (second**2).mean(), same_mean(first**2, second**2))
+            )
+        table = pd.DataFrame(rows, columns=["summary", "forward", "successive", "p_value"]).set_index(
+            "summary"
+        )
         table["passed"] = table["p_value"] >= SMALLEST_P
         if not table["passed"].all():
             raise CheckFailed(
@@ -164,6 +168,7 @@ def summarise(model: Model, state: State) -> dict[str, float]:
         values["log prior"] = float(np.log(model.family.prior_value(state.statistics)))
     if isinstance(state, Weights):
         values["unseen weight"] = float(state.unseen_weight[0])
+        values["gamma x unseen weight"] = state.top_concentration * float(state.unseen_weight[0])
     return values
 
 

@@ -104,7 +104,9 @@ def check_move(
     return table
 
 
-def tiny_data(family: Family | None, observations: Any, groups: list[int] | None) -> tuple[Family, Any, list[int]]:
+def tiny_data(
+    family: Family | None, observations: Any, groups: list[int] | None
+) -> tuple[Family, Any, list[int]]:
     """What was given, completed to a tiny data set."""
     if family is None:
         family = Categorical(3, 0.5)

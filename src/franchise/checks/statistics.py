@@ -13,7 +13,9 @@ SMALLEST_P = 1e-4
 _FEWEST_EXPECTED = 5.0
 
 
-def goodness_of_fit(observed: Sequence[Hashable], outcomes: Sequence[Hashable], probabilities: np.ndarray) -> float:
+def goodness_of_fit(
+    observed: Sequence[Hashable], outcomes: Sequence[Hashable], probabilities: np.ndarray
+) -> float:
     """p-value of Pearson's chi-squared test that independent draws follow the given probabilities.
 
     Outcomes expected less than five times are taken together. An outcome that cannot happen gives 0.
@@ -40,7 +42,9 @@ def same_law(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
     one, two = Counter(first), Counter(second)
     both = one + two
     common = [outcome for outcome, count in both.items() if count >= 2 * _FEWEST_EXPECTED]
-    table = np.array([[one[outcome] for outcome in common], [two[outcome] for outcome in common]], dtype=float)
+    table = np.array(
+        [[one[outcome] for outcome in common], [two[outcome] for outcome in common]], dtype=float
+    )
     rest = np.array([[len(first)], [len(second)]]) - table.sum(axis=1, keepdims=True)
     if rest.sum() >= 2 * _FEWEST_EXPECTED:
         table = np.hstack([table, rest])
@@ -72,7 +76,9 @@ def same_mean(first: np.ndarray, second: np.ndarray) -> float:
     return float(2 * norm.sf(abs(first.mean() - second.mean()) / spread))
 
 
-def total_variation(observed: Sequence[Hashable], outcomes: Sequence[Hashable], probabilities: np.ndarray) -> float:
+def total_variation(
+    observed: Sequence[Hashable], outcomes: Sequence[Hashable], probabilities: np.ndarray
+) -> float:
     """Half the summed difference between the visit frequencies and the probabilities."""
     counter = Counter(observed)
     frequencies = np.array([counter[outcome] for outcome in outcomes]) / len(observed)

@@ -150,8 +150,8 @@ def _size_sentence(posterior: Posterior) -> str:
     row = posterior.summary().loc["n_topics"]
     return (
         f"Number of topics: {found.mean():.0f}, in 90 % of the draws from {row['5%']:.0f} to "
-        f"{row['95%']:.0f} ({posterior.n_chains} chains x {posterior.n_draws} draws, sampler {posterior.sampler!r}, "
-        f"{posterior.seconds:.0f} s)."
+        f"{row['95%']:.0f} ({posterior.n_chains} chains x {posterior.n_draws} draws, "
+        f"sampler {posterior.sampler!r}, {posterior.seconds:.0f} s)."
     )
 
 

@@ -62,10 +62,14 @@ def main() -> None:
         _end(f"error: {error}", BAD_INPUT, error)
     except KeyboardInterrupt as error:
         _end("interrupted", INTERRUPTED, error)
+    except SystemExit as ending:
+        if ending.code == INTERRUPTED:  # typer has seen the interruption first, and is silent about it
+            print("interrupted", file=sys.stderr)
+        raise
     except Exception as error:
         _end(
             f"internal error: {type(error).__name__}: {error}\n"
-            f"This is a fault of franchise, not yours; please report it. `franchise --debug ...` shows where.",
+            "This is a fault of franchise, not yours; please report it. `franchise --debug ...` shows where.",
             OUR_FAULT,
             error,
         )

@@ -30,7 +30,9 @@ def save_data(data: Corpus | Groups, folder: Path) -> None:
         words |= {"kind": "sparse groups", "shape": list(rows.shape)}
         arrays = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
         arrays["groups"] = data.group_of_observation
-    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "data.safetensors")
+    save_file(
+        {name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "data.safetensors"
+    )
     (folder / "data.json").write_text(json.dumps(words))
 
 

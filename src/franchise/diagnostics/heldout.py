@@ -7,7 +7,7 @@ Both score the words x of documents j under the predictive distribution averaged
 with everything at its posterior mean given the draw's labels and tables (algorithms page, section 11):
 
     phi_kw = (n_kw + eta_w) / (n_k + eta)             a topic's words
-    beta   = (m_1, ..., m_K, gamma) / (m + gamma)     the topics' weights; the last is that of all unseen topics,
+    beta   = (m_1, ..., m_K, gamma) / (m + gamma)     the topics' weights, the last that of all unseen ones,
                                                       whose words follow the prior predictive eta_w / eta
 
 Probabilities are averaged before the log is taken: the draws together are one predictive distribution, which

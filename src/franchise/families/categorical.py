@@ -25,9 +25,13 @@ import numpy as np
 from franchise.errors import InputError
 from franchise.families.base import Example, Family
 from franchise.families.dirichlet import DirichletPrior, draw_categories
-from franchise.kernels import verbs
-from franchise.kernels.dirichlet import SHORT_BLOCK, fill_short_block_weights, log_rising_sums
-from franchise.kernels.random import draw_dirichlets, exponentiate
+from franchise.kernels.dirichlet import (
+    SHORT_BLOCK,
+    fill_long_block_weights,
+    fill_short_block_weights,
+    log_rising_sums,
+)
+from franchise.kernels.random import draw_dirichlets
 from franchise.priors import Gamma
 from franchise.validation import check_integer, describe
 
@@ -36,7 +40,7 @@ class CategoricalStatistics(NamedTuple):
     """What is known of each topic; C slots, V categories."""
 
     counts: np.ndarray  # int32 (V, C): observations by category and topic, n_kw
-    totals: np.ndarray  # int64 (C,): observations of the topic, n_k
+    totals: np.ndarray  # float64 (C,): observations of the topic, n_k; whole, but floats for the loops' sake
     inverse_mass: np.ndarray  # float64 (C,): 1 / (n_k + eta), kept beside n_k
     prior: np.ndarray  # float64 (V,): eta_w
     prior_mass: np.ndarray  # float64 (1,): eta = sum of eta_w
@@ -94,7 +98,7 @@ class Categorical(DirichletPrior, Family):
         mass = prior.sum()
         return self.Statistics(
             counts=np.zeros((self.size, capacity), np.int32),
-            totals=np.zeros(capacity, np.int64),
+            totals=np.zeros(capacity),
             inverse_mass=np.full(capacity, 1.0 / mass),
             prior=prior,
             prior_mass=np.array([mass]),
@@ -204,15 +208,7 @@ class Categorical(DirichletPrior, Family):
             return fill_short_block_weights(
                 statistics, observations, members, bench, prior_weights, limit, out
             )
-        largest = -math.inf
-        for topic in range(limit):
-            if prior_weights[topic] > 0.0:
-                if topic == bench:
-                    out[topic] = verbs.log_marginal(statistics, bench)
-                else:
-                    out[topic] = verbs.log_block_predictive(statistics, observations, members, bench, topic)
-                largest = max(largest, out[topic])
-        return exponentiate(prior_weights, largest, limit, out)
+        return fill_long_block_weights(statistics, observations, members, bench, prior_weights, limit, out)
 
     @staticmethod
     def fill_log_marginals(statistics, limit, out):  # type: ignore[no-untyped-def]

@@ -19,16 +19,22 @@ from __future__ import annotations
 import functools
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache
+from numba.extending import register_jitable
 
-_OPTIONS = {"nogil": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
-helper = numba.njit(**_OPTIONS)
+_entry_point = numba.njit(**_OPTIONS)
 
-# Sums may be reordered, so that they run in vector registers. Only for sums of positive terms.
-summing_helper = numba.njit(fastmath={"reassoc", "contract", "nsz"}, **_OPTIONS)
+# Pasted into their callers before types are known: compiling each by itself would take twice as long in all.
+helper = numba.njit(inline="always", **_OPTIONS)
+
+# In these, sums may be reordered, so that they run in vector registers: only for sums of positive terms. Such
+# leave is given function by function, so they are not pasted.
+summing_helper = register_jitable(fastmath={"reassoc", "contract", "nsz"}, **_OPTIONS)
 
 
 class Kernel:
@@ -44,7 +50,7 @@ class Kernel:
         """Run the kernel, compiling or loading it first if need be."""
         if _is_foreign(type(arguments[0])):
             if self._fresh is None:
-                self._fresh = helper(self.function)
+                self._fresh = _entry_point(self.function)
             return self._fresh(*arguments)
         if self._kept is None:
             self._kept = _compile_and_keep(self.function)
@@ -62,7 +68,7 @@ def _is_foreign(kind: type) -> bool:
 
 
 def _compile_and_keep(function):
-    dispatcher = helper(function)
+    dispatcher = _entry_point(function)
     if not numba.config.DISABLE_JIT:
         dispatcher._cache = _PackageCache(function)
     return dispatcher

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from franchise.kernels.compile import helper, summing_helper
+from franchise.kernels.random import exponentiate
 
 SHORT_BLOCK = 16
 """Up to so many factors are multiplied before a log is needed: 16 ratios of counts cannot underflow."""
@@ -33,23 +34,58 @@ def fill_short_block_weights(statistics, observations, members, bench, prior_wei
 
     The members are in slot `bench`; its counts serve as the running numbers of repeats and are put back.
     """
-    mass = statistics.prior_mass[0]
     for topic in range(limit):
         out[topic] = prior_weights[topic]
-    alone = prior_weights[bench]
-    position = 0
-    for index in members:
-        category = observations[index]
+    multiply_predictives(statistics, observations, members, 0, len(members), bench, limit, out)
+    restore_bench(statistics, observations, members, bench)
+    return sum_of(out, limit)
+
+
+@helper
+def fill_long_block_weights(statistics, observations, members, bench, prior_weights, limit, out):
+    """The same for more observations: SHORT_BLOCK of them in products, then a log, and so on."""
+    product = np.empty(limit)
+    for topic in range(limit):
+        out[topic] = 0.0
+    for begin in range(0, len(members), SHORT_BLOCK):
+        end = min(begin + SHORT_BLOCK, len(members))
+        for topic in range(limit):
+            product[topic] = 1.0
+        multiply_predictives(statistics, observations, members, begin, end, bench, limit, product)
+        for topic in range(limit):
+            out[topic] += math.log(product[topic])
+    restore_bench(statistics, observations, members, bench)
+    largest = -math.inf
+    for topic in range(limit):
+        if prior_weights[topic] > 0.0:
+            largest = max(largest, out[topic])
+    return exponentiate(prior_weights, largest, limit, out)
+
+
+@helper
+def multiply_predictives(statistics, observations, members, begin, end, bench, limit, out):
+    """Multiply ``out[k]`` by the predictives of the members from `begin` to `end`, given those before.
+
+    The counts of the bench go down to what is left of the block, which is the number of repeats to come; for
+    a new topic, which is what the bench stands for, only repeats count.
+    """
+    mass = statistics.prior_mass[0]
+    alone = out[bench]
+    for position in range(begin, end):
+        category = observations[members[position]]
         counts = statistics.counts[category]
         counts[bench] -= 1
         shift = statistics.prior[category] + counts[bench]
         multiply_ratio(out, counts, statistics.totals, shift, mass + position, limit)
         alone *= shift / (mass + position)
-        position += 1
-    for index in members:
-        statistics.counts[observations[index], bench] += 1
     out[bench] = alone
-    return sum_of(out, limit)
+
+
+@helper
+def restore_bench(statistics, observations, members, bench):
+    """Put the members back into the bench's counts."""
+    for position in range(len(members)):
+        statistics.counts[observations[members[position]], bench] += 1
 
 
 @helper

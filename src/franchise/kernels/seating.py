@@ -109,15 +109,6 @@ def recount_seating(statistics, observations, offsets, tables):
 
 
 @kernel
-def fill_topics(table_of_observation, topic_of_table, offsets, topic_of_observation):
-    """z_ji = k_{j t_ji}: the topic of each observation is that of its table; -1 if it is not seated."""
-    for group in range(len(offsets) - 1):
-        for index in range(offsets[group], offsets[group + 1]):
-            table = table_of_observation[index]
-            topic_of_observation[index] = topic_of_table[offsets[group] + table] if table >= 0 else -1
-
-
-@kernel
 def seat_by_weights(topic_of_observation, offsets, concentrations, tables, rng):
     """Seat every observation given its topic: a Chinese restaurant process in each cell (algorithms 1.1).
 

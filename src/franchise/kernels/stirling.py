@@ -15,24 +15,20 @@ import threading
 
 import numpy as np
 
-from franchise.kernels.compile import kernel
-
 _lock = threading.Lock()
 _table = np.zeros((1, 1))
 
 
-@kernel
-def fill_log_stirling(table):
+def fill_log_stirling(table: np.ndarray) -> None:
     """Fill ``table[n, m]`` with log s(n, m); minus infinity where s(n, m) = 0."""
     rows, columns = table.shape
-    table[:, :] = -math.inf
+    table[:] = -math.inf
     table[0, 0] = 0.0
     for n in range(1, rows):
-        if columns > 1:
-            table[n, 1] = math.lgamma(n)
-        for m in range(2, min(n, columns - 1) + 1):
-            without, within = table[n - 1, m - 1], table[n - 1, m]
-            table[n, m] = without + math.log1p((n - 1) * math.exp(within - without))
+        table[n, 1:2] = math.lgamma(n)
+        last = min(n, columns - 1)
+        without, within = table[n - 1, 1:last], table[n - 1, 2 : last + 1]
+        table[n, 2 : last + 1] = without + np.log1p((n - 1) * np.exp(within - without))
 
 
 def log_stirling_table(customers: int, tables: int) -> np.ndarray:

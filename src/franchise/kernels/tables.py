@@ -6,8 +6,6 @@ concentrations, the topic weights and the joint probability.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from franchise.kernels.compile import helper, kernel
@@ -70,21 +68,3 @@ def count_tables(topic_of_table, size_of_table, table_slots, offsets, topic_slot
                 in_group[topic] = 0
                 tables_in_group[topic] = 0
     return cells
-
-
-@kernel
-def sum_log_stirling(table, customers, tables, cells):
-    """Sum over cells of log s(n_jk, m_jk), from a table of log-Stirling numbers."""
-    total = 0.0
-    for cell in range(cells):
-        total += table[customers[cell], tables[cell]]
-    return total
-
-
-@kernel
-def log_gamma_ratio(offsets, alpha):
-    """Sum over groups of lgamma(alpha) - lgamma(alpha + n_j)."""
-    total = 0.0
-    for group in range(len(offsets) - 1):
-        total += math.lgamma(alpha) - math.lgamma(alpha + offsets[group + 1] - offsets[group])
-    return total

@@ -61,9 +61,7 @@ def _positive_gamma(shape: float, rate: float, rng: np.random.Generator) -> floa
     return max(float(rng.standard_gamma(shape)) / rate, np.finfo(np.float64).tiny)
 
 
-def draw_concentrations(
-    model: Model, state: State, table_count: int, rng: np.random.Generator
-) -> None:
+def draw_concentrations(model: Model, state: State, table_count: int, rng: np.random.Generator) -> None:
     """Draw those of alpha and gamma that are learned, given the tables; the state takes the new values."""
     if isinstance(model.gamma, Gamma):
         state.top_concentration = draw_top_concentration(

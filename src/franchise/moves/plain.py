@@ -11,7 +11,9 @@ from franchise.moves import compose
 from franchise.moves.base import Move
 from franchise.moves.compose import Composed
 
-_COMPOSITIONS = {c.__name__: c for c in (compose.InTurn, compose.AtRandom, compose.Every, compose.DuringWarmup)}
+_COMPOSITIONS = {
+    c.__name__: c for c in (compose.InTurn, compose.AtRandom, compose.Every, compose.DuringWarmup)
+}
 
 
 def to_plain(part: Move | Composed) -> dict[str, Any]:

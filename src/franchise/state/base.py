@@ -135,7 +135,9 @@ def check_equal(what: str, held: Any, recounted: Any) -> None:
     else:
         same = bool(np.all(held == recounted))
     if not same:
-        raise InternalError(f"the state is inconsistent: {what} is held as {held}, a recount gives {recounted}")
+        raise InternalError(
+            f"the state is inconsistent: {what} is held as {held}, a recount gives {recounted}"
+        )
 
 
 def check_statistics(family: Family, state: State, recounted: Any) -> None:

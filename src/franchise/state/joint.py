@@ -15,7 +15,6 @@ import numpy as np
 
 from franchise.kernels.counting import log_likelihood as log_likelihood_of_topics
 from franchise.kernels.stirling import log_stirling_table
-from franchise.kernels.tables import log_gamma_ratio, sum_log_stirling
 from franchise.state.base import CellTables, PreparedData, State
 
 
@@ -31,11 +30,20 @@ def log_prior(state: State, data: PreparedData, cells: CellTables) -> float:
     table_count = int(cells.tables.sum())
     occupied = cells.per_topic[cells.per_topic > 0]
     return (
-        log_gamma_ratio(data.offsets, alpha)
-        + sum_log_stirling(stirling, cells.customers, cells.tables, len(cells.customers))
+        _log_gamma_ratios(data.offsets, alpha)
+        + float(stirling[cells.customers, cells.tables].sum())
         + table_count * math.log(alpha)
         + len(occupied) * math.log(gamma)
         + sum(math.lgamma(count) for count in occupied.tolist())
         + math.lgamma(gamma)
         - math.lgamma(gamma + table_count)
     )
+
+
+def _log_gamma_ratios(offsets: np.ndarray, alpha: float) -> float:
+    """Sum over groups of lgamma(alpha) - lgamma(alpha + n_j); equal sizes are taken together."""
+    sizes, often = np.unique(np.diff(offsets), return_counts=True)
+    of_groups = sum(
+        times * math.lgamma(alpha + size) for size, times in zip(sizes.tolist(), often.tolist(), strict=True)
+    )
+    return (len(offsets) - 1) * math.lgamma(alpha) - of_groups

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from franchise.families.base import Family
-from franchise.kernels.seating import Tables, fill_topics, recount_seating
+from franchise.kernels.seating import Tables, recount_seating
 from franchise.state.base import (
+    SPARE_SLOTS,
     PreparedData,
     State,
     check_equal,
@@ -51,11 +52,26 @@ class Seating(State):
         """Number of observations, N."""
         return len(self.table_of_observation)
 
+    @classmethod
+    def from_topics(
+        cls, data: PreparedData, family: Family, topics: np.ndarray, alpha: float, gamma: float
+    ) -> Seating:
+        """A state with the given topics, one table for each topic in each group. A start, not a draw."""
+        capacity = int(topics.max()) + 1 + SPARE_SLOTS
+        state = cls.empty(data, family.empty_statistics(capacity), capacity, alpha, gamma)
+        groups = np.repeat(np.arange(data.n_groups), np.diff(data.offsets))
+        cells, cell_of_observation = np.unique(groups * np.int64(capacity) + topics, return_inverse=True)
+        group_of_cell = cells // capacity
+        table_of_cell = np.arange(len(cells)) - np.searchsorted(group_of_cell, group_of_cell)
+        state.table_of_observation[:] = table_of_cell[cell_of_observation]
+        state.topic_of_table[data.offsets[group_of_cell] + table_of_cell] = cells % capacity
+        state.recount(data)
+        return state
+
     def topics(self, data: PreparedData) -> np.ndarray:
         """z_ji = k_{j t_ji}: the topic of its table."""
-        topics = np.empty(data.n_observations, np.int32)
-        fill_topics(self.table_of_observation, self.topic_of_table, data.offsets, topics)
-        return topics
+        first_slot = np.repeat(data.offsets[:-1], np.diff(data.offsets))
+        return self.topic_of_table[first_slot + self.table_of_observation]
 
     @property
     def tables(self) -> Tables:

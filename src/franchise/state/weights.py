@@ -98,7 +98,9 @@ class Weights(State):
         fresh.recount(data)
         check_equal("observations_per_topic", self.observations_per_topic, fresh.observations_per_topic)
         check_statistics(family, self, fresh.statistics)
-        check_equal("topic_weights in vacant slots", self.topic_weights[self.observations_per_topic == 0], 0.0)
+        check_equal(
+            "topic_weights in vacant slots", self.topic_weights[self.observations_per_topic == 0], 0.0
+        )
         check_equal("sum of all weights", self.topic_weights.sum() + self.unseen_weight[0], 1.0)
         if self.cell_tables is not None:
             check_equal("customers in all cells", self.cell_tables.customers.sum(), data.n_observations)

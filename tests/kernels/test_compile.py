@@ -1,0 +1,109 @@
+"""How kernels are compiled: kept on disk for our families, anew for others, and plain Python on request."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+
+import franchise as fr
+from franchise.kernels import compile as machinery
+from franchise.kernels import verbs
+from franchise.kernels.counting import recount
+from franchise.kernels.direct import sweep_dense
+from tests.kernels.foreign import Coins
+
+TINY = """
+import numpy as np
+import franchise as fr
+corpus = fr.Corpus.from_matrix(np.array([[3, 1, 0, 2], [0, 2, 2, 0], [1, 0, 0, 4]]))
+counts = fr.Groups([1, 9, 0, 8, 1, 2, 11, 10], [0, 0, 0, 0, 1, 1, 1, 1])
+for data, family in ((corpus, fr.Categorical(4, fr.Gamma(1.0, 2.0))), (counts, fr.Poisson(1.0, 0.2))):
+    for sampler in ("crf", "direct"):
+        posterior = fr.sample(data, family, sampler=sampler, draws=3, warmup=0, chains=1, seed=5, keep_labels=True)
+        print(posterior.trace["n_topics"][0].tolist(), posterior.labels[0].tolist())
+        print(np.round(posterior.trace["log_joint"][0], 9).tolist())
+"""
+
+
+def run_python(code: str, **environment: str) -> str:
+    """What a fresh interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def test_plain_python_gives_the_same_chain():
+    """The same uniforms meet the same weights.
+
+    Only sums that are taken in vector registers may round otherwise (`compile.summing_helper`), which changes a
+    draw once in some 1e15; so labels are compared exactly, log joints up to rounding.
+    """
+    plain = run_python(TINY, NUMBA_DISABLE_JIT="1")
+    assert plain == run_python(TINY)
+    assert plain.count("\n") == 8
+
+
+def test_families_of_the_package_are_kept_and_others_not():
+    assert not machinery._is_foreign(fr.Categorical.Statistics)
+    assert not machinery._is_foreign(np.ndarray)
+    assert machinery._is_foreign(Coins.Statistics)
+
+
+def test_a_foreign_family_is_compiled_fresh_and_runs():
+    """A kernel has a second version for families that may change without the package knowing."""
+    statistics, observations = Coins().empty_statistics(3), np.array([1, 0, 1, 1])
+    sizes = np.zeros(3, np.int64)
+    recount(statistics, observations, np.array([0, 0, 2, -1], np.int32), sizes)
+    assert recount._fresh is not None
+    assert type(recount._fresh._cache).__name__ == "NullCache"
+    assert sizes.tolist() == [2, 0, 1]
+    assert statistics.heads.tolist() == [1, 0, 1]
+    data = fr.Groups([1, 1, 1, 1, 0, 0, 0, 0], [0] * 4 + [1] * 4)
+    for sampler in ("direct", "crf"):
+        posterior = fr.sample(data, Coins(), sampler=sampler, draws=20, warmup=5, chains=1)
+        posterior.states[0].check_consistency(posterior.model.data, posterior.family)
+    assert sweep_dense._fresh is not None
+
+
+def test_a_family_defined_again_gets_its_own_code():
+    """A notebook cell that was edited and run again: the new code must run, not that of the old class."""
+    from tests.kernels.foreign import make_constant_family
+
+    old, new = make_constant_family(1.0), make_constant_family(2.0)
+    assert old.Statistics.__name__ != new.Statistics.__name__
+    values = []
+    for family in (old(), new()):
+        out = np.zeros(2)
+        statistics = family.empty_statistics(2)
+        from franchise.kernels.counting import log_likelihood
+
+        values.append(log_likelihood(statistics, np.array([1, 0])))
+        verbs.fill_log_marginals(statistics, 2, out)
+        assert out[0] == values[-1]
+    assert values == [1.0, 2.0]
+
+
+def test_a_change_in_any_kernel_or_family_makes_kept_code_stale(tmp_path, monkeypatch):
+    for folder in ("kernels", "families"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "one.py").write_text("x = 1")
+    monkeypatch.setattr(machinery, "__file__", str(tmp_path / "kernels" / "compile.py"))
+    stamp = machinery._stamp_of_sources.__wrapped__
+    before = stamp()
+    assert stamp() == before
+    (tmp_path / "families" / "one.py").write_text("x = 22")
+    changed = stamp()
+    assert changed != before
+    (tmp_path / "kernels" / "two.py").write_text("")
+    assert stamp() != changed

@@ -1,0 +1,37 @@
+"""A move says in a sentence when a family lacks what it needs, before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+
+import franchise as fr
+from franchise.moves import Concentrations, CrfGibbs, DirectAssignment, TopicPrior, TopicWeights, every, in_turn
+from tests.kernels.foreign import Stubborn
+
+DATA = fr.Groups([1, 0, 1, 1], [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("move", [CrfGibbs(), DirectAssignment()])
+@pytest.mark.parametrize("wrap", [lambda move: [move], lambda move: in_turn(TopicWeights(), every(5, move))])
+def test_families_that_are_not_conjugate_are_refused(move, wrap):
+    with pytest.raises(fr.InputError, match=rf"{type(move).__name__}.*conjugate family.*Stubborn is not"):
+        fr.sample(DATA, Stubborn(), sampler=wrap(move), draws=1, warmup=0)
+
+
+def test_moves_above_the_topics_take_any_family():
+    for move in (TopicWeights(), Concentrations()):
+        move.check_family(Stubborn())
+
+
+def test_a_fixed_prior_is_not_learned():
+    for family in (fr.Categorical(3, 0.1), fr.Poisson()):
+        with pytest.raises(fr.InputError, match=r"TopicPrior.*fixed.*Gamma"):
+            TopicPrior().check_family(family)
+    TopicPrior().check_family(fr.Categorical(3, fr.Gamma(1.0, 1.0)))
+
+
+@pytest.mark.xfail(strict=True, reason="moves/crf_gibbs.py:40, direct_assignment.py:40: a numba TypingError escapes")
+@pytest.mark.parametrize("move", [CrfGibbs(sparse=True), DirectAssignment(sparse=True)])
+def test_the_sparse_kernel_needs_categories(move):
+    with pytest.raises(fr.InputError, match="sparse"):
+        fr.sample(DATA, fr.Poisson(), sampler=[move], draws=1, warmup=0, chains=1)
