@@ -43,9 +43,7 @@ def small(name: str, rng: np.random.Generator) -> Small:
         family, twin = fr.Poisson(2.0, 0.5), families.Poisson(2.0, 0.5)
         observations = rng.poisson(rng.choice([1.0, 8.0], len(groups)))
     offsets = np.concatenate([[0], np.cumsum(np.bincount(groups))])
-    return Small(
-        family, twin, PreparedData.of(observations, offsets, family), groups, observations.tolist()
-    )
+    return Small(family, twin, PreparedData.of(observations, offsets, family), groups, observations.tolist())
 
 
 # --- the weights view ---------------------------------------------------------------------------------------
@@ -138,4 +136,6 @@ def companions(case: Small, state: Seating, index: int) -> tuple[int, ...]:
     """The other observations at the table of an observation."""
     begin, end = case.data.offsets[case.groups[index]], case.data.offsets[case.groups[index] + 1]
     table = state.table_of_observation[index]
-    return tuple(other for other in range(begin, end) if other != index and state.table_of_observation[other] == table)
+    return tuple(
+        other for other in range(begin, end) if other != index and state.table_of_observation[other] == table
+    )

@@ -32,7 +32,11 @@ from tests.naive.choices import NEW, normalised
 REPETITIONS = 4000
 
 DIRECT = [("categorical", sweep_dense), ("categorical", sweep_sparse), ("poisson", sweep_dense)]
-SEATS = [("categorical", sweep_seats_dense), ("categorical", sweep_seats_sparse), ("poisson", sweep_seats_dense)]
+SEATS = [
+    ("categorical", sweep_seats_dense),
+    ("categorical", sweep_seats_sparse),
+    ("poisson", sweep_seats_dense),
+]
 
 
 def named(pairs):
@@ -73,7 +77,14 @@ def redraw_last(case: Small, state, sweep, rng, repetitions=REPETITIONS):
     for _ in range(repetitions):
         copy = state.copy()
         where = sweep(
-            copy.statistics, case.data.observations, case.data.offsets, copy.assignment, ALPHA, GAMMA, start, rng
+            copy.statistics,
+            case.data.observations,
+            case.data.offsets,
+            copy.assignment,
+            ALPHA,
+            GAMMA,
+            start,
+            rng,
         )
         assert where == case.size
         topic = int(copy.topic_of_observation[-1])
@@ -161,7 +172,14 @@ def test_seat_of_an_observation(family, sweep, seed):
     for repetition in range(REPETITIONS):
         copy = state.copy()
         where = sweep(
-            copy.statistics, case.data.observations, case.data.offsets, copy.tables, ALPHA, GAMMA, case.size - 1, rng
+            copy.statistics,
+            case.data.observations,
+            case.data.offsets,
+            copy.tables,
+            ALPHA,
+            GAMMA,
+            case.size - 1,
+            rng,
         )
         assert where == case.size
         if repetition < 20:

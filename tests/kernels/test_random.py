@@ -90,7 +90,9 @@ def _fill_table_counts(customers, concentration, rng, out):
         out[place] = draw_table_count(customers, concentration, rng)
 
 
-@pytest.mark.parametrize(("customers", "concentration"), [(1, 0.5), (2, 1.0), (7, 0.2), (12, 3.0), (25, 40.0)])
+@pytest.mark.parametrize(
+    ("customers", "concentration"), [(1, 0.5), (2, 1.0), (7, 0.2), (12, 3.0), (25, 40.0)]
+)
 def test_table_count_law(customers, concentration):
     out = np.empty(10_000, np.int64)
     _fill_table_counts(customers, concentration, np.random.default_rng(2), out)
@@ -137,7 +139,10 @@ def test_dirichlets_law():
     assert goodness_of_fit(tiny.tolist(), range(3), shapes / shapes.sum()) > SMALLEST_P
 
 
-@pytest.mark.xfail(strict=True, reason="kernels/random.py:75: log(U)/shape overflows below about 1e-306, unlike data/draws.py")
+@pytest.mark.xfail(
+    strict=True,
+    reason="kernels/random.py:75: log(U)/shape overflows below about 1e-306, unlike data/draws.py",
+)
 def test_smallest_shapes_overflow_quietly():
     """Concentrations are bounded below by the smallest normal number: that shape must do, without a warning."""
     shapes = np.array([[np.finfo(float).tiny] * 3])

@@ -16,7 +16,9 @@ def test_first_vacant(sizes, begin, expected):
     assert first_vacant(np.array(sizes, np.int64), begin) == expected
 
 
-@pytest.mark.parametrize(("sizes", "expected"), [([], 0), ([0, 0], 0), ([1, 0], 1), ([0, 0, 4, 0], 3), ([1, 1], 2)])
+@pytest.mark.parametrize(
+    ("sizes", "expected"), [([], 0), ([0, 0], 0), ([1, 0], 1), ([0, 0, 4, 0], 3), ([1, 1], 2)]
+)
 def test_slots_in_use(sizes, expected):
     assert slots_in_use(np.array(sizes, np.int64)) == expected
 

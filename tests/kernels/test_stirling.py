@@ -65,7 +65,10 @@ def test_grows_and_never_shrinks(fresh_table):
 def test_more_columns_than_rows():
     table = np.empty((3, 6))
     fill_log_stirling(table)
-    np.testing.assert_array_equal(np.isfinite(table), np.eye(3, 6, dtype=bool) | (np.arange(3)[:, None] > np.arange(6)) & (np.arange(6) > 0))
+    np.testing.assert_array_equal(
+        np.isfinite(table),
+        np.eye(3, 6, dtype=bool) | (np.arange(3)[:, None] > np.arange(6)) & (np.arange(6) > 0),
+    )
 
 
 def test_threads_get_tables_that_are_large_enough(fresh_table):
@@ -79,7 +82,9 @@ def test_threads_get_tables_that_are_large_enough(fresh_table):
         largest = min(customers, tables)
         if table.shape[0] <= customers or table.shape[1] <= tables:
             faults.append(f"too small for {customers}, {tables}: {table.shape}")
-        elif not math.isclose(table[largest, largest], 0.0, abs_tol=1e-12) or not np.isfinite(table[customers, 1]):
+        elif not math.isclose(table[largest, largest], 0.0, abs_tol=1e-12) or not np.isfinite(
+            table[customers, 1]
+        ):
             faults.append(f"half filled for {customers}, {tables}")
 
     threads = [threading.Thread(target=ask, args=pair) for pair in wanted]

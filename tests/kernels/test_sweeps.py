@@ -46,7 +46,14 @@ def sweep_weights(case: Small, sweep, capacity: int, seed: int, labels=None):
     rng, where, stops = np.random.default_rng(seed), 0, []
     while where < case.size:
         where = sweep(
-            state.statistics, case.data.observations, case.data.offsets, state.assignment, OPENING, OPENING, where, rng
+            state.statistics,
+            case.data.observations,
+            case.data.offsets,
+            state.assignment,
+            OPENING,
+            OPENING,
+            where,
+            rng,
         )
         assert where >= 0
         if where < case.size:
@@ -214,7 +221,14 @@ def test_unusable_weights_are_reported(bad, where, monkeypatch):
     monkeypatch.setattr(fr.Categorical, "fill_topic_weights", staticmethod(unusable))
     state = weights_with_capacity(case, np.zeros(6, np.int32), 9)
     stopped = sweep_dense.function(
-        state.statistics, case.data.observations, case.data.offsets, state.assignment, 1.0, 1.0, 0, CountingGenerator(0)
+        state.statistics,
+        case.data.observations,
+        case.data.offsets,
+        state.assignment,
+        1.0,
+        1.0,
+        0,
+        CountingGenerator(0),
     )
     assert stopped == where
 

@@ -141,7 +141,9 @@ def test_the_runner_changes_views():
 
 
 def test_all_moves_of_a_composition():
-    assert Counter(m.name for m in moves_of(in_turn(every(9, A), during_warmup(at_random((B, 1.0), (A, 2.0)))))) == {
+    assert Counter(
+        m.name for m in moves_of(in_turn(every(9, A), during_warmup(at_random((B, 1.0), (A, 2.0)))))
+    ) == {
         "a": 2,
         "b": 1,
     }

@@ -11,6 +11,7 @@ from franchise.checks.statistics import SMALLEST_P
 from franchise.moves import Concentrations, TopicWeights
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
 from franchise.state import Seating, Weights
+from franchise.state.base import frozen
 from franchise.streams import Streams
 from tests.naive.concentrations import exact_alpha, exact_gamma
 from tests.state.cases import model_of, random_state
@@ -29,7 +30,9 @@ def test_top_concentration(tables, topics, prior):
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=str)
-@pytest.mark.parametrize(("tables", "sizes"), [([1], [1]), ([3, 1, 6], [10, 1, 30]), ([40, 55, 2], [60, 400, 90])])
+@pytest.mark.parametrize(
+    ("tables", "sizes"), [([1], [1]), ([3, 1, 6], [10, 1, 30]), ([40, 55, 2], [60, 400, 90])]
+)
 def test_group_concentration(tables, sizes, prior):
     law, rng = exact_alpha(tables, sizes, prior.shape, prior.rate), np.random.default_rng(1)
     begun = law.quantile(rng.random(REPETITIONS))
@@ -84,7 +87,7 @@ def test_empty_groups_take_no_part():
     """The same random numbers, the same alpha, with and without groups that have no observations."""
     model = learned(fr.Gamma(1.0, 1.0), 1.0)
     padded = type(model)(
-        model.data._replace(offsets=np.array([0, 0, 4, 4, 6, 6])), model.family, model.alpha, model.gamma
+        model.data._replace(offsets=frozen(np.array([0, 0, 4, 4, 6, 6]))), model.family, model.alpha, model.gamma
     )
     results = []
     for which in (model, padded):

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 import franchise as fr
-from franchise.moves import Concentrations, CrfGibbs, DirectAssignment, TopicPrior, TopicWeights, every, in_turn
+from franchise.moves import (
+    Concentrations,
+    CrfGibbs,
+    DirectAssignment,
+    TopicPrior,
+    TopicWeights,
+    every,
+    in_turn,
+)
 from tests.kernels.foreign import Stubborn
 
 DATA = fr.Groups([1, 0, 1, 1], [0, 0, 1, 1])
@@ -30,7 +38,9 @@ def test_a_fixed_prior_is_not_learned():
     TopicPrior().check_family(fr.Categorical(3, fr.Gamma(1.0, 1.0)))
 
 
-@pytest.mark.xfail(strict=True, reason="moves/crf_gibbs.py:40, direct_assignment.py:40: a numba TypingError escapes")
+@pytest.mark.xfail(
+    strict=True, reason="moves/crf_gibbs.py:40, direct_assignment.py:40: a numba TypingError escapes"
+)
 @pytest.mark.parametrize("move", [CrfGibbs(sparse=True), DirectAssignment(sparse=True)])
 def test_the_sparse_kernel_needs_categories(move):
     with pytest.raises(fr.InputError, match="sparse"):

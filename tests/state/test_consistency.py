@@ -10,6 +10,7 @@ from franchise.state import Seating, Weights
 from franchise.state.cells import draw_cell_tables
 from tests.state.cases import CASES, model_of, random_state
 
+
 @pytest.mark.parametrize("view", [Weights, Seating])
 @pytest.mark.parametrize("family", CASES)
 def test_sound_states_pass(family, view):
@@ -121,7 +122,9 @@ def _no_topic(state, model):
     state.topic_weights[vacant] = 0.0
 
 
-@pytest.mark.xfail(strict=True, reason="state/weights.py:95: the seating view notices, the weights view does not")
+@pytest.mark.xfail(
+    strict=True, reason="state/weights.py:95: the seating view notices, the weights view does not"
+)
 def test_an_observation_without_a_topic_is_noticed_although_all_counts_agree():
     damage(Weights, _no_topic, "observation")
 

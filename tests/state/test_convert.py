@@ -57,7 +57,9 @@ def test_seating_given_weights_is_that_of_the_twin():
         seats = []
         for _ in range(REPETITIONS):
             seating = crf.draw_seating_of_weights(labels, weights, GROUPS, alpha, rng)
-            tables = {i: (j, t) for j, ts in seating.items() for t, x in enumerate(ts) for i in x["observations"]}
+            tables = {
+                i: (j, t) for j, ts in seating.items() for t, x in enumerate(ts) for i in x["observations"]
+            }
             seats.append(canonical([100 * tables[i][0] + tables[i][1] for i in range(len(labels))]))
         return seats
 
@@ -71,7 +73,8 @@ def test_weights_to_seating_has_the_exact_law():
     enumeration, rng = exact(), np.random.default_rng(2)
     data = enumeration.model.data
     converted = [
-        seats_of(to_seating(enumeration.draw_state(Weights, PARTITION, rng), data, rng)) for _ in range(REPETITIONS)
+        seats_of(to_seating(enumeration.draw_state(Weights, PARTITION, rng), data, rng))
+        for _ in range(REPETITIONS)
     ]
     direct = [seats_of(enumeration.draw_state(Seating, PARTITION, rng)) for _ in range(REPETITIONS)]
     assert same_law(converted, direct) > SMALLEST_P

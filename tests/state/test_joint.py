@@ -37,7 +37,9 @@ def test_log_joint(family, view):
         joint = log_likelihood(state) + log_prior(state, model.data, cells)
         assert joint == pytest.approx(expected, rel=1e-9, abs=1e-9)
         state.group_concentration, state.top_concentration = GAMMA, ALPHA  # swapped: must be noticed
-        assert log_prior(state, model.data, cells) != pytest.approx(expected - log_likelihood(state), rel=1e-6)
+        assert log_prior(state, model.data, cells) != pytest.approx(
+            expected - log_likelihood(state), rel=1e-6
+        )
 
 
 def test_likelihood_under_a_learned_prior():

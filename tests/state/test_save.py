@@ -27,7 +27,9 @@ def assert_same(again, state, model):
     )
     np.testing.assert_array_equal(again.topics(model.data), state.topics(model.data))
     if isinstance(state, Weights):
-        np.testing.assert_array_equal(again.topic_weights[state.occupied], state.topic_weights[state.occupied])
+        np.testing.assert_array_equal(
+            again.topic_weights[state.occupied], state.topic_weights[state.occupied]
+        )
         np.testing.assert_array_equal(again.unseen_weight, state.unseen_weight)
     else:
         for name in ("table_of_observation", "topic_of_table", "size_of_table", "table_count"):

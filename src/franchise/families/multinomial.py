@@ -24,7 +24,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse, special
 
 from franchise.errors import InputError
 from franchise.families.base import Example, Family
@@ -86,6 +85,8 @@ class Multinomial(DirichletPrior, Family):
     def prepare(self, observations: Any) -> CountRows:
         """Counts row by row, zeros left out; from a dense or a SciPy sparse array of shape (N, size)."""
         matrix: Any
+        from scipy import sparse
+
         if sparse.issparse(observations):
             matrix = sparse.csr_array(observations)  # type: ignore[call-overload]
         else:
@@ -332,6 +333,8 @@ def _put_back(statistics, observations, members, bench):  # type: ignore[no-unty
 
 
 def _count_rows(offsets: np.ndarray, categories: np.ndarray, counts: np.ndarray) -> CountRows:
+    from scipy import special
+
     offsets = np.ascontiguousarray(offsets, dtype=np.int64)
     counts = np.ascontiguousarray(counts, dtype=np.int64)
     totals = _sums_between(offsets, counts)
@@ -356,6 +359,8 @@ def _sums_between(offsets: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def examples() -> list[Example]:
     """Small data for generic tests: short and long rows, an empty one, both kinds of prior, sparse input."""
+    from scipy import sparse
+
     rows = np.array([[2, 0, 1], [0, 0, 0], [1, 1, 0], [0, 30, 2], [4, 0, 0], [1, 2, 3]])
     wide = sparse.csr_array(np.array([[0, 3, 0, 1], [1, 0, 0, 0], [0, 2, 0, 2], [5, 0, 0, 0], [0, 1, 0, 0]]))
     return [

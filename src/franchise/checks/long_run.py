@@ -1,0 +1,79 @@
+"""Long runs of whole samplers: do they visit every partition as often as the posterior says?
+
+This also tests what one-step invariance cannot: that the sampler reaches everything.  The distance is total
+variation; since even independent draws are some way off, it is judged against that of independent draws of the
+same effective size.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.checks.enumeration import Enumeration, Partition, canonical, tiny_model
+from franchise.checks.statistics import total_variation, typical_total_variation
+from franchise.data.groups import Groups
+from franchise.families.base import Family
+from franchise.sampling import sample
+
+_MOST_SPREADS = 5.0
+
+
+class Visits(NamedTuple):
+    """How far the visit frequencies of a run are from the posterior."""
+
+    distance: float  # total variation
+    independent: float  # what as many independent draws have on average
+    threshold: float  # what independent draws of the run's effective size hardly ever exceed
+    effective_size: float
+
+
+def count_visits(
+    sampler: Any,
+    family: Family,
+    observations: Any,
+    groups: list[int],
+    *,
+    alpha: float,
+    gamma: float,
+    draws: int = 40_000,
+    seed: int = 0,
+) -> Visits:
+    """Run a sampler on a tiny data set and compare its visits with the enumerated posterior."""
+    exact = Enumeration(tiny_model(family, observations, groups, alpha, gamma), alpha, gamma)
+    posterior = sample(
+        Groups(observations, groups),
+        family,
+        sampler=sampler,
+        alpha=alpha,
+        gamma=gamma,
+        draws=draws,
+        warmup=100,
+        chains=1,
+        seed=seed,
+        keep_labels=True,
+        progress=False,
+    )
+    assert posterior.labels is not None
+    visits = [canonical(labels) for labels in posterior.labels[0]]
+    size = effective_size(visits, exact)
+    rng = np.random.default_rng(seed)
+    mean, spread = typical_total_variation(exact.probabilities, size, rng)
+    return Visits(
+        distance=total_variation(visits, exact.partitions, exact.probabilities),
+        independent=typical_total_variation(exact.probabilities, draws, rng)[0],
+        threshold=mean + _MOST_SPREADS * spread,
+        effective_size=size,
+    )
+
+
+def effective_size(visits: list[Partition], exact: Enumeration) -> float:
+    """The smallest effective size among the number of topics and the five most probable partitions."""
+    from arviz_stats.base import array_stats
+
+    likely = np.argsort(-exact.probabilities)[:5]
+    series = [np.array([float(visit == exact.partitions[place]) for visit in visits]) for place in likely]
+    series.append(np.array([float(max(visit)) for visit in visits]))
+    sizes = [float(array_stats.ess(values[None, :], method="mean")) for values in series if values.std() > 0]
+    return min([float(len(visits)), *sizes])
