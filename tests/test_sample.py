@@ -57,7 +57,9 @@ def test_the_defaults_are_those_of_the_contract():
     import inspect
 
     defaults = {
-        name: parameter.default for name, parameter in inspect.signature(fr.sample).parameters.items() if name != "data"
+        name: parameter.default
+        for name, parameter in inspect.signature(fr.sample).parameters.items()
+        if name != "data"
     }
     assert defaults == {
         "family": None,
@@ -103,7 +105,9 @@ def test_no_warm_up():
     assert all(values.shape == (2, 0) for values in posterior.warmup_trace.values())
 
 
-@pytest.mark.xfail(strict=True, reason="chains/trace.py:38: with warmup=0 the warm-up trace has no names at all")
+@pytest.mark.xfail(
+    strict=True, reason="chains/trace.py, stack: with warmup=0 the warm-up trace has no names at all"
+)
 def test_no_warm_up_is_a_trace_of_length_zero():
     assert sample(warmup=0).warmup_trace["n_topics"].shape == (2, 0)
 
@@ -182,13 +186,24 @@ def test_labels_that_will_not_fit_are_refused_at_once(monkeypatch, tmp_path):
     assert sample().labels is None
 
 
-@pytest.mark.xfail(strict=True, reason="sampling.py:207: the labels are held up to three times while they are gathered")
+@pytest.mark.xfail(
+    strict=True,
+    reason="sampling.py, _check_memory: the labels are held up to three times while they are gathered",
+)
 def test_the_memory_asked_for_is_the_memory_used():
     """What is needed at most, measured, is no more than what the check counts (and a little)."""
     import tracemalloc
 
     corpus = fr.Corpus.from_matrix(np.full((40, 50), 5))
-    settings = {"draws": 40, "warmup": 0, "chains": 2, "keep_labels": True, "alpha": 1.0, "gamma": 1.0, "start": 1}
+    settings = {
+        "draws": 40,
+        "warmup": 0,
+        "chains": 2,
+        "keep_labels": True,
+        "alpha": 1.0,
+        "gamma": 1.0,
+        "start": 1,
+    }
     counted = 4 * 40 * 2 * corpus.n_observations
     sample(corpus, **{**settings, "draws": 1})
     tracemalloc.start()
@@ -257,7 +272,11 @@ def test_empty_documents_have_no_influence(sampler):
     settings = {"sampler": sampler, "keep_labels": True}
     one, two = sample(**settings), sample(fr.Corpus.from_matrix(padded), **settings)
     np.testing.assert_array_equal(one.labels, two.labels)
-    assert_same_traces(one.trace, two.trace)
+    for name in ALWAYS[:-1]:
+        if name == "log_joint":  # a sum over groups, empty ones included, up to rounding
+            np.testing.assert_allclose(one.trace[name], two.trace[name], rtol=1e-12)
+        else:
+            np.testing.assert_array_equal(one.trace[name], two.trace[name])
     documents = two.document_topics().to_numpy()
     assert len(documents) == len(padded)
     np.testing.assert_allclose(documents[1::2], one.document_topics().to_numpy())
@@ -373,15 +392,14 @@ def test_the_family_of_a_corpus_is_categorical():
     assert_same(posterior, sample(family=fr.Categorical(6)))
 
 
+@pytest.mark.xfail(
+    strict=True,
+    reason="recipes/__init__.py, resolve: a Gamma prior of a concentration is ignored without a word",
+)
 def test_moves_that_leave_a_learned_concentration_alone_are_said_to():
     """alpha and gamma are learned unless said otherwise; a sampler without a move for them keeps them fixed."""
     with pytest.warns(UserWarning, match="alpha"):
         sample(sampler=[DirectAssignment(), TopicWeights()])
-
-
-test_moves_that_leave_a_learned_concentration_alone_are_said_to = pytest.mark.xfail(
-    strict=True, reason="recipes/__init__.py:41: a Gamma prior of a concentration is ignored without a word"
-)(test_moves_that_leave_a_learned_concentration_alone_are_said_to)
 
 
 # --- the posterior ------------------------------------------------------------------------------------------
@@ -389,7 +407,14 @@ test_moves_that_leave_a_learned_concentration_alone_are_said_to = pytest.mark.xf
 
 def test_repr():
     text = repr(sample())
-    for word in ("2 chains x 6 draws", "Corpus(9 documents", "'direct'", "topics:", "log likelihood", ".summary()"):
+    for word in (
+        "2 chains x 6 draws",
+        "Corpus(9 documents",
+        "'direct'",
+        "topics:",
+        "log likelihood",
+        ".summary()",
+    ):
         assert word in text
 
 
@@ -430,7 +455,10 @@ def test_document_topics(data):
     # by hand: (n_jk + alpha m_k / (m + gamma)) / (n_j + alpha), topics from the largest to the smallest
     snapshot = posterior.snapshots[1][-1]
     order = np.argsort(-np.bincount(snapshot.labels), kind="stable")
-    alpha, beta = snapshot.alpha, snapshot.tables_per_topic / (snapshot.tables_per_topic.sum() + snapshot.gamma)
+    alpha, beta = (
+        snapshot.alpha,
+        snapshot.tables_per_topic / (snapshot.tables_per_topic.sum() + snapshot.gamma),
+    )
     first = data.to_grouped_order(posterior.labels[1, -1])[: data.offsets[1]]
     expected = (np.bincount(first, minlength=topics) + alpha * beta) / (len(first) + alpha)
     np.testing.assert_allclose(table.iloc[0, :-1].to_numpy(dtype=float), expected[order])

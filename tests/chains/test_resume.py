@@ -22,8 +22,8 @@ SAMPLERS = ["crf", "direct"]
 DRAWS = 12
 
 CAPACITY = (
-    "state/save.py: the capacity is not kept, so a resumed chain grows at another observation, and the sparse sweeps "
-    "(kernels/direct.py:131, kernels/crf.py:105) then list the group's topics in another order"
+    "state/save.py: the capacity is not kept, so a resumed chain grows at another observation, and the sparse "
+    "sweeps then list the group's topics in another order (see tests/kernels/test_sweeps.py)"
 )
 
 
@@ -87,7 +87,9 @@ def test_resuming_a_finished_run_gives_it_again(tmp_path):
 @pytest.mark.parametrize("sweeps", [0, 3, 6, 13])
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("case", CASES)
-def test_broken_and_resumed(case, sampler, sweeps, tmp_path, monkeypatch, checkpoints_every_sweep, undisturbed):
+def test_broken_and_resumed(
+    case, sampler, sweeps, tmp_path, monkeypatch, checkpoints_every_sweep, undisturbed
+):
     """In the warm-up, at its end, between two kept draws; the two chains at different places."""
     with monkeypatch.context() as patch:
         break_after(patch, sweeps)
@@ -99,14 +101,18 @@ def test_broken_and_resumed(case, sampler, sweeps, tmp_path, monkeypatch, checkp
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_broken_twice_without_a_checkpoint_in_between(sampler, tmp_path, monkeypatch, undisturbed):
     """With a minute between checkpoints there is only the first, of the start."""
-    for sweeps in (5, 9):
+
+    def begin():
+        sample("categorical", sampler, DRAWS, run_dir=tmp_path / "run")
+
+    def go_on():
+        fr.resume(tmp_path / "run", workers=1)
+
+    for sweeps, action in ((5, begin), (9, go_on)):
         with monkeypatch.context() as patch:
             break_after(patch, sweeps)
             with pytest.raises(Broken):
-                if sweeps == 5:
-                    sample("categorical", sampler, DRAWS, run_dir=tmp_path / "run")
-                else:
-                    fr.resume(tmp_path / "run", workers=1)
+                action()
     assert_same(fr.resume(tmp_path / "run"), undisturbed("categorical", sampler))
 
 
@@ -123,7 +129,9 @@ def test_interrupted_from_the_keyboard(workers, tmp_path, monkeypatch, capsys, u
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("case", CASES)
-def test_a_copy_made_in_mid_run_goes_on_by_itself(case, sampler, tmp_path, monkeypatch, checkpoints_every_sweep, undisturbed):
+def test_a_copy_made_in_mid_run_goes_on_by_itself(
+    case, sampler, tmp_path, monkeypatch, checkpoints_every_sweep, undisturbed
+):
     """The folder at any moment is a run that can be resumed, also somewhere else."""
     copies = []
     original = running.ChainRun.checkpoint
@@ -156,6 +164,29 @@ def test_ended_by_a_time_limit_and_resumed(sampler, tmp_path, monkeypatch, undis
         {name: values[:1] for name, values in resumed.trace.items()},
         {name: values[:1] for name, values in whole.trace.items()},
     )
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="chains/run.py, ChainRun.run: the warm-up that a time limit cut short stays short when resumed",
+)
+def test_ended_by_a_time_limit_in_the_warm_up_and_resumed(tmp_path, monkeypatch, undisturbed):
+    """The draw that the limit asks for is none of the planned run; resumed, the warm-up goes on first."""
+    monkeypatch.setattr(running.Control, "out_of_time", property(lambda self: True))
+    with pytest.warns(UserWarning, match="time limit"):
+        sample("categorical", "direct", DRAWS, run_dir=tmp_path / "run", time_limit=1.0)
+    monkeypatch.undo()
+    assert_same(fr.resume(tmp_path / "run"), undisturbed("categorical", "direct"))
+
+
+@pytest.mark.xfail(strict=True, reason="sampling.py, resume: the larger number of draws is not written down")
+def test_more_draws_that_were_interrupted_are_still_planned(tmp_path, monkeypatch, undisturbed):
+    sample("categorical", "crf", 5, run_dir=tmp_path / "run")
+    with monkeypatch.context() as patch:
+        break_after(patch, 18)
+        with pytest.raises(Broken):
+            fr.resume(tmp_path / "run", draws=DRAWS, workers=1)
+    assert_same(fr.resume(tmp_path / "run"), undisturbed("categorical", "crf"))
 
 
 KILLED = """

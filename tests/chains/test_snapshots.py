@@ -47,7 +47,9 @@ def test_as_many_as_fit():
     assert Snapshots.for_size(MOST_BYTES // 20).most == 10
 
 
-@pytest.mark.parametrize(("largest", "kind"), [(0, np.uint8), (255, np.uint8), (256, np.uint16), (70_000, np.uint32)])
+@pytest.mark.parametrize(
+    ("largest", "kind"), [(0, np.uint8), (255, np.uint8), (256, np.uint16), (70_000, np.uint32)]
+)
 def test_narrowest(largest, kind):
     labels = narrowest(np.array([0, largest], np.int32))
     assert labels.dtype == kind
@@ -69,7 +71,9 @@ def test_a_longer_run_keeps_the_same_draws_so_far():
 @pytest.mark.parametrize("sampler", ["crf", "direct"])
 def test_a_snapshot_is_its_draw(sampler):
     corpus = fr.Corpus.from_matrix(np.random.default_rng(0).poisson(1.0, (5, 6)))
-    posterior = fr.sample(corpus, fr.Categorical(6, fr.Gamma(1, 1)), sampler=sampler, draws=40, warmup=3, keep_labels=True)
+    posterior = fr.sample(
+        corpus, fr.Categorical(6, fr.Gamma(1, 1)), sampler=sampler, draws=40, warmup=3, keep_labels=True
+    )
     for chain, snapshots in enumerate(posterior.snapshots):
         assert len(snapshots) <= MOST_KEPT
         for entry in snapshots:
@@ -81,7 +85,9 @@ def test_a_snapshot_is_its_draw(sampler):
                 assert getattr(entry, name) == posterior.trace[name][chain, entry.draw]
 
 
-@pytest.mark.xfail(strict=True, reason="state/compact.py:30: table counts that are held keep their old slots")
+@pytest.mark.xfail(
+    strict=True, reason="state/compact.py, compact: table counts that are held keep their old slots"
+)
 def test_snapshots_of_a_sweep_without_moves():
     """A schedule may rest in a sweep, and the topics may be moved together in just that one."""
     corpus = fr.Corpus.from_matrix(np.random.default_rng(0).poisson(1.0, (10, 8)))

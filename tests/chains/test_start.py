@@ -37,7 +37,9 @@ def test_a_number_of_topics():
 
 def test_nothing_said_is_the_square_root():
     assert [usual_topics(n) for n in (1, 2, 4, 5, 100, 10**6)] == [1, 2, 2, 3, 10, 100]
-    np.testing.assert_array_equal(start(None).topic_of_observation, start(usual_topics(10)).topic_of_observation)
+    np.testing.assert_array_equal(
+        start(None).topic_of_observation, start(usual_topics(10)).topic_of_observation
+    )
 
 
 @pytest.mark.parametrize("view", [Weights, Seating])
@@ -90,7 +92,14 @@ def test_each_chain_from_its_own_start():
     one, two = [0] * 10, list(range(10))
     kept = fr.moves.TopicWeights()  # leaves the topics as they are
     posterior = fr.sample(
-        SHUFFLED, fr.Categorical(3), sampler=[kept], start=[one, two, 2], chains=3, draws=1, warmup=0, keep_labels=True
+        SHUFFLED,
+        fr.Categorical(3),
+        sampler=[kept],
+        start=[one, two, 2],
+        chains=3,
+        draws=1,
+        warmup=0,
+        keep_labels=True,
     )
     assert canonical(posterior.labels[0, 0]) == tuple(one)
     assert canonical(posterior.labels[1, 0]) == tuple(two)
@@ -134,7 +143,9 @@ def test_the_last_state_of_a_run_is_a_start():
 )
 def test_wrong_starts(what, words, tmp_path):
     with pytest.raises(fr.InputError) as caught:
-        fr.sample(SHUFFLED, fr.Categorical(3), start=what, draws=1, warmup=0, chains=2, run_dir=tmp_path / "run")
+        fr.sample(
+            SHUFFLED, fr.Categorical(3), start=what, draws=1, warmup=0, chains=2, run_dir=tmp_path / "run"
+        )
     for word in words:
         assert any(choice in str(caught.value) for choice in word.split("|"))
     assert not (tmp_path / "run").exists()
@@ -150,7 +161,7 @@ def saved(data=SHUFFLED, family=None, sampler="direct", **settings):
 
 OTHER_MODEL = pytest.mark.xfail(
     strict=True,
-    reason="chains/start.py:88: a saved state brings its own concentrations and statistics, prior included",
+    reason="chains/start.py, _checked_state: a saved state brings its own concentrations and statistics, prior included",
 )
 
 
@@ -163,7 +174,9 @@ def test_a_state_of_another_number_of_observations_is_refused():
 @OTHER_MODEL
 @pytest.mark.parametrize("name", ["alpha", "gamma"])
 def test_a_fixed_concentration_counts_more_than_that_of_a_saved_state(name):
-    posterior = fr.sample(SHUFFLED, fr.Categorical(3), start=saved(), draws=2, warmup=1, chains=1, **{name: 7.5})
+    posterior = fr.sample(
+        SHUFFLED, fr.Categorical(3), start=saved(), draws=2, warmup=1, chains=1, **{name: 7.5}
+    )
     np.testing.assert_array_equal(posterior.trace[name], 7.5)
 
 
@@ -202,7 +215,8 @@ def test_a_state_of_another_family_is_counted_anew_or_refused():
 
 
 @pytest.mark.xfail(
-    strict=True, reason="chains/start.py:83: a seating of other groups is taken, and memory beyond it is written"
+    strict=True,
+    reason="chains/start.py, _checked_state: a seating of other groups is taken, and memory beyond it is written",
 )
 def test_a_seating_of_other_groups_is_refused():
     """Without a check this ends in a segmentation fault, so only the start is made here."""
@@ -212,6 +226,8 @@ def test_a_seating_of_other_groups_is_refused():
         make_start(saved(sampler="crf"), model, Seating, other.to_grouped_order, start_streams(0, 0))
 
 
-@pytest.mark.xfail(strict=True, reason="chains/start.py:54: slots are made for all K topics, occupied or not")
+@pytest.mark.xfail(
+    strict=True, reason="chains/start.py, make_start: slots are made for all K topics, occupied or not"
+)
 def test_a_huge_number_of_topics_takes_no_room():
     assert start(200_000).capacity < 100

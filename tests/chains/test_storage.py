@@ -13,7 +13,9 @@ from franchise.chains import storage
 from franchise.chains.storage import ChainStore, write_atomically
 from tests.chains.runs import assert_same, sample
 
-DAMAGE = pytest.mark.xfail(strict=True, reason="chains/storage.py:97,159: what the parsers raise escapes as it is")
+DAMAGE = pytest.mark.xfail(
+    strict=True, reason="chains/storage.py and data/storage.py: what the parsers raise escapes as it is"
+)
 
 
 @pytest.fixture
@@ -24,7 +26,9 @@ def run(tmp_path):
 
 
 def contents(folder):
-    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
 def test_what_is_in_it(run):
@@ -91,7 +95,10 @@ def test_what_the_logs_have_beyond_the_checkpoint_is_cut_off(run):
     assert (run / "chain-0" / "trace.log").read_bytes().count(b"\n") == 6 + 2 * 7
 
 
-@pytest.mark.xfail(strict=True, reason="chains/storage.py:169: reading cuts the logs, though the run may still be going on")
+@pytest.mark.xfail(
+    strict=True,
+    reason="chains/storage.py, read_checkpoint: reading cuts the logs, though the run may still be going on",
+)
 def test_loading_changes_no_file(run):
     """Another process may be between the logs and the checkpoint: what it has written is not ours to cut."""
     with open(run / "chain-0" / "trace.log", "ab") as file:
@@ -111,7 +118,8 @@ def test_loading_changes_no_file(run):
         pytest.param(
             0,
             marks=pytest.mark.xfail(
-                strict=True, reason="chains/storage.py:178: int(checksum, 16) raises ValueError for what is no number"
+                strict=True,
+                reason="chains/storage.py, read_trace: int(checksum, 16) raises ValueError for what is no number",
             ),
         ),
     ],
@@ -124,7 +132,7 @@ def test_a_damaged_line_is_named(run, place):
     line[place] = ord("~")
     path.write_bytes(b"".join([*lines[:3], bytes(line), *lines[4:]]))
     for action in (fr.load, fr.resume):
-        with pytest.raises(fr.InputError, match=rf"chain-1.*trace\.log.*line 4: checksum"):
+        with pytest.raises(fr.InputError, match=r"chain-1.*trace\.log.*line 4: checksum"):
             action(run)
 
 
@@ -152,7 +160,9 @@ def test_a_missing_checkpoint_is_explained(run):
 
 
 @DAMAGE
-@pytest.mark.parametrize("name", ["chain-0/checkpoint.safetensors", "run.json", "data.json", "data.safetensors"])
+@pytest.mark.parametrize(
+    "name", ["chain-0/checkpoint.safetensors", "run.json", "data.json", "data.safetensors"]
+)
 def test_a_damaged_file_is_named(run, name):
     path = run / name
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
@@ -241,14 +251,18 @@ def test_numbers_come_back_to_the_bit(tmp_path):
 )
 def test_groups_of_any_kind_come_back(groups, tmp_path):
     data = fr.Groups([3, 1, 4, 1], groups)
-    done = fr.sample(data, fr.Poisson(), draws=3, warmup=1, chains=1, run_dir=tmp_path / "run", keep_labels=True)
+    done = fr.sample(
+        data, fr.Poisson(), draws=3, warmup=1, chains=1, run_dir=tmp_path / "run", keep_labels=True
+    )
     again = fr.load(tmp_path / "run")
     assert_same(again, done)
     assert again.data.n_groups == data.n_groups
     np.testing.assert_array_equal(again.data.group_of_observation, data.group_of_observation)
 
 
-@pytest.mark.xfail(strict=True, reason="chains/storage.py:72: the folder is made before the data are known to be plain")
+@pytest.mark.xfail(
+    strict=True, reason="chains/storage.py, create: the folder is made before the data are known to be plain"
+)
 def test_groups_that_cannot_be_kept_leave_nothing(tmp_path):
     data = fr.Groups([3, 1], [frozenset({1}), frozenset({2})])
     with pytest.raises(fr.InputError, match="frozenset"):

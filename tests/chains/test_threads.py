@@ -66,7 +66,8 @@ def fail_beside_a_long_task(failing: int) -> tuple[float, bool]:
         pytest.param(
             1,
             marks=pytest.mark.xfail(
-                strict=True, reason="engines/threads.py:40: results are awaited in order, so the first task is waited for"
+                strict=True,
+                reason="engines/threads.py, map: results are awaited in order, so the first task is waited for",
             ),
         ),
     ],

@@ -165,7 +165,9 @@ def test_all_moves_of_a_composition():
             lambda: resolve([in_turn()], model_of("categorical")),
             ["move"],
             marks=pytest.mark.xfail(
-                strict=True, raises=StopIteration, reason="recipes/__init__.py:42: StopIteration escapes"
+                strict=True,
+                raises=StopIteration,
+                reason="recipes/__init__.py, resolve: StopIteration escapes",
             ),
         ),
     ],

@@ -87,7 +87,10 @@ def test_empty_groups_take_no_part():
     """The same random numbers, the same alpha, with and without groups that have no observations."""
     model = learned(fr.Gamma(1.0, 1.0), 1.0)
     padded = type(model)(
-        model.data._replace(offsets=frozen(np.array([0, 0, 4, 4, 6, 6]))), model.family, model.alpha, model.gamma
+        model.data._replace(offsets=frozen(np.array([0, 0, 4, 4, 6, 6]))),
+        model.family,
+        model.alpha,
+        model.gamma,
     )
     results = []
     for which in (model, padded):

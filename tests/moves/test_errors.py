@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import franchise as fr
@@ -14,7 +15,10 @@ from franchise.moves import (
     every,
     in_turn,
 )
+from franchise.moves.base import sweep_with_room
+from franchise.state import Weights
 from tests.kernels.foreign import Stubborn
+from tests.state.cases import model_of, random_state
 
 DATA = fr.Groups([1, 0, 1, 1], [0, 0, 1, 1])
 
@@ -39,9 +43,32 @@ def test_a_fixed_prior_is_not_learned():
 
 
 @pytest.mark.xfail(
-    strict=True, reason="moves/crf_gibbs.py:40, direct_assignment.py:40: a numba TypingError escapes"
+    strict=True, reason="moves/crf_gibbs.py, direct_assignment.py: a numba TypingError escapes"
 )
 @pytest.mark.parametrize("move", [CrfGibbs(sparse=True), DirectAssignment(sparse=True)])
 def test_the_sparse_kernel_needs_categories(move):
     with pytest.raises(fr.InputError, match="sparse"):
         fr.sample(DATA, fr.Poisson(), sampler=[move], draws=1, warmup=0, chains=1)
+
+
+def test_a_family_without_usable_weights_is_named():
+    """Our fault or that of whoever wrote the family, not that of the data."""
+    model = model_of("poisson")
+    state = random_state(Weights, model, np.random.default_rng(0))
+    with pytest.raises(fr.InternalError, match=r"Poisson.*place 7.*check_family"):
+        sweep_with_room(model, state, lambda start: -1 - 7)
+
+
+def test_room_is_made_where_a_sweep_stops():
+    model = model_of("poisson")
+    state = random_state(Weights, model, np.random.default_rng(0))
+    capacity, places = state.capacity, iter([2, 2, 5, model.data.n_observations])
+    begun = []
+
+    def sweep(start):
+        begun.append((start, state.capacity > capacity))
+        return next(places)
+
+    sweep_with_room(model, state, sweep)
+    assert begun == [(0, False), (2, True), (2, True), (5, True)]
+    state.check_consistency(model.data, model.family)

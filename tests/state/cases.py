@@ -72,4 +72,4 @@ def naive_cells(state: Any, model: Model, cells: Any) -> dict[tuple[int, int], i
     return dict(zip(met, cells.tables.tolist(), strict=True))
 
 
-__all__ = ["ALPHA", "GAMMA", "GROUPS", "NAIVE", "CASES"]
+__all__ = ["ALPHA", "CASES", "GAMMA", "GROUPS", "NAIVE"]

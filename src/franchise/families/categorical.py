@@ -31,9 +31,7 @@ from franchise.kernels.dirichlet import (
     fill_short_block_weights,
     log_rising_sums,
 )
-from franchise.kernels.random import draw_dirichlets
-from franchise.priors import Gamma
-from franchise.validation import check_integer, describe
+from franchise.validation import describe
 
 
 class CategoricalStatistics(NamedTuple):
@@ -69,10 +67,6 @@ class Categorical(DirichletPrior, Family):
     exact_statistics = True
     sparse = True
 
-    def __init__(self, size: int, prior: float | np.ndarray | Gamma = 0.1) -> None:
-        self.size = check_integer("size", size, minimum=1)
-        self.set_prior_argument(prior)
-
     def prepare(self, observations: Any) -> np.ndarray:
         """Category ids as int32, each from 0 to size - 1."""
         ids = np.asarray(observations)
@@ -103,13 +97,6 @@ class Categorical(DirichletPrior, Family):
             prior=prior,
             prior_mass=np.array([mass]),
         )
-
-    def draw_parameters(
-        self, statistics: CategoricalStatistics, limit: int, rng: np.random.Generator
-    ) -> CategoricalParameters:
-        """phi_k ~ Dirichlet(eta + n_k), in logs."""
-        shapes = statistics.counts[:, :limit].T + statistics.prior
-        return CategoricalParameters(draw_dirichlets(shapes, rng))
 
     def draw_observations(
         self, parameters: CategoricalParameters, topics: np.ndarray, rng: np.random.Generator, like: Any

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from franchise.errors import InputError
+from franchise.kernels.random import draw_dirichlets
 from franchise.priors import Gamma, check_number_or_gamma
-from franchise.validation import describe
+from franchise.validation import check_integer, describe
 
 
 class DirichletPrior:
@@ -20,10 +21,10 @@ class DirichletPrior:
     state of a chain when it is learned.
     """
 
-    size: int
+    Parameters: ClassVar[type]
 
-    def set_prior_argument(self, prior: Any) -> None:
-        """Check and keep the argument `prior` of the constructor."""
+    def __init__(self, size: int, prior: float | np.ndarray | Gamma = 0.1) -> None:
+        self.size = check_integer("size", size, minimum=1)
         self.prior: float | np.ndarray | Gamma
         if isinstance(prior, (list, tuple, np.ndarray)) and np.ndim(prior) > 0:
             self.prior = self._checked_vector(np.asarray(prior))
@@ -52,6 +53,10 @@ class DirichletPrior:
         if isinstance(self.prior, np.ndarray):
             return self.prior.copy()
         return np.full(self.size, self.prior.mean if isinstance(self.prior, Gamma) else self.prior)
+
+    def draw_parameters(self, statistics: Any, limit: int, rng: np.random.Generator) -> Any:
+        """phi_k ~ Dirichlet(eta + n_k), in logs."""
+        return self.Parameters(draw_dirichlets(statistics.counts[:, :limit].T + statistics.prior, rng))
 
     @staticmethod
     def prior_value(statistics: Any) -> float:

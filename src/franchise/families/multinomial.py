@@ -31,9 +31,9 @@ from franchise.families.border import numeric_rows
 from franchise.families.dirichlet import DirichletPrior, draw_categories
 from franchise.kernels.compile import helper
 from franchise.kernels.dirichlet import SHORT_BLOCK, log_rising, log_rising_sums, multiply_ratio, sum_of
-from franchise.kernels.random import draw_dirichlets, exponentiate
+from franchise.kernels.random import exponentiate
 from franchise.priors import Gamma
-from franchise.validation import check_counts, check_integer
+from franchise.validation import check_counts
 
 
 class CountRows(NamedTuple):
@@ -78,10 +78,6 @@ class Multinomial(DirichletPrior, Family):
     Statistics = MultinomialStatistics
     Parameters = MultinomialParameters
 
-    def __init__(self, size: int, prior: float | np.ndarray | Gamma = 0.1) -> None:
-        self.size = check_integer("size", size, minimum=1)
-        self.set_prior_argument(prior)
-
     def prepare(self, observations: Any) -> CountRows:
         """Counts row by row, zeros left out; from a dense or a SciPy sparse array of shape (N, size)."""
         matrix: Any
@@ -123,13 +119,6 @@ class Multinomial(DirichletPrior, Family):
             prior=prior,
             prior_mass=np.array([mass]),
         )
-
-    def draw_parameters(
-        self, statistics: MultinomialStatistics, limit: int, rng: np.random.Generator
-    ) -> MultinomialParameters:
-        """phi_k ~ Dirichlet(eta + n_k), in logs."""
-        shapes = statistics.counts[:, :limit].T + statistics.prior
-        return MultinomialParameters(draw_dirichlets(shapes, rng))
 
     def draw_observations(
         self, parameters: MultinomialParameters, topics: np.ndarray, rng: np.random.Generator, like: CountRows

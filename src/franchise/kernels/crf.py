@@ -24,7 +24,7 @@ from franchise.kernels.compile import helper, kernel
 from franchise.kernels.direct import fill_own_part, search, search_common_part, sum_common_part
 from franchise.kernels.random import draw_from_weights
 from franchise.kernels.seating import draw_table_of_topic, open_table, seat_at, unseat
-from franchise.kernels.slots import first_vacant, group_of, slots_in_use
+from franchise.kernels.slots import enlist, first_vacant, group_of, slots_in_use, strike_out
 
 
 @helper
@@ -106,8 +106,7 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
         for topic in range(limit):
             shared[topic] = tables.tables_per_topic[topic] * inverse_mass[topic]
             if in_group[topic] > 0.0:
-                alive[alive_count], place[topic] = topic, alive_count
-                alive_count += 1
+                alive_count = enlist(alive, place, alive_count, topic)
         while index < offsets[group + 1]:
             if vacant == capacity:
                 return index
@@ -118,9 +117,7 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
                 old = unseat(tables, statistics, observations, index, begin)
                 in_group[old] -= 1.0
                 if in_group[old] == 0.0:
-                    alive_count -= 1
-                    moved = alive[alive_count]
-                    alive[place[old]], place[moved] = moved, place[old]
+                    alive_count = strike_out(alive, place, alive_count, old)
                 if sizes[old] == 0:
                     vacant = min(vacant, old)
                 shared[old] = tables.tables_per_topic[old] * inverse_mass[old]
@@ -141,8 +138,7 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
                 table = open_table(tables, group, begin, topic)
             seat_at(tables, statistics, observations, index, begin, table)
             if in_group[topic] == 0.0:
-                alive[alive_count], place[topic] = topic, alive_count
-                alive_count += 1
+                alive_count = enlist(alive, place, alive_count, topic)
             in_group[topic] += 1.0
             shared[topic] = tables.tables_per_topic[topic] * inverse_mass[topic]
             if topic == vacant:

@@ -25,7 +25,7 @@ import numpy as np
 from franchise.kernels import verbs
 from franchise.kernels.compile import helper, kernel, summing_helper
 from franchise.kernels.random import draw_from_weights, draw_stick
-from franchise.kernels.slots import first_vacant, group_of, slots_in_use
+from franchise.kernels.slots import enlist, first_vacant, group_of, slots_in_use, strike_out
 
 
 class Assignment(NamedTuple):
@@ -134,8 +134,7 @@ def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, st
         for topic in range(limit):
             shared[topic] = alpha * assignment.topic_weights[topic] * inverse_mass[topic]
             if in_group[topic] > 0.0:
-                alive[alive_count], place[topic] = topic, alive_count
-                alive_count += 1
+                alive_count = enlist(alive, place, alive_count, topic)
         for index in range(max(start, offsets[group]), offsets[group + 1]):
             if vacant == capacity:
                 return index
@@ -148,9 +147,7 @@ def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, st
                 sizes[old] -= 1
                 in_group[old] -= 1.0
                 if in_group[old] == 0.0:
-                    alive_count -= 1
-                    moved = alive[alive_count]
-                    alive[place[old]], place[moved] = moved, place[old]
+                    alive_count = strike_out(alive, place, alive_count, old)
                 if sizes[old] == 0:
                     close_topic(statistics, assignment, old)
                     vacant = min(vacant, old)
@@ -173,8 +170,7 @@ def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, st
             verbs.add(statistics, observations, index, topic)
             sizes[topic] += 1
             if in_group[topic] == 0.0:
-                alive[alive_count], place[topic] = topic, alive_count
-                alive_count += 1
+                alive_count = enlist(alive, place, alive_count, topic)
             in_group[topic] += 1.0
             shared[topic] = alpha * assignment.topic_weights[topic] * inverse_mass[topic]
             topics[index] = topic

@@ -38,3 +38,20 @@ def group_of(offsets, index):
         else:
             high = middle
     return low
+
+
+@helper
+def enlist(alive, place, count, topic):
+    """Put a topic at the end of the list of those alive in a document, ``alive[:count]``; the new count."""
+    alive[count] = topic
+    place[topic] = count
+    return count + 1
+
+
+@helper
+def strike_out(alive, place, count, topic):
+    """Take a topic out of the list; the last one takes its place. The new count."""
+    last = alive[count - 1]
+    alive[place[topic]] = last
+    place[last] = place[topic]
+    return count - 1

@@ -15,6 +15,7 @@ To write one, subclass `Move`, state the target, and prove it: ``franchise.check
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -22,6 +23,8 @@ from franchise.errors import InputError, InternalError
 from franchise.families.base import Family
 from franchise.model import Model
 from franchise.state.base import State
+from franchise.state.seating import Seating
+from franchise.state.weights import Weights
 from franchise.streams import Streams
 
 HDP = "HDP"
@@ -61,10 +64,18 @@ class Move:
             )
 
 
-def check_sweep(where: int, family: Family) -> None:
-    """InternalError if a kernel stopped because a family gave weights that are not finite or all zero."""
-    if where < 0:
-        raise InternalError(
-            f"{type(family).__name__} gave no usable weights for the observation or table at place {-1 - where} "
-            f"(all zero, infinite or not a number). Run franchise.check_family on it."
-        )
+def sweep_with_room(model: Model, state: Seating | Weights, sweep: Callable[[int], int]) -> None:
+    """Run a kernel over all observations, making room for topics whenever it stops for want of slots.
+
+    `sweep` takes the place to start from and returns the one where it stopped; a negative one says that the
+    family gave weights there that are not finite or all zero, which is an InternalError.
+    """
+    where = sweep(0)
+    while where < model.data.n_observations:
+        if where < 0:
+            raise InternalError(
+                f"{type(model.family).__name__} gave no usable weights for the observation or table at place "
+                f"{-1 - where} (all zero, infinite or not a number). Run franchise.check_family on it."
+            )
+        state.make_room(model.family)
+        where = sweep(where)

@@ -7,7 +7,7 @@ from typing import Any
 
 from franchise.kernels.crf import sweep_seats_dense, sweep_seats_sparse, sweep_tables
 from franchise.model import Model
-from franchise.moves.base import Move, MoveReport, check_sweep
+from franchise.moves.base import Move, MoveReport, sweep_with_room
 from franchise.state.seating import Seating
 from franchise.streams import Streams
 
@@ -40,20 +40,19 @@ class CrfGibbs(Move):
         sparse = family.sparse if self.sparse is None else self.sparse
         sweep_seats = sweep_seats_sparse if sparse else sweep_seats_dense
         alpha, gamma = state.group_concentration, state.top_concentration
-        where = 0
-        while where < data.n_observations:
-            where = sweep_seats(
-                state.statistics, data.observations, data.offsets, state.tables, alpha, gamma, where, rng
+        sweep_with_room(
+            model,
+            state,
+            lambda start: sweep_seats(
+                state.statistics, data.observations, data.offsets, state.tables, alpha, gamma, start, rng
+            ),
+        )
+        if self.tables:
+            sweep_with_room(
+                model,
+                state,
+                lambda start: sweep_tables(
+                    state.statistics, data.observations, data.offsets, state.tables, gamma, start, rng
+                ),
             )
-            check_sweep(where, family)
-            if where < data.n_observations:
-                state.make_room(family)
-        where = 0
-        while self.tables and where < data.n_observations:
-            where = sweep_tables(
-                state.statistics, data.observations, data.offsets, state.tables, gamma, where, rng
-            )
-            check_sweep(where, family)
-            if where < data.n_observations:
-                state.make_room(family)
         return MoveReport()

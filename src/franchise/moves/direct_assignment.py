@@ -7,7 +7,7 @@ from typing import Any
 
 from franchise.kernels.direct import sweep_dense, sweep_sparse
 from franchise.model import Model
-from franchise.moves.base import Move, MoveReport, check_sweep
+from franchise.moves.base import Move, MoveReport, sweep_with_room
 from franchise.state.weights import Weights
 from franchise.streams import Streams
 
@@ -41,12 +41,11 @@ class DirectAssignment(Move):
         sweep = sweep_sparse if sparse else sweep_dense
         alpha, gamma = state.group_concentration, state.top_concentration
         state.cell_tables = None
-        where = 0
-        while where < data.n_observations:
-            where = sweep(
-                state.statistics, data.observations, data.offsets, state.assignment, alpha, gamma, where, rng
-            )
-            check_sweep(where, family)
-            if where < data.n_observations:
-                state.make_room(family)
+        sweep_with_room(
+            model,
+            state,
+            lambda start: sweep(
+                state.statistics, data.observations, data.offsets, state.assignment, alpha, gamma, start, rng
+            ),
+        )
         return MoveReport()

@@ -11,8 +11,8 @@ Observations are in grouped order throughout.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -106,13 +106,19 @@ class State:
         """Count statistics and sizes anew from the assignments."""
         raise NotImplementedError
 
-    def copy(self) -> State:
+    def copy(self) -> Self:
         """An independent copy."""
-        raise NotImplementedError
+        return type(self)(**{field.name: _copied(getattr(self, field.name)) for field in fields(self)})
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""
         raise NotImplementedError
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return type(value)(*map(_copied, value)) if isinstance(value, tuple) else value
 
 
 def grown(array: np.ndarray, capacity: int) -> np.ndarray:

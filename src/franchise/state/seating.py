@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -96,20 +96,6 @@ class Seating(State):
         self.statistics = family.grow(self.statistics, capacity)
         self.observations_per_topic = grown(self.observations_per_topic, capacity)
         self.tables_per_topic = grown(self.tables_per_topic, capacity)
-
-    def copy(self) -> Seating:
-        """An independent copy."""
-        return replace(
-            self,
-            statistics=type(self.statistics)(*(np.copy(field) for field in self.statistics)),
-            observations_per_topic=self.observations_per_topic.copy(),
-            table_of_observation=self.table_of_observation.copy(),
-            topic_of_table=self.topic_of_table.copy(),
-            size_of_table=self.size_of_table.copy(),
-            table_slots=self.table_slots.copy(),
-            tables_per_topic=self.tables_per_topic.copy(),
-            table_count=self.table_count.copy(),
-        )
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -80,17 +80,6 @@ class Weights(State):
         self.statistics = family.grow(self.statistics, capacity)
         self.observations_per_topic = grown(self.observations_per_topic, capacity)
         self.topic_weights = grown(self.topic_weights, capacity)
-
-    def copy(self) -> Weights:
-        """An independent copy."""
-        return replace(
-            self,
-            statistics=type(self.statistics)(*(np.copy(field) for field in self.statistics)),
-            observations_per_topic=self.observations_per_topic.copy(),
-            topic_of_observation=self.topic_of_observation.copy(),
-            topic_weights=self.topic_weights.copy(),
-            unseen_weight=self.unseen_weight.copy(),
-        )
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""
