@@ -73,6 +73,7 @@ class Theirs:
 
     @property
     def topics(self) -> int:
+        """Topics in use."""
         return self.model.live_k
 
     def round(self) -> float:

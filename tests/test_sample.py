@@ -105,9 +105,6 @@ def test_no_warm_up():
     assert all(values.shape == (2, 0) for values in posterior.warmup_trace.values())
 
 
-@pytest.mark.xfail(
-    strict=True, reason="chains/trace.py, stack: with warmup=0 the warm-up trace has no names at all"
-)
 def test_no_warm_up_is_a_trace_of_length_zero():
     assert sample(warmup=0).warmup_trace["n_topics"].shape == (2, 0)
 
@@ -186,10 +183,6 @@ def test_labels_that_will_not_fit_are_refused_at_once(monkeypatch, tmp_path):
     assert sample().labels is None
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="sampling.py, _check_memory: the labels are held up to three times while they are gathered",
-)
 def test_the_memory_asked_for_is_the_memory_used():
     """What is needed at most, measured, is no more than what the check counts (and a little)."""
     import tracemalloc
@@ -392,10 +385,6 @@ def test_the_family_of_a_corpus_is_categorical():
     assert_same(posterior, sample(family=fr.Categorical(6)))
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="recipes/__init__.py, resolve: a Gamma prior of a concentration is ignored without a word",
-)
 def test_moves_that_leave_a_learned_concentration_alone_are_said_to():
     """alpha and gamma are learned unless said otherwise; a sampler without a move for them keeps them fixed."""
     with pytest.warns(UserWarning, match="alpha"):

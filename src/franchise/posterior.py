@@ -9,7 +9,7 @@ import numpy as np
 
 from franchise.chains.run import ChainRun
 from franchise.chains.snapshots import Snapshot
-from franchise.chains.trace import stack
+from franchise.chains.trace import names_of, stack
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.families.base import Family
@@ -54,18 +54,17 @@ class Posterior:
     seed: int
 
     @classmethod
-    def from_runs(cls, runs: list[ChainRun], data: GroupedData, sampler: str) -> Posterior:
-        """Gather what the chains have kept."""
+    def from_runs(
+        cls, runs: list[ChainRun], data: GroupedData, sampler: str, labels: np.ndarray | None
+    ) -> Posterior:
+        """Gather what the chains have kept; `labels` is the array that they filled, if any."""
         draws = min(len(run.trace) for run in runs)
-        labels = None
-        if runs[0].plan.keep_labels:
-            labels = data.to_input_order(np.stack([np.stack(run.labels[:draws]) for run in runs]))
+        warmup = min(len(run.warmup_trace) for run in runs)
+        names = names_of([run.trace for run in runs])
         return cls(
-            trace=stack([run.trace for run in runs], draws),
-            warmup_trace=stack(
-                [run.warmup_trace for run in runs], min(len(run.warmup_trace) for run in runs)
-            ),
-            labels=labels,
+            trace=stack([run.trace for run in runs], draws, names),
+            warmup_trace=stack([run.warmup_trace for run in runs], warmup, names),
+            labels=None if labels is None else labels[:, :draws],
             snapshots=[run.snapshots.kept for run in runs],
             states=[run.chain.state for run in runs],
             data=data,

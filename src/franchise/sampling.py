@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import secrets
 import warnings
+from functools import partial
 from typing import Any
 
 from franchise.chains.chain import Chain
 from franchise.chains.progress import make_progress
-from franchise.chains.run import ChainRun, Control, Plan, run_chains
+from franchise.chains.run import ChainRun, Control, Plan, make_room_for_labels, run_chains
 from franchise.chains.snapshots import Snapshots
 from franchise.chains.start import make_start, start_streams, starts_of_chains
 from franchise.chains.storage import RunDirectory
@@ -116,7 +117,7 @@ def sample(
     for number, state in enumerate(states):
         chain = Chain(model, schedule, state, seed, number, plan.warmup, engine)
         store = None if run is None else run.chain(number)
-        runs.append(ChainRun(chain, plan, Snapshots.for_size(model.data.n_observations), store))
+        runs.append(ChainRun(chain, plan, data, Snapshots.for_size(model.data.n_observations), store))
         if store is not None:
             runs[-1].checkpoint()
     return _run(runs, data, name, engine, progress, time_limit, run)
@@ -148,6 +149,10 @@ def resume(
         time_limit = check_positive("time_limit", time_limit)
     engine = _make_engine(engine, workers)
     run, runs, data, name = _open(run_dir, draws, engine)
+    if draws is not None:
+        run.write_settings({**run.settings(), "draws": draws})
+    for chain in runs:
+        chain.forget_what_came_after()
     return _run(runs, data, name, engine, progress, time_limit, run)
 
 
@@ -158,7 +163,7 @@ def load(path: Any) -> Posterior:
         raise InputError(
             f"the run in {str(run.path)!r} has no kept draws yet. Go on with it by franchise.resume."
         )
-    return Posterior.from_runs(runs, data, name)
+    return Posterior.from_runs(runs, data, name, make_room_for_labels(runs))
 
 
 def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any) -> Model:
@@ -238,6 +243,7 @@ def _run(
     done = [chain.chain.sweeps for chain in runs]
     shown = make_progress(progress, len(runs), plan.total, done, data.n_observations, unit)
     control = Control(time_limit)
+    labels = make_room_for_labels(runs)
     try:
         run_chains(runs, engine, control, shown, interruptible=run is not None or len(runs) > 1)
     except KeyboardInterrupt:
@@ -250,7 +256,7 @@ def _run(
             f"draws are kept of each chain, after {min(chain.chain.warmup for chain in runs)} sweeps of warm-up",
             stacklevel=3,
         )
-    return Posterior.from_runs(runs, data, name)
+    return Posterior.from_runs(runs, data, name, labels)
 
 
 def _settings(
@@ -302,8 +308,8 @@ def _open(
         thin=settings["thin"],
         keep_labels=settings["keep_labels"],
     )
-    runs = [
-        ChainRun.from_checkpoint(run.chain(number), model, schedule, settings["seed"], number, plan, engine)
-        for number in range(settings["chains"])
-    ]
+    runs = []
+    for number in range(settings["chains"]):
+        make_chain = partial(Chain, model, schedule, seed=settings["seed"], number=number, engine=engine)
+        runs.append(ChainRun.from_checkpoint(run.chain(number), model, make_chain, plan, data))
     return run, runs, data, settings["sampler"]

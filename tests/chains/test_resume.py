@@ -21,11 +21,6 @@ from tests.chains.runs import CASES, assert_same, assert_same_traces, sample
 SAMPLERS = ["crf", "direct"]
 DRAWS = 12
 
-CAPACITY = (
-    "state/save.py: the capacity is not kept, so a resumed chain grows at another observation, and the sparse "
-    "sweeps then list the group's topics in another order (see tests/kernels/test_sweeps.py)"
-)
-
 
 @pytest.fixture
 def checkpoints_every_sweep(monkeypatch):
@@ -166,10 +161,6 @@ def test_ended_by_a_time_limit_and_resumed(sampler, tmp_path, monkeypatch, undis
     )
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="chains/run.py, ChainRun.run: the warm-up that a time limit cut short stays short when resumed",
-)
 def test_ended_by_a_time_limit_in_the_warm_up_and_resumed(tmp_path, monkeypatch, undisturbed):
     """The draw that the limit asks for is none of the planned run; resumed, the warm-up goes on first."""
     monkeypatch.setattr(running.Control, "out_of_time", property(lambda self: True))
@@ -179,7 +170,6 @@ def test_ended_by_a_time_limit_in_the_warm_up_and_resumed(tmp_path, monkeypatch,
     assert_same(fr.resume(tmp_path / "run"), undisturbed("categorical", "direct"))
 
 
-@pytest.mark.xfail(strict=True, reason="sampling.py, resume: the larger number of draws is not written down")
 def test_more_draws_that_were_interrupted_are_still_planned(tmp_path, monkeypatch, undisturbed):
     sample("categorical", "crf", 5, run_dir=tmp_path / "run")
     with monkeypatch.context() as patch:
@@ -200,8 +190,7 @@ sample({case!r}, {sampler!r}, {draws}, run_dir={folder!r}, workers=2)
 @pytest.mark.parametrize(
     ("case", "sampler"),
     [
-        # Where it is killed decides whether topics run out of slots elsewhere: see the test of many topics below.
-        pytest.param("categorical", "direct", marks=pytest.mark.xfail(strict=False, reason=CAPACITY)),
+        pytest.param("categorical", "direct"),
         ("gaussian-full", "crf"),
     ],
 )
@@ -261,7 +250,6 @@ def test_any_sampler_made_of_moves_can_be_resumed(tmp_path):
     assert_same(fr.resume(tmp_path / "run", draws=9), whole)
 
 
-@pytest.mark.xfail(strict=True, reason=CAPACITY)
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_resumed_while_many_topics_open(sampler, tmp_path):
     """Sweeps that run out of slots must give the same bits as those of a chain that had them already."""

@@ -85,9 +85,6 @@ def test_a_snapshot_is_its_draw(sampler):
                 assert getattr(entry, name) == posterior.trace[name][chain, entry.draw]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="state/compact.py, compact: table counts that are held keep their old slots"
-)
 def test_snapshots_of_a_sweep_without_moves():
     """A schedule may rest in a sweep, and the topics may be moved together in just that one."""
     corpus = fr.Corpus.from_matrix(np.random.default_rng(0).poisson(1.0, (10, 8)))

@@ -159,19 +159,12 @@ def saved(data=SHUFFLED, family=None, sampler="direct", **settings):
     return fr.sample(data, family, sampler=sampler, draws=2, warmup=5, chains=1, **settings).states[0]
 
 
-OTHER_MODEL = pytest.mark.xfail(
-    strict=True,
-    reason="chains/start.py, _checked_state: a saved state brings its own concentrations and statistics, prior included",
-)
-
-
 def test_a_state_of_another_number_of_observations_is_refused():
     other = fr.Groups([0, 1], [0, 1])
     with pytest.raises(fr.InputError, match="state of 10 observations, but the data have 2"):
         fr.sample(other, fr.Categorical(3), start=saved(), draws=1, warmup=0)
 
 
-@OTHER_MODEL
 @pytest.mark.parametrize("name", ["alpha", "gamma"])
 def test_a_fixed_concentration_counts_more_than_that_of_a_saved_state(name):
     posterior = fr.sample(
@@ -180,7 +173,6 @@ def test_a_fixed_concentration_counts_more_than_that_of_a_saved_state(name):
     np.testing.assert_array_equal(posterior.trace[name], 7.5)
 
 
-@OTHER_MODEL
 @pytest.mark.parametrize("before", [0.1, fr.Gamma(1.0, 1.0)], ids=["fixed", "learned"])
 def test_the_familys_prior_counts_more_than_that_of_a_saved_state(before):
     state = saved(family=fr.Categorical(3, before))
@@ -188,7 +180,6 @@ def test_the_familys_prior_counts_more_than_that_of_a_saved_state(before):
     np.testing.assert_array_equal(posterior.states[0].statistics.prior, 2.0)
 
 
-@OTHER_MODEL
 def test_a_state_of_other_data_is_counted_anew():
     """As many observations, other ones: labels are labels, statistics are not.
 
@@ -201,7 +192,6 @@ def test_a_state_of_other_data_is_counted_anew():
     state.check_consistency(model.data, model.family)
 
 
-@OTHER_MODEL
 def test_a_state_of_another_family_is_counted_anew_or_refused():
     counts = fr.Groups([5, 1, 9, 8, 0, 0, 1, 7, 7, 6], [0] * 5 + [1] * 5)
     state = saved()
@@ -214,10 +204,6 @@ def test_a_state_of_another_family_is_counted_anew_or_refused():
     again.check_consistency(model.data, model.family)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="chains/start.py, _checked_state: a seating of other groups is taken, and memory beyond it is written",
-)
 def test_a_seating_of_other_groups_is_refused():
     """Without a check this ends in a segmentation fault, so only the start is made here."""
     other = fr.Groups(SHUFFLED.observations, range(10))
@@ -226,8 +212,5 @@ def test_a_seating_of_other_groups_is_refused():
         make_start(saved(sampler="crf"), model, Seating, other.to_grouped_order, start_streams(0, 0))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="chains/start.py, make_start: slots are made for all K topics, occupied or not"
-)
 def test_a_huge_number_of_topics_takes_no_room():
     assert start(200_000).capacity < 100

@@ -13,10 +13,6 @@ from franchise.chains import storage
 from franchise.chains.storage import ChainStore, write_atomically
 from tests.chains.runs import assert_same, sample
 
-DAMAGE = pytest.mark.xfail(
-    strict=True, reason="chains/storage.py and data/storage.py: what the parsers raise escapes as it is"
-)
-
 
 @pytest.fixture
 def run(tmp_path):
@@ -95,10 +91,6 @@ def test_what_the_logs_have_beyond_the_checkpoint_is_cut_off(run):
     assert (run / "chain-0" / "trace.log").read_bytes().count(b"\n") == 6 + 2 * 7
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="chains/storage.py, read_checkpoint: reading cuts the logs, though the run may still be going on",
-)
 def test_loading_changes_no_file(run):
     """Another process may be between the logs and the checkpoint: what it has written is not ours to cut."""
     with open(run / "chain-0" / "trace.log", "ab") as file:
@@ -115,13 +107,7 @@ def test_loading_changes_no_file(run):
     "place",
     [
         12,
-        pytest.param(
-            0,
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="chains/storage.py, read_trace: int(checksum, 16) raises ValueError for what is no number",
-            ),
-        ),
+        pytest.param(0),
     ],
     ids=["in the text", "in the checksum"],
 )
@@ -159,7 +145,6 @@ def test_a_missing_checkpoint_is_explained(run):
         fr.resume(run)
 
 
-@DAMAGE
 @pytest.mark.parametrize(
     "name", ["chain-0/checkpoint.safetensors", "run.json", "data.json", "data.safetensors"]
 )
@@ -228,13 +213,13 @@ def test_numbers_come_back_to_the_bit(tmp_path):
         store.add_trace(row)
     store.add_labels(np.array([3, 0, -1], np.int32))
     store.write_checkpoint({"a": np.arange(6.0).reshape(2, 3)[:, ::2]}, {"sweeps": 3})
-    again = list(ChainStore(tmp_path).read_trace())
+    arrays, facts = ChainStore(tmp_path).read_checkpoint()
+    again = list(ChainStore(tmp_path).read_trace(facts))
     assert again[:2] == rows[:2]
     assert np.isnan(again[2]["x"])
-    arrays, facts = ChainStore(tmp_path).read_checkpoint()
     np.testing.assert_array_equal(arrays["a"], [[0.0, 2.0], [3.0, 5.0]])
     assert facts["sweeps"] == 3
-    (labels,) = ChainStore(tmp_path).read_labels(3)
+    (labels,) = ChainStore(tmp_path).read_labels(facts, 3)
     assert labels.tolist() == [3, 0, -1]
     assert labels.dtype == np.int32
 
@@ -260,9 +245,6 @@ def test_groups_of_any_kind_come_back(groups, tmp_path):
     np.testing.assert_array_equal(again.data.group_of_observation, data.group_of_observation)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="chains/storage.py, create: the folder is made before the data are known to be plain"
-)
 def test_groups_that_cannot_be_kept_leave_nothing(tmp_path):
     data = fr.Groups([3, 1], [frozenset({1}), frozenset({2})])
     with pytest.raises(fr.InputError, match="frozenset"):

@@ -63,13 +63,7 @@ def fail_beside_a_long_task(failing: int) -> tuple[float, bool]:
     "failing",
     [
         0,
-        pytest.param(
-            1,
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="engines/threads.py, map: results are awaited in order, so the first task is waited for",
-            ),
-        ),
+        pytest.param(1),
     ],
 )
 def test_an_error_ends_the_others_soon(failing):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from franchise.chains.trace import Trace, stack
+from franchise.chains.trace import Trace, names_of, stack
 
 
 def trace_of(*rows) -> Trace:
@@ -26,7 +26,7 @@ def test_names_that_come_late_or_stay_away_are_nan():
 def test_stacked_to_the_shortest():
     one = trace_of({"n_topics": 3, "x": 0.5}, {"n_topics": 4, "x": 0.25})
     two = trace_of({"n_topics": 7, "y": 1.0})
-    stacked = stack([one, two], 1)
+    stacked = stack([one, two], 1, names_of([one, two]))
     assert list(stacked) == ["n_topics", "x", "y"]
     assert stacked["n_topics"].dtype == np.int64
     assert stacked["x"].dtype == np.float64
@@ -36,4 +36,5 @@ def test_stacked_to_the_shortest():
 
 
 def test_nothing_to_stack():
-    assert stack([Trace()], 0) == {}
+    assert stack([Trace()], 0, []) == {}
+    assert stack([Trace()], 0, ["x"])["x"].shape == (1, 0)

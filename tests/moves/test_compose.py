@@ -161,15 +161,7 @@ def test_all_moves_of_a_composition():
         (lambda: every(2.5, A), ["period", "2.5"]),
         (lambda: in_turn(A, "direct"), ["made of moves", "'direct'"]),
         (lambda: during_warmup(fr.moves.CrfGibbs), ["made of moves", "CrfGibbs"]),
-        pytest.param(
-            lambda: resolve([in_turn()], model_of("categorical")),
-            ["move"],
-            marks=pytest.mark.xfail(
-                strict=True,
-                raises=StopIteration,
-                reason="recipes/__init__.py, resolve: StopIteration escapes",
-            ),
-        ),
+        pytest.param(lambda: resolve([in_turn()], model_of("categorical")), ["move"]),
     ],
 )
 def test_wrong_compositions_are_refused(make, words):

@@ -42,9 +42,6 @@ def test_a_fixed_prior_is_not_learned():
     TopicPrior().check_family(fr.Categorical(3, fr.Gamma(1.0, 1.0)))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="moves/crf_gibbs.py, direct_assignment.py: a numba TypingError escapes"
-)
 @pytest.mark.parametrize("move", [CrfGibbs(sparse=True), DirectAssignment(sparse=True)])
 def test_the_sparse_kernel_needs_categories(move):
     with pytest.raises(fr.InputError, match="sparse"):

@@ -67,7 +67,6 @@ def test_foreign_moves_are_refused():
                 to_plain(part)
 
 
-@pytest.mark.xfail(strict=True, reason="moves/plain.py, to_plain: compositions are known by their name only")
 def test_foreign_compositions_are_refused():
     with pytest.raises(fr.InputError, match="Every"):
         to_plain(in_turn(Every((CrfGibbs(),))))

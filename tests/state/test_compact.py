@@ -80,7 +80,6 @@ def test_compacting_twice_changes_nothing_more():
     np.testing.assert_array_equal(state.topics(model.data), topics)
 
 
-@pytest.mark.xfail(strict=True, reason="state/compact.py, compact: cell_tables.per_topic keeps the old slots")
 def test_table_counts_that_are_held_move_along():
     """m_k of the topics is what a snapshot keeps: it must go where its topic goes."""
     model = model_of("categorical")

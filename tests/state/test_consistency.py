@@ -122,17 +122,10 @@ def _no_topic(state, model):
     state.topic_weights[vacant] = 0.0
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="state/weights.py, check_consistency: the seating view notices, the weights view does not",
-)
 def test_an_observation_without_a_topic_is_noticed_although_all_counts_agree():
     damage(Weights, _no_topic, "observation")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="state/seating.py, check_consistency: table_slots is recounted but not compared"
-)
 def test_table_slots_that_hide_a_table_are_noticed():
     damage(Seating, lambda state, model: state.table_slots.fill(0), "table_slots")
 
@@ -142,9 +135,6 @@ def _wrong_tables_of_cells(state, model):
     state.cell_tables = cells._replace(tables=cells.customers + 1)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="state/weights.py, check_consistency: only the sum of the customers is compared"
-)
 def test_more_tables_than_customers_are_noticed():
     damage(Weights, _wrong_tables_of_cells, "tables")
 

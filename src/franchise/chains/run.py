@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +15,9 @@ from franchise.chains.progress import Progress
 from franchise.chains.snapshots import Snapshot, Snapshots, narrowest
 from franchise.chains.storage import ChainStore
 from franchise.chains.trace import Trace
+from franchise.data.grouped import GroupedData
 from franchise.engines.threads import Threads
 from franchise.model import Model
-from franchise.moves.compose import InTurn
 from franchise.state.save import state_from_arrays, state_to_arrays
 
 CHECKPOINT_SECONDS = 60.0
@@ -65,12 +66,14 @@ class ChainRun:
 
     chain: Chain
     plan: Plan
+    data: GroupedData
     snapshots: Snapshots
     store: ChainStore | None = None
     trace: Trace = field(default_factory=Trace)
     warmup_trace: Trace = field(default_factory=Trace)
-    labels: list[np.ndarray] = field(default_factory=list)
+    labels: np.ndarray | None = None  # int32 (draws, N), in input order, filled as draws come
     seconds: float = 0.0  # spent so far, earlier parts of an interrupted run included
+    facts: dict[str, Any] | None = None  # of the checkpoint that it was read from
 
     def run(self, control: Control, progress: Progress) -> None:
         """Sweep until the plan is done, or the control says to end."""
@@ -80,7 +83,7 @@ class ChainRun:
             if control.out_of_time:
                 if len(self.trace) > 0:
                     break
-                self.chain.warmup = min(self.chain.warmup, self.chain.sweeps)
+                self._cut_warmup_short()
             values = self.chain.sweep()
             self.seconds = time.perf_counter() - begun
             values["seconds"] = self.seconds
@@ -91,6 +94,13 @@ class ChainRun:
                 saved = time.perf_counter()
         if self.store is not None:
             self.checkpoint()
+
+    def _cut_warmup_short(self) -> None:
+        """Let the next sweep give a draw, for want of time. It is none of the plan's, so the disk never sees it."""
+        if self.store is not None:
+            self.checkpoint()
+            self.store = None
+        self.chain.warmup = min(self.chain.warmup, self.chain.sweeps)
 
     def record(self, values: dict[str, float]) -> None:
         """Keep what was measured after a sweep, and the draw itself where it is wanted."""
@@ -106,13 +116,13 @@ class ChainRun:
 
     def _keep_draw(self, draw: int) -> None:
         chain = self.chain
-        if not (self.plan.keep_labels or self.snapshots.wants(draw)):
+        if not (self.labels is not None or self.snapshots.wants(draw)):
             return
         labels = chain.state.labels(chain.model.data)
-        if self.plan.keep_labels:
-            self.labels.append(labels)
+        if self.labels is not None:
+            self.labels[draw] = self.data.to_input_order(labels)
             if self.store is not None:
-                self.store.add_labels(labels)
+                self.store.add_labels(self.labels[draw])
         if self.snapshots.wants(draw):
             self.snapshots.add(take_snapshot(chain, draw, labels))
 
@@ -138,16 +148,9 @@ class ChainRun:
 
     @classmethod
     def from_checkpoint(
-        cls,
-        store: ChainStore,
-        model: Model,
-        schedule: InTurn,
-        seed: int,
-        number: int,
-        plan: Plan,
-        engine: Any,
+        cls, store: ChainStore, model: Model, make_chain: Callable[..., Chain], plan: Plan, data: GroupedData
     ) -> ChainRun:
-        """The chain as it was at its last checkpoint."""
+        """The chain as it was at its last checkpoint; `make_chain` makes it, given its state and progress."""
         arrays, facts = store.read_checkpoint()
         snapshots = Snapshots.for_size(model.data.n_observations)
         snapshots.stride = facts["stride"]
@@ -155,15 +158,38 @@ class ChainRun:
             labels, tables = arrays.pop(f"snapshot_{place}_labels"), arrays.pop(f"snapshot_{place}_tables")
             snapshots.kept.append(Snapshot(draw, labels, tables, alpha, gamma, prior))
         state = state_from_arrays(arrays, model.data, model.family)
-        chain = Chain(model, schedule, state, seed, number, facts["warmup"], engine, facts["sweeps"])
-        run = cls(chain, plan, snapshots, store, seconds=facts["seconds"])
-        for sweep, values in enumerate(store.read_trace(), start=1):
+        chain = make_chain(state=state, warmup=facts["warmup"], sweeps=facts["sweeps"])
+        run = cls(chain, plan, data, snapshots, store, seconds=facts["seconds"], facts=facts)
+        for sweep, values in enumerate(store.read_trace(facts), start=1):
             if sweep <= chain.warmup:
                 run.warmup_trace.append(values)
             elif (sweep - chain.warmup) % plan.thin == 0:
                 run.trace.append(values)
-        run.labels = store.read_labels(model.data.n_observations)
         return run
+
+    def forget_what_came_after(self) -> None:
+        """Cut off what the logs have beyond the checkpoint, before the sweeps that wrote it are done again."""
+        assert self.store is not None
+        assert self.facts is not None
+        self.store.cut_logs(self.facts)
+
+
+def make_room_for_labels(runs: list[ChainRun]) -> np.ndarray | None:
+    """One array (chains, draws, N) for all labels, if they are kept, that the runs will fill.
+
+    Those of draws before a checkpoint are read from the disk.
+    """
+    plan, n_observations = runs[0].plan, runs[0].data.n_observations
+    if not plan.keep_labels:
+        return None
+    draws = max(plan.draws, *(len(run.trace) for run in runs))
+    labels = np.empty((len(runs), draws, n_observations), np.int32)
+    for run, room in zip(runs, labels, strict=True):
+        run.labels = room
+        if run.store is not None and run.facts is not None:
+            for draw, row in enumerate(run.store.read_labels(run.facts, n_observations)):
+                room[draw] = row
+    return labels
 
 
 def take_snapshot(chain: Chain, draw: int, labels: np.ndarray) -> Snapshot:

@@ -20,7 +20,9 @@ from franchise.errors import InputError
 from franchise.model import Model
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
+from franchise.priors import Gamma
 from franchise.state.base import SPARE_SLOTS, State
+from franchise.state.save import state_from_arrays, state_to_arrays
 from franchise.state.seating import Seating
 from franchise.state.weights import Weights
 from franchise.streams import START, Streams
@@ -52,6 +54,8 @@ def make_start(start: Any, model: Model, view: type[State], to_grouped_order: An
     if isinstance(start, Integral) and not isinstance(start, bool):
         topics = check_integer("start", start, minimum=1)
         labels = streams.generator().integers(0, topics, model.data.n_observations)
+        if topics > model.data.n_observations:
+            labels = np.unique(labels, return_inverse=True)[1]
     else:
         labels = to_grouped_order(_checked_labels(start, model.data.n_observations))
     home = Seating if view is Seating else Weights
@@ -81,12 +85,25 @@ def start_sequentially(model: Model, view: type[State], streams: Streams) -> Sta
 
 
 def _checked_state(start: State, model: Model) -> State:
+    """The assignments of a saved state, under this model: what the model fixes counts more than the state."""
     if start.n_observations != model.data.n_observations:
         raise InputError(
             f"start is a state of {start.n_observations} observations, but the data have "
             f"{model.data.n_observations}."
         )
-    return start.copy()
+    if isinstance(start, Seating):
+        sizes = np.diff(model.data.offsets)
+        if (
+            len(start.table_slots) != len(sizes)
+            or (start.table_of_observation >= np.repeat(sizes, sizes)).any()
+        ):
+            raise InputError("start is a state of the same observations in other groups.")
+    state = state_from_arrays(state_to_arrays(start, model.family), model.data, model.family)
+    if not isinstance(model.alpha, Gamma):
+        state.group_concentration = model.alpha
+    if not isinstance(model.gamma, Gamma):
+        state.top_concentration = model.gamma
+    return state
 
 
 def _checked_labels(start: Any, n_observations: int) -> np.ndarray:

@@ -17,6 +17,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from franchise.errors import InputError
+from franchise.validation import describe
 
 FORMAT = 1
 
@@ -57,9 +59,10 @@ class RunDirectory:
     @classmethod
     def create(cls, path: Any, settings: dict[str, Any], data: Any) -> RunDirectory:
         """Make the folder and write settings and data; InputError if a run is there already."""
-        from franchise.data.storage import save_data
+        from franchise.data.storage import encode_data
 
-        folder = Path(path)
+        folder = _checked_path(path)
+        files = encode_data(data)
         if (folder / "run.json").exists():
             raise InputError(
                 f"run_dir {str(folder)!r} holds a run already. Go on with it by "
@@ -70,17 +73,18 @@ class RunDirectory:
                 f"run_dir {str(folder)!r} must be a new or empty folder; it holds something else."
             )
         folder.mkdir(parents=True, exist_ok=True)
-        save_data(data, folder)
+        for name, content in files.items():
+            write_atomically(folder / name, content)
         for chain in range(settings["chains"]):
             (folder / f"chain-{chain}").mkdir()
-        content = {"format": FORMAT, "versions": _versions(), **settings}
-        write_atomically(folder / "run.json", json.dumps(content, indent=1).encode())
-        return cls(folder)
+        run = cls(folder)
+        run.write_settings({"format": FORMAT, "versions": _versions(), **settings})
+        return run
 
     @classmethod
     def open(cls, path: Any) -> RunDirectory:
         """A folder that holds a run; InputError if it does not, or one of a newer format."""
-        folder = Path(path)
+        folder = _checked_path(path)
         if not (folder / "run.json").is_file():
             raise InputError(f"{str(folder)!r} holds no run: there is no run.json in it.")
         run = cls(folder)
@@ -94,13 +98,20 @@ class RunDirectory:
 
     def settings(self) -> dict[str, Any]:
         """What run.json says."""
-        return dict(json.loads((self.path / "run.json").read_text()))
+        path = self.path / "run.json"
+        with damage_named(path):
+            return dict(json.loads(path.read_text()))
+
+    def write_settings(self, settings: dict[str, Any]) -> None:
+        """Write run.json, at once or not at all."""
+        write_atomically(self.path / "run.json", json.dumps(settings, indent=1).encode())
 
     def data(self) -> Any:
         """The data, as they were given."""
         from franchise.data.storage import load_data
 
-        return load_data(self.path)
+        with damage_named(self.path / "data.json", self.path / "data.safetensors"):
+            return load_data(self.path)
 
     def chain(self, number: int) -> ChainStore:
         """The part of one chain."""
@@ -148,7 +159,7 @@ class ChainStore:
             waiting.clear()
 
     def read_checkpoint(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """The arrays and facts of the last checkpoint; what the logs have beyond it is cut off."""
+        """The arrays and facts of the last checkpoint."""
         from safetensors import safe_open
 
         if not self.checkpoint_path.is_file():
@@ -156,7 +167,10 @@ class ChainStore:
                 f"{str(self.folder)!r} holds no checkpoint: the run was stopped before its first one. Remove the "
                 f"run's folder and start anew."
             )
-        with safe_open(self.checkpoint_path, framework="numpy") as file:
+        with (
+            damage_named(self.checkpoint_path),
+            safe_open(self.checkpoint_path, framework="numpy") as file,
+        ):
             facts = json.loads(file.metadata()["facts"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         for path, size in (
@@ -165,34 +179,65 @@ class ChainStore:
         ):
             if _size(path) < size:
                 raise InputError(f"{str(path)!r} is shorter than its checkpoint says: the run is damaged.")
-            if _size(path) > size:
-                os.truncate(path, size)
         return arrays, facts
 
-    def read_trace(self) -> Iterator[dict[str, float]]:
-        """The lines of the trace; InputError at one whose checksum is wrong."""
-        if not self.trace_path.exists():
-            return
-        for number, line in enumerate(self.trace_path.read_bytes().splitlines(), start=1):
+    def cut_logs(self, facts: dict[str, Any]) -> None:
+        """Cut off what the logs have beyond the checkpoint: sweeps that are about to be done again."""
+        for path, size in (
+            (self.trace_path, facts["trace_bytes"]),
+            (self.labels_path, facts["labels_bytes"]),
+        ):
+            if _size(path) > size:
+                os.truncate(path, size)
+
+    def read_trace(self, facts: dict[str, Any]) -> Iterator[dict[str, float]]:
+        """The lines of the trace up to the checkpoint; InputError at one whose checksum is wrong."""
+        content = _beginning(self.trace_path, facts["trace_bytes"])
+        for number, line in enumerate(content.splitlines(), start=1):
             checksum, _, text = line.partition(b" ")
-            if zlib.crc32(text) != int(checksum, 16):
+            if b"%08x" % zlib.crc32(text) != checksum:
                 raise InputError(
                     f"{str(self.trace_path)!r}, line {number}: checksum wrong; the run is damaged."
                 )
             yield json.loads(text)
 
-    def read_labels(self, n_observations: int) -> list[np.ndarray]:
-        """The labels of the kept draws; InputError at one whose checksum is wrong."""
-        if not self.labels_path.exists():
-            return []
-        content, step = self.labels_path.read_bytes(), 4 + 4 * n_observations
-        labels = []
+    def read_labels(self, facts: dict[str, Any], n_observations: int) -> Iterator[np.ndarray]:
+        """The labels of the kept draws up to the checkpoint; InputError at one whose checksum is wrong."""
+        content, step = _beginning(self.labels_path, facts["labels_bytes"]), 4 + 4 * n_observations
         for begin in range(0, len(content), step):
             row = content[begin + 4 : begin + step]
             if zlib.crc32(row).to_bytes(4, "little") != content[begin : begin + 4]:
                 raise InputError(f"{str(self.labels_path)!r}: checksum of draw {begin // step} wrong.")
-            labels.append(np.frombuffer(row, "<i4").astype(np.int32))
-        return labels
+            yield np.frombuffer(row, "<i4")
+
+
+@contextmanager
+def damage_named(*paths: Path) -> Iterator[None]:
+    """Turn whatever a parser says of a damaged file into an InputError that names the file."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, OSError, SafetensorError) as error:
+        names = " or ".join(str(path) for path in paths)
+        raise InputError(f"{names} cannot be read; the run is damaged ({error}).") from error
+
+
+def _checked_path(path: Any) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise InputError(f"run_dir must be the path of a folder; got {describe(path)}.") from None
+
+
+def _beginning(path: Path, size: int) -> bytes:
+    """The first `size` bytes of a file; nothing if it does not exist."""
+    if not path.exists():
+        return b""
+    with open(path, "rb") as file:
+        return file.read(size)
 
 
 def _size(path: Path) -> int:

@@ -33,9 +33,13 @@ class Trace:
 _WHOLE_NUMBERS = ("n_topics", "n_tables")
 
 
-def stack(traces: list[Trace], length: int) -> dict[str, np.ndarray]:
+def names_of(traces: list[Trace]) -> list[str]:
+    """The names in any of the traces, in the order they first occur."""
+    return list(dict.fromkeys(name for trace in traces for name in trace.columns))
+
+
+def stack(traces: list[Trace], length: int, names: list[str]) -> dict[str, np.ndarray]:
     """The first `length` rows of the traces of all chains as arrays (chains, length), by name."""
-    names = list(dict.fromkeys(name for trace in traces for name in trace.columns))
     stacked = {}
     for name in names:
         rows = [trace.columns.get(name, [math.nan] * length)[:length] for trace in traces]

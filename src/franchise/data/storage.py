@@ -13,9 +13,9 @@ from franchise.data.groups import Groups
 from franchise.errors import InputError
 
 
-def save_data(data: Corpus | Groups, folder: Path) -> None:
-    """Write data.safetensors and data.json into a folder."""
-    from safetensors.numpy import save_file
+def encode_data(data: Corpus | Groups) -> dict[str, bytes]:
+    """The contents of data.safetensors and data.json; InputError if something cannot be kept."""
+    from safetensors.numpy import save
 
     words: dict[str, Any] = {"metadata": {k: _plain(v) for k, v in data.metadata.items()}}
     words["names"] = _plain(data.group_names)
@@ -30,14 +30,14 @@ def save_data(data: Corpus | Groups, folder: Path) -> None:
         words |= {"kind": "sparse groups", "shape": list(rows.shape)}
         arrays = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
         arrays["groups"] = data.group_of_observation
-    save_file(
-        {name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "data.safetensors"
-    )
-    (folder / "data.json").write_text(json.dumps(words))
+    return {
+        "data.safetensors": save({name: np.ascontiguousarray(array) for name, array in arrays.items()}),
+        "data.json": json.dumps(words).encode(),
+    }
 
 
 def load_data(folder: Path) -> Corpus | Groups:
-    """What `save_data` wrote."""
+    """The data whose `encode_data` is in the folder's two files."""
     from safetensors.numpy import load_file
 
     arrays = load_file(folder / "data.safetensors")

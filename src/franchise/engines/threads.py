@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from franchise.validation import check_integer
@@ -37,6 +37,8 @@ class Threads:
         with ThreadPoolExecutor(min(self.workers, len(tasks)), thread_name_prefix="franchise") as pool:
             futures = [pool.submit(function, task) for task in tasks]
             try:
+                for failed in wait(futures, return_when=FIRST_EXCEPTION).done:
+                    failed.result()
                 return [future.result() for future in futures]
             except BaseException:
                 for future in futures:

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from franchise.draws import draw_dirichlets
 from franchise.errors import InputError
-from franchise.kernels.random import draw_dirichlets
 from franchise.priors import Gamma, check_number_or_gamma
 from franchise.validation import check_integer, describe
 

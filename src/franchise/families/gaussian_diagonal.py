@@ -28,11 +28,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.draws import draw_log_gammas
 from franchise.errors import InternalError
 from franchise.families.base import Example, Family
 from franchise.families.border import check_positive_vector, check_spread, check_vector, plain, real_rows
 from franchise.kernels.compile import helper
-from franchise.kernels.random import draw_log_gammas
 from franchise.validation import check_integer, check_positive
 
 _LARGE_PRODUCT = 1e150

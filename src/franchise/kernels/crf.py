@@ -95,7 +95,7 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
     inverse_mass = statistics.inverse_mass
     capacity = len(sizes)
     in_group, shared, cumulative = np.zeros(capacity), np.zeros(capacity), np.empty(capacity)
-    alive, place = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    alive = np.empty(capacity, np.int64)
     vacant = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
     index = start
@@ -106,7 +106,7 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
         for topic in range(limit):
             shared[topic] = tables.tables_per_topic[topic] * inverse_mass[topic]
             if in_group[topic] > 0.0:
-                alive_count = enlist(alive, place, alive_count, topic)
+                alive_count = enlist(alive, alive_count, topic)
         while index < offsets[group + 1]:
             if vacant == capacity:
                 return index
@@ -117,7 +117,7 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
                 old = unseat(tables, statistics, observations, index, begin)
                 in_group[old] -= 1.0
                 if in_group[old] == 0.0:
-                    alive_count = strike_out(alive, place, alive_count, old)
+                    alive_count = strike_out(alive, alive_count, old)
                 if sizes[old] == 0:
                     vacant = min(vacant, old)
                 shared[old] = tables.tables_per_topic[old] * inverse_mass[old]
@@ -138,7 +138,7 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
                 table = open_table(tables, group, begin, topic)
             seat_at(tables, statistics, observations, index, begin, table)
             if in_group[topic] == 0.0:
-                alive_count = enlist(alive, place, alive_count, topic)
+                alive_count = enlist(alive, alive_count, topic)
             in_group[topic] += 1.0
             shared[topic] = tables.tables_per_topic[topic] * inverse_mass[topic]
             if topic == vacant:

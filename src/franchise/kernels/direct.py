@@ -124,7 +124,7 @@ def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, st
     inverse_mass = statistics.inverse_mass
     capacity = len(sizes)
     in_group, shared = np.zeros(capacity), np.zeros(capacity)
-    alive, place = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    alive = np.empty(capacity, np.int64)
     cumulative = np.empty(capacity)
     vacant = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
@@ -134,7 +134,7 @@ def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, st
         for topic in range(limit):
             shared[topic] = alpha * assignment.topic_weights[topic] * inverse_mass[topic]
             if in_group[topic] > 0.0:
-                alive_count = enlist(alive, place, alive_count, topic)
+                alive_count = enlist(alive, alive_count, topic)
         for index in range(max(start, offsets[group]), offsets[group + 1]):
             if vacant == capacity:
                 return index
@@ -147,7 +147,7 @@ def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, st
                 sizes[old] -= 1
                 in_group[old] -= 1.0
                 if in_group[old] == 0.0:
-                    alive_count = strike_out(alive, place, alive_count, old)
+                    alive_count = strike_out(alive, alive_count, old)
                 if sizes[old] == 0:
                     close_topic(statistics, assignment, old)
                     vacant = min(vacant, old)
@@ -170,7 +170,7 @@ def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, st
             verbs.add(statistics, observations, index, topic)
             sizes[topic] += 1
             if in_group[topic] == 0.0:
-                alive_count = enlist(alive, place, alive_count, topic)
+                alive_count = enlist(alive, alive_count, topic)
             in_group[topic] += 1.0
             shared[topic] = alpha * assignment.topic_weights[topic] * inverse_mass[topic]
             topics[index] = topic

@@ -1,14 +1,12 @@
-"""Draws: from unnormalised weights, from Dirichlet distributions in logs, in the urns of table counts.
+"""Draws inside kernels: from unnormalised weights, of sticks, in the urns of table counts.
 
 Inside kernels only `rng.random()` is used (each further method of a Generator costs a second of compilation);
-what needs more is drawn in NumPy, outside.
+what needs more is drawn in NumPy, outside (see `franchise/draws.py`).
 """
 
 from __future__ import annotations
 
 import math
-
-import numpy as np
 
 from franchise.kernels.compile import helper
 
@@ -63,20 +61,3 @@ def draw_table_count(customers, concentration, rng):
         if rng.random() * (concentration + seated) < concentration:
             tables += 1
     return tables
-
-
-def draw_log_gammas(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Logs of Gamma(shape, 1) draws; sound for shapes so small that the draws themselves underflow.
-
-    log Gamma(a) = log Gamma(a + 1) + log(U) / a, for every a > 0.
-    """
-    shapes = np.asarray(shapes, dtype=np.float64)
-    boosted = np.log(rng.standard_gamma(shapes + 1.0))
-    return boosted + np.log1p(-rng.random(shapes.shape)) / shapes
-
-
-def draw_dirichlets(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Logs of Dirichlet draws, one for each row of `shapes`."""
-    logs = draw_log_gammas(shapes, rng)
-    largest = logs.max(axis=-1, keepdims=True)
-    return logs - (largest + np.log(np.exp(logs - largest).sum(axis=-1, keepdims=True)))

@@ -41,17 +41,25 @@ def group_of(offsets, index):
 
 
 @helper
-def enlist(alive, place, count, topic):
-    """Put a topic at the end of the list of those alive in a document, ``alive[:count]``; the new count."""
-    alive[count] = topic
-    place[topic] = count
+def enlist(alive, count, topic):
+    """Put a topic into the ascending list of those alive in a document, ``alive[:count]``; the new count.
+
+    Ascending, so that a draw does not depend on the order in which topics came and went.
+    """
+    position = count
+    while position > 0 and alive[position - 1] > topic:
+        alive[position] = alive[position - 1]
+        position -= 1
+    alive[position] = topic
     return count + 1
 
 
 @helper
-def strike_out(alive, place, count, topic):
-    """Take a topic out of the list; the last one takes its place. The new count."""
-    last = alive[count - 1]
-    alive[place[topic]] = last
-    place[last] = place[topic]
+def strike_out(alive, count, topic):
+    """Take a topic out of the list; the new count."""
+    position = 0
+    while alive[position] != topic:
+        position += 1
+    for later in range(position, count - 1):
+        alive[later] = alive[later + 1]
     return count - 1

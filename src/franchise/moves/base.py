@@ -47,6 +47,9 @@ class Move:
     exact_for: ClassVar[str | None] = HDP
     """The model whose posterior it leaves invariant; None if it is only approximate."""
 
+    learns: ClassVar[tuple[str, ...]] = ()
+    """Which of "concentrations" and "prior" it draws, where they are learned."""
+
     needs_conjugacy: ClassVar[bool] = True
     """Whether it needs the parameters of the family integrated out."""
 
@@ -62,6 +65,15 @@ class Move:
                 f"{type(family).__name__} is not. Use a sampler that draws parameters (see "
                 f"franchise.sampler_table(), column 'non_conjugate')."
             )
+
+
+def check_sparse(move: Move, family: Family, sparse: bool | None) -> None:
+    """InputError if the kernels for categories are asked for with a family that has none."""
+    if sparse and not family.sparse:
+        raise InputError(
+            f"{type(move).__name__}(sparse=True) is for categories (franchise.Categorical); with "
+            f"{type(family).__name__} leave sparse out."
+        )
 
 
 def sweep_with_room(model: Model, state: Seating | Weights, sweep: Callable[[int], int]) -> None:

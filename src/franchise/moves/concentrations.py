@@ -103,6 +103,7 @@ class Concentrations(Move):
     """
 
     views = (Weights, Seating)
+    learns = ("concentrations",)
     needs_conjugacy = False
 
     def step(self, model: Model, state: Weights | Seating, streams: Streams, engine: Any) -> MoveReport:

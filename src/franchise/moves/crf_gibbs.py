@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from franchise.families.base import Family
 from franchise.kernels.crf import sweep_seats_dense, sweep_seats_sparse, sweep_tables
 from franchise.model import Model
-from franchise.moves.base import Move, MoveReport, sweep_with_room
+from franchise.moves.base import Move, MoveReport, check_sparse, sweep_with_room
 from franchise.state.seating import Seating
 from franchise.streams import Streams
 
@@ -33,6 +34,11 @@ class CrfGibbs(Move):
     tables: bool = True
 
     views = (Seating,)
+
+    def check_family(self, family: Family) -> None:
+        """The kernels for categories need categories."""
+        super().check_family(family)
+        check_sparse(self, family, self.sparse)
 
     def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
         """Sweep over all observations and tables."""

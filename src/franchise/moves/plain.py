@@ -20,7 +20,7 @@ def to_plain(part: Move | Composed) -> dict[str, Any]:
     """A move or composition as its name and settings."""
     kind = type(part)
     name = kind.__name__
-    if name not in _COMPOSITIONS and getattr(moves, name, None) is not kind:
+    if _COMPOSITIONS.get(name) is not kind and getattr(moves, name, None) is not kind:
         raise InputError(
             f"a run directory can only keep franchise's own moves, so that a run can be resumed; {name} is not one."
         )

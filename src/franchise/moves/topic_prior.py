@@ -53,6 +53,7 @@ class TopicPrior(Move):
     width: float = 1.0
 
     views = (Weights, Seating)
+    learns = ("prior",)
 
     def check_family(self, family: Family) -> None:
         """The family must have a prior to learn."""

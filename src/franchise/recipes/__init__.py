@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from franchise.errors import InputError
 from franchise.model import Model
 from franchise.moves.base import Move
 from franchise.moves.compose import Composed, InTurn, in_turn, moves_of
+from franchise.priors import Gamma
 from franchise.recipes.base import Recipe
 from franchise.recipes.crf import CRF
 from franchise.recipes.direct import DIRECT
@@ -39,10 +41,32 @@ def resolve(sampler: Any, model: Model) -> tuple[str, InTurn, type[State]]:
                 f"got {describe(sampler)}."
             )
         schedule = in_turn(*parts)
-        view, name = next(moves_of(schedule)).views[0], "moves"
+        moves = list(moves_of(schedule))
+        if not moves:
+            raise InputError("sampler holds no move: a composition needs at least one.")
+        view, name = moves[0].views[0], "moves"
+        _warn_of_what_stays(model, moves)
     for move in moves_of(schedule):
         move.check_family(model.family)
     return name, schedule, view
+
+
+def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
+    """Say so if something has a prior to be learned, but no move of the user's list learns it."""
+    learned = {part for move in moves for part in move.learns}
+    waiting = [name for name in ("alpha", "gamma") if isinstance(getattr(model, name), Gamma)]
+    if waiting and "concentrations" not in learned:
+        warnings.warn(
+            f"{' and '.join(waiting)} would be learned, but no move in the sampler does that: fixed at the mean of "
+            f"the prior. Add franchise.moves.Concentrations(), or give a number.",
+            stacklevel=4,
+        )
+    if model.family.learned_prior is not None and "prior" not in learned:
+        warnings.warn(
+            "the family's prior would be learned, but no move in the sampler does that: fixed at the mean of its "
+            "prior. Add franchise.moves.TopicPrior(), or give a number.",
+            stacklevel=4,
+        )
 
 
 def sampler_table() -> pd.DataFrame:

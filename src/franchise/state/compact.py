@@ -32,6 +32,10 @@ def compact(state: State, data: PreparedData, family: Family) -> None:
         weights = np.zeros(capacity)
         weights[: len(occupied)] = state.topic_weights[occupied]
         state.topic_weights = weights
+        if state.cell_tables is not None:
+            per_topic = np.zeros(capacity, np.int64)
+            per_topic[: len(occupied)] = state.cell_tables.per_topic[occupied]
+            state.cell_tables = state.cell_tables._replace(per_topic=per_topic)
     elif isinstance(state, Seating):
         state.topic_of_table[:] = numbers[state.topic_of_table]
         state.tables_per_topic = np.zeros(capacity, np.int64)

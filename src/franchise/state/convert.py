@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from franchise.kernels.random import draw_log_gammas
+from franchise.draws import draw_log_gammas
 from franchise.kernels.seating import seat_by_weights
 from franchise.state.base import PreparedData, State
 from franchise.state.seating import Seating

@@ -104,6 +104,7 @@ class Seating(State):
         check_equal("observations_per_topic", self.observations_per_topic, fresh.observations_per_topic)
         check_equal("tables_per_topic", self.tables_per_topic, fresh.tables_per_topic)
         check_equal("table_count", self.table_count, fresh.table_count)
+        check_equal("table_slots", self.table_slots >= fresh.table_slots, True)
         check_equal("size_of_table", self.size_of_table, fresh.size_of_table)
         check_equal("vacant tables", self.topic_of_table[self.size_of_table == 0], -1)
         check_equal("all observations seated", self.size_of_table.sum(), data.n_observations)

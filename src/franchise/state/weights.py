@@ -91,5 +91,8 @@ class Weights(State):
             "topic_weights in vacant slots", self.topic_weights[self.observations_per_topic == 0], 0.0
         )
         check_equal("sum of all weights", self.topic_weights.sum() + self.unseen_weight[0], 1.0)
+        check_equal("observations without a topic", (self.topic_of_observation < 0).sum(), 0)
         if self.cell_tables is not None:
-            check_equal("customers in all cells", self.cell_tables.customers.sum(), data.n_observations)
+            customers, tables, _ = self.cell_tables
+            check_equal("customers in all cells", customers.sum(), data.n_observations)
+            check_equal("cells with more tables than customers", (tables > customers).sum(), 0)
