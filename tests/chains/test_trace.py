@@ -35,6 +35,9 @@ def test_stacked_to_the_shortest():
     np.testing.assert_array_equal(stacked["y"], [[math.nan], [1.0]])
 
 
-def test_nothing_to_stack():
-    assert stack([Trace()], 0, []) == {}
-    assert stack([Trace()], 0, ["x"])["x"].shape == (1, 0)
+def test_traces_without_rows_have_their_names():
+    stacked = stack([Trace(), Trace()], 0, ["n_topics", "x"])
+    assert {name: (values.shape, values.dtype.kind) for name, values in stacked.items()} == {
+        "n_topics": ((2, 0), "i"),
+        "x": ((2, 0), "f"),
+    }

@@ -41,7 +41,7 @@ def test_groups_are_numbered_by_first_appearance():
         [np.float64(1.5), np.float64(2.5), np.float64(1.5)],
         (label for label in "xyx"),
     ],
-    ids=str,
+    ids=lambda labels: type(labels).__name__,
 )
 def test_labels_may_be_any_hashables(labels):
     groups = Groups([1.0, 2.0, 3.0], labels)
