@@ -206,6 +206,13 @@ def test_the_memory_asked_for_is_the_memory_used():
     assert peak < 1.5 * counted + 2**21
 
 
+def test_labels_of_more_draws_that_will_not_fit_are_refused(monkeypatch, tmp_path):
+    sample(keep_labels=True, run_dir=tmp_path / "run")
+    monkeypatch.setattr(sampling, "_available_memory", lambda: 4 * 100 * 2 * CORPUS.n_observations - 1)
+    with pytest.raises(fr.InputError, match="keep_labels"):
+        fr.resume(tmp_path / "run", draws=100)
+
+
 def test_the_memory_of_this_machine_is_known(monkeypatch):
     assert 2**24 < sampling._available_memory() < 2**50
     monkeypatch.setattr("builtins.open", lambda *_: (_ for _ in ()).throw(OSError()))

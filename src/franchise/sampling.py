@@ -149,6 +149,7 @@ def resume(
         time_limit = check_positive("time_limit", time_limit)
     engine = _make_engine(engine, workers)
     run, runs, data, name = _open(run_dir, draws, engine)
+    _check_memory(runs[0].plan, len(runs), data.n_observations)
     if draws is not None:
         run.write_settings({**run.settings(), "draws": draws})
     for chain in runs:

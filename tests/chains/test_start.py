@@ -95,6 +95,8 @@ def test_each_chain_from_its_own_start():
         SHUFFLED,
         fr.Categorical(3),
         sampler=[kept],
+        alpha=1.0,
+        gamma=1.0,
         start=[one, two, 2],
         chains=3,
         draws=1,
@@ -112,6 +114,8 @@ def test_the_last_state_of_a_run_is_a_start():
         SHUFFLED,
         fr.Categorical(3),
         sampler=[fr.moves.TopicWeights()],
+        alpha=1.0,
+        gamma=1.0,
         start=first.states,
         draws=1,
         warmup=0,
@@ -214,3 +218,31 @@ def test_a_seating_of_other_groups_is_refused():
 
 def test_a_huge_number_of_topics_takes_no_room():
     assert start(200_000).capacity < 100
+
+
+def test_a_seating_of_groups_of_other_sizes_is_refused():
+    """Two groups of 2 and 8 are not two of 5 and 5, though every table number fits."""
+    before, other = fr.Groups(range(10), [0] * 2 + [1] * 8), fr.Groups(range(10), [0] * 5 + [1] * 5)
+    state = saved(before, fr.Categorical(10), "crf", alpha=0.3)
+    assert state.table_of_observation.max() < 5
+    model = make_model(other, fr.Categorical(10), 1.0, 1.0)
+    with pytest.raises(fr.InputError, match="group"):
+        make_start(state, model, Seating, other.to_grouped_order, start_streams(0, 0))
+
+
+@pytest.mark.parametrize("view", ["direct", "crf"])
+def test_a_state_of_another_family_starts_one_whose_prior_is_learned(view):
+    state = saved(family=fr.Poisson(), sampler=view)
+    model = make_model(SHUFFLED, fr.Categorical(3, fr.Gamma(2.0, 4.0)), 1.0, 1.0)
+    again = make_start(state, model, Weights, SHUFFLED.to_grouped_order, start_streams(0, 0))
+    again.check_consistency(model.data, model.family)
+    assert model.family.prior_value(again.statistics) == 0.5
+    np.testing.assert_array_equal(again.topics(model.data), state.topics(model.data))
+
+
+def test_table_counts_of_other_groups_are_forgotten():
+    other = fr.Groups(SHUFFLED.observations, range(10))
+    state = saved(alpha=0.1)
+    model = make_model(other, fr.Categorical(3), 1.0, 1.0)
+    again = make_start(state, model, Weights, other.to_grouped_order, start_streams(0, 0))
+    assert again.cell_tables is None or again.cell_tables.customers.tolist() == [1] * 10

@@ -70,9 +70,15 @@ def test_lost_weight_is_caught_by_the_recount():
         fr.check_move(planted.LostWeight(), alpha=0.6, gamma=4.0, repetitions=100, seed=6)
 
 
+@pytest.mark.parametrize("family", [fr.Multinomial(4, 0.3), fr.Poisson(), fr.GaussianDiagonal(3)], ids=repr)
+def test_observations_may_be_left_out(family):
+    table = fr.check_move(DirectAssignment(), family, repetitions=500)
+    assert table["passed"].all()
+
+
 def test_check_move_says_what_is_wrong():
-    with pytest.raises(fr.InputError, match="observations"):
-        fr.check_move(CrfGibbs(), fr.Poisson())
+    with pytest.raises(fr.InputError, match="5 observations"):
+        fr.check_move(CrfGibbs(), fr.Poisson(), [0] * 5, GROUPS)
     with pytest.raises(fr.InputError, match="at most 8"):
         fr.check_move(CrfGibbs(), fr.Categorical(2), [0] * 9, [0] * 9)
     with pytest.raises(fr.InputError, match="ascending"):

@@ -27,7 +27,7 @@ DATA = fr.Groups([1, 0, 1, 1], [0, 0, 1, 1])
 @pytest.mark.parametrize("wrap", [lambda move: [move], lambda move: in_turn(TopicWeights(), every(5, move))])
 def test_families_that_are_not_conjugate_are_refused(move, wrap):
     with pytest.raises(fr.InputError, match=rf"{type(move).__name__}.*conjugate family.*Stubborn is not"):
-        fr.sample(DATA, Stubborn(), sampler=wrap(move), draws=1, warmup=0)
+        fr.sample(DATA, Stubborn(), sampler=wrap(move), alpha=1.0, gamma=1.0, draws=1, warmup=0)
 
 
 def test_moves_above_the_topics_take_any_family():
@@ -45,7 +45,7 @@ def test_a_fixed_prior_is_not_learned():
 @pytest.mark.parametrize("move", [CrfGibbs(sparse=True), DirectAssignment(sparse=True)])
 def test_the_sparse_kernel_needs_categories(move):
     with pytest.raises(fr.InputError, match="sparse"):
-        fr.sample(DATA, fr.Poisson(), sampler=[move], draws=1, warmup=0, chains=1)
+        fr.sample(DATA, fr.Poisson(), sampler=[move], alpha=1.0, gamma=1.0, draws=1, warmup=0)
 
 
 def test_a_family_without_usable_weights_is_named():

@@ -76,6 +76,10 @@ def test_a_foreign_move_leaves_no_run_directory(tmp_path):
     corpus = fr.Corpus.from_matrix([[1, 2], [2, 1]])
     with pytest.raises(fr.InputError, match="own moves"):
         fr.sample(
-            corpus, sampler=[DirectAssignment(), type("Other", (CrfGibbs,), {})()], run_dir=tmp_path / "run"
+            corpus,
+            alpha=1.0,
+            gamma=1.0,
+            sampler=[DirectAssignment(), type("Other", (CrfGibbs,), {})()],
+            run_dir=tmp_path / "run",
         )
     assert not (tmp_path / "run").exists()

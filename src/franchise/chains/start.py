@@ -91,19 +91,25 @@ def _checked_state(start: State, model: Model) -> State:
             f"start is a state of {start.n_observations} observations, but the data have "
             f"{model.data.n_observations}."
         )
-    if isinstance(start, Seating):
-        sizes = np.diff(model.data.offsets)
-        if (
-            len(start.table_slots) != len(sizes)
-            or (start.table_of_observation >= np.repeat(sizes, sizes)).any()
-        ):
-            raise InputError("start is a state of the same observations in other groups.")
+    if isinstance(start, Seating) and not _fits_groups(start, model.data.offsets):
+        raise InputError("start is a state of as many observations, but in other groups.")
     state = state_from_arrays(state_to_arrays(start, model.family), model.data, model.family)
+    if isinstance(state, Weights):
+        state.cell_tables = None
     if not isinstance(model.alpha, Gamma):
         state.group_concentration = model.alpha
     if not isinstance(model.gamma, Gamma):
         state.top_concentration = model.gamma
     return state
+
+
+def _fits_groups(start: Seating, offsets: np.ndarray) -> bool:
+    """Whether the tables of a saved seating are those of these groups."""
+    sizes = np.diff(offsets)
+    if len(start.table_slots) != len(sizes) or (start.table_of_observation >= np.repeat(sizes, sizes)).any():
+        return False
+    seats = np.repeat(offsets[:-1], sizes) + start.table_of_observation
+    return np.array_equal(np.bincount(seats, minlength=start.n_observations), start.size_of_table)
 
 
 def _checked_labels(start: Any, n_observations: int) -> np.ndarray:

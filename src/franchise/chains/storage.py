@@ -145,8 +145,13 @@ class ChainStore:
 
         self._append(self.trace_path, self._trace)
         self._append(self.labels_path, self._labels)
-        facts = {**facts, "trace_bytes": _size(self.trace_path), "labels_bytes": _size(self.labels_path)}
         arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        facts = {
+            **facts,
+            "trace_bytes": _size(self.trace_path),
+            "labels_bytes": _size(self.labels_path),
+            "checksum": _checksum(arrays),
+        }
         write_atomically(self.checkpoint_path, save(arrays, {"facts": json.dumps(facts)}))
 
     @staticmethod
@@ -173,6 +178,8 @@ class ChainStore:
         ):
             facts = json.loads(file.metadata()["facts"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        if _checksum(arrays) != facts["checksum"]:
+            raise InputError(f"{self.checkpoint_path}: checksum wrong; the run is damaged.")
         for path, size in (
             (self.trace_path, facts["trace_bytes"]),
             (self.labels_path, facts["labels_bytes"]),
@@ -209,6 +216,13 @@ class ChainStore:
             if zlib.crc32(row).to_bytes(4, "little") != content[begin : begin + 4]:
                 raise InputError(f"{str(self.labels_path)!r}: checksum of draw {begin // step} wrong.")
             yield np.frombuffer(row, "<i4")
+
+
+def _checksum(arrays: dict[str, np.ndarray]) -> int:
+    checksum = 0
+    for name in sorted(arrays):
+        checksum = zlib.crc32(arrays[name].tobytes(), checksum)
+    return checksum
 
 
 @contextmanager

@@ -19,13 +19,14 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from franchise.errors import InputError, InternalError
 from franchise.families.base import Family
 from franchise.model import Model
-from franchise.state.base import PreparedData, State
+from franchise.state.base import PreparedData, State, frozen
 from franchise.state.seating import Seating
 from franchise.state.weights import Weights
 
@@ -200,9 +201,14 @@ def draw_seats(customers: int, tables: int, rng: np.random.Generator) -> list[in
 
 
 def tiny_model(
-    family: Family, observations: object, groups: list[int], alpha: float = 1.0, gamma: float = 1.0
+    family: Family, observations: Any, groups: list[int], alpha: float = 1.0, gamma: float = 1.0
 ) -> Model:
-    """A model of a few observations; `groups` gives the group number of each, in grouped order."""
-    family = family.for_data(observations)
+    """A model of a few observations, raw or prepared; `groups` gives the group number of each, ascending."""
     offsets = np.concatenate([[0], np.cumsum(np.bincount(groups))])
+    if isinstance(observations, tuple):
+        return Model(PreparedData(frozen(observations), frozen(offsets)), family, alpha, gamma)
+    observations = np.asarray(observations)
+    family = family.for_data(observations)
+    if len(observations) != len(groups):
+        raise InputError(f"got {len(observations)} observations, but the groups of {len(groups)}.")
     return Model(PreparedData.of(observations, offsets, family), family, alpha, gamma)

@@ -58,7 +58,7 @@ def check_move(
         What is tested. It should claim to be exact for the HDP.
     family, observations, groups
         A tiny data set: up to 8 observations, and the group number of each, ascending. Left out: six
-        categorical observations in two groups, four and two.
+        observations in two groups, four and two; of two topics drawn from the family's prior, if one is given.
     alpha, gamma : float
         The concentrations.
     repetitions : int
@@ -82,7 +82,7 @@ def check_move(
     _check_claim(schedule)
     repetitions = check_integer("repetitions", repetitions, minimum=100)
     rng = np.random.default_rng(seed)
-    family, observations, groups = tiny_data(family, observations, groups)
+    family, observations, groups = tiny_data(family, observations, groups, rng)
     alpha, gamma = check_positive("alpha", alpha), check_positive("gamma", gamma)
     exact = Enumeration(tiny_model(family, observations, groups, alpha, gamma), alpha, gamma)
     for part in moves_of(schedule):
@@ -105,18 +105,19 @@ def check_move(
 
 
 def tiny_data(
-    family: Family | None, observations: Any, groups: list[int] | None
+    family: Family | None, observations: Any, groups: list[int] | None, rng: np.random.Generator
 ) -> tuple[Family, Any, list[int]]:
     """What was given, completed to a tiny data set."""
     if family is None:
         family = Categorical(3, 0.5)
         observations = np.array([0, 0, 1, 2, 0, 1]) if observations is None else observations
-    if observations is None:
-        raise InputError(f"with a family, give observations too: up to 8 that fit {family!r}.")
     groups = TINY_GROUPS if groups is None else list(groups)
+    if observations is None:
+        parameters = family.draw_parameters(family.empty_statistics(2), 2, rng)
+        observations = family.draw_observations(parameters, np.arange(len(groups)) % 2, rng, None)
     if groups != sorted(groups):
         raise InputError(f"groups must be ascending group numbers, one for each observation; got {groups}.")
-    return family, np.asarray(observations), groups
+    return family, observations, groups
 
 
 def _check_claim(schedule: Composed) -> None:

@@ -84,7 +84,7 @@ class Family:
         """Draw one observation from F(phi_k) for each k in `topics`, in the prepared form.
 
         `like` are prepared observations that lend what the model does not explain, such as the total of a
-        count vector; row i of the result is like row i of `like`.
+        count vector; row i of the result is like row i of `like`. With None, any will do.
         """
         raise NotImplementedError
 

@@ -121,11 +121,16 @@ class Multinomial(DirichletPrior, Family):
         )
 
     def draw_observations(
-        self, parameters: MultinomialParameters, topics: np.ndarray, rng: np.random.Generator, like: CountRows
+        self,
+        parameters: MultinomialParameters,
+        topics: np.ndarray,
+        rng: np.random.Generator,
+        like: CountRows | None,
     ) -> CountRows:
-        """As many categories from phi_k as row i of `like` has, counted."""
-        row_of_count = np.repeat(np.arange(len(topics)), like.totals)
-        categories = draw_categories(parameters.log_probabilities, np.repeat(topics, like.totals), rng)
+        """As many categories from phi_k as row i of `like` has, counted; five each without `like`."""
+        totals = np.full(len(topics), 5) if like is None else like.totals
+        row_of_count = np.repeat(np.arange(len(topics)), totals)
+        categories = draw_categories(parameters.log_probabilities, np.repeat(topics, totals), rng)
         places, counts = np.unique(row_of_count * np.int64(self.size) + categories, return_counts=True)
         offsets = np.searchsorted(places, np.arange(len(topics) + 1) * np.int64(self.size))
         return _count_rows(offsets, places % self.size, counts)

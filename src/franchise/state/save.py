@@ -17,7 +17,7 @@ from franchise.state.weights import Weights
 def state_to_arrays(state: State, family: Family) -> dict[str, np.ndarray]:
     """The state as arrays by name."""
     arrays = {"concentrations": np.array([state.group_concentration, state.top_concentration])}
-    if family.learned_prior is not None:
+    if family.learned_prior is not None and isinstance(state.statistics, family.Statistics):
         arrays["prior"] = np.array([family.prior_value(state.statistics)])
     if isinstance(state, Seating):
         arrays["table_of_observation"] = state.table_of_observation
