@@ -32,8 +32,11 @@ _entry_point = numba.njit(**_OPTIONS)
 # Pasted into their callers before types are known: compiling each by itself would take twice as long in all.
 helper = numba.njit(inline="always", **_OPTIONS)
 
+# For what is called from several places: compiled once, not pasted.
+shared_helper = register_jitable(**_OPTIONS)
+
 # In these, sums may be reordered, so that they run in vector registers: only for sums of positive terms. Such
-# leave is given function by function, so they are not pasted.
+# leave is given function by function, so they are not pasted either.
 summing_helper = register_jitable(fastmath={"reassoc", "contract", "nsz"}, **_OPTIONS)
 
 

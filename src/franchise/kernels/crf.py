@@ -30,7 +30,8 @@ from franchise.kernels.slots import enlist, first_vacant, group_of, slots_in_use
 @helper
 def count_customers(tables, group, begin, in_group):
     """in_group[k] = n_jk, from the tables of one group."""
-    in_group[:] = 0.0
+    for topic in range(len(in_group)):
+        in_group[topic] = 0.0
     for slot in range(begin, begin + tables.table_slots[group]):
         if tables.size_of_table[slot] > 0:
             in_group[tables.topic_of_table[slot]] += tables.size_of_table[slot]
@@ -94,8 +95,8 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
     sizes = tables.observations_per_topic
     inverse_mass = statistics.inverse_mass
     capacity = len(sizes)
-    in_group, shared, cumulative = np.zeros(capacity), np.zeros(capacity), np.empty(capacity)
-    alive = np.empty(capacity, np.int64)
+    in_group, shared, cumulative = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
+    alive = np.zeros(capacity, np.int64)
     vacant = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
     index = start
@@ -182,7 +183,7 @@ def sweep_tables(statistics, observations, offsets, tables, gamma, start, rng):
     longest = 0
     for group in range(len(offsets) - 1):
         longest = max(longest, offsets[group + 1] - offsets[group])
-    members, ends = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    members, ends = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
     bench = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
     for group in range(group_of(offsets, start), len(offsets) - 1):

@@ -56,7 +56,8 @@ def open_topic(assignment, topic, gamma, uniform):
 @helper
 def count_in_group(topic_of_observation, begin, end, in_group):
     """in_group[k] = n_jk: observations of one group in each topic."""
-    in_group[:] = 0.0
+    for topic in range(len(in_group)):
+        in_group[topic] = 0.0
     for index in range(begin, end):
         if topic_of_observation[index] >= 0:
             in_group[topic_of_observation[index]] += 1.0
@@ -124,8 +125,8 @@ def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, st
     inverse_mass = statistics.inverse_mass
     capacity = len(sizes)
     in_group, shared = np.zeros(capacity), np.zeros(capacity)
-    alive = np.empty(capacity, np.int64)
-    cumulative = np.empty(capacity)
+    alive = np.zeros(capacity, np.int64)
+    cumulative = np.zeros(capacity)
     vacant = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
     for group in range(group_of(offsets, start), len(offsets) - 1):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from franchise.kernels.compile import helper, summing_helper
+from franchise.kernels.compile import helper, shared_helper, summing_helper
 from franchise.kernels.random import exponentiate
 
 SHORT_BLOCK = 16
@@ -44,7 +44,7 @@ def fill_short_block_weights(statistics, observations, members, bench, prior_wei
 @helper
 def fill_long_block_weights(statistics, observations, members, bench, prior_weights, limit, out):
     """The same for more observations: SHORT_BLOCK of them in products, then a log, and so on."""
-    product = np.empty(limit)
+    product = np.zeros(limit)
     for topic in range(limit):
         out[topic] = 0.0
     for begin in range(0, len(members), SHORT_BLOCK):
@@ -62,7 +62,7 @@ def fill_long_block_weights(statistics, observations, members, bench, prior_weig
     return exponentiate(prior_weights, largest, limit, out)
 
 
-@helper
+@shared_helper
 def multiply_predictives(statistics, observations, members, begin, end, bench, limit, out):
     """Multiply ``out[k]`` by the predictives of the members from `begin` to `end`, given those before.
 
@@ -112,7 +112,7 @@ def log_rising_sums(counts, prior, limit, out):
     """
     for topic in range(limit):
         out[topic] = 0.0
-    table = np.empty(_TABLED)
+    table = np.zeros(_TABLED)
     tabled_prior = -1.0
     for category in range(len(prior)):
         if prior[category] != tabled_prior:

@@ -85,12 +85,13 @@ def draw_table_of_topic(tables, group, begin, topic, customers, uniform):
 @kernel
 def recount_seating(statistics, observations, offsets, tables):
     """Everything but the seats and the tables' topics, counted anew."""
-    tables.tables_per_topic[:] = 0
-    tables.observations_per_topic[:] = 0
-    tables.size_of_table[:] = 0
     tables.table_count[0] = 0
     for topic in range(len(tables.tables_per_topic)):
         verbs.clear(statistics, topic)
+        tables.tables_per_topic[topic] = 0
+        tables.observations_per_topic[topic] = 0
+    for slot in range(len(tables.size_of_table)):
+        tables.size_of_table[slot] = 0
     for group in range(len(offsets) - 1):
         begin = offsets[group]
         for index in range(begin, offsets[group + 1]):

@@ -19,9 +19,10 @@ def draw_tables(topic_of_observation, offsets, concentrations, customers, tables
     `concentrations` are alpha beta_k by slot; `customers` and `tables` are filled cell by cell, `per_topic`
     with m_k. Returns the number of cells.
     """
-    per_topic[:] = 0
+    for topic in range(len(per_topic)):
+        per_topic[topic] = 0
     in_group = np.zeros(len(concentrations), np.int64)
-    met = np.empty(len(concentrations), np.int64)
+    met = np.zeros(len(concentrations), np.int64)
     cells = 0
     for group in range(len(offsets) - 1):
         met_count = count_met(topic_of_observation, offsets[group], offsets[group + 1], in_group, met)
