@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit
-from franchise.kernels.tables import count_tables, draw_tables
+from franchise.kernels.tables import draw_tables
 from tests.naive.stirling import log_probability_of_table_count
 
 TOPICS = np.array([2, 0, 2, 2, 0, 2, 1, 1, 2], np.int32)
@@ -37,14 +37,3 @@ def test_drawn_tables():
 
 def test_without_concentration_there_is_one_table_a_cell():
     assert drawn(np.zeros(4), np.random.default_rng(1))[1] == [1, 1, 1, 1]
-
-
-def test_counted_tables():
-    """Table slots: group 0 has tables of topics 2, vacant, 0, 2, group 2 has 1 and 2."""
-    topic_of_table = np.array([2, -1, 0, 2, -1, 1, 2, -1, -1], np.int32)
-    size_of_table = np.array([2, 0, 2, 1, 0, 3, 1, 0, 0], np.int32)
-    customers, tables = np.empty(9, np.int32), np.empty(9, np.int32)
-    slots = np.array([4, 0, 2], np.int32)
-    cells = count_tables(topic_of_table, size_of_table, slots, OFFSETS, 5, customers, tables)
-    assert customers[:cells].tolist() == [3, 2, 3, 1]
-    assert tables[:cells].tolist() == [2, 1, 1, 1]

@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from franchise.kernels import verbs
-from franchise.kernels.compile import helper, kernel
+from franchise.kernels.compile import helper, kernel, shared_helper
 from franchise.kernels.direct import fill_own_part, search, search_common_part, sum_common_part
 from franchise.kernels.random import draw_from_weights
 from franchise.kernels.seating import draw_table_of_topic, open_table, seat_at, unseat
@@ -163,7 +163,7 @@ def list_members(tables, group, offsets, members, ends):
         ends[table] += 1
 
 
-@helper
+@shared_helper
 def move_members(statistics, observations, members, source, target):
     """Move some observations from one topic to another, one by one."""
     for index in members:

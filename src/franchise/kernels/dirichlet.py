@@ -81,7 +81,7 @@ def multiply_predictives(statistics, observations, members, begin, end, bench, l
     out[bench] = alone
 
 
-@helper
+@shared_helper
 def restore_bench(statistics, observations, members, bench):
     """Put the members back into the bench's counts."""
     for position in range(len(members)):

@@ -6,10 +6,10 @@ be taken by the next topic that opens, so opening and closing never moves anothe
 
 from __future__ import annotations
 
-from franchise.kernels.compile import helper
+from franchise.kernels.compile import shared_helper
 
 
-@helper
+@shared_helper
 def first_vacant(sizes, begin):
     """First slot from `begin` on whose size is zero; ``len(sizes)`` if there is none."""
     slot = begin
@@ -18,7 +18,7 @@ def first_vacant(sizes, begin):
     return slot
 
 
-@helper
+@shared_helper
 def slots_in_use(sizes):
     """One more than the last slot whose size is not zero."""
     limit = len(sizes)
@@ -27,7 +27,7 @@ def slots_in_use(sizes):
     return limit
 
 
-@helper
+@shared_helper
 def group_of(offsets, index):
     """The group whose observations include `index`, by bisection; ``len(offsets) - 1`` if it is past the last."""
     low, high = 0, len(offsets) - 1
@@ -40,7 +40,7 @@ def group_of(offsets, index):
     return low
 
 
-@helper
+@shared_helper
 def enlist(alive, count, topic):
     """Put a topic into the ascending list of those alive in a document, ``alive[:count]``; the new count.
 
@@ -54,7 +54,7 @@ def enlist(alive, count, topic):
     return count + 1
 
 
-@helper
+@shared_helper
 def strike_out(alive, count, topic):
     """Take a topic out of the list; the new count."""
     position = 0

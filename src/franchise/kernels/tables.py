@@ -1,4 +1,4 @@
-"""Tables as numbers: how many tables each topic has in each group, drawn or counted.
+"""Tables as numbers: how many tables each topic has in each group, drawn given topics and weights.
 
 Only the number of customers n_jk and of tables m_jk of each cell (group and topic that meet) matters to the
 concentrations, the topic weights and the joint probability.
@@ -47,25 +47,3 @@ def count_met(topic_of_observation, begin, end, in_group, met):
             met_count += 1
         in_group[topic] += 1
     return met_count
-
-
-@kernel
-def count_tables(topic_of_table, size_of_table, table_slots, offsets, topic_slots, customers, tables):
-    """n_jk and m_jk of every cell of a seating. Returns the number of cells."""
-    in_group = np.zeros(topic_slots, np.int64)
-    tables_in_group = np.zeros(topic_slots, np.int64)
-    cells = 0
-    for group in range(len(offsets) - 1):
-        begin, end = offsets[group], offsets[group] + table_slots[group]
-        for table in range(begin, end):
-            if size_of_table[table] > 0:
-                in_group[topic_of_table[table]] += size_of_table[table]
-                tables_in_group[topic_of_table[table]] += 1
-        for table in range(begin, end):
-            topic = topic_of_table[table]
-            if size_of_table[table] > 0 and in_group[topic] > 0:
-                customers[cells], tables[cells] = in_group[topic], tables_in_group[topic]
-                cells += 1
-                in_group[topic] = 0
-                tables_in_group[topic] = 0
-    return cells

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from franchise.kernels.tables import count_tables, draw_tables
+from franchise.kernels.tables import draw_tables
 from franchise.state.base import CellTables, PreparedData
 from franchise.state.seating import Seating
 from franchise.state.weights import Weights
@@ -23,16 +23,12 @@ def draw_cell_tables(state: Weights, data: PreparedData, rng: np.random.Generato
 
 
 def count_cell_tables(state: Seating, data: PreparedData) -> CellTables:
-    """n_jk and m_jk of every cell of a seating."""
-    customers = np.empty(data.n_observations, np.int32)
-    tables = np.empty(data.n_observations, np.int32)
-    cells = count_tables(
-        state.topic_of_table,
-        state.size_of_table,
-        state.table_slots,
-        data.offsets,
-        state.capacity,
-        customers,
-        tables,
+    """n_jk and m_jk of every cell of a seating, by group and then topic."""
+    slots = np.flatnonzero(state.size_of_table)
+    groups = np.searchsorted(data.offsets, slots, side="right") - 1
+    cells, cell_of_table = np.unique(
+        groups * np.int64(state.capacity) + state.topic_of_table[slots], return_inverse=True
     )
-    return CellTables(customers[:cells].copy(), tables[:cells].copy(), state.tables_per_topic.copy())
+    customers = np.bincount(cell_of_table, weights=state.size_of_table[slots], minlength=len(cells))
+    tables = np.bincount(cell_of_table, minlength=len(cells))
+    return CellTables(customers.astype(np.int32), tables.astype(np.int32), state.tables_per_topic.copy())
