@@ -12,6 +12,7 @@ from tests.exactness.cases import CASES, GROUPS
 
 MOVES = {
     "crf": CrfGibbs(),
+    "crf sparse": CrfGibbs(sparse=True),
     "crf seats only": CrfGibbs(tables=False),
     "direct": DirectAssignment(),
     "topic weights": TopicWeights(),
@@ -34,7 +35,7 @@ def test_every_move_at_extreme_concentrations(move, alpha, gamma):
     fr.check_move(MOVES[move], alpha=alpha, gamma=gamma, repetitions=6000, seed=2)
 
 
-@pytest.mark.parametrize("move", [CrfGibbs(sparse=False), DirectAssignment(sparse=False)])
+@pytest.mark.parametrize("move", [CrfGibbs(sparse=True), DirectAssignment(sparse=False)])
 def test_dense_kernels_have_the_law_of_sparse_ones(move):
     fr.check_move(move, alpha=2.0, gamma=1.5, repetitions=8000, seed=3)
 

@@ -12,6 +12,9 @@ from franchise.moves.base import Move, MoveReport, check_sparse, sweep_with_room
 from franchise.state.seating import Seating
 from franchise.streams import Streams
 
+FEW_TOPICS = 64
+"""Up to so many topics the sparse kernel gains little, and is not worth compiling."""
+
 
 @dataclass(frozen=True)
 class CrfGibbs(Move):
@@ -25,7 +28,8 @@ class CrfGibbs(Move):
     Parameters
     ----------
     sparse : bool or None
-        Whether to use the kernel for categories; None uses it where the family allows. One law either way.
+        Whether to use the kernel for categories; None uses it where the family allows and there are more than
+        64 topics. One law either way, so the choice may follow the state.
     tables : bool
         Whether the tables' topics are drawn too; without, the sampler is still exact but mixes worse.
     """
@@ -43,7 +47,7 @@ class CrfGibbs(Move):
     def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
         """Sweep over all observations and tables."""
         data, family, rng = model.data, model.family, streams.generator()
-        sparse = family.sparse if self.sparse is None else self.sparse
+        sparse = (family.sparse and state.topic_count > FEW_TOPICS) if self.sparse is None else self.sparse
         sweep_seats = sweep_seats_sparse if sparse else sweep_seats_dense
         alpha, gamma = state.group_concentration, state.top_concentration
         sweep_with_room(
