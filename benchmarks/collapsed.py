@@ -104,10 +104,10 @@ def time_tiny(sampler: str, needed: str) -> None:
         fr.sample(groups, fr.Categorical(50), sampler=sampler, draws=10, warmup=0, chains=1, progress=False)
 
     call()
-    print(f"  {sampler:7s} {best_time(call, 20) * 1e3:5.2f} ms (needed: {needed})")
+    print(f"  {sampler:7s} {median_time(call, 20) * 1e3:5.2f} ms (needed: {needed})")
 
 
-def best_time(call: Callable[[], None], times: int) -> float:
+def median_time(call: Callable[[], None], times: int) -> float:
     """The median time of a call."""
     seconds = []
     for _ in range(times):
@@ -129,11 +129,14 @@ print(time.perf_counter() - begun)
 
 def time_first_call(sampler: str) -> None:
     """The first sample of a fresh process, nothing compiled yet, and then with compiled code on disk."""
-    with tempfile.TemporaryDirectory() as cache:
-        times = [_fresh_process(sampler, cache) for _ in range(3)]
+    cold, warm = [], []
+    for _ in range(3):
+        with tempfile.TemporaryDirectory() as cache:
+            cold.append(_fresh_process(sampler, cache))
+            warm.append(_fresh_process(sampler, cache))
     print(
-        f"  {sampler:7s} {times[0]:.1f} s with nothing compiled (needed: 6), "
-        f"{statistics.median(times[1:]):.1f} s with compiled code on disk (needed: 2)"
+        f"  {sampler:7s} {min(cold):.1f} to {max(cold):.1f} s with nothing compiled (needed: 6), "
+        f"{min(warm):.1f} to {max(warm):.1f} s with compiled code on disk (needed: 2); three processes each"
     )
 
 

@@ -27,9 +27,11 @@ from franchise.families.base import Example, Family
 from franchise.families.dirichlet import DirichletPrior, draw_categories
 from franchise.kernels.dirichlet import (
     SHORT_BLOCK,
-    fill_long_block_weights,
-    fill_short_block_weights,
     log_rising_sums,
+    multiply_predictives,
+    multiply_rest_in_logs,
+    restore_bench,
+    sum_of,
 )
 from franchise.validation import describe
 
@@ -190,12 +192,18 @@ class Categorical(DirichletPrior, Family):
 
     @staticmethod
     def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]
-        """Products of counts for a short block; logs only for a long one (see `kernels.dirichlet`)."""
-        if len(members) <= SHORT_BLOCK:
-            return fill_short_block_weights(
-                statistics, observations, members, bench, prior_weights, limit, out
-            )
-        return fill_long_block_weights(statistics, observations, members, bench, prior_weights, limit, out)
+        """Products of ratios, and logs only for a long block (see `kernels.dirichlet`):
+
+        f_k(block) = prod_i (n_kw(i) + eta_w(i) + repeats_i) / (n_k + eta + i)
+        """
+        for topic in range(limit):
+            out[topic] = prior_weights[topic]
+        first = min(SHORT_BLOCK, len(members))
+        multiply_predictives(statistics, observations, members, 0, first, bench, limit, out)
+        if first < len(members):
+            multiply_rest_in_logs(statistics, observations, members, bench, limit, out)
+        restore_bench(statistics, observations, members, bench)
+        return sum_of(out, limit)
 
     @staticmethod
     def fill_log_marginals(statistics, limit, out):  # type: ignore[no-untyped-def]

@@ -25,7 +25,7 @@ import numba
 from numba.core.caching import FunctionCache
 from numba.extending import register_jitable
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 _entry_point = numba.njit(**_OPTIONS)
 

@@ -15,7 +15,7 @@ def recount(statistics, observations, topic_of_observation, observations_per_top
         verbs.clear(statistics, topic)
         observations_per_topic[topic] = 0
     for index in range(len(topic_of_observation)):
-        topic = topic_of_observation[index]
+        topic = np.int64(topic_of_observation[index])
         if topic >= 0:
             verbs.add(statistics, observations, index, topic)
             observations_per_topic[topic] += 1

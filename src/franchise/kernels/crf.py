@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from franchise.kernels import verbs
-from franchise.kernels.compile import helper, kernel, shared_helper
+from franchise.kernels.compile import helper, kernel
 from franchise.kernels.direct import fill_own_part, search, search_common_part, sum_common_part
 from franchise.kernels.random import draw_from_weights
 from franchise.kernels.seating import draw_table_of_topic, open_table, seat_at, unseat
@@ -163,7 +163,7 @@ def list_members(tables, group, offsets, members, ends):
         ends[table] += 1
 
 
-@shared_helper
+@helper
 def move_members(statistics, observations, members, source, target):
     """Move some observations from one topic to another, one by one."""
     for index in members:
@@ -197,7 +197,7 @@ def sweep_tables(statistics, observations, offsets, tables, gamma, start, rng):
             if bench == capacity:
                 return slot
             block = members[ends[table] - size : ends[table]]
-            old = tables.topic_of_table[slot]
+            old = np.int64(tables.topic_of_table[slot])
             move_members(statistics, observations, block, old, bench)
             sizes[old] -= size
             tables_per_topic[old] -= 1

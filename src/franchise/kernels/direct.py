@@ -83,7 +83,7 @@ def sweep_dense(statistics, observations, offsets, assignment, alpha, gamma, sta
         for index in range(max(start, offsets[group]), offsets[group + 1]):
             if vacant == capacity:
                 return index
-            old = topics[index]
+            old = np.int64(topics[index])
             if old >= 0:
                 verbs.remove(statistics, observations, index, old)
                 sizes[old] -= 1
@@ -142,7 +142,7 @@ def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, st
             category = observations[index]
             counts = statistics.counts[category]
             prior = statistics.prior[category]
-            old = topics[index]
+            old = np.int64(topics[index])
             if old >= 0:
                 verbs.remove(statistics, observations, index, old)
                 sizes[old] -= 1

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from franchise.kernels.compile import helper, shared_helper, summing_helper
-from franchise.kernels.random import exponentiate
 
 SHORT_BLOCK = 16
 """Up to so many factors are multiplied before a log is needed: 16 ratios of counts cannot underflow."""
@@ -27,39 +26,24 @@ def log_rising(base, steps):
 
 
 @helper
-def fill_short_block_weights(statistics, observations, members, bench, prior_weights, limit, out):
-    """Prior weight times the joint predictive of at most SHORT_BLOCK categorical observations, in products.
+def multiply_rest_in_logs(statistics, observations, members, bench, limit, out):
+    """Go on from the first SHORT_BLOCK members to the others: so many in products, then a log, and so on.
 
-        f_k(block) = prod_i (n_kw(i) + eta_w(i) + repeats_i) / (n_k + eta + i)
-
-    The members are in slot `bench`; its counts serve as the running numbers of repeats and are put back.
+    ``out`` comes with the product so far and goes out with all of it, up to a common factor.
     """
-    for topic in range(limit):
-        out[topic] = prior_weights[topic]
-    multiply_predictives(statistics, observations, members, 0, len(members), bench, limit, out)
-    restore_bench(statistics, observations, members, bench)
-    return sum_of(out, limit)
-
-
-@helper
-def fill_long_block_weights(statistics, observations, members, bench, prior_weights, limit, out):
-    """The same for more observations: SHORT_BLOCK of them in products, then a log, and so on."""
-    product = np.zeros(limit)
-    for topic in range(limit):
-        out[topic] = 0.0
-    for begin in range(0, len(members), SHORT_BLOCK):
+    logs = np.zeros(limit)
+    for begin in range(SHORT_BLOCK, len(members), SHORT_BLOCK):
+        for topic in range(limit):
+            logs[topic] += math.log(out[topic])
+            out[topic] = 1.0
         end = min(begin + SHORT_BLOCK, len(members))
-        for topic in range(limit):
-            product[topic] = 1.0
-        multiply_predictives(statistics, observations, members, begin, end, bench, limit, product)
-        for topic in range(limit):
-            out[topic] += math.log(product[topic])
-    restore_bench(statistics, observations, members, bench)
+        multiply_predictives(statistics, observations, members, begin, end, bench, limit, out)
     largest = -math.inf
     for topic in range(limit):
-        if prior_weights[topic] > 0.0:
-            largest = max(largest, out[topic])
-    return exponentiate(prior_weights, largest, limit, out)
+        logs[topic] += math.log(out[topic])
+        largest = max(largest, logs[topic])
+    for topic in range(limit):
+        out[topic] = math.exp(logs[topic] - largest)
 
 
 @shared_helper
@@ -81,7 +65,7 @@ def multiply_predictives(statistics, observations, members, begin, end, bench, l
     out[bench] = alone
 
 
-@shared_helper
+@helper
 def restore_bench(statistics, observations, members, bench):
     """Put the members back into the bench's counts."""
     for position in range(len(members)):

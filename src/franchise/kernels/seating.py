@@ -30,7 +30,7 @@ class Tables(NamedTuple):
 @helper
 def seat_at(tables, statistics, observations, index, begin, table):
     """Seat an observation at an open table of its group, which begins at table slot `begin`."""
-    topic = tables.topic_of_table[begin + table]
+    topic = np.int64(tables.topic_of_table[begin + table])
     tables.table_of_observation[index] = table
     tables.size_of_table[begin + table] += 1
     tables.observations_per_topic[topic] += 1
@@ -41,7 +41,7 @@ def seat_at(tables, statistics, observations, index, begin, table):
 def unseat(tables, statistics, observations, index, begin):
     """Take an observation from its table; a table left empty closes. Returns the topic it had."""
     slot = begin + tables.table_of_observation[index]
-    topic = tables.topic_of_table[slot]
+    topic = np.int64(tables.topic_of_table[slot])
     verbs.remove(statistics, observations, index, topic)
     tables.observations_per_topic[topic] -= 1
     tables.size_of_table[slot] -= 1
@@ -80,33 +80,6 @@ def draw_table_of_topic(tables, group, begin, topic, customers, uniform):
             if target < 0.0:
                 break
     return found
-
-
-@kernel
-def recount_seating(statistics, observations, offsets, tables):
-    """Everything but the seats and the tables' topics, counted anew."""
-    tables.table_count[0] = 0
-    for topic in range(len(tables.tables_per_topic)):
-        verbs.clear(statistics, topic)
-        tables.tables_per_topic[topic] = 0
-        tables.observations_per_topic[topic] = 0
-    for slot in range(len(tables.size_of_table)):
-        tables.size_of_table[slot] = 0
-    for group in range(len(offsets) - 1):
-        begin = offsets[group]
-        for index in range(begin, offsets[group + 1]):
-            table = tables.table_of_observation[index]
-            if table >= 0:
-                topic = tables.topic_of_table[begin + table]
-                tables.size_of_table[begin + table] += 1
-                tables.observations_per_topic[topic] += 1
-                verbs.add(statistics, observations, index, topic)
-        tables.table_slots[group] = 0
-        for slot in range(begin, offsets[group + 1]):
-            if tables.size_of_table[slot] > 0:
-                tables.table_slots[group] = slot - begin + 1
-                tables.tables_per_topic[tables.topic_of_table[slot]] += 1
-                tables.table_count[0] += 1
 
 
 @kernel

@@ -47,7 +47,7 @@ def _verb(stub):
 
     call.__name__, call.__doc__, call.__module__ = name, stub.__doc__, stub.__module__
 
-    @overload(call, strict=False)
+    @overload(call, strict=False, jit_options={"no_cfunc_wrapper": True})
     def choose(owner, *arguments):
         if isinstance(owner, types.BaseNamedTuple) and owner.instance_class in _FAMILY_OF:
             return getattr(_FAMILY_OF[owner.instance_class], name)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from franchise.families.base import Family
-from franchise.kernels.seating import Tables, recount_seating
+from franchise.kernels.counting import recount
+from franchise.kernels.seating import Tables
 from franchise.state.base import (
     SPARE_SLOTS,
     PreparedData,
@@ -70,8 +71,11 @@ class Seating(State):
 
     def topics(self, data: PreparedData) -> np.ndarray:
         """z_ji = k_{j t_ji}: the topic of its table."""
-        first_slot = np.repeat(data.offsets[:-1], np.diff(data.offsets))
-        return self.topic_of_table[first_slot + self.table_of_observation]
+        return self.topic_of_table[self._table_slots(data)]
+
+    def _table_slots(self, data: PreparedData) -> np.ndarray:
+        """The slot of each observation's table."""
+        return np.repeat(data.offsets[:-1], np.diff(data.offsets)) + self.table_of_observation
 
     @property
     def tables(self) -> Tables:
@@ -88,7 +92,17 @@ class Seating(State):
 
     def recount(self, data: PreparedData) -> None:
         """Everything but the seats and the tables' topics, counted anew."""
-        recount_seating(self.statistics, data.observations, data.offsets, self.tables)
+        slots = self._table_slots(data)
+        topics = np.where(self.table_of_observation < 0, -1, self.topic_of_table[slots])
+        recount(self.statistics, data.observations, topics, self.observations_per_topic)
+        seated = slots[self.table_of_observation >= 0]
+        self.size_of_table[:] = np.bincount(seated, minlength=data.n_observations)
+        open_tables = np.flatnonzero(self.size_of_table)
+        self.tables_per_topic[:] = np.bincount(self.topic_of_table[open_tables], minlength=self.capacity)
+        self.table_count[0] = len(open_tables)
+        groups = np.searchsorted(data.offsets, open_tables, side="right") - 1
+        self.table_slots[:] = 0
+        np.maximum.at(self.table_slots, groups, open_tables - data.offsets[groups] + 1)
 
     def make_room(self, family: Family) -> None:
         """More slots for topics."""
