@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from franchise.chains.chain import BEST, SHARES
 from franchise.chains.run import ChainRun
 from franchise.chains.snapshots import Snapshot
 from franchise.chains.trace import names_of, stack
@@ -29,7 +30,9 @@ class Posterior:
     ----------
     trace : dict of arrays (chains, draws)
         ``n_topics`` (occupied), ``n_tables``, ``log_joint``, ``log_likelihood_per_observation``, ``alpha``,
-        ``gamma``, ``seconds``, and what moves add.
+        ``gamma``, ``seconds``; ``best_log_likelihood_per_observation``, the highest after any sweep so far;
+        ``share_of_largest_1`` to ``share_of_largest_10``, the shares of the observations in the largest topic,
+        in the two largest, and so on; and what moves add.
     warmup_trace : dict of arrays (chains, warm-up sweeps)
         The same for every sweep of the warm-up.
     labels : int32 array (chains, draws, N) or None
@@ -108,10 +111,14 @@ class Posterior:
         )
 
     def summary(self) -> pd.DataFrame:
-        """Mean, spread, R-hat and effective sample size of everything traced (statistics by ArviZ)."""
+        """Mean, spread, R-hat and effective sample size of what is traced (statistics by ArviZ).
+
+        Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).
+        """
         from franchise.diagnostics.convergence import summarise
 
-        return summarise({name: values for name, values in self.trace.items() if name != "seconds"})
+        left_out = {"seconds", BEST, *SHARES}
+        return summarise({name: values for name, values in self.trace.items() if name not in left_out})
 
     def topics(self, words: int = 10, chain: int = 0) -> pd.DataFrame:
         """The topics of a chain's last snapshot, largest first.

@@ -21,7 +21,7 @@ from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
 from franchise.model import Model
-from franchise.moves.compose import InTurn
+from franchise.moves.compose import InTurn, check_schedule
 from franchise.posterior import Posterior
 from franchise.priors import Gamma, check_number_or_gamma
 from franchise.recipes import resolve
@@ -70,8 +70,9 @@ def sample(
     seed : int or None
         The same seed gives the same draws, bit for bit. None draws one and records it.
     start : None, int, "sequential", labels, a state, or a list of these, one a chain
-        Where chains start: a number K puts each observation into one of K topics at random, None chooses K by
-        the size of the data, "sequential" draws each observation given those before it.
+        Where chains start: a number K puts each observation into one of K topics at random, "sequential" draws
+        each observation given those before it; None is "sequential" for the sampler "split-merge", and otherwise
+        chooses K by the size of the data.
     finite_topics : int
         The order of the finite model, for the sampler "finite".
     keep_labels : bool
@@ -102,10 +103,11 @@ def sample(
     if time_limit is not None:
         time_limit = check_positive("time_limit", time_limit)
     model = make_model(data, family, alpha, gamma)
-    name, schedule, view = resolve(sampler, model)
+    name, schedule, view, usual_start = resolve(sampler, model)
+    check_schedule(schedule, plan.total)
     engine = _make_engine(engine, workers)
     _check_memory(plan, chains, model.data.n_observations)
-    starts = starts_of_chains(start, chains, model.data.n_observations)
+    starts = starts_of_chains(usual_start if start is None else start, chains, model.data.n_observations)
     states = [
         make_start(starts[chain], model, view, data.to_grouped_order, start_streams(seed, chain))
         for chain in range(chains)

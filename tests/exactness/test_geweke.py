@@ -20,7 +20,7 @@ def joint_test(family, observations, moves, alpha=None, gamma=None, draws=6000):
     alpha = fr.Gamma(2.0, 1.0) if alpha is None else alpha
     gamma = fr.Gamma(2.0, 2.0) if gamma is None else gamma
     model = example_model(family, observations, OFFSETS, alpha, gamma)
-    schedule = resolve(moves, model)[1] if isinstance(moves, str) else in_turn(*moves)
+    schedule = resolve(moves, model).schedule if isinstance(moves, str) else in_turn(*moves)
     return JointTest(model, schedule, seed=1).run(draws)
 
 

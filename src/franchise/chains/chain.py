@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,12 @@ from franchise.state.seating import Seating
 from franchise.state.weights import Weights
 from franchise.streams import CONVERSION, MEASUREMENT, Streams
 
+BEST = "best_log_likelihood_per_observation"
+"""The name in the trace of the best log likelihood per observation so far: the mode that was found."""
+
+SHARES = tuple(f"share_of_largest_{count}" for count in range(1, 11))
+"""The names in the trace of the shares of observations in the largest topic, in the two largest, and so on."""
+
 
 @dataclass
 class Chain:
@@ -34,6 +41,7 @@ class Chain:
     warmup: int  # sweeps that are warm-up
     engine: Any = None
     sweeps: int = 0  # sweeps done
+    best: float = -math.inf  # the highest log likelihood per observation after any sweep
     _generators: dict[tuple[int, int], np.random.Generator] = field(default_factory=dict, repr=False)
 
     def sweep(self) -> dict[str, float]:
@@ -42,7 +50,9 @@ class Chain:
         for number, move in self.begin_sweep():
             for name, value in self.apply(move, number).values.items():
                 values[name] = values.get(name, 0.0) + value
-        return {**self.measure(), **values}
+        measured = self.measure()
+        self.best = max(self.best, measured["log_likelihood_per_observation"])
+        return {**measured, BEST: self.best, **values}
 
     def begin_sweep(self) -> Iterator[tuple[int, Move]]:
         """Count the sweep and tidy up; the moves whose turn it is, with their numbers."""
@@ -100,6 +110,7 @@ class Chain:
             "log_likelihood_per_observation": likelihood / model.data.n_observations,
             "alpha": state.group_concentration,
             "gamma": state.top_concentration,
+            **dict(zip(SHARES, state.shares_of_largest(len(SHARES)), strict=True)),
         }
         if model.family.learned_prior is not None:
             values["prior"] = model.family.prior_value(state.statistics)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from franchise.chains.chain import Chain
+from franchise.chains.chain import BEST, Chain
 from franchise.chains.progress import Progress
 from franchise.chains.snapshots import Snapshot, Snapshots, narrowest
 from franchise.chains.storage import ChainStore
@@ -161,6 +161,7 @@ class ChainRun:
         chain = make_chain(state=state, warmup=facts["warmup"], sweeps=facts["sweeps"])
         run = cls(chain, plan, data, snapshots, store, seconds=facts["seconds"], facts=facts)
         for sweep, values in enumerate(store.read_trace(facts), start=1):
+            chain.best = values[BEST]
             if sweep <= chain.warmup:
                 run.warmup_trace.append(values)
             elif (sweep - chain.warmup) % plan.thin == 0:

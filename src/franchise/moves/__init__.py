@@ -1,10 +1,11 @@
 """Moves, one file each, and how they are composed; `base.py` is the contract."""
 
 from franchise.moves.base import Move, MoveReport
-from franchise.moves.compose import at_random, during_warmup, every, in_turn
+from franchise.moves.compose import at_random, during_first, during_warmup, every, in_turn
 from franchise.moves.concentrations import Concentrations, TopicWeights
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
+from franchise.moves.split_merge import SplitMerge
 from franchise.moves.topic_prior import TopicPrior
 
 __all__ = [
@@ -13,9 +14,11 @@ __all__ = [
     "DirectAssignment",
     "Move",
     "MoveReport",
+    "SplitMerge",
     "TopicPrior",
     "TopicWeights",
     "at_random",
+    "during_first",
     "during_warmup",
     "every",
     "in_turn",

@@ -1,10 +1,11 @@
 """Composition of moves, as data.
 
-A sampler is a list of moves, applied in turn in every sweep.  Four words make richer ones:
+A sampler is a list of moves, applied in turn in every sweep.  Five words make richer ones:
 
     in_turn(a, b)                     a, then b
     at_random((a, 0.2), (b, 0.8))     one of them, drawn by weight, independently of the state
     every(10, a)                      a in every tenth sweep
+    during_first(50, a)               a in the first fifty sweeps
     during_warmup(a)                  a while warming up, never while sampling
 
 Each move leaves its target invariant, so any order fixed in advance or drawn independently of the state does
@@ -49,6 +50,9 @@ class Composed:
         """Positions of the parts that run in this sweep; `number` names the random stream of a choice."""
         raise NotImplementedError
 
+    def check_length(self, sweeps: int) -> None:
+        """InputError if the composition does not fit into a run of so many sweeps."""
+
 
 @dataclass(frozen=True)
 class InTurn(Composed):
@@ -89,6 +93,34 @@ class Every(Composed):
         """The part if it is its turn."""
         return [0] if sweep.number % self.period == 0 else []
 
+    def check_length(self, sweeps: int) -> None:
+        """Its turn must come at least once."""
+        if self.period > sweeps:
+            raise InputError(
+                f"every({self.period}, ...) goes beyond the run: its turn never comes in {sweeps} sweeps in all "
+                f"(warm-up, and draws times thin). Give a period of at most {sweeps}."
+            )
+
+
+@dataclass(frozen=True)
+class DuringFirst(Composed):
+    """The part in the first `sweeps` sweeps."""
+
+    parts: tuple[Move | Composed, ...]
+    sweeps: int
+
+    def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
+        """The part, until its sweeps are over."""
+        return [0] if sweep.number <= self.sweeps else []
+
+    def check_length(self, sweeps: int) -> None:
+        """The run must be long enough for it to end."""
+        if self.sweeps > sweeps:
+            raise InputError(
+                f"during_first({self.sweeps}, ...) goes beyond the run, which has {sweeps} sweeps in all (warm-up, "
+                f"and draws times thin). Give at most {sweeps}, or leave during_first out to keep the move on."
+            )
+
 
 @dataclass(frozen=True)
 class DuringWarmup(Composed):
@@ -120,6 +152,11 @@ def at_random(*weighted: tuple[Move | Composed, float]) -> AtRandom:
 def every(period: int, move: Move | Composed) -> Every:
     """The move in every `period`-th sweep only."""
     return Every((_checked(move),), check_integer("every: period", period, minimum=1))
+
+
+def during_first(sweeps: int, move: Move | Composed) -> DuringFirst:
+    """The move in the first `sweeps` sweeps only, warm-up or not."""
+    return DuringFirst((_checked(move),), check_integer("during_first: sweeps", sweeps, minimum=1))
 
 
 def during_warmup(move: Move | Composed) -> DuringWarmup:
@@ -154,6 +191,14 @@ def moves_of(part: Move | Composed) -> Iterator[Move]:
     else:
         for inner in part.parts:
             yield from moves_of(inner)
+
+
+def check_schedule(part: Move | Composed, sweeps: int) -> None:
+    """InputError if some part of a composition goes beyond a run of so many sweeps."""
+    if isinstance(part, Composed):
+        part.check_length(sweeps)
+        for inner in part.parts:
+            check_schedule(inner, sweeps)
 
 
 def _size(part: Move | Composed) -> int:

@@ -12,7 +12,8 @@ from franchise.moves.base import Move
 from franchise.moves.compose import Composed
 
 _COMPOSITIONS = {
-    c.__name__: c for c in (compose.InTurn, compose.AtRandom, compose.Every, compose.DuringWarmup)
+    c.__name__: c
+    for c in (compose.InTurn, compose.AtRandom, compose.Every, compose.DuringFirst, compose.DuringWarmup)
 }
 
 

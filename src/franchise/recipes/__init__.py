@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from franchise.errors import InputError
 from franchise.model import Model
@@ -13,26 +13,36 @@ from franchise.priors import Gamma
 from franchise.recipes.base import Recipe
 from franchise.recipes.crf import CRF
 from franchise.recipes.direct import DIRECT
+from franchise.recipes.split_merge import SPLIT_MERGE
 from franchise.state.base import State
 from franchise.validation import check_choice, describe
 
 if TYPE_CHECKING:
     import pandas as pd
 
-RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (CRF, DIRECT)}
+RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (CRF, SPLIT_MERGE, DIRECT)}
 
 AUTO = "auto"
 
 
-def resolve(sampler: Any, model: Model) -> tuple[str, InTurn, type[State]]:
-    """The name, the moves and the starting view of a sampler: a name, or a move, or a list of moves.
+class Sampler(NamedTuple):
+    """What a user's choice of sampler comes to."""
+
+    name: str
+    schedule: InTurn
+    view: type[State]  # the view a chain starts in
+    start: str | None  # where it starts when nothing is said
+
+
+def resolve(sampler: Any, model: Model) -> Sampler:
+    """The sampler that is meant by a name, or a move, or a list of moves.
 
     InputError if there is no such sampler, or if the family lacks what one of its moves needs.
     """
     if isinstance(sampler, str):
         name = check_choice("sampler", sampler, [AUTO, *RECIPES])
         recipe = RECIPES["direct" if name == AUTO else name]
-        schedule, view, name = in_turn(*recipe.moves(model)), recipe.view, recipe.name
+        resolved = Sampler(recipe.name, in_turn(*recipe.moves(model)), recipe.view, recipe.start)
     else:
         parts = [sampler] if isinstance(sampler, (Move, Composed)) else sampler
         if not isinstance(parts, (list, tuple)) or not parts:
@@ -44,11 +54,11 @@ def resolve(sampler: Any, model: Model) -> tuple[str, InTurn, type[State]]:
         moves = list(moves_of(schedule))
         if not moves:
             raise InputError("sampler holds no move: a composition needs at least one.")
-        view, name = moves[0].views[0], "moves"
+        resolved = Sampler("moves", schedule, moves[0].views[0], start=None)
         _warn_of_what_stays(model, moves)
-    for move in moves_of(schedule):
+    for move in moves_of(resolved.schedule):
         move.check_family(model.family)
-    return name, schedule, view
+    return resolved
 
 
 def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:

@@ -21,6 +21,7 @@ class Recipe:
     name: str
     moves: Callable[[Model], list[Move | Composed]]
     view: type[State]  # the view a chain starts in
+    start: str | None  # where it starts when nothing is said; None chooses a number of topics
     exact: str  # the model it samples exactly, or "approximate"
     parallel: bool
     opens_topics: bool

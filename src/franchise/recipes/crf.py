@@ -10,6 +10,7 @@ CRF = Recipe(
         model, [CrfGibbs(), *moves_above_topics(model, in_weights_view=False)]
     ),
     view=Seating,
+    start=None,
     exact="HDP",
     parallel=False,
     opens_topics=True,

@@ -10,6 +10,7 @@ DIRECT = Recipe(
         model, [DirectAssignment(), *moves_above_topics(model, in_weights_view=True)]
     ),
     view=Weights,
+    start=None,
     exact="HDP",
     parallel=False,
     opens_topics=True,

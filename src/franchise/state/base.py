@@ -87,6 +87,13 @@ class State:
         """Number of topics that have observations, K."""
         return int(np.count_nonzero(self.observations_per_topic))
 
+    def shares_of_largest(self, count: int) -> list[float]:
+        """Shares of the observations in the largest topic, in the two largest, and so on, `count` of them."""
+        shares = np.ones(count)
+        sizes = np.sort(self.observations_per_topic)[::-1][:count]
+        shares[: len(sizes)] = np.cumsum(sizes) / self.observations_per_topic.sum()
+        return shares.tolist()
+
     @property
     def n_observations(self) -> int:
         """Number of observations the state is of."""
