@@ -51,8 +51,9 @@ def main() -> None:
             tries.append(run.seconds([SplitMerge(TRIES, scans)], 3) / TRIES)
         sweep, one_try = statistics.median(sweeps), statistics.median(tries)
         trace = run.posterior.trace
+        topics, tables = trace["n_topics"][0, -1], trace["n_tables"][0, -1]
         print(
-            f"  prior {prior}, scans {scans}: {trace['n_topics'][0, -1]} topics, {trace['n_tables'][0, -1]} tables; "
+            f"  prior {prior}, scans {scans}: {topics} topics, {tables} tables; "
             f"a sweep {sweep * 1e3:.0f} ms, a try {one_try * 1e3:.2f} ms = {one_try / sweep:.1%} of it{needed}; "
             f"{trace['split_merge_tables'].mean() / TRIES:.0f} tables and "
             f"{trace['split_merge_observations'].mean() / TRIES:.0f} words a try"

@@ -20,7 +20,17 @@ COUNTS = RNG.poisson(RNG.choice([1.0, 12.0], 30))
 LABELS = RNG.choice(["north", "south", "east"], 30)
 GROUPS = fr.Groups(COUNTS, LABELS)
 
-ALWAYS = ["n_topics", "n_tables", "log_joint", "log_likelihood_per_observation", "alpha", "gamma", "seconds"]
+ALWAYS = [
+    "n_topics",
+    "n_tables",
+    "log_joint",
+    "log_likelihood_per_observation",
+    "best_log_likelihood_per_observation",
+    *(f"share_of_largest_{count}" for count in range(1, 11)),
+    "alpha",
+    "gamma",
+    "seconds",
+]
 SAMPLERS = ["crf", "direct"]
 
 

@@ -7,29 +7,46 @@ import pytest
 import franchise as fr
 from franchise.checks import CheckFailed
 from franchise.checks.geweke import JointTest, example_model
-from franchise.moves import CrfGibbs, DirectAssignment, TopicPrior, TopicWeights, in_turn
+from franchise.moves import CrfGibbs, DirectAssignment, SplitMerge, TopicPrior, TopicWeights, in_turn
 from franchise.recipes import resolve
 from tests.exactness import planted
-from tests.exactness.cases import CASES
+from tests.exactness.cases import CASES, THREE
+from tests.exactness.split_merge_bugs import Buggy
 
 OFFSETS = [0, 4, 6]
 
 
-def joint_test(family, observations, moves, alpha=None, gamma=None, draws=6000):
-    """Run the test for a sampler by name, or for a list of moves."""
+def joint_test(family, observations, moves, alpha=None, gamma=None, draws=6000, steps=None):
+    """Run the test for a sampler by name, or for a list of moves; in one chain, or in chains of so many steps."""
     alpha = fr.Gamma(2.0, 1.0) if alpha is None else alpha
     gamma = fr.Gamma(2.0, 2.0) if gamma is None else gamma
     model = example_model(family, observations, OFFSETS, alpha, gamma)
     schedule = resolve(moves, model).schedule if isinstance(moves, str) else in_turn(*moves)
-    return JointTest(model, schedule, seed=1).run(draws)
+    return JointTest(model, schedule, seed=1, steps=steps).run(draws)
 
 
 @pytest.mark.parametrize("family", CASES)
-@pytest.mark.parametrize("sampler", ["crf", "direct"])
+@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge"])
 def test_concentrations(sampler, family):
     case = CASES[family]
     table = joint_test(case.family, case.observations, sampler)
     assert {"alpha", "gamma", "topics"} <= set(table.index)
+
+
+@pytest.mark.parametrize("scans", [0, 2])
+@pytest.mark.parametrize("family", THREE)
+def test_split_merge_alone(family, scans):
+    """By itself it never changes seats, so short chains from independent forward draws are compared."""
+    case = CASES[family]
+    moves = [SplitMerge(tries=3, scans=scans)]
+    joint_test(case.family, case.observations, moves, alpha=1.5, gamma=1.5, draws=3000, steps=3)
+
+
+@pytest.mark.parametrize("bug", ["q forgotten", "factorials swapped", "gamma dropped"])
+def test_planted_bugs_in_split_merge_are_caught(bug):
+    case, moves = CASES["categorical"], [Buggy(tries=3, bug=bug)]
+    with pytest.raises(CheckFailed, match="joint distribution test"):
+        joint_test(case.family, case.observations, moves, alpha=1.5, gamma=4.0, draws=3000, steps=3)
 
 
 @pytest.mark.parametrize("sampler", ["crf", "direct"])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from franchise.checks.long_run import Visits, count_visits
-from franchise.moves import DirectAssignment, TopicWeights
+from franchise.moves import CrfGibbs, DirectAssignment, SplitMerge, TopicWeights
 from tests.exactness import planted
 from tests.exactness.cases import CASES, GROUPS, THREE
+from tests.exactness.split_merge_bugs import Buggy
 
 LIMIT = 0.03
 
@@ -20,7 +21,7 @@ def run(family: str, sampler, alpha: float, gamma: float, draws: int = 40_000) -
 
 
 @pytest.mark.parametrize("family", THREE)
-@pytest.mark.parametrize("sampler", ["crf", "direct"])
+@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge"])
 def test_frequencies(sampler, family):
     visits = run(family, sampler, 1.0, 1.0)
     assert visits.distance < LIMIT
@@ -29,7 +30,7 @@ def test_frequencies(sampler, family):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", THREE)
-@pytest.mark.parametrize("sampler", ["crf", "direct"])
+@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge"])
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 4.0, 20.0])
 @pytest.mark.parametrize("gamma", [0.1, 1.0, 4.0, 20.0])
 def test_frequencies_at_any_concentrations(sampler, family, alpha, gamma):
@@ -53,6 +54,20 @@ def test_frequencies_at_any_concentrations(sampler, family, alpha, gamma):
 def test_planted_bugs_are_caught(bug):
     visits = run("categorical", bug, 0.6, 4.0, draws=8000)
     assert visits.distance > visits.threshold
+
+
+@pytest.mark.parametrize("bug", ["q forgotten", "factorials swapped", "gamma dropped"])
+def test_planted_bugs_in_split_merge_are_caught(bug):
+    moves = [CrfGibbs(tables=False), Buggy(tries=10, bug=bug)]
+    visits = run("categorical", moves, 6.0, 0.6, draws=8000)
+    assert visits.distance > visits.threshold
+
+
+@pytest.mark.parametrize("family", THREE)
+def test_splits_and_merges_are_enough_for_the_topics_of_tables(family):
+    """Without Gibbs draws of tables' topics, and with restricted scans."""
+    visits = run(family, [SplitMerge(tries=10, scans=1), CrfGibbs(tables=False)], 1.0, 1.0, draws=10_000)
+    assert visits.distance < visits.threshold
 
 
 def test_lost_weight_is_caught():

@@ -6,22 +6,33 @@ import pytest
 
 import franchise as fr
 from franchise.checks import CheckFailed
-from franchise.moves import Concentrations, CrfGibbs, DirectAssignment, TopicWeights, at_random, in_turn
+from franchise.moves import (
+    Concentrations,
+    CrfGibbs,
+    DirectAssignment,
+    SplitMerge,
+    TopicWeights,
+    at_random,
+    in_turn,
+)
 from tests.exactness import planted
 from tests.exactness.cases import CASES, GROUPS
+from tests.exactness.split_merge_bugs import Buggy
 
 MOVES = {
     "crf": CrfGibbs(),
     "crf sparse": CrfGibbs(sparse=True),
     "crf seats only": CrfGibbs(tables=False),
     "direct": DirectAssignment(),
+    "split-merge": SplitMerge(tries=2),
+    "split-merge with scans": SplitMerge(scans=2),
     "topic weights": TopicWeights(),
     "change of views": in_turn(TopicWeights(), CrfGibbs(tables=False), TopicWeights()),
 }
 
 
 @pytest.mark.parametrize("family", CASES)
-@pytest.mark.parametrize("move", ["crf", "direct"])
+@pytest.mark.parametrize("move", ["crf", "direct", "split-merge", "split-merge with scans"])
 def test_every_family(move, family):
     case = CASES[family]
     fr.check_move(
@@ -64,6 +75,14 @@ def test_plain_twin_of_direct_assignment_passes():
 def test_planted_bugs_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
         fr.check_move(bug, alpha=0.6, gamma=4.0, repetitions=5000, seed=6)
+
+
+@pytest.mark.parametrize("scans", [0, 1])
+@pytest.mark.parametrize("bug", ["q forgotten", "factorials swapped", "gamma dropped"])
+def test_planted_bugs_in_split_merge_are_caught(bug, scans):
+    """With so large an alpha that there are tables enough for the factorials to matter."""
+    with pytest.raises(CheckFailed, match="does not leave the posterior"):
+        fr.check_move(Buggy(3, scans, bug), alpha=6.0, gamma=0.6, repetitions=4000, seed=6)
 
 
 def test_lost_weight_is_caught_by_the_recount():

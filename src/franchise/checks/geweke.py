@@ -6,12 +6,15 @@ Two ways to draw parameters and data together must agree:
 * successive: a chain that alternates a sweep of the sampler, given the data, with new data, given the labels.
 
 If the sampler leaves the posterior invariant, the second has the joint law of the first as its stationary law;
-it starts in it, with a forward draw.  Means and mean squares of label-free summaries are compared, with the
-chain's autocorrelation taken into account.  No enumeration is needed, so everything may be learned.
+it starts in it, with a forward draw.  A move that by itself cannot reach every state is tested by many short
+chains, each from a forward draw of its own (`steps`).  Means and mean squares of label-free summaries are
+compared, with the chain's autocorrelation taken into account.  No enumeration is needed, so everything may be
+learned.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +43,9 @@ class JointTest:
     model: Model
     schedule: InTurn
     seed: int = 0
+    steps: int | None = (
+        None  # steps of each chain, whose last one counts; None: one chain, and every step counts
+    )
 
     def run(self, draws: int) -> pd.DataFrame:
         """Compare `draws` forward draws with as many steps of the chain; CheckFailed if they disagree."""
@@ -100,19 +106,23 @@ class JointTest:
         return Model(data, family, model.alpha, model.gamma)
 
     def _successive(self, draws: int, rng: np.random.Generator) -> list[dict[str, float]]:
+        if self.steps is None:
+            return list(self._chain(0, draws, rng))
+        return [list(self._chain(number, self.steps, rng))[-1] for number in range(draws)]
+
+    def _chain(self, number: int, steps: int, rng: np.random.Generator) -> Iterator[dict[str, float]]:
+        """Summaries after every sweep, from a forward draw on; after each, the data are drawn anew."""
         model, state = self.draw_forward(rng)
-        chain = Chain(model, self.schedule, state, self.seed, 0, warmup=0, engine=Threads(1))
-        rows = []
-        for _ in range(draws):
-            for number, move in chain.begin_sweep():
-                chain.apply(move, number)
-            rows.append(summarise(chain.model, chain.state))
-            family = model.family
+        family = model.family
+        chain = Chain(model, self.schedule, state, self.seed, number, warmup=0, engine=Threads(1))
+        for _ in range(steps):
+            for place, move in chain.begin_sweep():
+                chain.apply(move, place)
+            yield summarise(chain.model, chain.state)
             eta = None if family.learned_prior is None else family.prior_value(chain.state.statistics)
             labels = chain.state.topics(chain.model.data)
             chain.model = self.redraw_data(chain.model, labels, eta, rng)
             chain.state.recount(chain.model.data)
-        return rows
 
 
 def draw_franchise(

@@ -9,7 +9,8 @@ and the topic's other tables, in random order, go to a side with probability in 
 q is then the probability with which the same procedure, in a fresh random order, would have reached the
 present split.  Accepted with probability min(1, A):
 
-    A_split = gamma (m_k1 - 1)! (m_k2 - 1)! / (m_k - 1)!  *  f(x_k1) f(x_k2) / f(x_k)  /  q,   A_merge = 1 / (the same)
+    A_split = gamma (m_k1 - 1)! (m_k2 - 1)! / (m_k - 1)!  *  f(x_k1) f(x_k2) / f(x_k)  /  q
+    A_merge = 1 / (the same)
 
 Restricted scans (Jain & Neal, 2004) may follow the allocation: every table but the first two is taken from its
 side and drawn again, in the same order.  Then only the last scan is the proposal, and q its probability; what
@@ -83,7 +84,7 @@ def list_tables(offsets, tables, topic, other, sides):
         begin, first = offsets[group], listed
         for slot in range(begin, begin + tables.table_slots[group]):
             served = tables.topic_of_table[slot]
-            if served == topic or served == other:
+            if served in (topic, other):
                 sides.slots[listed] = slot
                 sides.ends[listed] = position
                 begin_of_table[listed] = position
@@ -93,7 +94,7 @@ def list_tables(offsets, tables, topic, other, sides):
             for index in range(begin, offsets[group + 1]):
                 slot = begin + tables.table_of_observation[index]
                 served = tables.topic_of_table[slot]
-                if served == topic or served == other:
+                if served in (topic, other):
                     entry = first
                     while sides.slots[entry] != slot:
                         entry += 1

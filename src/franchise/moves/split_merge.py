@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from franchise.errors import InternalError
 from franchise.kernels.split_merge import ROOM, Outcome, split_or_merge
 from franchise.model import Model
@@ -56,21 +58,18 @@ class SplitMerge(Move):
         for _ in range(self.tries if state.table_count[0] > 1 else 0):
             while state.capacity - state.topic_count < ROOM:
                 state.make_room(model.family)
-            outcomes.append(
-                Outcome(
-                    *split_or_merge(
-                        state.statistics,
-                        model.data.observations,
-                        model.data.offsets,
-                        state.tables,
-                        state.top_concentration,
-                        self.scans,
-                        rng,
-                    )
-                )
-            )
+            outcomes.append(self.propose(model, state, rng))
             _check_densities(model, outcomes[-1])
         return _report(outcomes)
+
+    def propose(self, model: Model, state: Seating, rng: np.random.Generator) -> Outcome:
+        """One try."""
+        data, gamma = model.data, state.top_concentration
+        return Outcome(
+            *split_or_merge(
+                state.statistics, data.observations, data.offsets, state.tables, gamma, self.scans, rng
+            )
+        )
 
 
 def _check_densities(model: Model, outcome: Outcome) -> None:

@@ -1,0 +1,151 @@
+"""Split-merge: the kernel's law of one step against the naive twin, row by row, and what it does to the state."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import franchise as fr
+from franchise.checks.enumeration import canonical
+from franchise.checks.statistics import SMALLEST_P, goodness_of_fit
+from franchise.kernels.split_merge import Outcome, split_or_merge
+from franchise.state import PreparedData, Seating
+from tests.exactness.split_merge_bugs import BUGS, kernel_with
+from tests.kernels.states import GAMMA, Small, random_seating, seating_of, small
+from tests.naive import families
+from tests.naive import split_merge as naive
+
+FOUR_TABLES = [[0, 2], [1]], [[3, 4], [5]]
+FIVE_TABLES = [[0, 2], [1]], [[3], [4], [5]]
+FOUR_PARTITIONS = [(0, 0, 0, 0), (0, 1, 1, 0), (0, 1, 0, 1), (0, 0, 1, 2), (0, 1, 2, 3)]
+FIVE_PARTITIONS = [(0, 0, 0, 0, 0), (0, 1, 1, 0, 0), (0, 1, 0, 1, 2)]
+
+
+def case_of(name: str, observations=None) -> Small:
+    """Six observations, or those given, in two groups of as many."""
+    family, twin, usual = {
+        "categorical": (fr.Categorical(3, 0.3), families.Categorical([0.3] * 3), [0, 0, 1, 1, 2, 0]),
+        "poisson": (fr.Poisson(1.5, 0.4), families.Poisson(1.5, 0.4), [1, 6, 0, 7, 4, 2]),
+        "gaussian": (
+            fr.GaussianKnownPrecision(1, 0.4, 2.0),
+            families.GaussianKnownPrecision(1, 0.4, 2.0),
+            [-1.2, 0.9, -0.3, 1.4, 0.2, -0.8],
+        ),
+    }[name]
+    observations = usual if observations is None else observations
+    half = len(observations) // 2
+    data = PreparedData.of(np.array(observations), np.array([0, half, len(observations)]), family)
+    groups = [0] * half + [1] * (len(observations) - half)
+    return Small(family, twin, data, groups, list(observations))
+
+
+def seating(tables, partition) -> dict[int, list[dict]]:
+    """A naive seating of two groups whose tables serve the topics of a partition."""
+    topics = iter(partition)
+    return {
+        group: [{"dish": next(topics), "observations": list(members)} for members in of_group]
+        for group, of_group in enumerate(tables)
+    }
+
+
+def partition_of(state: Seating) -> tuple[int, ...]:
+    return canonical(state.topic_of_table[state.size_of_table > 0])
+
+
+def steps(case: Small, tables, partition, scans: int, repetitions: int, kernel=split_or_merge, seed=0):
+    """Where the kernel goes in one step from a partition of the tables, again and again."""
+    start = seating_of(case, seating(tables, partition))
+    rng = np.random.default_rng(seed)
+    after = []
+    for _ in range(repetitions):
+        state = start.copy()
+        held = (state.statistics, case.data.observations, case.data.offsets, state.tables)
+        kernel(*held, GAMMA, scans, rng)
+        after.append(partition_of(state))
+    return after
+
+
+def p_value(case: Small, tables, partition, scans: int, repetitions: int = 3000, kernel=split_or_merge):
+    """Of the kernel's steps from a partition, against the twin's exact probabilities."""
+    start = seating(tables, partition)
+    exact = naive.transition_probabilities(start, case.observations, case.twin, GAMMA, scans)
+    after = steps(case, tables, partition, scans, repetitions, kernel)
+    return goodness_of_fit(after, list(exact), np.array(list(exact.values())))
+
+
+# --- the law of one step ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scans", [0, 1, 2])
+@pytest.mark.parametrize("name", ["categorical", "poisson", "gaussian"])
+def test_one_step_has_the_law_of_the_twin(name, scans):
+    case = case_of(name)
+    for partition in FOUR_PARTITIONS:
+        assert p_value(case, FOUR_TABLES, partition, scans) > SMALLEST_P
+
+
+@pytest.mark.parametrize("partition", FIVE_PARTITIONS)
+def test_one_step_of_five_tables_has_the_law_of_the_twin(partition):
+    assert p_value(case_of("categorical"), FIVE_TABLES, partition, 0) > SMALLEST_P
+
+
+# Data on which the order of allocation matters: counts of three words at two tables a group.
+LONG = [0] * 6 + [0, 1, 1] + [1] * 2 + [0, 0, 0, 1, 1, 2, 2]
+LONG_TABLES = [[0, 1, 2, 3, 4, 5], [6, 7, 8]], [[9, 10], [11, 12, 13, 14, 15, 16, 17]]
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_planted_bugs_are_caught(bug):
+    """Some row of each is off; the rows of the right kernel, on the same data, are not."""
+    scans = 1 if "scan" in bug or "launch" in bug else 0
+    case = case_of("categorical", LONG)
+    rows = [(0, 0, 0, 0), (0, 0, 1, 1), (0, 1, 0, 1), (0, 1, 1, 0)]
+    wrong = [p_value(case, LONG_TABLES, row, scans, 20_000, kernel_with(bug)) for row in rows]
+    right = [p_value(case, LONG_TABLES, row, scans, 20_000) for row in rows]
+    assert min(wrong) < SMALLEST_P
+    assert min(right) > SMALLEST_P
+
+
+# --- the state ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["categorical", "poisson"])
+@pytest.mark.parametrize("scans", [0, 2])
+def test_counts_stay_right_and_outcomes_tell_the_truth(name, scans):
+    rng = np.random.default_rng(3)
+    seen = set()
+    for _ in range(150):
+        case = small(name, rng)
+        state, _ = random_seating(case, rng)
+        if state.table_count[0] < 2:
+            continue
+        before, topics = state.copy(), state.topic_count
+        held = (state.statistics, case.data.observations, case.data.offsets, state.tables)
+        outcome = Outcome(*split_or_merge(*held, GAMMA, scans, rng))
+        state.check_consistency(case.data, case.family)
+        assert np.array_equal(state.table_of_observation, before.table_of_observation)
+        change = (1 if outcome.is_split else -1) if outcome.accepted else 0
+        assert state.topic_count == topics + change
+        moved = state.topic_of_table != before.topic_of_table
+        assert moved.sum() == (outcome.tables if outcome.accepted else 0)
+        if outcome.accepted:
+            assert before.size_of_table[moved].sum() == outcome.observations
+        assert np.isfinite(outcome.log_acceptance)
+        seen.add((outcome.is_split, outcome.accepted))
+    assert len(seen) == 4
+
+
+def test_statistics_are_left_as_they_were_by_a_rejection():
+    rng = np.random.default_rng(4)
+    case = small("categorical", rng)
+    state, _ = random_seating(case, rng)
+    before = state.copy()
+    rejected = 0
+    while rejected < 20:
+        held = (state.statistics, case.data.observations, case.data.offsets, state.tables)
+        if split_or_merge(*held, GAMMA, 1, rng)[1]:
+            state, before = before.copy(), before
+            continue
+        rejected += 1
+        for now, then in zip(state.statistics, before.statistics, strict=True):
+            assert np.array_equal(now, then)
