@@ -31,7 +31,17 @@ ALWAYS = [
     "gamma",
     "seconds",
 ]
-SAMPLERS = ["crf", "direct"]
+SAMPLERS = ["crf", "direct", "split-merge"]
+OF_MOVES = {
+    "split-merge": [
+        "split_tries",
+        "splits",
+        "merge_tries",
+        "merges",
+        "split_merge_tables",
+        "split_merge_observations",
+    ]
+}
 
 
 def sample(data=CORPUS, family=None, **settings):
@@ -47,7 +57,7 @@ def sample(data=CORPUS, family=None, **settings):
 def test_names_shapes_and_types_of_traces(sampler):
     posterior = sample(sampler=sampler, chains=3)
     for trace, length in ((posterior.trace, 6), (posterior.warmup_trace, 4)):
-        assert set(trace) == set(ALWAYS)
+        assert set(trace) == {*ALWAYS, *OF_MOVES.get(sampler, [])}
         for name, values in trace.items():
             assert values.shape == (3, length)
             assert values.dtype == (np.int64 if name.startswith("n_") else np.float64)
