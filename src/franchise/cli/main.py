@@ -16,6 +16,7 @@ import typer
 
 from franchise import __version__
 from franchise.cli.demo import demo
+from franchise.cli.reproduce import reproduce
 from franchise.cli.samplers import samplers
 from franchise.errors import InputError
 
@@ -31,6 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(demo)
+app.command()(reproduce)
 app.command()(samplers)
 
 

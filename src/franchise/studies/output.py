@@ -1,0 +1,138 @@
+"""What a study leaves behind: one folder with tables (CSV and Markdown), figures (PNG and SVG) and a page."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from franchise.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+AGREES, IN_PART, DIFFERS, OPEN = "agrees", "agrees in part", "differs", "not decided"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Something the paper says, and what was measured."""
+
+    paper: str
+    where: str  # section or figure of the paper
+    measured: str
+    verdict: str  # AGREES, IN_PART, DIFFERS or OPEN
+
+
+@dataclass
+class StudyFolder:
+    """The folder of a study, and the page as it grows."""
+
+    path: Path
+    parts: list[str] = field(default_factory=list)
+
+    @classmethod
+    def create(cls, path: Path) -> StudyFolder:
+        """A new folder; InputError if something is there already, or nothing can be written."""
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise InputError(
+                f"--out must be a new or empty folder; {str(path)!r} holds something. Give another name."
+            )
+        try:
+            (path / "tables").mkdir(parents=True)
+            (path / "figures").mkdir()
+        except OSError as error:
+            raise InputError(
+                f"--out: the folder {str(path)!r} cannot be made ({error.strerror}). Give another."
+            ) from error
+        return cls(path)
+
+    def heading(self, text: str) -> None:
+        """Begin a section of the page."""
+        self.parts.append(f"<h2>{html.escape(text)}</h2>")
+
+    def text(self, text: str) -> None:
+        """A paragraph of the page."""
+        self.parts.append(f"<p>{html.escape(text)}</p>")
+
+    def table(self, name: str, frame: pd.DataFrame, caption: str, on_page: bool = True) -> None:
+        """Write a table as CSV and Markdown; show it on the page too, unless it is long."""
+        frame.to_csv(self.path / "tables" / f"{name}.csv", index=False)
+        (self.path / "tables" / f"{name}.md").write_text(f"{caption}\n\n{markdown_table(frame)}")
+        links = f'<a href="tables/{name}.csv">CSV</a>, <a href="tables/{name}.md">Markdown</a>'
+        if on_page:
+            self.parts.append(_html_table(frame))
+        self.parts.append(f'<p class="caption">{html.escape(caption)} ({links})</p>')
+
+    def figure(self, name: str, figure: Figure, caption: str) -> None:
+        """Write a figure as PNG and SVG, and show it on the page."""
+        for kind in ("png", "svg"):
+            figure.savefig(self.path / "figures" / f"{name}.{kind}", dpi=130, bbox_inches="tight")
+        figure.clear()
+        self.parts.append(
+            f'<figure><img src="figures/{name}.png" alt="{html.escape(caption)}">'
+            f'<figcaption>{html.escape(caption)} (<a href="figures/{name}.svg">SVG</a>)</figcaption></figure>'
+        )
+
+    def facts(self, facts: dict[str, Any]) -> None:
+        """Write what the study was run with."""
+        (self.path / "study.json").write_text(json.dumps(facts, indent=1))
+
+    def page(self, title: str, introduction: list[str], statements: list[Statement]) -> Path:
+        """Write the page: first the paper's statements beside what was measured, then all the rest."""
+        import pandas as pd
+
+        frame = pd.DataFrame([vars(statement) for statement in statements])
+        frame = frame[["paper", "where", "measured", "verdict"]]
+        frame.columns = pd.Index(["The paper says", "Where", "Measured here", "Verdict"])
+        frame.to_csv(self.path / "tables" / "statements.csv", index=False)
+        (self.path / "tables" / "statements.md").write_text(markdown_table(frame))
+        lead = "".join(f"<p>{html.escape(text)}</p>" for text in introduction)
+        body = f"<h1>{html.escape(title)}</h1>{lead}{_html_table(frame)}{''.join(self.parts)}"
+        page = self.path / "index.html"
+        page.write_text(
+            f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
+            f"<style>{_STYLE}</style></head><body>{body}</body></html>\n"
+        )
+        return page
+
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #22313f; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.7rem; line-height: 1.25 } h2 { margin-top: 2.5rem; font-size: 1.25rem }
+table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0 }
+th { text-align: left; border-bottom: 2px solid #3b7ea1 }
+td { border-bottom: 1px solid #d5dde3; vertical-align: top }
+th, td { padding: .3rem .7rem .3rem 0 } td.number { text-align: right; font-variant-numeric: tabular-nums }
+figure { margin: 1.5rem 0 } img { max-width: 100% } figcaption, .caption { font-size: .88rem; color: #54656f }
+a { color: #2b6a8c }
+"""
+
+
+def markdown_table(frame: pd.DataFrame) -> str:
+    """A table in Markdown."""
+    rows = [list(map(str, frame.columns)), ["---"] * len(frame.columns)]
+    rows += [[_in_words(value).replace("|", "\\|") for value in row] for row in frame.itertuples(index=False)]
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def _html_table(frame: pd.DataFrame) -> str:
+    head = "".join(f"<th>{html.escape(str(name))}</th>" for name in frame.columns)
+    body = ""
+    for row in frame.itertuples(index=False):
+        cells = (
+            f'<td class="{"words" if isinstance(value, str) else "number"}">{html.escape(_in_words(value))}</td>'
+            for value in row
+        )
+        body += f"<tr>{''.join(cells)}</tr>"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _in_words(value: Any) -> str:
+    """A cell as people read it: few digits, and a dash where there is nothing."""
+    if value is None or value != value:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

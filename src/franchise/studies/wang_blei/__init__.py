@@ -1,0 +1,230 @@
+"""Wang & Blei, "A split-merge MCMC algorithm for the hierarchical Dirichlet process": section 4 done again.
+
+`synthetic` is section 4.1 (two topics nearly alike), `text` section 4.2 (three corpora against time); `corpora`
+gets the texts, `figures` draws, `statements` judges.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+from franchise.data.corpus import Corpus
+from franchise.engines.threads import Threads
+from franchise.moves import Concentrations, CrfGibbs, SplitMerge
+from franchise.sampling import sample
+from franchise.studies.output import StudyFolder
+from franchise.studies.wang_blei import figures, statements, synthetic, text
+from franchise.studies.wang_blei.corpora import NamedCorpus, load_corpora
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Tell = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is run."""
+
+    seeds: int  # of the synthetic study
+    sweeps: int
+    runs: int  # of each corpus and prior
+    text_sweeps: int
+    priors: tuple[float, ...]
+    documents: int | None  # at most so many of each corpus
+
+
+FULL = Size(seeds=20, sweeps=1000, runs=4, text_sweeps=500, priors=text.PRIORS, documents=None)
+QUICK = Size(seeds=4, sweeps=250, runs=2, text_sweeps=60, priors=(0.2, 0.5), documents=300)
+
+TITLE = "Wang & Blei's split-merge experiments, done again"
+
+
+def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: Size | None = None) -> Path:
+    """Do the study and write its page."""
+    size = size or (QUICK if quick else FULL)
+    given = data or (Path(os.environ["FRANCHISE_DATA"]) if os.environ.get("FRANCHISE_DATA") else None)
+    corpora = load_corpora(given, size.documents)
+    _compile()
+    chains = _run_synthetic(size, tell)
+    _write_synthetic(folder, chains)
+    runs = _run_text(size, corpora, tell)
+    found = text.differences(runs)
+    _write_text(folder, size, corpora, runs, found)
+    folder.facts({"study": "wang-blei", "quick": quick, "size": asdict(size), "versions": _versions()})
+    return folder.page(
+        TITLE, _introduction(size, quick, given), statements.judge(chains, runs, found, max(size.priors))
+    )
+
+
+def _side_by_side(
+    function: Callable[[Task], Result], tasks: list[Task], tell: Callable[[float], None]
+) -> list[Result]:
+    """The results of independent chains, run on all cores; tells the share that is done."""
+    lock, done = threading.Lock(), itertools.count(1)
+
+    def work(task: Task) -> Result:
+        result = function(task)
+        with lock:
+            tell(next(done) / len(tasks))
+        return result
+
+    return Threads().map(work, tasks)
+
+
+def _compile() -> None:
+    """Run every kernel once, so that no chain's clock counts compilation."""
+    corpus = Corpus.from_tokens([["a", "b", "a"], ["b", "c"], ["c", "a"]])
+    moves = [CrfGibbs(sparse=False), CrfGibbs(sparse=True), SplitMerge(), Concentrations()]
+    sample(corpus, sampler=moves, draws=2, warmup=0, chains=1, progress=False)
+
+
+def _run_synthetic(size: Size, tell: Tell) -> list[synthetic.Run]:
+    tasks = [
+        (seed, start, method)
+        for seed in range(size.seeds)
+        for start in synthetic.STARTS
+        for method in synthetic.METHODS
+    ]
+    return _side_by_side(
+        lambda task: synthetic.run_chain(task, size.sweeps),
+        tasks,
+        lambda share: tell("section 4.1, synthetic data", 0.25 * share),
+    )
+
+
+def _run_text(size: Size, corpora: list[NamedCorpus], tell: Tell) -> list[text.TextRun]:
+    by_name = {named.name: named.corpus for named in corpora}
+    tasks = [
+        text.Task(name, prior, number, method)
+        for number in range(size.runs)
+        for name in by_name
+        for prior in size.priors
+        for method in text.METHODS
+    ]
+    return _side_by_side(
+        lambda task: text.run_chain(task, by_name[task.corpus], size.text_sweeps),
+        tasks,
+        lambda share: tell("section 4.2, text", 0.25 + 0.75 * share),
+    )
+
+
+# --- what is written ----------------------------------------------------------------------------------------
+
+
+def _introduction(size: Size, quick: bool, data: Path | None) -> list[str]:
+    words = [
+        "Chong Wang and David Blei split and merge topics of the hierarchical Dirichlet process by sequentially "
+        "allocated tables, beside Gibbs sampling in the Chinese restaurant franchise. This page repeats the "
+        "experiments of their section 4 with franchise and sets what they say beside what was measured.",
+        f"Synthetic data: {size.seeds} seeds, {size.sweeps} sweeps. Text: {size.runs} runs of {size.text_sweeps} "
+        f"sweeps for each corpus and eta; split-merge in the first {text.SPLIT_MERGE_SWEEPS} sweeps, "
+        f"{text.TRIES} tries a sweep (the paper does not say how many). The paper averages over 20 runs.",
+    ]
+    if data is None:
+        words.append("No data folder was given, so bundled text stands in for the paper's three corpora.")
+    if quick:
+        words.append("This is the quick form: it shows what comes out, but is too small to decide much.")
+    return words
+
+
+def _write_synthetic(folder: StudyFolder, chains: list[synthetic.Run]) -> None:
+    folder.heading("Section 4.1: five topics, two of them nearly alike")
+    folder.text(
+        "100 documents of 50 words, five topics over twelve words, topics 1 and 2 nearly alike; eta 0.5, "
+        "Gamma(0.1, 1) priors of alpha and gamma, one try a sweep. A chain has found the topics when just five "
+        "have at least 3 % of the words each, and each of these holds most words of another true topic. Two "
+        "starts: sequential, as in the paper, and with topics 1 and 2 together, the trap the paper describes. "
+        "Seated sequentially, learned concentrations are at least ten; with the prior's mean of 0.1 both methods "
+        "start from blends of topics and take 500 to 1000 sweeps to undo them."
+    )
+    folder.table(
+        "synthetic", synthetic.table_of_methods(chains), "How many seeds find the five topics, and when."
+    )
+    folder.table("synthetic_runs", synthetic.table_of_runs(chains), "Every chain.", on_page=False)
+    folder.figure(
+        "figure4a",
+        figures.draw_difference_of_modes(chains),
+        "Figure 4(a): difference of the best log likelihood per word so far; above zero Gibbs+SM is ahead.",
+    )
+    pair = figures.slowest_pair(chains)
+    folder.figure(
+        "figure4b",
+        figures.draw_shares(pair),
+        "Figure 4(b): shares of the words in the largest topic, the two largest, ..., for the seed in which Gibbs "
+        "took longest from topics 1 and 2 as one; dotted: the ideal.",
+    )
+    folder.figure(
+        "figure4cd",
+        figures.draw_topics(pair),
+        "Figures 3, 4(c) and 4(d): the true topics, and those of each method at its best sweep, same seed; the "
+        "size of a dot is the probability of the word.",
+    )
+
+
+def _write_text(
+    folder: StudyFolder,
+    size: Size,
+    corpora: list[NamedCorpus],
+    runs: list[text.TextRun],
+    found: list[text.Difference],
+) -> None:
+    import pandas as pd
+
+    folder.heading("Section 4.2: text")
+    folder.text(
+        "80 % of the documents are trained on, 20 % held out (document completion: half of each held-out document "
+        "is predicted from the other half). Gamma(1, 1) priors. Both methods start sequentially from the same "
+        "state. Times are seconds of sampling, scoring left out, two chains at a time on a machine of "
+        f"{Threads().workers} cores."
+    )
+    facts = [
+        {
+            "name": named.name,
+            "what": named.what,
+            "documents": named.corpus.n_documents,
+            "terms": named.corpus.vocabulary_size,
+            "words": named.corpus.n_tokens,
+        }
+        for named in corpora
+    ]
+    folder.table(
+        "corpora", pd.DataFrame(facts), "The corpora. They are stand-ins of the kinds the paper names."
+    )
+    folder.table(
+        "differences",
+        text.table_of_differences(found),
+        "Gibbs+SM less Gibbs, nats per word, with standard errors over runs: early (mean over the first half of "
+        "the log time axis) and at the end.",
+    )
+    folder.table("acceptance", text.table_of_acceptance(runs), "Proposals, and the share accepted.")
+    folder.table("text_runs", text.table_of_runs(runs), "Every chain.", on_page=False)
+    middle = size.priors[len(size.priors) // 2]
+    folder.figure("figure5", figures.draw_likelihoods(runs, middle), "Figure 5: the log likelihood itself.")
+    folder.figure(
+        "figure6",
+        figures.draw_differences(found, "best"),
+        "Figure 6: difference of the best training log likelihood per word; grey: one standard error.",
+    )
+    folder.figure(
+        "figure7",
+        figures.draw_differences(found, "held_out"),
+        "Figure 7: difference of the held-out log likelihood per word; grey: one standard error.",
+    )
+    largest = max(size.priors)
+    folder.table(
+        "similarity",
+        text.table_of_similarity(runs, largest),
+        "How alike the topics of a corpus are: cosines between pairs of topics with at least 0.5 % of the words.",
+    )
+    folder.figure("figure8", figures.draw_similarities(runs, largest), "Figure 8: similarities of topics.")
+
+
+def _versions() -> dict[str, Any]:
+    return {name: version(name) for name in ("franchise", "numpy", "numba", "scikit-learn", "matplotlib")}

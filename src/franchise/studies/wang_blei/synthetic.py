@@ -1,0 +1,173 @@
+"""Section 4.1: five topics over twelve words, two of them nearly alike; who tells them apart, and when.
+
+Two starts.  The paper's is sequential.  The other puts topics 1 and 2 together: the trap itself, from which the
+paper finds it hard to get out without split-merge.  Both methods get the same starts, data and seeds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.data.synthetic import Planted, five_topics
+from franchise.families.categorical import Categorical
+from franchise.moves import Concentrations, CrfGibbs, SplitMerge
+from franchise.priors import Gamma
+from franchise.sampling import sample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GIBBS, SPLIT_MERGE = "Gibbs", "Gibbs+SM"
+METHODS = {
+    GIBBS: [CrfGibbs(), Concentrations()],
+    SPLIT_MERGE: [CrfGibbs(), SplitMerge(tries=1), Concentrations()],
+}
+SEQUENTIAL, AS_ONE = "sequential", "topics 1 and 2 as one"
+STARTS = (SEQUENTIAL, AS_ONE)
+TOPICS = 5
+SMALLEST_SHARE = 0.03  # of the words, for a topic to count
+WITHIN = 200  # sweeps
+
+
+@dataclass(frozen=True)
+class Run:
+    """One chain: what was followed, sweep by sweep."""
+
+    seed: int
+    start: str
+    method: str
+    topics: np.ndarray  # int (sweeps,): topics with at least SMALLEST_SHARE of the words
+    true: np.ndarray  # bool (sweeps,): just five such topics, and each true topic has one of them for its own
+    best: np.ndarray  # float (sweeps,): best log likelihood per word so far
+    shares: np.ndarray  # float (sweeps, 10): words in the largest topic, the two largest, ...
+    accepted: dict[str, int]  # proposals and acceptances, by name
+    words_of_topics: np.ndarray  # int (topics, 12): at the best sweep, the largest topic first
+    seconds: float
+
+    @property
+    def found(self) -> int | None:
+        """The sweep, counted from 1, in which it first had the five topics; None if never."""
+        return int(np.argmax(self.true)) + 1 if self.true.any() else None
+
+    @property
+    def lasting(self) -> float:
+        """The share of the last half of the sweeps in which it had the five topics."""
+        return float(self.true[len(self.true) // 2 :].mean())
+
+
+def run_chain(task: tuple[int, str, str], sweeps: int) -> Run:
+    """One chain of a method from a start; `task` is (seed, start, method)."""
+    seed, start, method = task
+    planted = five_topics(seed)
+    prior = Gamma(0.1, 1.0)
+    posterior = sample(
+        planted.data,
+        Categorical(12, prior=0.5),
+        sampler=METHODS[method],
+        alpha=prior,
+        gamma=prior,
+        start=SEQUENTIAL if start == SEQUENTIAL else np.where(planted.labels == 1, 0, planted.labels),
+        draws=sweeps,
+        warmup=0,
+        chains=1,
+        seed=seed,
+        keep_labels=True,
+        workers=1,
+        progress=False,
+    )
+    assert posterior.labels is not None
+    trace: dict[str, np.ndarray] = {name: values[0] for name, values in posterior.trace.items()}
+    labels = posterior.labels[0]
+    matches = [match_topics(planted, row) for row in labels]
+    best = int(np.argmax(trace["log_likelihood_per_observation"]))
+    return Run(
+        seed=seed,
+        start=start,
+        method=method,
+        topics=np.array([topics for topics, _ in matches]),
+        true=np.array([true for _, true in matches]),
+        best=trace["best_log_likelihood_per_observation"],
+        shares=np.stack([trace[f"share_of_largest_{count}"] for count in range(1, 11)], axis=1),
+        accepted={
+            name: int(trace[name].sum())
+            for name in ("split_tries", "splits", "merge_tries", "merges")
+            if name in trace
+        },
+        words_of_topics=words_by_topic(planted, labels[best]),
+        seconds=posterior.seconds,
+    )
+
+
+def match_topics(planted: Planted, labels: np.ndarray) -> tuple[int, bool]:
+    """Topics with enough words; and whether they are five, each holding most of another true topic's words."""
+    table = np.zeros((TOPICS, int(labels.max()) + 1), np.int64)
+    np.add.at(table, (planted.labels, labels), 1)
+    large = np.flatnonzero(table.sum(axis=0) >= SMALLEST_SHARE * len(labels))
+    owners = set(table.argmax(axis=1).tolist())
+    return len(large), len(large) == TOPICS and owners == set(large.tolist())
+
+
+def words_by_topic(planted: Planted, labels: np.ndarray) -> np.ndarray:
+    """Counts of the words in each topic, the largest topic first."""
+    counts = np.zeros((int(labels.max()) + 1, 12), np.int64)
+    np.add.at(counts, (labels, planted.data.observations), 1)
+    return counts[np.argsort(-counts.sum(axis=1), kind="stable")]
+
+
+def table_of_runs(runs: list[Run]) -> pd.DataFrame:
+    """One row a chain."""
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    for run in runs:
+        rows.append(
+            {
+                "start": run.start,
+                "method": run.method,
+                "seed": run.seed,
+                "five topics at sweep": run.found,
+                "share of last half": run.lasting,
+                "topics at the end": int(run.topics[-1]),
+                "best log likelihood per word": float(run.best[-1]),
+                **run.accepted,
+                "seconds": run.seconds,
+            }
+        )
+    return pd.DataFrame(rows).astype({"five topics at sweep": "Int64"})
+
+
+def table_of_methods(runs: list[Run]) -> pd.DataFrame:
+    """One row a start and method: how many seeds find the five topics, and when."""
+    import pandas as pd
+
+    rows = []
+    for start in STARTS:
+        for method in METHODS:
+            chosen = [run for run in runs if (run.start, run.method) == (start, method)]
+            rows.append(
+                {
+                    "start": start,
+                    "method": method,
+                    "seeds": len(chosen),
+                    **{f"found within {limit}": found_within(chosen, limit) for limit in (25, WITHIN)},
+                    "found at all": sum(run.found is not None for run in chosen),
+                    "median sweep": median_sweep(chosen),
+                    "last sweep": max((run.found or 0 for run in chosen), default=0),
+                    "fewest topics": min(int(run.topics.min()) for run in chosen),
+                    "seconds a chain": float(np.mean([run.seconds for run in chosen])),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def found_within(runs: list[Run], sweeps: int) -> int:
+    """Chains that had the five topics within so many sweeps."""
+    return sum(run.found is not None and run.found <= sweeps for run in runs)
+
+
+def median_sweep(runs: list[Run]) -> float:
+    """The median sweep at which the five topics were found; never counts as infinitely late."""
+    return float(np.median([np.inf if run.found is None else run.found for run in runs]))
