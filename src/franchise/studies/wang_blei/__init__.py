@@ -40,7 +40,7 @@ class Size:
     documents: int | None  # at most so many of each corpus
 
 
-FULL = Size(seeds=20, sweeps=1000, runs=4, text_sweeps=500, priors=text.PRIORS, documents=None)
+FULL = Size(seeds=20, sweeps=1000, runs=5, text_sweeps=500, priors=text.PRIORS, documents=None)
 QUICK = Size(seeds=4, sweeps=250, runs=2, text_sweeps=60, priors=(0.2, 0.5), documents=300)
 
 TITLE = "Wang & Blei's split-merge experiments, done again"
@@ -125,7 +125,8 @@ def _introduction(size: Size, quick: bool, data: Path | None) -> list[str]:
         "experiments of their section 4 with franchise and sets what they say beside what was measured.",
         f"Synthetic data: {size.seeds} seeds, {size.sweeps} sweeps. Text: {size.runs} runs of {size.text_sweeps} "
         f"sweeps for each corpus and eta; split-merge in the first {text.SPLIT_MERGE_SWEEPS} sweeps, "
-        f"{text.TRIES} tries a sweep (the paper does not say how many). The paper averages over 20 runs.",
+        f"{text.TRIES} try a sweep as on the synthetic data (for text the paper does not say how many). The paper "
+        "averages over 20 runs.",
     ]
     if data is None:
         words.append("No data folder was given, so bundled text stands in for the paper's three corpora.")
@@ -163,8 +164,8 @@ def _write_synthetic(folder: StudyFolder, chains: list[synthetic.Run]) -> None:
     folder.figure(
         "figure4cd",
         figures.draw_topics(pair),
-        "Figures 3, 4(c) and 4(d): the true topics, and those of each method at its best sweep, same seed; the "
-        "size of a dot is the probability of the word.",
+        "Figures 3, 4(c) and 4(d): the true topics, and those of each method at the best of its first "
+        f"{synthetic.EARLY} sweeps, same seed; the size of a dot is the probability of the word.",
     )
 
 

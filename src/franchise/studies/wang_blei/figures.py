@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise.data.synthetic import five_topics
-from franchise.studies.wang_blei.synthetic import AS_ONE, GIBBS, SPLIT_MERGE, STARTS, Run
+from franchise.studies.wang_blei.synthetic import AS_ONE, EARLY, GIBBS, SPLIT_MERGE, STARTS, Run
 from franchise.studies.wang_blei.text import Difference, TextRun
 
 if TYPE_CHECKING:
@@ -31,8 +31,21 @@ def _panels(
     for panel in panels.flat:
         panel.spines[["top", "right"]].set_visible(False)
         panel.tick_params(labelsize=8, colors=INK)
-        panel.title.set_fontsize(9)
     return figure, panels
+
+
+def _title(panel: Axes, text: str) -> None:
+    panel.set_title(text, loc="left", fontsize=9, color=INK)
+
+
+def _log_axis(panel: Axes) -> None:
+    """Logarithms along x, with a few plain numbers at 1, 2 and 5."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    panel.set_xscale("log")
+    panel.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.xaxis.set_major_formatter("{x:g}")
 
 
 def draw_difference_of_modes(runs: list[Run]) -> Figure:
@@ -52,19 +65,19 @@ def draw_difference_of_modes(runs: list[Run]) -> Figure:
         panel.plot(sweeps, gaps.T, color=FAINT, linewidth=0.6)
         panel.plot(sweeps, gaps.mean(axis=0), color=NEW, linewidth=2, label=f"mean of {len(gaps)} seeds")
         panel.axhline(0.0, color=INK, linewidth=0.8)
-        panel.set_xscale("log")
-        panel.set_title(f"start: {start}", loc="left")
+        _log_axis(panel)
+        _title(panel, f"start: {start}")
         panel.set_xlabel("sweep", fontsize=8)
         panel.legend(fontsize=8, frameon=False)
     panels[0, 0].set_ylabel("Gibbs+SM less Gibbs, nats per word", fontsize=8)
     return figure
 
 
-def draw_shares(pair: dict[str, Run], sweeps: int = 100) -> Figure:
+def draw_shares(pair: dict[str, Run]) -> Figure:
     """Figure 4(b): shares of the words in the largest topic, the two largest, and so on, in the first sweeps."""
     figure, panels = _panels(1, 2, 10, 3.2, sharey=True)
     for panel, (method, run) in zip(panels[0], pair.items(), strict=True):
-        shares = run.shares[:sweeps]
+        shares = run.shares[:EARLY]
         for line in range(shares.shape[1]):
             visible = np.where(line == 0, True, shares[:, max(line - 1, 0)] < 0.9995)
             panel.plot(
@@ -72,7 +85,7 @@ def draw_shares(pair: dict[str, Run], sweeps: int = 100) -> Figure:
             )
         for ideal in np.arange(1, 6) / 5:
             panel.axhline(ideal, color=FAINT, linewidth=0.8, linestyle=":")
-        panel.set_title(f"{method}, seed {run.seed}", loc="left")
+        _title(panel, f"{method}, seed {run.seed}")
         panel.set_xlabel("sweep", fontsize=8)
     panels[0, 0].set_ylabel("share of the words", fontsize=8)
     return figure
@@ -93,7 +106,7 @@ def draw_topics(pair: dict[str, Run]) -> Figure:
 def _draw_dots(panel: Axes, topics: np.ndarray, title: str, colour: str) -> None:
     rows, words = np.indices(topics.shape)
     panel.scatter(words + 1, rows + 1, s=260 * topics, color=colour, linewidths=0)
-    panel.set_title(title, loc="left")
+    _title(panel, title)
     panel.set_xlabel("word", fontsize=8)
     panel.set_ylabel("topic", fontsize=8)
     panel.set_xticks(range(1, topics.shape[1] + 1))
@@ -131,8 +144,8 @@ def draw_likelihoods(runs: list[TextRun], prior: float) -> Figure:
             for place, run in enumerate(chosen):
                 label = method if place == 0 else None
                 panel.plot(run.seconds, run.likelihood, color=COLOURS[method], linewidth=0.9, label=label)
-        panel.set_xscale("log")
-        panel.set_title(f"{corpus}, eta {prior}", loc="left")
+        _log_axis(panel)
+        _title(panel, f"{corpus}, eta {prior}")
         panel.set_xlabel("seconds", fontsize=8)
     panels[0, 0].set_ylabel("log likelihood per word, nats", fontsize=8)
     panels[0, 0].legend(fontsize=8, frameon=False)
@@ -153,8 +166,8 @@ def draw_differences(found: list[Difference], what: str) -> Figure:
             panel.fill_between(difference.seconds, mean - error, mean + error, color=FAINT, linewidth=0)
         panel.plot(difference.seconds, mean, color=NEW, linewidth=1.6)
         panel.axhline(0.0, color=INK, linewidth=0.8)
-        panel.set_xscale("log")
-        panel.set_title(f"{difference.corpus}, eta {difference.prior}", loc="left")
+        _log_axis(panel)
+        _title(panel, f"{difference.corpus}, eta {difference.prior}")
     for panel in panels[-1]:
         panel.set_xlabel("seconds", fontsize=8)
     for panel in panels[:, 0]:
@@ -171,7 +184,7 @@ def draw_similarities(runs: list[TextRun], prior: float) -> Figure:
         cosines = np.concatenate([run.similarities for run in chosen])
         heights = np.random.default_rng(0).random(len(cosines))
         panel.plot(cosines, heights, ".", color=NEW, markersize=2, alpha=0.5)
-        panel.set_title(f"{corpus}, eta {prior}", loc="left")
+        _title(panel, f"{corpus}, eta {prior}")
         panel.set_yticks([])
     panels[-1, 0].set_xlabel("cosine similarity of two topics", fontsize=8)
     return figure

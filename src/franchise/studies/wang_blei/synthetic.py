@@ -30,6 +30,7 @@ STARTS = (SEQUENTIAL, AS_ONE)
 TOPICS = 5
 SMALLEST_SHARE = 0.03  # of the words, for a topic to count
 WITHIN = 200  # sweeps
+EARLY = 100  # sweeps that figures 4(b) to (d) are about
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Run:
     best: np.ndarray  # float (sweeps,): best log likelihood per word so far
     shares: np.ndarray  # float (sweeps, 10): words in the largest topic, the two largest, ...
     accepted: dict[str, int]  # proposals and acceptances, by name
-    words_of_topics: np.ndarray  # int (topics, 12): at the best sweep, the largest topic first
+    words_of_topics: np.ndarray  # int (topics, 12): at the best of the EARLY sweeps, the largest topic first
     seconds: float
 
     @property
@@ -82,7 +83,7 @@ def run_chain(task: tuple[int, str, str], sweeps: int) -> Run:
     trace: dict[str, np.ndarray] = {name: values[0] for name, values in posterior.trace.items()}
     labels = posterior.labels[0]
     matches = [match_topics(planted, row) for row in labels]
-    best = int(np.argmax(trace["log_likelihood_per_observation"]))
+    best = int(np.argmax(trace["log_likelihood_per_observation"][:EARLY]))
     return Run(
         seed=seed,
         start=start,

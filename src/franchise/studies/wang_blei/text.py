@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 METHODS = (GIBBS, SPLIT_MERGE)
 PRIORS = (0.1, 0.2, 0.5)  # eta
-TRIES = 10  # a sweep; the paper does not say how many
+TRIES = 1  # a sweep, as on the synthetic data; the paper does not say how many on text
 SPLIT_MERGE_SWEEPS = 50
 STOPS = (1, 2, 5, 10, 20, 35, 50, 75, 100, 150, 200, 300, 400, 500)
 SMALLEST_SHARE = 0.005  # of the words, for a topic to be compared with others
