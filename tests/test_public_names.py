@@ -173,6 +173,7 @@ FORBIDDEN = {
     "engines": {"moves", "state", "chains", "recipes", "cli", "families", "kernels"},
     "data": {"moves", "state", "chains", "recipes", "cli", "families", "kernels", "engines"},
     "diagnostics": {"cli", "plots", "report", "studies"},
+    "studies": {"cli", "kernels"},
 }
 
 

@@ -8,9 +8,11 @@ border checks again.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,3 +109,15 @@ def _bounds_in_words(minimum: int | None, maximum: int | None) -> str:
 
 def _place_in_words(place: tuple[int, ...]) -> str:
     return f"position {place[0]}" if len(place) == 1 else f"position {place}"
+
+
+def check_folder(name: str, path: Path) -> Path:
+    """A folder that is there, or can be made, and can be written to; InputError before anything is done."""
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{name} must be a folder; {str(path)!r} is a file. Give another name.")
+    parent = path
+    while not parent.exists():
+        parent = parent.parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise InputError(f"{name}: nothing can be written in {str(parent)!r}. Give another folder.")
+    return path

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-
-from franchise.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,8 +35,9 @@ def demo(
 ) -> None:
     """Find the topics of the State of the Union addresses, 1790 to 2026, in about a minute."""
     from franchise.cli.output import make_console
+    from franchise.validation import check_folder
 
-    _check_folder(out)
+    check_folder("--out", out)
     console = make_console()
     console.quiet = quiet
     corpus = _load(console)
@@ -54,17 +52,6 @@ def demo(
         print(*written, sep="\n")
     else:
         _print_what_next(console, written)
-
-
-def _check_folder(out: Path) -> None:
-    """InputError before anything runs if nothing can be written there."""
-    if out.exists() and not out.is_dir():
-        raise InputError(f"--out must be a folder; {str(out)!r} is a file. Give another name.")
-    parent = out
-    while not parent.exists():
-        parent = parent.parent
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise InputError(f"--out: nothing can be written in {str(parent)!r}. Give another folder.")
 
 
 def _load(console: Console) -> Corpus:

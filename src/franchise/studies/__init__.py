@@ -44,7 +44,7 @@ def reproduce(
     _check_drawing()
     if data is not None and not Path(data).is_dir():
         raise InputError(f"--data must be the folder with the corpora; {str(data)!r} is not a folder.")
-    return module.run(StudyFolder.create(Path(out)), quick, None if data is None else Path(data), tell)
+    return module.run(StudyFolder(Path(out)), quick, None if data is None else Path(data), tell)
 
 
 def _check_drawing() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from franchise.errors import InputError
+from franchise.validation import check_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,26 +30,22 @@ class Statement:
 
 @dataclass
 class StudyFolder:
-    """The folder of a study, and the page as it grows."""
+    """The folder of a study, which must be new or empty, and the page as it grows."""
 
     path: Path
     parts: list[str] = field(default_factory=list)
 
-    @classmethod
-    def create(cls, path: Path) -> StudyFolder:
-        """A new folder; InputError if something is there already, or nothing can be written."""
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    def __post_init__(self) -> None:
+        check_folder("--out", self.path)
+        if self.path.exists() and any(self.path.iterdir()):
             raise InputError(
-                f"--out must be a new or empty folder; {str(path)!r} holds something. Give another name."
+                f"--out must be a new or empty folder; {str(self.path)!r} holds something. Give another name."
             )
-        try:
-            (path / "tables").mkdir(parents=True)
-            (path / "figures").mkdir()
-        except OSError as error:
-            raise InputError(
-                f"--out: the folder {str(path)!r} cannot be made ({error.strerror}). Give another."
-            ) from error
-        return cls(path)
+
+    def make(self) -> None:
+        """Make the folder."""
+        for name in ("tables", "figures"):
+            (self.path / name).mkdir(parents=True)
 
     def heading(self, text: str) -> None:
         """Begin a section of the page."""
@@ -133,6 +130,8 @@ def _html_table(frame: pd.DataFrame) -> str:
 
 def _in_words(value: Any) -> str:
     """A cell as people read it: few digits, and a dash where there is nothing."""
-    if value is None or value != value:
+    import pandas as pd
+
+    if pd.isna(value):
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

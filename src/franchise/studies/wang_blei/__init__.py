@@ -51,6 +51,7 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
     size = size or (QUICK if quick else FULL)
     given = data or (Path(os.environ["FRANCHISE_DATA"]) if os.environ.get("FRANCHISE_DATA") else None)
     corpora = load_corpora(given, size.documents)
+    folder.make()
     _compile()
     chains = _run_synthetic(size, tell)
     _write_synthetic(folder, chains)

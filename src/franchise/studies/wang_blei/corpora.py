@@ -61,12 +61,14 @@ def _named(
     min_df: int,
     documents: int | None,
 ) -> NamedCorpus:
-    """A random choice of `size` texts, less rare words and those in more than half of the documents."""
+    """A random choice of `size` texts, less words in over half of the documents and in fewer than `min_df`.
+
+    Of fewer texts, fewer documents make a word rare.
+    """
     texts = read(data)
     chosen = np.random.default_rng(0).permutation(len(texts))[: min(size, documents or size)]
-    corpus = Corpus.from_texts(
-        [texts[place] for place in chosen], min_df=min_df, max_df=0.5, keep_texts=False
-    )
+    rare = max(2, round(min_df * len(chosen) / size))
+    corpus = Corpus.from_texts([texts[place] for place in chosen], min_df=rare, max_df=0.5, keep_texts=False)
     return NamedCorpus(name, what, corpus)
 
 
