@@ -50,3 +50,10 @@ def test_own_moves_agree_with_a_named_sampler():
 def test_every_example_is_tested():
     mine = Path(__file__).read_text()
     assert all(f'run("{example.name}")' in mine for example in EXAMPLES.glob("*.py"))
+
+
+def test_alike_topics_are_told_apart_sooner_by_split_merge():
+    output = run("alike_topics.py")
+    sweeps = [int(sweep) for sweep in re.findall(r"from sweep (\d+) on", output)]
+    assert len(sweeps) == 2
+    assert sweeps[1] < sweeps[0]

@@ -73,8 +73,18 @@ def find_table(offsets, tables, rank):
 
 
 @helper
+def draw_two_tables(offsets, tables, rng):
+    """The slots of two distinct open tables, each pair as likely as any other."""
+    rank = int(rng.random() * tables.table_count[0])
+    other_rank = int(rng.random() * (tables.table_count[0] - 1))
+    if other_rank >= rank:
+        other_rank += 1
+    return find_table(offsets, tables, rank), find_table(offsets, tables, other_rank)
+
+
+@helper
 def list_tables(offsets, tables, topic, other, sides):
-    """List the tables that serve either topic, and the observations at each. Returns nothing.
+    """List the tables that serve either topic, and the observations at each.
 
     One pass over the tables, and over the observations of groups that have such a table.
     """
@@ -121,6 +131,16 @@ def draw_order(sides, first, second, rng):
 
 
 @shared_helper
+def count_of(values, value):
+    """How many of the values are this one."""
+    count = 0
+    for held in values:
+        if held == value:
+            count += 1
+    return count
+
+
+@shared_helper
 def log_odds_of_left(statistics, observations, block, left, right, bench, tables_left, tables_right):
     """log of m_left f_left(block) / (m_right f_right(block)); the block is on the bench."""
     return (
@@ -137,12 +157,7 @@ def allocate(statistics, observations, sides, left, right, bench, rng):
     A table that has a side already is taken from it first. One whose side is wanted gets that, and its
     probability counts as if it had been drawn.
     """
-    tables_left, tables_right = 0, 0
-    for table in range(len(sides.side)):
-        if sides.side[table] == left:
-            tables_left += 1
-        elif sides.side[table] == right:
-            tables_right += 1
+    tables_left, tables_right = count_of(sides.side, left), count_of(sides.side, right)
     log_probability = 0.0
     for position in range(2, len(sides.order)):
         table = sides.order[position]
@@ -218,6 +233,22 @@ def serve_sides(statistics, tables, sides, topic, other):
         tables.observations_per_topic[side] += sides.ends[table + 1] - sides.ends[table]
 
 
+@helper
+def want_present_sides(tables, sides, topic, left, right):
+    """Let every table want the side it is on now: tables of `topic` the left one."""
+    for table in range(len(sides.wanted)):
+        sides.wanted[table] = left if tables.topic_of_table[sides.slots[table]] == topic else right
+
+
+@helper
+def join_sides(statistics, sides, left, right):
+    """Put everything on the left side."""
+    verbs.merge(statistics, right, left)
+    verbs.clear(statistics, right)
+    for table in range(len(sides.side)):
+        sides.side[table] = left
+
+
 @kernel
 def split_or_merge(statistics, observations, offsets, tables, gamma, scans, rng):
     """Propose one split or merge, and accept it or not; there must be two tables and `ROOM` vacant slots.
@@ -225,11 +256,7 @@ def split_or_merge(statistics, observations, offsets, tables, gamma, scans, rng)
     Returns an `Outcome` as a plain tuple; its log acceptance is NaN if the family gives no usable densities.
     """
     sizes, tables_per_topic = tables.observations_per_topic, tables.tables_per_topic
-    rank = int(rng.random() * tables.table_count[0])
-    other_rank = int(rng.random() * (tables.table_count[0] - 1))
-    if other_rank >= rank:
-        other_rank += 1
-    first, second = find_table(offsets, tables, rank), find_table(offsets, tables, other_rank)
+    first, second = draw_two_tables(offsets, tables, rng)
     topic, other = np.int64(tables.topic_of_table[first]), np.int64(tables.topic_of_table[second])
     is_split = topic == other
     table_count, size = tables_per_topic[topic], sizes[topic]
@@ -254,25 +281,17 @@ def split_or_merge(statistics, observations, offsets, tables, gamma, scans, rng)
     for _ in range(scans):
         allocate(statistics, observations, sides, left, right, bench, rng)
     if not is_split:
-        for table in range(table_count):
-            sides.wanted[table] = left if tables.topic_of_table[sides.slots[table]] == topic else right
+        want_present_sides(tables, sides, topic, left, right)
     log_proposal = allocate(statistics, observations, sides, left, right, bench, rng)
 
+    tables_left = count_of(sides.side, left)
     if is_split:
         whole, part, rest = topic, left, right
-        tables_of_part = 0
-        for table in range(table_count):
-            if sides.side[table] == left:
-                tables_of_part += 1
     else:
-        verbs.merge(statistics, right, left)
-        verbs.clear(statistics, right)
+        join_sides(statistics, sides, left, right)
         whole, part, rest = left, topic, other
-        tables_of_part = tables_per_topic[topic]
-        for table in range(table_count):
-            sides.side[table] = left
     log_split = log_ratio_of_split(
-        statistics, whole, part, rest, tables_of_part, table_count - tables_of_part, gamma
+        statistics, whole, part, rest, tables_left, table_count - tables_left, gamma
     )
     log_acceptance = log_split - log_proposal if is_split else log_proposal - log_split
     accepted = math.log1p(-rng.random()) < log_acceptance
