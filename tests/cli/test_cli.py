@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import franchise
 from franchise.cli import main as cli
-from franchise.cli.output import sparkline
+from franchise.cli.output import make_console, shared_progress, sparkline
 from franchise.errors import InputError, InternalError
 
 TINY = ["demo", "--draws", "1", "--warmup", "1", "--chains", "1"]
@@ -200,3 +200,22 @@ def test_exit_codes_of_the_real_program(tmp_path):
     assert code_of("demo", "--seed", "-1") == 2
     assert code_of("demo", "--nonsense") == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_in_a_pipe_is_a_line_for_every_tenth(capsys):
+    with shared_progress(make_console()) as tell:
+        for step in range(1, 41):
+            tell("first half" if step <= 20 else "second half", step / 40)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(": ")[1] for line in lines] == [f"{tenth}0%" for tenth in range(1, 11)]
+    assert lines[0].startswith("first half")
+    assert lines[-1].startswith("second half")
+
+
+def test_progress_on_a_terminal_is_a_bar():
+    from rich.console import Console
+
+    console = Console(force_terminal=True, width=80, record=True)
+    with shared_progress(console) as tell:
+        tell("counting", 0.5)
+    assert "counting" in console.export_text()

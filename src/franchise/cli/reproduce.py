@@ -20,22 +20,12 @@ def reproduce(
     ] = None,
 ) -> None:
     """Do the experiments of a paper again, and set what it says beside what is measured."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    from franchise.cli.output import make_console
+    from franchise.cli.output import make_console, shared_progress
     from franchise.studies import reproduce as run_study
 
     console = make_console()
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        bar = bars.add_task(name, total=1.0)
-        page = run_study(
-            name,
-            out or Path(f"reproduce-{name}"),
-            quick,
-            data,
-            lambda what, share: bars.update(bar, description=what, completed=share),
-        )
+    with shared_progress(console) as tell:
+        page = run_study(name, out or Path(f"reproduce-{name}"), quick, data, tell)
     _print_statements(page.parent)
     console.print(f"Everything is in {page.parent}; open {page}", soft_wrap=True)
 
