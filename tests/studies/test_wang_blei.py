@@ -56,7 +56,7 @@ def test_tables(done):
     assert set(tables["text_runs"]["corpus"]) == {"SOTU"}
     tried = tables["text_runs"].query("method == 'Gibbs+SM'")
     assert (tried["split_tries"] + tried["merge_tries"] == 12 * text.TRIES).all()
-    assert tables["acceptance"]["corpus"].tolist() == ["SOTU", "SOTU", "all"]
+    assert tables["acceptance"]["corpus"].tolist() == ["SOTU"] * 6 + ["all"] * 3
     assert len(tables["differences"]) == 2
     assert tables["differences"].notna().all(axis=None)
     assert len(tables["statements"]) == 10
@@ -68,7 +68,7 @@ def test_progress_is_told(done):
     shares = [share for _, share in told]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert len({what for what, _ in told}) == 2
+    assert len({what for what, _ in told}) == 3
 
 
 def test_the_command(tmp_path, monkeypatch):
@@ -125,6 +125,9 @@ def test_split_merge_finds_five_topics_in_nearly_every_seed(start):
 # --- text ---------------------------------------------------------------------------------------------------
 
 
+PROPOSALS = {"split_tries": 30, "merge_tries": 20, "splits": 1, "merges": 0}
+
+
 def text_run(method, seconds, likelihood, number=0, **settings):
     values = {
         "task": text.Task("SOTU", 0.5, number, method),
@@ -133,7 +136,7 @@ def text_run(method, seconds, likelihood, number=0, **settings):
         "scored_at": np.array(seconds, float),
         "held_out": np.array(likelihood, float) - 1.0,
         "topics": 3,
-        "proposals": {"split_tries": 30, "merge_tries": 20, "splits": 1, "merges": 0},
+        "proposals": PROPOSALS,
         "similarities": np.array([0.1, 0.2]),
     }
     return text.TextRun(**{**values, **settings})
@@ -153,19 +156,19 @@ def test_differences_are_taken_at_equal_times():
 
 def test_acceptance_is_over_all_tries():
     runs = [text_run(synthetic.SPLIT_MERGE, [1, 2], [-9, -8], number) for number in range(2)]
-    table = text.table_of_acceptance([*runs, text_run(synthetic.GIBBS, [1, 2], [-9, -8])])
-    assert table["accepted"].tolist() == [0.02, 0.02]
-    assert table.iloc[-1]["corpus"] == "all"
+    tries = [{"corpus": "SOTU", "eta": 0.5, "scans": 0, **PROPOSALS, "splits": 4}]
+    table = text.table_of_acceptance([*runs, text_run(synthetic.GIBBS, [1, 2], [-9, -8])], tries)
+    assert table["accepted"].tolist() == [0.02, 0.08, 0.02, 0.08]
+    assert table["corpus"].tolist() == ["SOTU", "SOTU", "all", "all"]
 
 
 def test_verdicts_follow_the_numbers():
-    def acceptance(splits):
-        proposals = {"split_tries": 30, "merge_tries": 20, "splits": splits, "merges": 0}
-        return statements._acceptance(
-            [text_run(synthetic.SPLIT_MERGE, [1], [-9], proposals=proposals)]
-        ).verdict
+    def acceptance(in_runs, in_tries):
+        runs = [text_run(synthetic.SPLIT_MERGE, [1], [-9], proposals={**PROPOSALS, "splits": in_runs})]
+        tries = [{"corpus": "SOTU", "eta": 0.5, "scans": 0, **PROPOSALS, "splits": in_tries}]
+        return statements._acceptance(runs, tries).verdict
 
-    assert [acceptance(splits) for splits in (0, 2, 20)] == [DIFFERS, AGREES, DIFFERS]
+    assert [acceptance(*splits) for splits in ((0, 0), (2, 2), (2, 20))] == [DIFFERS, AGREES, IN_PART]
 
     def held_out(values):
         found = text.Difference("SOTU", 0.5, np.ones(1), np.zeros((4, 1)), np.array(values)[:, None])
@@ -175,7 +178,7 @@ def test_verdicts_follow_the_numbers():
     assert held_out([-0.1, -0.11, -0.1, -0.09]) == IN_PART
 
 
-def test_alike_topics_have_a_cosine_of_one():
+def test_a_chain_is_stopped_and_goes_on():
     run = text.run_chain(text.Task("x", 0.5, 0, synthetic.SPLIT_MERGE), five_topics(0).data, 3)
     assert len(run.similarities) == 0 or run.similarities.max() <= 1.0 + 1e-12
     assert run.seconds.shape == run.likelihood.shape == (3,)

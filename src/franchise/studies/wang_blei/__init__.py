@@ -56,11 +56,14 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
     chains = _run_synthetic(size, tell)
     _write_synthetic(folder, chains)
     runs = _run_text(size, corpora, tell)
+    tries = _run_tries(size, corpora, tell)
     found = text.differences(runs)
-    _write_text(folder, size, corpora, runs, found)
+    _write_text(folder, size, corpora, runs, tries, found)
     folder.facts({"study": "wang-blei", "quick": quick, "size": asdict(size), "versions": _versions()})
     return folder.page(
-        TITLE, _introduction(size, quick, given), statements.judge(chains, runs, found, max(size.priors))
+        TITLE,
+        _introduction(size, quick, given),
+        statements.judge(chains, runs, tries, found, max(size.priors)),
     )
 
 
@@ -96,7 +99,7 @@ def _run_synthetic(size: Size, tell: Tell) -> list[synthetic.Run]:
     return _side_by_side(
         lambda task: synthetic.run_chain(task, size.sweeps),
         tasks,
-        lambda share: tell("section 4.1, synthetic data", 0.25 * share),
+        lambda share: tell("section 4.1, synthetic data", 0.1 * share),
     )
 
 
@@ -112,7 +115,24 @@ def _run_text(size: Size, corpora: list[NamedCorpus], tell: Tell) -> list[text.T
     return _side_by_side(
         lambda task: text.run_chain(task, by_name[task.corpus], size.text_sweeps),
         tasks,
-        lambda share: tell("section 4.2, text", 0.25 + 0.75 * share),
+        lambda share: tell("section 4.2, text", 0.1 + 0.8 * share),
+    )
+
+
+def _run_tries(size: Size, corpora: list[NamedCorpus], tell: Tell) -> list[dict[str, Any]]:
+    by_name = {named.name: named.corpus for named in corpora}
+    tasks = [
+        text.TriesTask(name, prior, scans)
+        for scans in text.SCANS
+        for name in by_name
+        for prior in size.priors
+    ]
+    return _side_by_side(
+        lambda task: text.count_tries(
+            task, by_name[task.corpus], min(size.text_sweeps, text.SPLIT_MERGE_SWEEPS)
+        ),
+        tasks,
+        lambda share: tell("section 4.2, acceptance", 0.9 + 0.1 * share),
     )
 
 
@@ -175,6 +195,7 @@ def _write_text(
     size: Size,
     corpora: list[NamedCorpus],
     runs: list[text.TextRun],
+    tries: list[dict[str, Any]],
     found: list[text.Difference],
 ) -> None:
     import pandas as pd
@@ -205,7 +226,13 @@ def _write_text(
         "Gibbs+SM less Gibbs, nats per word, with standard errors over runs: early (mean over the first half of "
         "the log time axis) and at the end.",
     )
-    folder.table("acceptance", text.table_of_acceptance(runs), "Proposals, and the share accepted.")
+    folder.table(
+        "acceptance",
+        text.table_of_acceptance(runs, tries),
+        f"Proposals, and the share accepted: in the runs above, and with {text.MANY_TRIES} tries a sweep in the "
+        f"first {text.SPLIT_MERGE_SWEEPS} sweeps from fewer topics (seated with alpha = gamma = 1, the means of "
+        "their priors), by sequential allocation and with restricted scans.",
+    )
     folder.table("text_runs", text.table_of_runs(runs), "Every chain.", on_page=False)
     middle = size.priors[len(size.priors) // 2]
     folder.figure("figure5", figures.draw_likelihoods(runs, middle), "Figure 5: the log likelihood itself.")
