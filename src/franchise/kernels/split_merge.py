@@ -60,7 +60,7 @@ class Sides(NamedTuple):
     wanted: np.ndarray  # int64 (T,): the side a table must get, or NOWHERE if it is drawn
 
 
-@helper
+@shared_helper
 def find_table(offsets, tables, rank):
     """The slot of the open table with `rank` open tables before it."""
     for group in range(len(offsets) - 1):
@@ -82,7 +82,7 @@ def draw_two_tables(offsets, tables, rng):
     return find_table(offsets, tables, rank), find_table(offsets, tables, other_rank)
 
 
-@helper
+@shared_helper
 def list_tables(offsets, tables, topic, other, sides):
     """List the tables that serve either topic, and the observations at each.
 
@@ -113,7 +113,7 @@ def list_tables(offsets, tables, topic, other, sides):
     sides.ends[listed] = position
 
 
-@helper
+@shared_helper
 def draw_order(sides, first, second, rng):
     """Put the two picked tables in front, and the others behind them in random order (Fisher & Yates)."""
     order = sides.order
@@ -219,7 +219,7 @@ def start_sides(statistics, observations, sides, left, right):
             verbs.add(statistics, observations, sides.members[place], sides.side[table])
 
 
-@helper
+@shared_helper
 def serve_sides(statistics, tables, sides, topic, other):
     """Let every table serve its side's topic; the topics they come from are no more."""
     for old in (topic, other):
