@@ -26,6 +26,7 @@ MOVES = {
     "direct": DirectAssignment(),
     "split-merge": SplitMerge(tries=2),
     "split-merge with scans": SplitMerge(scans=2),
+    "split-merge by size": SplitMerge(tries=2, picks="by size"),
     "topic weights": TopicWeights(),
     "change of views": in_turn(TopicWeights(), CrfGibbs(tables=False), TopicWeights()),
 }
@@ -82,7 +83,7 @@ def test_planted_bugs_are_caught(bug):
 def test_planted_bugs_in_split_merge_are_caught(bug, scans):
     """With so large an alpha that there are tables enough for the factorials to matter."""
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
-        fr.check_move(Buggy(3, scans, bug), alpha=6.0, gamma=0.6, repetitions=4000, seed=6)
+        fr.check_move(Buggy(3, scans, bug=bug), alpha=6.0, gamma=0.6, repetitions=4000, seed=6)
 
 
 def test_lost_weight_is_caught_by_the_recount():

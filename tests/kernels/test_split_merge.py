@@ -8,10 +8,12 @@ import pytest
 import franchise as fr
 from franchise.checks.enumeration import canonical
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit
-from franchise.kernels.split_merge import Outcome, split_or_merge
+from franchise.model import Model
+from franchise.moves import SplitMerge
+from franchise.moves.split_merge import pick_by_size, pick_uniformly
 from franchise.state import PreparedData, Seating
-from tests.exactness.split_merge_bugs import BUGS, kernel_with
-from tests.kernels.states import GAMMA, Small, random_seating, seating_of, small
+from tests.exactness.split_merge_bugs import BUGS, Buggy
+from tests.kernels.states import ALPHA, GAMMA, Small, random_seating, seating_of, small
 from tests.naive import families
 from tests.naive import split_merge as naive
 
@@ -52,24 +54,27 @@ def partition_of(state: Seating) -> tuple[int, ...]:
     return canonical(state.topic_of_table[state.size_of_table > 0])
 
 
-def steps(case: Small, tables, partition, scans: int, repetitions: int, kernel=split_or_merge, seed=0):
-    """Where the kernel goes in one step from a partition of the tables, again and again."""
+def model_of(case: Small) -> Model:
+    return Model(case.data, case.family, ALPHA, GAMMA)
+
+
+def steps(case: Small, tables, partition, move: SplitMerge, repetitions: int, seed=0):
+    """Where one try goes from a partition of the tables, again and again."""
     start = seating_of(case, seating(tables, partition))
     rng = np.random.default_rng(seed)
     after = []
     for _ in range(repetitions):
         state = start.copy()
-        held = (state.statistics, case.data.observations, case.data.offsets, state.tables)
-        kernel(*held, GAMMA, scans, rng)
+        move.propose(model_of(case), state, rng)
         after.append(partition_of(state))
     return after
 
 
-def p_value(case: Small, tables, partition, scans: int, repetitions: int = 3000, kernel=split_or_merge):
-    """Of the kernel's steps from a partition, against the twin's exact probabilities."""
+def p_value(case: Small, tables, partition, move: SplitMerge, repetitions: int = 3000):
+    """Of the move's steps from a partition, against the twin's exact probabilities."""
     start = seating(tables, partition)
-    exact = naive.transition_probabilities(start, case.observations, case.twin, GAMMA, scans)
-    after = steps(case, tables, partition, scans, repetitions, kernel)
+    exact = naive.transition_probabilities(start, case.observations, case.twin, GAMMA, move.scans)
+    after = steps(case, tables, partition, move, repetitions)
     return goodness_of_fit(after, list(exact), np.array(list(exact.values())))
 
 
@@ -81,12 +86,12 @@ def p_value(case: Small, tables, partition, scans: int, repetitions: int = 3000,
 def test_one_step_has_the_law_of_the_twin(name, scans):
     case = case_of(name)
     for partition in FOUR_PARTITIONS:
-        assert p_value(case, FOUR_TABLES, partition, scans) > SMALLEST_P
+        assert p_value(case, FOUR_TABLES, partition, SplitMerge(scans=scans)) > SMALLEST_P
 
 
 @pytest.mark.parametrize("partition", FIVE_PARTITIONS)
 def test_one_step_of_five_tables_has_the_law_of_the_twin(partition):
-    assert p_value(case_of("categorical"), FIVE_TABLES, partition, 0) > SMALLEST_P
+    assert p_value(case_of("categorical"), FIVE_TABLES, partition, SplitMerge()) > SMALLEST_P
 
 
 # Data on which the order of allocation matters: counts of three words at two tables a group.
@@ -100,8 +105,8 @@ def test_planted_bugs_are_caught(bug):
     scans = 1 if "scan" in bug or "launch" in bug else 0
     case = case_of("categorical", LONG)
     rows = [(0, 0, 0, 0), (0, 0, 1, 1), (0, 1, 0, 1), (0, 1, 1, 0)]
-    wrong = [p_value(case, LONG_TABLES, row, scans, 20_000, kernel_with(bug)) for row in rows]
-    right = [p_value(case, LONG_TABLES, row, scans, 20_000) for row in rows]
+    wrong = [p_value(case, LONG_TABLES, row, Buggy(scans=scans, bug=bug), 20_000) for row in rows]
+    right = [p_value(case, LONG_TABLES, row, SplitMerge(scans=scans), 20_000) for row in rows]
     assert min(wrong) < SMALLEST_P
     assert min(right) > SMALLEST_P
 
@@ -120,8 +125,7 @@ def test_counts_stay_right_and_outcomes_tell_the_truth(name, scans):
         if state.table_count[0] < 2:
             continue
         before, topics = state.copy(), state.topic_count
-        held = (state.statistics, case.data.observations, case.data.offsets, state.tables)
-        outcome = Outcome(*split_or_merge(*held, GAMMA, scans, rng))
+        outcome = SplitMerge(scans=scans).propose(model_of(case), state, rng)
         state.check_consistency(case.data, case.family)
         assert np.array_equal(state.table_of_observation, before.table_of_observation)
         change = (1 if outcome.is_split else -1) if outcome.accepted else 0
@@ -142,10 +146,25 @@ def test_statistics_are_left_as_they_were_by_a_rejection():
     before = state.copy()
     rejected = 0
     while rejected < 20:
-        held = (state.statistics, case.data.observations, case.data.offsets, state.tables)
-        if split_or_merge(*held, GAMMA, 1, rng)[1]:
+        if SplitMerge(scans=1).propose(model_of(case), state, rng).accepted:
             state, before = before.copy(), before
             continue
         rejected += 1
         for now, then in zip(state.statistics, before.statistics, strict=True):
             assert np.array_equal(now, then)
+
+
+# --- the two tables -----------------------------------------------------------------------------------------
+
+
+def test_tables_are_picked_uniformly_or_by_size():
+    case = case_of("categorical")
+    state = seating_of(case, seating(FOUR_TABLES, (0, 0, 1, 2)))
+    slots = np.flatnonzero(state.size_of_table)
+    sizes = dict(zip(slots.tolist(), state.size_of_table[slots].tolist(), strict=True))
+    pairs = [(one, two) for one in sizes for two in sizes if one != two]
+    by_size = [sizes[one] / 6 * sizes[two] / (6 - sizes[one]) for one, two in pairs]
+    for pick, probabilities in ((pick_uniformly, [1 / 12] * 12), (pick_by_size, by_size)):
+        rng = np.random.default_rng(5)
+        picked = [pick(state, case.data, rng) for _ in range(4000)]
+        assert goodness_of_fit(picked, pairs, np.array(probabilities)) > SMALLEST_P

@@ -54,6 +54,14 @@ def test_two_alike_topics_are_told_apart():
     assert trapped.trace["share_of_largest_4"][0, -1] > 0.97
 
 
+@pytest.mark.parametrize("number", [2.0, np.int64(2)])
+def test_whole_numbers_of_any_type_are_taken(number, tmp_path):
+    move = SplitMerge(tries=number, scans=number)
+    assert move == SplitMerge(2, 2)
+    posterior = sample([CrfGibbs(), move], run_dir=tmp_path / "run")
+    assert posterior.trace["split_tries"].sum() > 0
+
+
 # --- when it runs -------------------------------------------------------------------------------------------
 
 
@@ -93,6 +101,7 @@ def test_a_schedule_beyond_the_run_is_refused(schedule, words, tmp_path):
         (lambda: SplitMerge(tries=1.5), ["SplitMerge: tries", "1.5"]),
         (lambda: SplitMerge(scans=-2), ["SplitMerge: scans", "-2", "0"]),
         (lambda: SplitMerge(scans="one"), ["SplitMerge: scans", "'one'"]),
+        (lambda: SplitMerge(picks="big"), ["SplitMerge: picks", "'big'", "by size"]),
         (lambda: during_first(0, SplitMerge()), ["during_first: sweeps", "0"]),
         (lambda: during_first(5, "split-merge"), ["made of moves", "'split-merge'"]),
     ],

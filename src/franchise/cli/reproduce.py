@@ -13,7 +13,7 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A small form, done in a minute or two.")] = False,
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder with the real corpora (or set FRANCHISE_DATA); bundled text without it."),
+        typer.Option(envvar="FRANCHISE_DATA", help="Folder with the real corpora; bundled text without it."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="A new folder for the result; reproduce-NAME if not given.")

@@ -1,7 +1,8 @@
 """Split and merge of topics by tables, sequentially allocated (Wang & Blei, section 3.2 and figure 2).
 
-Two distinct tables are picked uniformly.  If they serve one topic, it is split: each of the two starts a side,
-and the topic's other tables, in random order, go to a side with probability in proportion to
+Two distinct tables are picked, uniformly or by their sizes (which the move never changes).  If they serve one
+topic, it is split: each of the two starts a side, and the topic's other tables, in random order, go to a side with
+probability in proportion to
 
     m_side f_side(x_jt)      m_side = tables there already, x_jt = all observations of the table, jointly
 
@@ -58,28 +59,6 @@ class Sides(NamedTuple):
     order: np.ndarray  # int64 (T,): the order of allocation; positions 0 and 1 are the two picked ones
     side: np.ndarray  # int64 (T,): topic slot of the side of each table, or NOWHERE
     wanted: np.ndarray  # int64 (T,): the side a table must get, or NOWHERE if it is drawn
-
-
-@shared_helper
-def find_table(offsets, tables, rank):
-    """The slot of the open table with `rank` open tables before it."""
-    for group in range(len(offsets) - 1):
-        for slot in range(offsets[group], offsets[group] + tables.table_slots[group]):
-            if tables.size_of_table[slot] > 0:
-                if rank == 0:
-                    return slot
-                rank -= 1
-    return offsets[-1]
-
-
-@helper
-def draw_two_tables(offsets, tables, rng):
-    """The slots of two distinct open tables, each pair as likely as any other."""
-    rank = int(rng.random() * tables.table_count[0])
-    other_rank = int(rng.random() * (tables.table_count[0] - 1))
-    if other_rank >= rank:
-        other_rank += 1
-    return find_table(offsets, tables, rank), find_table(offsets, tables, other_rank)
 
 
 @shared_helper
@@ -250,13 +229,14 @@ def join_sides(statistics, sides, left, right):
 
 
 @kernel
-def split_or_merge(statistics, observations, offsets, tables, gamma, scans, rng):
-    """Propose one split or merge, and accept it or not; there must be two tables and `ROOM` vacant slots.
+def split_or_merge(statistics, observations, offsets, tables, picked, gamma, scans, rng):
+    """Propose one split or merge, and accept it or not; there must be `ROOM` vacant topic slots.
 
-    Returns an `Outcome` as a plain tuple; its log acceptance is NaN if the family gives no usable densities.
+    `picked` are the slots of two distinct open tables. Returns an `Outcome` as a plain tuple; its log acceptance
+    is NaN if the family gives no usable densities.
     """
     sizes, tables_per_topic = tables.observations_per_topic, tables.tables_per_topic
-    first, second = draw_two_tables(offsets, tables, rng)
+    first, second = picked
     topic, other = np.int64(tables.topic_of_table[first]), np.int64(tables.topic_of_table[second])
     is_split = topic == other
     table_count, size = tables_per_topic[topic], sizes[topic]

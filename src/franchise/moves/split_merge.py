@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,10 @@ from franchise.errors import InternalError
 from franchise.kernels.split_merge import ROOM, Outcome, split_or_merge
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
+from franchise.state.base import PreparedData
 from franchise.state.seating import Seating
 from franchise.streams import Streams
-from franchise.validation import check_integer
+from franchise.validation import check_choice, check_integer
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,8 @@ class SplitMerge(Move):
     """Metropolis-Hastings proposals that split a topic in two or merge two into one, moving whole tables.
 
     View: seating. Exact for the HDP, by enumeration, so it may stay on for a whole run; Wang & Blei keep it to
-    the first sweeps: ``during_first(50, SplitMerge())``. One try costs two predictives for each observation of
+    the first sweeps: ``during_first(50, SplitMerge())``, from a sequential start (``start="sequential"``, which the
+    sampler "split-merge" has by itself). One try costs two predictives for each observation of
     the topics at hand (with `scans`, so many times more), and a pass over all tables; sequential. Conjugate
     families. It never changes seats, so it goes with `CrfGibbs`, never alone.
 
@@ -34,6 +37,9 @@ class SplitMerge(Move):
     ----------
     tries : int
         Proposals in each sweep.
+    picks : "uniform" or "by size"
+        How the two tables that a proposal starts from are picked: all alike, as the paper says, or by the number
+        of observations at them, as the authors' program does (github.com/blei-lab/hdp). Exact either way.
     scans : int
         Restricted Gibbs scans after the sequential allocation. With 0 the allocation itself is the proposal, as
         Wang & Blei do it; with more, the last scan is.
@@ -44,12 +50,15 @@ class SplitMerge(Move):
 
     tries: int = 1
     scans: int = 0
+    picks: str = "uniform"
 
     views = (Seating,)
 
     def __post_init__(self) -> None:
-        check_integer("SplitMerge: tries", self.tries, minimum=0)
-        check_integer("SplitMerge: scans", self.scans, minimum=0)
+        for name in ("tries", "scans"):  # as plain ints, whatever came
+            number = check_integer(f"SplitMerge: {name}", getattr(self, name), minimum=0)
+            object.__setattr__(self, name, number)
+        check_choice("SplitMerge: picks", self.picks, list(_PICKS))
 
     def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
         """Make the tries, one after another."""
@@ -65,11 +74,48 @@ class SplitMerge(Move):
     def propose(self, model: Model, state: Seating, rng: np.random.Generator) -> Outcome:
         """One try."""
         data, gamma = model.data, state.top_concentration
+        picked = _PICKS[self.picks](state, data, rng)
         return Outcome(
-            *split_or_merge(
-                state.statistics, data.observations, data.offsets, state.tables, gamma, self.scans, rng
+            *self.kernel(
+                state.statistics,
+                data.observations,
+                data.offsets,
+                state.tables,
+                picked,
+                gamma,
+                self.scans,
+                rng,
             )
         )
+
+    @property
+    def kernel(self) -> Callable[..., tuple[bool, bool, int, int, float]]:
+        """What does a try."""
+        return split_or_merge
+
+
+def pick_uniformly(state: Seating, data: PreparedData, rng: np.random.Generator) -> tuple[int, int]:
+    """The slots of two distinct tables, each pair as likely as any other."""
+    slots = np.flatnonzero(state.size_of_table)
+    first, second = int(rng.integers(len(slots))), int(rng.integers(len(slots) - 1))
+    return int(slots[first]), int(slots[second + (second >= first)])
+
+
+def pick_by_size(state: Seating, data: PreparedData, rng: np.random.Generator) -> tuple[int, int]:
+    """The slots of two distinct tables: those of two observations, drawn until their tables differ."""
+    first = _slot_of(int(rng.integers(data.n_observations)), state, data)
+    second = first
+    while second == first:
+        second = _slot_of(int(rng.integers(data.n_observations)), state, data)
+    return first, second
+
+
+def _slot_of(index: int, state: Seating, data: PreparedData) -> int:
+    group = int(np.searchsorted(data.offsets, index, side="right")) - 1
+    return int(data.offsets[group] + state.table_of_observation[index])
+
+
+_PICKS = {"uniform": pick_uniformly, "by size": pick_by_size}
 
 
 def _check_densities(model: Model, outcome: Outcome) -> None:

@@ -43,7 +43,9 @@ def reproduce(
     module = import_module(STUDIES[check_choice("study", name, list(STUDIES))])
     _check_drawing()
     if data is not None and not Path(data).is_dir():
-        raise InputError(f"--data must be the folder with the corpora; {str(data)!r} is not a folder.")
+        raise InputError(
+            f"data (or FRANCHISE_DATA) must be the folder with the corpora; {str(data)!r} is not a folder."
+        )
     return module.run(StudyFolder(Path(out)), quick, None if data is None else Path(data), tell)
 
 

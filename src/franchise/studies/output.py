@@ -36,16 +36,19 @@ class StudyFolder:
     parts: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        check_folder("--out", self.path)
+        check_folder("out", self.path)
         if self.path.exists() and any(self.path.iterdir()):
             raise InputError(
-                f"--out must be a new or empty folder; {str(self.path)!r} holds something. Give another name."
+                f"out must be a new or empty folder; {str(self.path)!r} holds something. Give another name."
             )
 
     def make(self) -> None:
         """Make the folder."""
-        for name in ("tables", "figures"):
-            (self.path / name).mkdir(parents=True)
+        try:
+            for name in ("tables", "figures"):
+                (self.path / name).mkdir(parents=True)
+        except OSError as error:
+            raise InputError(f"out: {str(self.path)!r} cannot be made ({error.strerror}).") from error
 
     def heading(self, text: str) -> None:
         """Begin a section of the page."""
@@ -58,7 +61,9 @@ class StudyFolder:
     def table(self, name: str, frame: pd.DataFrame, caption: str, on_page: bool = True) -> None:
         """Write a table as CSV and Markdown; show it on the page too, unless it is long."""
         frame.to_csv(self.path / "tables" / f"{name}.csv", index=False)
-        (self.path / "tables" / f"{name}.md").write_text(f"{caption}\n\n{markdown_table(frame)}")
+        (self.path / "tables" / f"{name}.md").write_text(
+            f"{caption}\n\n{markdown_table(frame)}", encoding="utf-8"
+        )
         links = f'<a href="tables/{name}.csv">CSV</a>, <a href="tables/{name}.md">Markdown</a>'
         if on_page:
             self.parts.append(_html_table(frame))
@@ -76,7 +81,7 @@ class StudyFolder:
 
     def facts(self, facts: dict[str, Any]) -> None:
         """Write what the study was run with."""
-        (self.path / "study.json").write_text(json.dumps(facts, indent=1))
+        (self.path / "study.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
 
     def page(self, title: str, introduction: list[str], statements: list[Statement]) -> Path:
         """Write the page: first the paper's statements beside what was measured, then all the rest."""
@@ -86,13 +91,14 @@ class StudyFolder:
         frame = frame[["paper", "where", "measured", "verdict"]]
         frame.columns = pd.Index(["The paper says", "Where", "Measured here", "Verdict"])
         frame.to_csv(self.path / "tables" / "statements.csv", index=False)
-        (self.path / "tables" / "statements.md").write_text(markdown_table(frame))
+        (self.path / "tables" / "statements.md").write_text(markdown_table(frame), encoding="utf-8")
         lead = "".join(f"<p>{html.escape(text)}</p>" for text in introduction)
         body = f"<h1>{html.escape(title)}</h1>{lead}{_html_table(frame)}{''.join(self.parts)}"
         page = self.path / "index.html"
         page.write_text(
             f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-            f"<style>{_STYLE}</style></head><body>{body}</body></html>\n"
+            f"<style>{_STYLE}</style></head><body>{body}</body></html>\n",
+            encoding="utf-8",
         )
         return page
 

@@ -1,14 +1,13 @@
 """The corpora of section 4.2, or the nearest thing to be had.
 
 The paper's own three are not all public (its conference abstracts and its arXiv sample are gone), so the study
-takes corpora of the same kinds, cut to the same sizes:
+takes corpora of the same kinds, with as many documents and about as many terms:
 
-    ARXIV   2000 abstracts drawn from arXiv computer science (paper: 2000 abstracts, 2441 terms, 89,000 words)
-    ML+IR   2080 of those abstracts that name a conference   (2080 conference abstracts, 3237 terms, 118,000)
-    NIPS    1392 NIPS papers 1987-1999, 400 words from the
-            abstract on                                      (1392 "abstracts", 4368 terms, 263,000)
+    ARXIV   2000 abstracts of arXiv computer science without a conference's name
+    ML+IR   2080 such abstracts that name a conference (machine learning and language rather than retrieval)
+    NIPS    1392 NIPS papers 1987-1999, 400 words from the abstract on
 
-Without a data folder: paragraphs of the bundled State of the Union addresses, in place of all three.
+Without a data folder: long paragraphs of the bundled State of the Union addresses, in place of all three.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from franchise.errors import InputError
 _ABSTRACTS = "arxiv_cs_abstracts/arxiv_cs.jsonl.gz"
 _PAPERS = "nips_text/nipstxt.jsonl.gz"
 _WORDS_OF_A_PAPER = 400
+_WORDS_OF_A_PARAGRAPH = 120
 
 
 class NamedCorpus(NamedTuple):
@@ -38,49 +38,62 @@ class NamedCorpus(NamedTuple):
     what: str
     corpus: Corpus
 
+    def facts(self) -> dict[str, Any]:
+        """Its size, beside that of the paper's."""
+        return {
+            "name": self.name,
+            "what": self.what,
+            "documents": self.corpus.n_documents,
+            "terms": self.corpus.vocabulary_size,
+            "words": self.corpus.n_tokens,
+            "the paper's": _OF_THE_PAPER.get(self.name, "-"),
+        }
+
+
+_OF_THE_PAPER = {
+    "ARXIV": "2000, 2441, 89K",
+    "ML+IR": "2080, 3237, 118K",
+    "NIPS": "1392, 4368, 263K",
+}
+
+
+class _Kind(NamedTuple):
+    """How a corpus is made."""
+
+    name: str
+    what: str
+    read: Callable[[Path], list[str]]
+    size: int  # documents
+    rare: int  # words in fewer documents are left out
+
 
 def load_corpora(data: Path | None, documents: int | None) -> list[NamedCorpus]:
     """All corpora, each of at most so many documents."""
     if data is None:
-        return [_addresses(documents)]
-    return [
-        _named(data, "ARXIV", "abstracts of arXiv computer science", _abstracts, 2000, 9, documents),
-        _named(data, "ML+IR", "conference abstracts on arXiv", _conference_abstracts, 2080, 5, documents),
-        _named(
-            data, "NIPS", "NIPS papers, 400 words from the abstract on", _paper_openings, 1392, 8, documents
-        ),
-    ]
+        return [_choose(_ADDRESSES, Path(), documents)]
+    return [_choose(kind, data, documents) for kind in _KINDS]
 
 
-def _named(
-    data: Path,
-    name: str,
-    what: str,
-    read: Callable[[Path], list[str]],
-    size: int,
-    min_df: int,
-    documents: int | None,
-) -> NamedCorpus:
-    """A random choice of `size` texts, less words in over half of the documents and in fewer than `min_df`.
+def _choose(kind: _Kind, data: Path, documents: int | None) -> NamedCorpus:
+    """A random choice of the texts, less rare words and words in over half of the documents.
 
     Of fewer texts, fewer documents make a word rare.
     """
-    texts = read(data)
-    chosen = np.random.default_rng(0).permutation(len(texts))[: min(size, documents or size)]
-    rare = max(2, round(min_df * len(chosen) / size))
+    texts = kind.read(data)
+    chosen = np.random.default_rng(0).permutation(len(texts))[: min(kind.size, documents or kind.size)]
+    rare = max(2, round(kind.rare * len(chosen) / kind.size))
     corpus = Corpus.from_texts([texts[place] for place in chosen], min_df=rare, max_df=0.5, keep_texts=False)
-    return NamedCorpus(name, what, corpus)
+    return NamedCorpus(kind.name, kind.what, corpus)
 
 
-def _addresses(documents: int | None) -> NamedCorpus:
+def _long_paragraphs(_: Path) -> list[str]:
     corpus = load("sotu", unit="paragraph")
-    size = min(2000, documents or 2000)
-    chosen = np.sort(np.random.default_rng(0).permutation(corpus.n_documents)[:size])
-    return NamedCorpus("SOTU", "paragraphs of the State of the Union addresses", corpus.subset(chosen))
+    assert corpus.texts is not None
+    return [text for text in corpus.texts if len(text.split()) >= _WORDS_OF_A_PARAGRAPH]
 
 
 def _abstracts(data: Path) -> list[str]:
-    return [record["abstract"] for record in _records(data / _ABSTRACTS)]
+    return [record["abstract"] for record in _records(data / _ABSTRACTS) if record["conference"] == "arxiv"]
 
 
 def _conference_abstracts(data: Path) -> list[str]:
@@ -100,6 +113,24 @@ def _paper_openings(data: Path) -> list[str]:
 
 def _records(path: Path) -> list[dict[str, Any]]:
     if not path.is_file():
-        raise InputError(f"--data: {str(path)!r} is missing; leave --data out to run on bundled text.")
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+        raise InputError(
+            f"data (or FRANCHISE_DATA): {str(path)!r} is missing; leave it out to run on bundled text."
+        )
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            records = [json.loads(line) for line in file]
+    except (OSError, EOFError, ValueError) as error:
+        raise InputError(f"{str(path)!r} is not a gzipped file of JSON lines ({error}).") from error
+    needed = {"abstract", "conference"} if path.name == Path(_ABSTRACTS).name else {"text"}
+    for line, record in enumerate(records, start=1):
+        if not isinstance(record, dict) or not needed <= set(record):
+            raise InputError(f"{str(path)!r}, line {line}: needs the fields {', '.join(sorted(needed))}.")
+    return records
+
+
+_ADDRESSES = _Kind("SOTU", "long paragraphs of the State of the Union addresses", _long_paragraphs, 2000, 8)
+_KINDS = (
+    _Kind("ARXIV", "abstracts of arXiv computer science, no conference named", _abstracts, 2000, 9),
+    _Kind("ML+IR", "conference abstracts on arXiv", _conference_abstracts, 2080, 5),
+    _Kind("NIPS", "NIPS papers, 400 words from the abstract on", _paper_openings, 1392, 8),
+)

@@ -8,7 +8,7 @@ import numpy as np
 
 from franchise.data.synthetic import five_topics
 from franchise.studies.wang_blei.synthetic import AS_ONE, EARLY, GIBBS, SPLIT_MERGE, STARTS, Run
-from franchise.studies.wang_blei.text import Difference, TextRun
+from franchise.studies.wang_blei.text import NAMES, Difference, TextRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,27 +49,29 @@ def _log_axis(panel: Axes) -> None:
 
 
 def draw_difference_of_modes(runs: list[Run]) -> Figure:
-    """Figure 4(a): best log likelihood per word of Gibbs+SM less that of Gibbs, sweep by sweep, for each start."""
-    figure, panels = _panels(1, len(STARTS), 10, 3.2, sharey=True)
-    for panel, start in zip(panels[0], STARTS, strict=True):
-        gaps = np.array(
-            [
-                new.best - old.best
-                for old in runs
-                for new in runs
-                if (old.start, old.method) == (start, GIBBS)
-                and (new.start, new.method, new.seed) == (start, SPLIT_MERGE, old.seed)
-            ]
-        )
-        sweeps = np.arange(1, gaps.shape[1] + 1)
-        panel.plot(sweeps, gaps.T, color=FAINT, linewidth=0.6)
-        panel.plot(sweeps, gaps.mean(axis=0), color=NEW, linewidth=2, label=f"mean of {len(gaps)} seeds")
-        panel.axhline(0.0, color=INK, linewidth=0.8)
-        _log_axis(panel)
-        _title(panel, f"start: {start}")
+    """Figure 4(a): the best of Gibbs+SM less that of Gibbs, sweep by sweep, for each start; joint, likelihood."""
+    figure, panels = _panels(2, len(STARTS), 3.6 * len(STARTS), 5.2, sharex=True, sharey="row")
+    for row, name in zip(panels, ("best_joint", "best"), strict=True):
+        for panel, start in zip(row, STARTS, strict=True):
+            gaps = np.array(
+                [
+                    getattr(new, name) - getattr(old, name)
+                    for old in runs
+                    for new in runs
+                    if (old.start, old.method) == (start, GIBBS)
+                    and (new.start, new.method, new.seed) == (start, SPLIT_MERGE, old.seed)
+                ]
+            )
+            sweeps = np.arange(1, gaps.shape[1] + 1)
+            panel.plot(sweeps, gaps.T, color=FAINT, linewidth=0.6)
+            panel.plot(sweeps, gaps.mean(axis=0), color=NEW, linewidth=2, label=f"mean of {len(gaps)} seeds")
+            panel.axhline(0.0, color=INK, linewidth=0.8)
+            _log_axis(panel)
+            _title(panel, f"{NAMES[name]}; start: {start}")
+        row[0].set_ylabel("Gibbs+SM less Gibbs, nats per word", fontsize=8)
+    for panel in panels[-1]:
         panel.set_xlabel("sweep", fontsize=8)
-        panel.legend(fontsize=8, frameon=False)
-    panels[0, 0].set_ylabel("Gibbs+SM less Gibbs, nats per word", fontsize=8)
+    panels[0, 0].legend(fontsize=8, frameon=False)
     return figure
 
 
@@ -83,8 +85,9 @@ def draw_shares(pair: dict[str, Run]) -> Figure:
             panel.plot(
                 np.flatnonzero(visible) + 1, shares[visible, line], ".", color=COLOURS[method], markersize=2.5
             )
-        for ideal in np.arange(1, 6) / 5:
-            panel.axhline(ideal, color=FAINT, linewidth=0.8, linestyle=":")
+        sizes = np.sort(np.bincount(five_topics(run.seed).labels))[::-1]
+        for true in np.cumsum(sizes) / sizes.sum():
+            panel.axhline(true, color=FAINT, linewidth=0.8, linestyle=":")
         _title(panel, f"{method}, seed {run.seed}")
         panel.set_xlabel("sweep", fontsize=8)
     panels[0, 0].set_ylabel("share of the words", fontsize=8)
@@ -99,7 +102,12 @@ def draw_topics(pair: dict[str, Run]) -> Figure:
     for panel, (method, run) in zip(panels[0, 1:], pair.items(), strict=True):
         counts = run.words_of_topics
         large = counts[counts.sum(axis=1) >= 0.01 * counts.sum()]
-        _draw_dots(panel, large / large.sum(axis=1, keepdims=True), f"{method} at its best", COLOURS[method])
+        _draw_dots(
+            panel,
+            large / large.sum(axis=1, keepdims=True),
+            f"{method}, best of {EARLY} sweeps",
+            COLOURS[method],
+        )
     return figure
 
 
@@ -153,7 +161,7 @@ def draw_likelihoods(runs: list[TextRun], prior: float) -> Figure:
 
 
 def draw_differences(found: list[Difference], what: str) -> Figure:
-    """Figures 6 (what = "best") and 7 ("held_out"): Gibbs+SM less Gibbs against time, with its standard error."""
+    """Figures 6 ("best_joint", "best") and 7 ("held_out"): Gibbs+SM less Gibbs against time, with its error."""
     corpora = list(dict.fromkeys(difference.corpus for difference in found))
     priors = list(dict.fromkeys(difference.prior for difference in found))
     figure, panels = _panels(len(corpora), len(priors), 3.4 * len(priors), 2.3 * len(corpora))
