@@ -153,7 +153,8 @@ def resume(
     run, runs, data, name = _open(run_dir, draws, engine)
     _check_memory(runs[0].plan, len(runs), data.n_observations)
     if draws is not None:
-        run.write_settings({**run.settings(), "draws": draws})
+        kept = max(len(chain.trace) for chain in runs)  # fewer than there are drop none
+        run.write_settings({**run.settings(), "draws": max(draws, kept)})
     for chain in runs:
         chain.forget_what_came_after()
     return _run(runs, data, name, engine, progress, time_limit, run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -235,6 +236,7 @@ def test_fewer_draws_than_there_are_drop_none(tmp_path):
     sample("categorical", "crf", 5, run_dir=tmp_path / "run")
     assert fr.resume(tmp_path / "run", draws=2).n_draws == 5
     assert fr.load(tmp_path / "run").n_draws == 5
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["draws"] == 5
 
 
 def test_any_sampler_made_of_moves_can_be_resumed(tmp_path):

@@ -88,6 +88,7 @@ def test_lists_are_for_chains():
     assert starts_of_chains(labels.tolist(), 4, 10) == [labels.tolist()] * 4
 
 
+@pytest.mark.filterwarnings("ignore:no move in the sampler draws the topics")
 def test_each_chain_from_its_own_start():
     one, two = [0] * 10, list(range(10))
     kept = fr.moves.TopicWeights()  # leaves the topics as they are
@@ -108,6 +109,7 @@ def test_each_chain_from_its_own_start():
     assert posterior.trace["n_topics"][2, 0] <= 2
 
 
+@pytest.mark.filterwarnings("ignore:no move in the sampler draws the topics")
 def test_the_last_state_of_a_run_is_a_start():
     first = fr.sample(SHUFFLED, fr.Categorical(3), sampler="crf", draws=3, warmup=3, keep_labels=True)
     again = fr.sample(

@@ -113,6 +113,13 @@ def test_bad_settings_are_refused(make, words):
         assert word in str(refusal.value)
 
 
+def test_alone_it_says_that_it_never_moves_an_observation():
+    with pytest.warns(
+        UserWarning, match=r"no move .* draws the topics or seats of single observations.*CrfGibbs"
+    ):
+        sample([SplitMerge()], draws=1)
+
+
 def test_a_family_that_is_not_conjugate_is_refused():
     with pytest.raises(fr.InputError, match=r"SplitMerge.*conjugate family.*Stubborn is not"):
         sample([SplitMerge(), CrfGibbs()], family=Stubborn())

@@ -48,7 +48,7 @@ class Move:
     """The model whose posterior it leaves invariant; None if it is only approximate."""
 
     learns: ClassVar[tuple[str, ...]] = ()
-    """Which of "concentrations" and "prior" it draws, where they are learned."""
+    """What it draws of: "observations" (their topics or seats), and "concentrations" and "prior", if learned."""
 
     needs_conjugacy: ClassVar[bool] = True
     """Whether it needs the parameters of the family integrated out."""

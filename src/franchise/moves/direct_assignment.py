@@ -34,6 +34,7 @@ class DirectAssignment(Move):
     sparse: bool | None = None
 
     views = (Weights,)
+    learns = ("observations",)
 
     def check_family(self, family: Family) -> None:
         """The kernels for categories need categories."""

@@ -62,8 +62,15 @@ def resolve(sampler: Any, model: Model) -> Sampler:
 
 
 def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
-    """Say so if something has a prior to be learned, but no move of the user's list learns it."""
+    """Say so if something is to be learned, but no move of the user's list learns it."""
     learned = {part for move in moves for part in move.learns}
+    ours = all(type(move).__module__.startswith("franchise.") for move in moves)
+    if ours and "observations" not in learned:
+        warnings.warn(
+            "no move in the sampler draws the topics or seats of single observations, so most states are never "
+            "reached. Add franchise.moves.CrfGibbs() or franchise.moves.DirectAssignment().",
+            stacklevel=4,
+        )
     waiting = [name for name in ("alpha", "gamma") if isinstance(getattr(model, name), Gamma)]
     if waiting and "concentrations" not in learned:
         warnings.warn(
