@@ -71,8 +71,8 @@ def sample(
         The same seed gives the same draws, bit for bit. None draws one and records it.
     start : None, int, "sequential", labels, a state, or a list of these, one a chain
         Where chains start: a number K puts each observation into one of K topics at random, "sequential" draws
-        each observation given those before it (learned concentrations are at least 10 meanwhile); None is "sequential" for the sampler "split-merge", and otherwise
-        chooses K by the size of the data.
+        each observation given those before it (learned concentrations are at least 10 meanwhile); None is
+        "sequential" for the sampler "split-merge", and otherwise chooses K by the size of the data.
     finite_topics : int
         The order of the finite model, for the sampler "finite".
     keep_labels : bool
