@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import warnings
 
 from corpora import load_corpus
 
@@ -39,6 +40,7 @@ class Run:
 
 
 def main() -> None:
+    warnings.filterwarnings("ignore", message="no move in the sampler draws")  # tries are timed by themselves
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", help="folder with the AP corpus in ap/ (or set FRANCHISE_DATA)")
     name, corpus = load_corpus(parser.parse_args().data)
