@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 import textwrap
 
 import numpy as np
+import pytest
 
 import franchise as fr
 from franchise.kernels import compile as machinery
 from franchise.kernels import verbs
-from franchise.kernels.counting import recount
+from franchise.kernels.counting import fill_log_marginals, recount
 from franchise.kernels.direct import sweep_dense
 from tests.kernels.foreign import Coins
 
@@ -86,9 +88,9 @@ def test_a_family_defined_again_gets_its_own_code():
     for family in (old(), new()):
         out = np.zeros(2)
         statistics = family.empty_statistics(2)
-        from franchise.kernels.counting import log_likelihood
-
-        values.append(log_likelihood(statistics, np.array([1, 0])))
+        fill_log_marginals(statistics, out)
+        values.append(out[0])
+        out[:] = 0.0
         verbs.fill_log_marginals(statistics, 2, out)
         assert out[0] == values[-1]
     assert values == [1.0, 2.0]
@@ -107,3 +109,23 @@ def test_a_change_in_any_kernel_or_family_makes_kept_code_stale(tmp_path, monkey
     assert changed != before
     (tmp_path / "kernels" / "two.py").write_text("")
     assert stamp() != changed
+
+
+def test_the_search_for_cycles_is_as_before_once_a_kernel_has_been_compiled():
+    @machinery.kernel
+    def fails(value):
+        raise ValueError(value)
+
+    for enabled in (True, False):
+        (gc.enable if enabled else gc.disable)()
+        try:
+            with pytest.raises(ValueError, match="7"):
+                fails(7)
+            with machinery._no_collection():
+                assert not gc.isenabled()
+                with machinery._no_collection():
+                    pass
+                assert not gc.isenabled()
+            assert gc.isenabled() == enabled
+        finally:
+            gc.enable()

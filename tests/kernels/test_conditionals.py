@@ -15,6 +15,7 @@ from franchise.checks.statistics import SMALLEST_P, goodness_of_fit, same_law
 from franchise.kernels import verbs
 from franchise.kernels.crf import sweep_seats_dense, sweep_seats_sparse, sweep_tables
 from franchise.kernels.direct import sweep_dense, sweep_sparse
+from franchise.moves.base import lists_for, scratch_for
 from franchise.state import PreparedData
 from tests.kernels.states import (
     ALPHA,
@@ -84,6 +85,7 @@ def redraw_last(case: Small, state, sweep, rng, repetitions=REPETITIONS):
             ALPHA,
             GAMMA,
             start,
+            scratch_for(copy),
             rng,
         )
         assert where == case.size
@@ -179,6 +181,7 @@ def test_seat_of_an_observation(family, sweep, seed):
             ALPHA,
             GAMMA,
             case.size - 1,
+            scratch_for(copy),
             rng,
         )
         assert where == case.size
@@ -205,7 +208,15 @@ def test_topic_of_a_table(family, seed):
     for repetition in range(REPETITIONS):
         copy = state.copy()
         where = sweep_tables(
-            copy.statistics, case.data.observations, case.data.offsets, copy.tables, GAMMA, slot, rng
+            copy.statistics,
+            case.data.observations,
+            case.data.offsets,
+            copy.tables,
+            GAMMA,
+            slot,
+            scratch_for(copy),
+            lists_for(case.data),
+            rng,
         )
         assert where == case.size
         if repetition < 20:
@@ -260,7 +271,8 @@ def partitions_after(case: Small, state, sweep, rng, repetitions=4000):
     for _ in range(repetitions):
         copy = state.copy()
         held = copy.assignment if hasattr(copy, "topic_weights") else copy.tables
-        sweep(copy.statistics, case.data.observations, case.data.offsets, held, ALPHA, GAMMA, 0, rng)
+        arrays = (copy.statistics, case.data.observations, case.data.offsets, held)
+        sweep(*arrays, ALPHA, GAMMA, 0, scratch_for(copy), rng)
         results.append(canonical(copy.topics(case.data)[:6]))
     return results
 

@@ -10,6 +10,7 @@ from franchise.checks.enumeration import canonical
 from franchise.checks.statistics import SMALLEST_P, same_law
 from franchise.kernels.crf import sweep_seats_dense, sweep_seats_sparse, sweep_tables
 from franchise.kernels.direct import sweep_dense, sweep_sparse
+from franchise.moves.base import lists_for, scratch_for
 from franchise.state import PreparedData, Seating
 from tests.kernels.states import Small, weights_with_capacity
 from tests.naive import families
@@ -47,6 +48,7 @@ def sweep_weights(case: Small, sweep, capacity: int, seed: int, labels=None):
             OPENING,
             OPENING,
             where,
+            scratch_for(state),
             rng,
         )
         assert where >= 0
@@ -64,9 +66,9 @@ def sweep_seats(case: Small, sweep, capacity: int, seed: int, state=None):
     while where < case.size:
         held = (state.statistics, case.data.observations, case.data.offsets, state.tables)
         if sweep is sweep_tables:
-            where = sweep(*held, OPENING, where, rng)
+            where = sweep(*held, OPENING, where, scratch_for(state), lists_for(case.data), rng)
         else:
-            where = sweep(*held, OPENING, OPENING, where, rng)
+            where = sweep(*held, OPENING, OPENING, where, scratch_for(state), rng)
         assert where >= 0
         if where < case.size:
             stops.append(where)
@@ -177,6 +179,7 @@ def test_every_observation_is_drawn_once(kernel, monkeypatch):
         1.0,
         1.0,
         0,
+        scratch_for(state),
         CountingGenerator(0),
     )
     assert where == case.size
@@ -222,6 +225,7 @@ def test_unusable_weights_are_reported(bad, where, monkeypatch):
         1.0,
         1.0,
         0,
+        scratch_for(state),
         CountingGenerator(0),
     )
     assert stopped == where

@@ -1,4 +1,4 @@
-"""Statistics counted anew from labels, and the log likelihood they give."""
+"""Statistics counted anew from labels, and the marginal likelihoods they give."""
 
 from __future__ import annotations
 
@@ -22,12 +22,6 @@ def recount(statistics, observations, topic_of_observation, observations_per_top
 
 
 @kernel
-def log_likelihood(statistics, observations_per_topic):
-    """log p(x | z): the sum of the log marginal likelihoods of the topics."""
-    marginals = np.zeros(len(observations_per_topic))
-    verbs.fill_log_marginals(statistics, len(observations_per_topic), marginals)
-    total = 0.0
-    for topic in range(len(observations_per_topic)):
-        if observations_per_topic[topic] > 0:
-            total += marginals[topic]
-    return total
+def fill_log_marginals(statistics, out):
+    """Fill ``out[k]`` with the log marginal likelihood of topic k, for all of its places."""
+    verbs.fill_log_marginals(statistics, len(out), out)

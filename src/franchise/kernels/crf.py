@@ -38,15 +38,16 @@ def count_customers(tables, group, begin, in_group):
 
 
 @kernel
-def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, start, rng):
+def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, start, scratch, rng):
     """Draw the seats of the observations from `start` on; return where it stopped.
 
     That is N when all are done, the index of an observation for which there is no vacant topic slot left,
-    or ``-1 - index`` where the weights are not finite or all zero (a fault in the family).
+    or ``-1 - index`` where the weights are not finite or all zero (a fault in the family). `scratch` is room
+    for three numbers a topic slot.
     """
     sizes = tables.observations_per_topic
     capacity = len(sizes)
-    in_group, prior_weights, weights = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
+    in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]
     vacant = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
     index = start
@@ -84,7 +85,7 @@ def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, s
 
 
 @kernel
-def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, start, rng):
+def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, start, scratch, rng):
     """The same draws for categories, in two parts: the open tables of the document, topic by topic,
 
         n_jk (n_kw + eta_w) / (n_k + eta)
@@ -95,7 +96,7 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
     sizes = tables.observations_per_topic
     inverse_mass = statistics.inverse_mass
     capacity = len(sizes)
-    in_group, shared, cumulative = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
+    in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
     alive = np.zeros(capacity, np.int64)
     vacant = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
@@ -172,18 +173,16 @@ def move_members(statistics, observations, members, source, target):
 
 
 @kernel
-def sweep_tables(statistics, observations, offsets, tables, gamma, start, rng):
+def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratch, lists, rng):
     """Draw the topic of every table from table slot `start` on; return where it stopped, as for the seats.
 
-    A table's observations are first put on the bench, the vacant topic slot that a new topic would take.
+    A table's observations are first put on the bench, the vacant topic slot that a new topic would take. `lists`
+    is room for two whole numbers for each observation of the largest group.
     """
     sizes, tables_per_topic = tables.observations_per_topic, tables.tables_per_topic
     capacity = len(sizes)
-    prior_weights, weights = np.zeros(capacity), np.zeros(capacity)
-    longest = 0
-    for group in range(len(offsets) - 1):
-        longest = max(longest, offsets[group + 1] - offsets[group])
-    members, ends = np.zeros(longest, np.int64), np.zeros(longest, np.int64)
+    prior_weights, weights = scratch[0], scratch[1]
+    members, ends = lists[0], lists[1]
     bench = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
     for group in range(group_of(offsets, start), len(offsets) - 1):

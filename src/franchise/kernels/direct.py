@@ -64,16 +64,17 @@ def count_in_group(topic_of_observation, begin, end, in_group):
 
 
 @kernel
-def sweep_dense(statistics, observations, offsets, assignment, alpha, gamma, start, rng):
+def sweep_dense(statistics, observations, offsets, assignment, alpha, gamma, start, scratch, rng):
     """Draw the topics of the observations from `start` on; return where it stopped.
 
     That is N when all are done, the index of an observation for which there is no vacant slot left, or
-    ``-1 - index`` where the weights are not finite or all zero (a fault in the family).
+    ``-1 - index`` where the weights are not finite or all zero (a fault in the family). `scratch` is room for
+    three numbers a slot, zeros: kernels that need not allocate it compile faster.
     """
     topics = assignment.topic_of_observation
     sizes = assignment.observations_per_topic
     capacity = len(sizes)
-    in_group, prior_weights, weights = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)
+    in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]
     vacant = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
     for group in range(group_of(offsets, start), len(offsets) - 1):
@@ -112,7 +113,7 @@ def sweep_dense(statistics, observations, offsets, assignment, alpha, gamma, sta
 
 
 @kernel
-def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, start, rng):
+def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, start, scratch, rng):
     """The same draws for categories, in two parts whose sums are taken separately:
 
         n_jk (n_kw + eta_w) / (n_k + eta)            over the topics alive in the document
@@ -124,9 +125,8 @@ def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, st
     sizes = assignment.observations_per_topic
     inverse_mass = statistics.inverse_mass
     capacity = len(sizes)
-    in_group, shared = np.zeros(capacity), np.zeros(capacity)
+    in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
     alive = np.zeros(capacity, np.int64)
-    cumulative = np.zeros(capacity)
     vacant = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
     for group in range(group_of(offsets, start), len(offsets) - 1):

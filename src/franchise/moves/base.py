@@ -19,10 +19,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+
 from franchise.errors import InputError, InternalError
 from franchise.families.base import Family
 from franchise.model import Model
-from franchise.state.base import State
+from franchise.state.base import PreparedData, State
 from franchise.state.seating import Seating
 from franchise.state.weights import Weights
 from franchise.streams import Streams
@@ -91,3 +93,13 @@ def sweep_with_room(model: Model, state: Seating | Weights, sweep: Callable[[int
             )
         state.make_room(model.family)
         where = sweep(where)
+
+
+def scratch_for(state: State) -> np.ndarray:
+    """Room for a sweep: three numbers a topic slot. Kernels that need not allocate compile faster."""
+    return np.zeros((3, state.capacity))
+
+
+def lists_for(data: PreparedData) -> np.ndarray:
+    """Room for two lists of the observations of a group."""
+    return np.zeros((2, int(np.diff(data.offsets).max())), np.int64)

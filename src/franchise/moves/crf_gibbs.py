@@ -8,7 +8,7 @@ from typing import Any
 from franchise.families.base import Family
 from franchise.kernels.crf import sweep_seats_dense, sweep_seats_sparse, sweep_tables
 from franchise.model import Model
-from franchise.moves.base import Move, MoveReport, check_sparse, sweep_with_room
+from franchise.moves.base import Move, MoveReport, check_sparse, lists_for, scratch_for, sweep_with_room
 from franchise.state.seating import Seating
 from franchise.streams import Streams
 
@@ -50,20 +50,22 @@ class CrfGibbs(Move):
         data, family, rng = model.data, model.family, streams.generator()
         sparse = (family.sparse and state.topic_count > FEW_TOPICS) if self.sparse is None else self.sparse
         sweep_seats = sweep_seats_sparse if sparse else sweep_seats_dense
+        arrays = (data.observations, data.offsets)
         alpha, gamma = state.group_concentration, state.top_concentration
         sweep_with_room(
             model,
             state,
             lambda start: sweep_seats(
-                state.statistics, data.observations, data.offsets, state.tables, alpha, gamma, start, rng
+                state.statistics, *arrays, state.tables, alpha, gamma, start, scratch_for(state), rng
             ),
         )
         if self.tables:
+            lists = lists_for(data)
             sweep_with_room(
                 model,
                 state,
                 lambda start: sweep_tables(
-                    state.statistics, data.observations, data.offsets, state.tables, gamma, start, rng
+                    state.statistics, *arrays, state.tables, gamma, start, scratch_for(state), lists, rng
                 ),
             )
         return MoveReport()

@@ -8,7 +8,7 @@ from typing import Any
 from franchise.families.base import Family
 from franchise.kernels.direct import sweep_dense, sweep_sparse
 from franchise.model import Model
-from franchise.moves.base import Move, MoveReport, check_sparse, sweep_with_room
+from franchise.moves.base import Move, MoveReport, check_sparse, scratch_for, sweep_with_room
 from franchise.state.weights import Weights
 from franchise.streams import Streams
 
@@ -46,13 +46,14 @@ class DirectAssignment(Move):
         data, family, rng = model.data, model.family, streams.generator()
         sparse = family.sparse if self.sparse is None else self.sparse
         sweep = sweep_sparse if sparse else sweep_dense
+        arrays = (data.observations, data.offsets)
         alpha, gamma = state.group_concentration, state.top_concentration
         state.cell_tables = None
         sweep_with_room(
             model,
             state,
             lambda start: sweep(
-                state.statistics, data.observations, data.offsets, state.assignment, alpha, gamma, start, rng
+                state.statistics, *arrays, state.assignment, alpha, gamma, start, scratch_for(state), rng
             ),
         )
         return MoveReport()

@@ -13,14 +13,16 @@ import math
 
 import numpy as np
 
-from franchise.kernels.counting import log_likelihood as log_likelihood_of_topics
+from franchise.kernels.counting import fill_log_marginals
 from franchise.kernels.stirling import log_stirling_table
 from franchise.state.base import CellTables, PreparedData, State
 
 
 def log_likelihood(state: State) -> float:
-    """log p(x | z), the parameters of the topics integrated out."""
-    return float(log_likelihood_of_topics(state.statistics, state.observations_per_topic))
+    """log p(x | z), the parameters of the topics integrated out: the sum of their log marginals."""
+    marginals = np.zeros(len(state.observations_per_topic))
+    fill_log_marginals(state.statistics, marginals)
+    return float(marginals[state.observations_per_topic > 0].sum())
 
 
 def log_prior(state: State, data: PreparedData, cells: CellTables) -> float:
