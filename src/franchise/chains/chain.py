@@ -23,7 +23,7 @@ from franchise.state.weights import Weights
 from franchise.streams import CONVERSION, MEASUREMENT, Streams
 
 BEST = "best_log_likelihood_per_observation"
-"""The name in the trace of the best log likelihood per observation so far: the mode that was found."""
+"""The name in the trace of the best log likelihood per observation so far, log p(x | z) / N."""
 
 SHARES = tuple(f"share_of_largest_{count}" for count in range(1, 11))
 """The names in the trace of the shares of observations in the largest topic, in the two largest, and so on."""

@@ -40,6 +40,9 @@ which sweeps undo only slowly: on `franchise.synthetic.five_topics` with Gamma(0
 there within 50 sweeps from such a start, and after hundreds, if within 1000 at all, from one seated with
 alpha = gamma = 0.1, the means of those priors (``franchise reproduce wang-blei`` measures it). On text it gets
 held-out scores up sooner, too.
+
+The number was chosen among 0.1, 0.5, 1, 3, 10 and 30 by the first 12 seeds of that study; on 20 seeds that had
+no part in the choice (20 to 39) every chain of either method found the five topics within 200 sweeps.
 """
 
 

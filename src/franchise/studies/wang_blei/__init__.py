@@ -56,7 +56,9 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
     found = text.differences(runs)
     folder.make()
     _write_synthetic(folder, chains)
-    _write_text(folder, size, corpora, runs, tries, found)
+    _write_text(folder, corpora, runs, tries, found)
+    _draw_text(folder, size, runs, found)
+    _write_similarities(folder, max(size.priors), runs)
     folder.facts(
         {
             "study": "wang-blei",
@@ -185,8 +187,8 @@ def _write_synthetic(folder: StudyFolder, chains: list[synthetic.Run]) -> None:
         "words each, and "
         "each of these holds most words of another true topic. Three starts: sequential with alpha = gamma = 0.1, "
         "the means of their priors, as the authors' program does; sequential with 10, as this "
-        "package does; and with "
-        "topics 1 and 2 together, the trap the paper describes."
+        "package does (a number chosen by the first 12 of these seeds); and with topics 1 and 2 together, the trap "
+        "the paper describes."
     )
     folder.table(
         "synthetic",
@@ -217,7 +219,6 @@ def _write_synthetic(folder: StudyFolder, chains: list[synthetic.Run]) -> None:
 
 def _write_text(
     folder: StudyFolder,
-    size: Size,
     corpora: list[NamedCorpus],
     runs: list[text.TextRun],
     tries: list[dict[str, Any]],
@@ -250,6 +251,11 @@ def _write_text(
         "with other ways to propose: tables picked uniformly or by size, with and without restricted scans.",
     )
     folder.table("text_runs", text.table_of_runs(runs), "Every chain.", on_page=False)
+
+
+def _draw_text(
+    folder: StudyFolder, size: Size, runs: list[text.TextRun], found: list[text.Difference]
+) -> None:
     middle = size.priors[len(size.priors) // 2]
     folder.figure(
         "figure5",
@@ -271,13 +277,14 @@ def _write_text(
         figures.draw_differences(found, "held_out"),
         "Figure 7: difference of the held-out log likelihood per word; grey: one standard error.",
     )
-    largest = max(size.priors)
+
+
+def _write_similarities(folder: StudyFolder, largest: float, runs: list[text.TextRun]) -> None:
     folder.table(
         "similarity",
         text.table_of_similarity(runs, largest),
         "How alike the topics of a corpus are: cosines between pairs of topics with at least 0.5 % "
-        "of the words, in "
-        "the last states of all runs of both methods.",
+        "of the words, in the last states of all runs of both methods.",
     )
     folder.figure("figure8", figures.draw_similarities(runs, largest), "Figure 8: similarities of topics.")
 
