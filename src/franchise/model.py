@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
 
 from franchise.families.base import Family
+from franchise.kernels.counting import list_by_category
 from franchise.priors import Gamma
 from franchise.state.base import PreparedData
+
+
+class CategoryIndex(NamedTuple):
+    """Where each category occurs: the observations of one after those of the other."""
+
+    observations: np.ndarray  # int32 (N,), int64 beyond 2^31 observations
+    offsets: np.ndarray  # int64 (V + 1,): category w has the places from offsets[w] to offsets[w + 1]
 
 
 @dataclass(frozen=True)
@@ -28,3 +40,13 @@ class Model:
     def start_gamma(self) -> float:
         """Where gamma starts: its value, or the mean of its prior."""
         return self.gamma.mean if isinstance(self.gamma, Gamma) else self.gamma
+
+    @cached_property
+    def category_index(self) -> CategoryIndex:
+        """Where each category occurs; for families of categories (`Family.sparse`) only."""
+        categories = self.data.observations
+        counts = np.bincount(categories, minlength=self.family.size)  # type: ignore[attr-defined]
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        listed = np.empty(len(categories), np.int32 if len(categories) < 2**31 else np.int64)
+        list_by_category(categories, offsets[:-1].copy(), listed)
+        return CategoryIndex(listed, offsets)

@@ -3,6 +3,8 @@
 Each stream is NumPy's counter-based Philox generator.  The seed makes its key; the rest of the name is the
 upper part of its counter, so streams never overlap, need not be stored, and can be had again at any time,
 anywhere: the same name is the same numbers, whatever ran before, on which thread, or after which interruption.
+Loops over millions of observations take from a stream only the 256 bits that set up a faster generator
+(`kernels/xoshiro.py`).
 
     counter words (64 bits each):   running | sweep | move and block | chain
 """
@@ -48,6 +50,10 @@ class Streams:
                 "uinteger": 0,
             }
         return generator
+
+    def words(self, block: int = 0, count: int = 1) -> np.ndarray:
+        """The first words of a block's stream, (count, 4): the states of as many generators inside kernels."""
+        return self.generator(block).bit_generator.random_raw(4 * count).reshape(count, 4)
 
 
 _EMPTY_BUFFER = np.zeros(4, np.uint64)

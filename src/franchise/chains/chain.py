@@ -76,6 +76,8 @@ class Chain:
 
         It depends on nothing but what a checkpoint keeps, so a resumed chain goes on with the same bits.
         """
+        if isinstance(self.state, Weights):
+            self.state.tables_are_new = False
         if has_many_holes(self.state):
             compact(self.state, self.model.data, self.model.family)
         elif not self.model.family.exact_statistics:

@@ -1,12 +1,22 @@
-"""Work on the threads of this process; kernels release the interpreter's lock, so threads really run at once."""
+"""Work on the threads of this process; kernels release the interpreter's lock, so threads really run at once.
+
+Two kinds of work share the workers.  `map` runs long tasks, the chains, each on a thread of its own.  A chain hands
+the blocks of a sweep to `run_blocks`: its own thread takes block after block, and so does every worker that no
+chain needs just then.  Two chains on two cores do not get in each other's way; a single chain, or the last one
+still running, gets all.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import Generic, TypeVar
 
+from franchise.errors import InternalError
 from franchise.validation import check_integer
 
 Task = TypeVar("Task")
@@ -18,6 +28,10 @@ class Threads:
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = available_cores() if workers is None else check_integer("workers", workers, minimum=1)
+        self._lock = threading.Lock()
+        self._busy = 0  # workers that run a task or help with blocks
+        self._users = 0  # calls under way that may use the pool of helpers
+        self._pool: ThreadPoolExecutor | None = None
 
     def map(
         self,
@@ -32,24 +46,126 @@ class Threads:
         worker, run in the calling thread.
         """
         tasks = list(tasks)
-        if cancel is None and (self.workers == 1 or len(tasks) <= 1):
-            return [function(task) for task in tasks]
-        with ThreadPoolExecutor(min(self.workers, len(tasks)), thread_name_prefix="franchise") as pool:
-            futures = [pool.submit(function, task) for task in tasks]
+
+        def work(task: Task) -> Result:
+            with self._occupying(1):
+                return function(task)
+
+        with self._helpers_open():
+            if cancel is None and (self.workers == 1 or len(tasks) <= 1):
+                return [work(task) for task in tasks]
+            with ThreadPoolExecutor(min(self.workers, len(tasks)), thread_name_prefix="franchise") as pool:
+                futures = [pool.submit(work, task) for task in tasks]
+                try:
+                    for failed in wait(futures, return_when=FIRST_EXCEPTION).done:
+                        failed.result()
+                    return [future.result() for future in futures]
+                except BaseException:
+                    for future in futures:
+                        future.cancel()
+                    if cancel is not None:
+                        cancel()
+                    raise
+
+    def run_blocks(self, make_worker: Callable[[], Callable[[int], Result]], blocks: int) -> list[Result]:
+        """The results of the blocks 0, 1, ... in their order.
+
+        `make_worker` is called once by every thread that takes part and gives the function of a block: what it
+        keeps between blocks, such as counts that add up in any order, is the thread's own. If a block fails no
+        further one is begun, and an InternalError names it.
+        """
+        job = _Job(make_worker, blocks)
+        with self._helpers_open(), self._borrowed(blocks - 1) as helpers:
+            futures = [self._helper_pool().submit(job.take_part) for _ in range(helpers)]
             try:
-                for failed in wait(futures, return_when=FIRST_EXCEPTION).done:
-                    failed.result()
-                return [future.result() for future in futures]
-            except BaseException:
-                for future in futures:
-                    future.cancel()
-                if cancel is not None:
-                    cancel()
-                raise
+                job.take_part()
+            finally:
+                job.close()
+                wait(futures)
+        return job.finished()
+
+    @contextmanager
+    def _occupying(self, workers: int) -> Iterator[None]:
+        with self._lock:
+            self._busy += workers
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy -= workers
+
+    @contextmanager
+    def _borrowed(self, wanted: int) -> Iterator[int]:
+        """Take up to so many of the workers that are free; the caller's own is never among them."""
+        with self._lock:
+            helpers = max(0, min(wanted, self.workers - max(1, self._busy)))
+            self._busy += helpers
+        try:
+            yield helpers
+        finally:
+            with self._lock:
+                self._busy -= helpers
+
+    @contextmanager
+    def _helpers_open(self) -> Iterator[None]:
+        """Helper threads live while anybody may need them, and not longer."""
+        with self._lock:
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                pool = self._pool if self._users == 0 else None
+                if pool is not None:
+                    self._pool = None
+            if pool is not None:
+                pool.shutdown()
+
+    def _helper_pool(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="franchise-blocks")
+            return self._pool
 
     def __repr__(self) -> str:
         """Show the number of workers."""
         return f"Threads(workers={self.workers})"
+
+
+class _Job(Generic[Result]):
+    """Blocks that several threads take in turn."""
+
+    def __init__(self, make_worker: Callable[[], Callable[[int], Result]], blocks: int) -> None:
+        self._make_worker = make_worker
+        self._blocks = blocks
+        self._next = itertools.count()
+        self._results: dict[int, Result] = {}
+        self._failures: dict[int, Exception] = {}
+        self._closed = False
+
+    def take_part(self) -> None:
+        """Run blocks until none is left."""
+        worker: Callable[[int], Result] | None = None
+        while not self._closed and (block := next(self._next)) < self._blocks:
+            try:
+                worker = worker or self._make_worker()
+                self._results[block] = worker(block)
+            except Exception as error:
+                self._failures[block] = error
+                self._closed = True
+
+    def close(self) -> None:
+        """Begin no further block."""
+        self._closed = True
+
+    def finished(self) -> list[Result]:
+        """The results in the order of the blocks, or the failure of the first that failed."""
+        for block, error in sorted(self._failures.items()):
+            raise InternalError(
+                f"block {block} of {self._blocks} failed: {type(error).__name__}: {error}"
+            ) from error
+        return [self._results[block] for block in range(self._blocks)]
 
 
 def available_cores() -> int:

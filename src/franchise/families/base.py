@@ -148,6 +148,16 @@ class Family:
         return exponentiate(prior_weights, largest, limit, out)
 
     @staticmethod
+    def fill_density_weights(parameters, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
+        """Weights by way of logs, as in `fill_topic_weights`."""
+        largest = -math.inf
+        for topic in range(limit):
+            if prior_weights[topic] > 0.0:
+                out[topic] = verbs.log_density(parameters, observations, index, topic)
+                largest = max(largest, out[topic])
+        return exponentiate(prior_weights, largest, limit, out)
+
+    @staticmethod
     def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
         """By the chain rule: add the members one after another, then take them out again."""
         total = 0.0

@@ -25,3 +25,12 @@ def recount(statistics, observations, topic_of_observation, observations_per_top
 def fill_log_marginals(statistics, out):
     """Fill ``out[k]`` with the log marginal likelihood of topic k, for all of its places."""
     verbs.fill_log_marginals(statistics, len(out), out)
+
+
+@kernel
+def list_by_category(categories, ends, out):
+    """List the observations category by category; ``ends[w]`` comes as the first place of category w."""
+    for index in range(len(categories)):
+        category = categories[index]
+        out[ends[category]] = index
+        ends[category] += 1

@@ -100,6 +100,14 @@ def fill_topic_weights(statistics, observations, index, prior_weights, limit, ou
 
 
 @_verb
+def fill_density_weights(parameters, observations, index, prior_weights, limit, out):
+    """Fill ``out[k]`` with ``prior_weights[k] * f(x; phi_k)``, k < limit, up to a common factor; return their sum.
+
+    Zero prior weight gives zero, and the parameter is not looked at. The default works in logs.
+    """
+
+
+@_verb
 def log_block_predictive(statistics, observations, members, bench, topic):
     """Log predictive density of several observations jointly.
 

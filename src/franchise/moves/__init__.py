@@ -5,6 +5,7 @@ from franchise.moves.compose import at_random, during_first, during_warmup, ever
 from franchise.moves.concentrations import Concentrations, TopicWeights
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
+from franchise.moves.documents import DocumentSweep, SettledSweep
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.topic_prior import TopicPrior
 
@@ -12,8 +13,10 @@ __all__ = [
     "Concentrations",
     "CrfGibbs",
     "DirectAssignment",
+    "DocumentSweep",
     "Move",
     "MoveReport",
+    "SettledSweep",
     "SplitMerge",
     "TopicPrior",
     "TopicWeights",

@@ -20,7 +20,7 @@ from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
 from franchise.priors import Gamma
 from franchise.state.base import State
-from franchise.state.cells import draw_cell_tables
+from franchise.state.cells import new_cell_tables
 from franchise.state.convert import draw_topic_weights
 from franchise.state.seating import Seating
 from franchise.state.weights import Weights
@@ -87,9 +87,9 @@ class TopicWeights(Move):
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Draw m, then beta."""
         rng = streams.generator()
-        state.cell_tables = draw_cell_tables(state, model.data, rng)
+        cells = new_cell_tables(state, model.data, rng)
         state.topic_weights, state.unseen_weight = draw_topic_weights(
-            state.cell_tables.per_topic, state.top_concentration, rng
+            cells.per_topic, state.top_concentration, rng
         )
         return MoveReport()
 
@@ -112,9 +112,9 @@ class Concentrations(Move):
         if isinstance(state, Seating):
             draw_concentrations(model, state, int(state.table_count[0]), rng)
             return MoveReport()
-        state.cell_tables = draw_cell_tables(state, model.data, rng)
-        draw_concentrations(model, state, int(state.cell_tables.per_topic.sum()), rng)
+        cells = new_cell_tables(state, model.data, rng)
+        draw_concentrations(model, state, int(cells.per_topic.sum()), rng)
         state.topic_weights, state.unseen_weight = draw_topic_weights(
-            state.cell_tables.per_topic, state.top_concentration, rng
+            cells.per_topic, state.top_concentration, rng
         )
         return MoveReport()

@@ -22,6 +22,14 @@ def draw_cell_tables(state: Weights, data: PreparedData, rng: np.random.Generato
     return CellTables(customers[:cells].copy(), tables[:cells].copy(), per_topic)
 
 
+def new_cell_tables(state: Weights, data: PreparedData, rng: np.random.Generator) -> CellTables:
+    """The tables given z and beta, kept in the state: those a sweep has just drawn, or a new draw."""
+    if state.cell_tables is None or not state.tables_are_new:
+        state.cell_tables = draw_cell_tables(state, data, rng)
+    state.tables_are_new = False
+    return state.cell_tables
+
+
 def count_cell_tables(state: Seating, data: PreparedData) -> CellTables:
     """n_jk and m_jk of every cell of a seating, by group and then topic."""
     slots = np.flatnonzero(state.size_of_table)

@@ -29,6 +29,7 @@ class Weights(State):
     topic_weights: np.ndarray  # float64 (C,): beta_k, zero in vacant slots
     unseen_weight: np.ndarray  # float64 (1,): beta_u
     cell_tables: CellTables | None = None  # m_jk, if drawn since the last change of z or beta
+    tables_are_new: bool = False  # whether they were drawn given z and beta as they are, and nothing since
 
     @classmethod
     def from_topics(

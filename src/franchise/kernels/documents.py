@@ -1,0 +1,442 @@
+"""Document-collapsed sweeps: topics' parameters drawn, documents' weights integrated out, blocks side by side.
+
+    z_ji = k  with weight  (n_jk + alpha beta_k) f(x_ji; phi_k) / h_k    over the topics with h_k > u_ji
+
+Algorithms page, section 7.3.  Given the parameters phi and the weights beta, documents are independent, so blocks
+of them run anywhere, each with its own random numbers.  Two kinds of sweep differ in what keeps the number of
+topics finite (`moves/documents.py` says more, and why each is exact):
+
+* slices: u_ji is uniform below h_z, h_k = min(c, beta_k); topics not seen yet are drawn as far as slices reach;
+* settled: only topics that have a frozen observation, one that is left where it is, are drawn; for them h_k = 1.
+  Observations of other topics stay too.
+
+`sweep_any` serves both for every family, by going over all topics for every observation.  For categories there
+are sparse kernels: a document's live topics one by one, and the rest, sum_k alpha beta_k f(x; phi_k) / h_k, as one
+number a word.  When a document is done, the tables of each of its topics are drawn at once (algorithms 1.2).
+
+Randomness: ``words[0]`` serves slices, ``words[2]`` frozen observations, ``words[1]`` all the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise.kernels import verbs
+from franchise.kernels.compile import helper, kernel, shared_helper
+from franchise.kernels.prefetch import LINE, prefetch, prefetch_row
+from franchise.kernels.random import draw_from_weights
+from franchise.kernels.xoshiro import next_gap, next_uniform
+
+
+class Cells(NamedTuple):
+    """What a sweep says of the cells (document, topic) of a block; one place each, as many as `filled` says."""
+
+    topics: np.ndarray  # int32
+    customers: np.ndarray  # int32: n_jk
+    tables: np.ndarray  # int32: m_jk
+    filled: np.ndarray  # int64 (1,)
+
+
+class Live(NamedTuple):
+    """The topics of the document at hand, listed in no particular order; room for every slot."""
+
+    topics: np.ndarray  # int64: their slots
+    counts: np.ndarray  # int64: n_jk
+    weights: np.ndarray  # float64: n_jk times the topic's scale
+    places: np.ndarray  # int64 by slot: the place in the list; -1 = not live
+    sums: np.ndarray  # float64: running sums of a draw
+
+
+class Densities(NamedTuple):
+    """Parameters of topics over categories, drawn but not normalised: phi_kw = gammas[w, k] / totals[k]."""
+
+    gammas: np.ndarray  # float32 (V, C): zero for topics that take no part
+    scale: np.ndarray  # float64 (C,): 1 / (totals[k] h_k); zero for topics that take no part
+    concentrations: np.ndarray  # float64 (C,): alpha beta_k
+    heights: np.ndarray  # float64 (C,): h_k
+
+
+class Order(NamedTuple):
+    """The topics by height, largest first, and sums in that order."""
+
+    topics: np.ndarray  # int64 (K,): their slots
+    heights: np.ndarray  # float64 (K,)
+    prefixes: np.ndarray  # float32 (V, K): running sums of the shared part, alpha beta_k f / h_k
+    guide: np.ndarray  # int64: by bin of slices, how many heights are above all of the bin
+
+
+class Fresh(NamedTuple):
+    """Topics not seen yet, by weight, largest first; parameters only for words whose slices reach them."""
+
+    heights: np.ndarray  # float64 (F,): h_f
+    weights: np.ndarray  # float64 (F,): alpha beta_f / h_f
+    inverse_heights: np.ndarray  # float64 (F,): 1 / h_f
+    begins: np.ndarray  # int64 (F,): where the probabilities of topic f begin
+    ranks: np.ndarray  # int64 (V,): the place of a word there
+    probabilities: np.ndarray  # float64: phi_fw
+
+
+_PER_LINE = LINE // 4  # single floats
+_AHEAD = 2  # observations
+_FAR_AHEAD = 16
+
+
+# --- tables, and lists of topics ----------------------------------------------------------------------------
+
+
+@shared_helper
+def add_cell(cells, topic, customers, concentration, words):
+    """Draw the number of tables of a cell and list it (algorithms 1.2)."""
+    tables = 1
+    for seated in range(1, customers):
+        if next_uniform(words) * (concentration + seated) < concentration:
+            tables += 1
+    place = cells.filled[0]
+    cells.topics[place] = topic
+    cells.customers[place] = customers
+    cells.tables[place] = tables
+    cells.filled[0] = place + 1
+
+
+@helper
+def list_live(labels, begin, end, scale, live):
+    """List the topics of a document; how many there are."""
+    count = 0
+    for index in range(begin, end):
+        topic = labels[index]
+        place = live.places[topic]
+        if place < 0:
+            place = count
+            live.places[topic] = place
+            live.topics[place] = topic
+            live.counts[place] = 0
+            count += 1
+        live.counts[place] += 1
+    for place in range(count):
+        live.weights[place] = live.counts[place] * scale[live.topics[place]]
+    return count
+
+
+@helper
+def strike(live, count, topic):
+    """Take a topic off the list: the last one takes its place. The new count."""
+    place, last = live.places[topic], live.topics[count - 1]
+    live.topics[place] = last
+    live.counts[place] = live.counts[count - 1]
+    live.weights[place] = live.weights[count - 1]
+    live.places[last] = place
+    live.places[topic] = -1
+    return count - 1
+
+
+@helper
+def put_in(live, count, topic, scale):
+    """Add one observation to a topic of the document. The new count."""
+    place = live.places[topic]
+    if place < 0:
+        place = count
+        live.places[topic] = place
+        live.topics[place] = topic
+        live.counts[place] = 0
+        count += 1
+    live.counts[place] += 1
+    live.weights[place] = live.counts[place] * scale
+    return count
+
+
+@helper
+def finish_document(live, count, concentrations, cells, words):
+    """Draw the tables of the document's topics, and empty the list."""
+    for place in range(count):
+        topic = live.topics[place]
+        live.places[topic] = -1
+        add_cell(cells, topic, live.counts[place], concentrations[topic], words)
+
+
+# --- settled topics -----------------------------------------------------------------------------------------
+
+
+@kernel
+def mark_settled(labels, begin, end, log_rest, words, settled):
+    """Mark the topics of the frozen observations of a block: each is frozen with probability 1 - exp(log_rest)."""
+    frozen = begin + next_gap(words, log_rest)
+    while frozen < end:
+        settled[labels[frozen]] = True
+        frozen += 1 + next_gap(words, log_rest)
+
+
+@kernel
+def fill_shared(gammas, weights, out):
+    """out[w] = sum over topics of weights[k] gammas[w, k]."""
+    for word in range(len(gammas)):
+        total = 0.0
+        for topic in range(len(weights)):
+            total += weights[topic] * gammas[word, topic]
+        out[word] = total
+
+
+@shared_helper
+def search_row(row, concentrations, scale, target):
+    """The topic at which the running sum of alpha beta_k f passes the target; the last with weight if none."""
+    found, cumulative = -1, 0.0
+    for topic in range(len(scale)):
+        weight = concentrations[topic] * scale[topic] * row[topic]
+        if weight > 0.0:
+            cumulative += weight
+            found = topic
+            if target < cumulative:
+                break
+    return found
+
+
+@kernel
+def sweep_settled(densities, observations, offsets, groups, labels, shared, log_rest, words, live, cells):
+    """Draw the topics of the observations of a block, over settled topics, for categories.
+
+    `groups` are the first and the one after the last; `shared` (V,) is the sum over topics of alpha beta_k f.
+    """
+    gammas, scale = densities.gammas, densities.scale
+    flat, last = gammas.reshape(gammas.size), offsets[groups[1]] - 1
+    choices = words[1]
+    frozen = offsets[groups[0]] + next_gap(words[2], log_rest)
+    for group in range(groups[0], groups[1]):
+        begin, end = offsets[group], offsets[group + 1]
+        count = list_live(labels, begin, end, scale, live)
+        for index in range(begin, end):
+            if index == frozen:
+                frozen += 1 + next_gap(words[2], log_rest)
+                continue
+            word = observations[index]
+            soon = observations[min(index + _AHEAD, last)]
+            if soon != word:
+                prefetch_row(flat, soon, len(scale), _PER_LINE)
+            old = np.int64(labels[index])
+            if scale[old] == 0.0:
+                continue
+            row = gammas[word]
+            place = live.places[old]
+            live.counts[place] -= 1
+            live.weights[place] = live.counts[place] * scale[old]
+            total = 0.0
+            for place in range(count):
+                total += live.weights[place] * row[live.topics[place]]
+                live.sums[place] = total
+            target = next_uniform(choices) * (total + shared[word])
+            if target < total:
+                place = 0
+                while live.sums[place] <= target:
+                    place += 1
+                new = live.topics[place]
+            else:
+                new = search_row(row, densities.concentrations, scale, target - total)
+            if new != old:
+                if live.counts[live.places[old]] == 0:
+                    count = strike(live, count, old)
+                labels[index] = new
+            count = put_in(live, count, new, scale[new])
+        finish_document(live, count, densities.concentrations, cells, choices)
+
+
+@kernel
+def count_words(labels, observations_by_word, offsets_by_word, counts):
+    """Count n_kw for some words (rows of `counts`), whose observations are listed one word after the other."""
+    last = offsets_by_word[len(counts)] - 1
+    for word in range(len(counts)):
+        row = counts[word]
+        for topic in range(len(row)):
+            row[topic] = 0
+        for place in range(offsets_by_word[word], offsets_by_word[word + 1]):
+            prefetch(labels, observations_by_word[min(place + _FAR_AHEAD, last)])
+            row[labels[observations_by_word[place]]] += 1
+
+
+# --- slices -------------------------------------------------------------------------------------------------
+
+
+@kernel
+def find_lowest_slices(heights, observations, labels, begin, end, reach, words, lowest):
+    """lowest[w] = the lowest slice of word w in a block, where it is below `reach`: fresh topics lie there."""
+    for index in range(begin, end):
+        height = next_uniform(words) * heights[labels[index]]
+        if height < reach:
+            word = observations[index]
+            lowest[word] = min(lowest[word], height)
+
+
+@kernel
+def fill_prefixes(gammas, weights, order, out):
+    """out[w, r] = sum of weights[k] gammas[w, k] over the topics k = order[0], ..., order[r]."""
+    for word in range(len(gammas)):
+        total = 0.0
+        for place in range(len(order)):
+            topic = order[place]
+            total += weights[topic] * gammas[word, topic]
+            out[word, place] = total
+
+
+@shared_helper
+def reached(sorted_heights, slice_height, begin):
+    """How many of the heights, largest first, are above the slice; at least `begin` are."""
+    count = begin
+    while count < len(sorted_heights) and sorted_heights[count] > slice_height:
+        count += 1
+    return count
+
+
+@shared_helper
+def first_above(row, count, target):
+    """The first place of ``row[:count]``, ascending, above the target; the last place if none is."""
+    low, high = 0, count - 1
+    while low < high:
+        middle = (low + high) // 2
+        if row[middle] > target:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@shared_helper
+def fill_fresh(fresh, word, slice_height, in_group, out):
+    """Running sums of (n_jf + alpha beta_f) phi_fw / h_f over the fresh topics above the slice; how many."""
+    total, topic = 0.0, 0
+    while topic < len(fresh.heights) and fresh.heights[topic] > slice_height:
+        probability = fresh.probabilities[fresh.begins[topic] + fresh.ranks[word]]
+        total += (in_group[topic] * fresh.inverse_heights[topic] + fresh.weights[topic]) * probability
+        out[topic] = total
+        topic += 1
+    return topic
+
+
+@kernel
+def sweep_slices(densities, observations, offsets, groups, labels, order, fresh, words, live, cells, opened):
+    """Draw the topics of the observations of a block, over those above each one's slice, for categories.
+
+    Fresh topic f is written as C + f into the labels, and the observation's index into `opened` (its first place:
+    how many).
+    """
+    gammas, scale, heights = densities.gammas, densities.scale, densities.heights
+    capacity = len(scale)
+    flat, last = gammas.reshape(gammas.size), offsets[groups[1]] - 1
+    flat_prefixes = order.prefixes.reshape(order.prefixes.size)
+    bins = len(order.guide) / order.heights[0]
+    reach = fresh.heights[0] if len(fresh.heights) > 0 else 0.0
+    in_fresh = np.zeros(len(fresh.heights), np.int64)
+    fresh_sums = np.zeros(len(fresh.heights))
+    choices = words[1]
+    for group in range(groups[0], groups[1]):
+        begin, end = offsets[group], offsets[group + 1]
+        count = list_live(labels, begin, end, scale, live)
+        met_fresh = False
+        for index in range(begin, end):
+            word = observations[index]
+            soon = observations[min(index + _AHEAD, last)]
+            if soon != word:
+                prefetch_row(flat, soon, capacity, _PER_LINE)
+                prefetch(flat_prefixes, (soon + 1) * len(order.topics) - 1)
+            old = np.int64(labels[index])
+            height = next_uniform(words[0]) * heights[old]
+            place = live.places[old]
+            live.counts[place] -= 1
+            live.weights[place] = live.counts[place] * scale[old]
+            row = gammas[word]
+            total = 0.0
+            for place in range(count):
+                topic = live.topics[place]
+                if heights[topic] > height:
+                    total += live.weights[place] * row[topic]
+                live.sums[place] = total
+            above = reached(order.heights, height, order.guide[int(height * bins)])
+            common = np.float64(order.prefixes[word, above - 1])
+            fresh_count, opening = 0, 0.0
+            if height < reach:
+                fresh_count = fill_fresh(fresh, word, height, in_fresh, fresh_sums)
+                opening = fresh_sums[fresh_count - 1]
+            target = next_uniform(choices) * (total + common + opening)
+            if target < total:
+                place = 0
+                while live.sums[place] <= target:
+                    place += 1
+                new = live.topics[place]
+            elif target < total + common or fresh_count == 0:
+                new = order.topics[first_above(order.prefixes[word], above, target - total)]
+            else:
+                new = capacity + first_above(fresh_sums, fresh_count, target - total - common)
+            if new != old:
+                if live.counts[live.places[old]] == 0:
+                    count = strike(live, count, old)
+                labels[index] = new
+            if new >= capacity:
+                in_fresh[new - capacity] += 1
+                met_fresh = True
+                opened[0] += 1
+                opened[opened[0]] = index
+            else:
+                count = put_in(live, count, new, scale[new])
+        finish_document(live, count, densities.concentrations, cells, choices)
+        if met_fresh:
+            for topic in range(len(in_fresh)):
+                if in_fresh[topic] > 0:
+                    concentration = fresh.weights[topic] * fresh.heights[topic]
+                    add_cell(cells, capacity + topic, in_fresh[topic], concentration, choices)
+                    in_fresh[topic] = 0
+
+
+# --- any family ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def sweep_any(
+    parameters,
+    observations,
+    offsets,
+    groups,
+    labels,
+    heights,
+    concentrations,
+    log_rest,
+    words,
+    scratch,
+    cells,
+):
+    """Draw the topics of the observations of a block, of either kind, for any family.
+
+    Topics of height 0 take no part. Returns -1, or the index of an observation whose weights are not finite or all
+    zero (a fault in the family).
+    """
+    limit = len(heights)
+    in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]
+    choices = words[1]
+    frozen = offsets[groups[0]] + next_gap(words[2], log_rest)
+    for group in range(groups[0], groups[1]):
+        begin, end = offsets[group], offsets[group + 1]
+        for topic in range(limit):
+            in_group[topic] = 0.0
+        for index in range(begin, end):
+            in_group[labels[index]] += 1.0
+        for index in range(begin, end):
+            if index == frozen:
+                frozen += 1 + next_gap(words[2], log_rest)
+                continue
+            old = labels[index]
+            if heights[old] == 0.0:
+                continue
+            height = next_uniform(words[0]) * heights[old]
+            in_group[old] -= 1.0
+            for topic in range(limit):
+                prior_weights[topic] = 0.0
+                if heights[topic] > height:
+                    prior_weights[topic] = (in_group[topic] + concentrations[topic]) / heights[topic]
+            total = verbs.fill_density_weights(parameters, observations, index, prior_weights, limit, weights)
+            if not (total > 0.0 and total < math.inf):
+                return index
+            new = draw_from_weights(weights, total, limit, next_uniform(choices))
+            labels[index] = new
+            in_group[new] += 1.0
+        for topic in range(limit):
+            if in_group[topic] > 0.0:
+                add_cell(cells, topic, np.int64(in_group[topic]), concentrations[topic], choices)
+    return -1
