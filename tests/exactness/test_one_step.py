@@ -10,12 +10,14 @@ from franchise.moves import (
     Concentrations,
     CrfGibbs,
     DirectAssignment,
+    DocumentSweep,
+    SettledSweep,
     SplitMerge,
     TopicWeights,
     at_random,
     in_turn,
 )
-from tests.exactness import planted
+from tests.exactness import document_bugs, planted
 from tests.exactness.cases import CASES, GROUPS
 from tests.exactness.split_merge_bugs import Buggy
 
@@ -27,13 +29,20 @@ MOVES = {
     "split-merge": SplitMerge(tries=2),
     "split-merge with scans": SplitMerge(scans=2),
     "split-merge by size": SplitMerge(tries=2, picks="by size"),
+    "documents": DocumentSweep(),
+    "documents sparse": DocumentSweep(sparse=True),
+    "documents by low slices": DocumentSweep(cutoff=0.05, sparse=True),
+    "settled": SettledSweep(frozen=0.3),
+    "settled sparse": SettledSweep(frozen=0.3, sparse=True),
     "topic weights": TopicWeights(),
     "change of views": in_turn(TopicWeights(), CrfGibbs(tables=False), TopicWeights()),
 }
 
 
 @pytest.mark.parametrize("family", CASES)
-@pytest.mark.parametrize("move", ["crf", "direct", "split-merge", "split-merge with scans"])
+@pytest.mark.parametrize(
+    "move", ["crf", "direct", "split-merge", "split-merge with scans", "documents", "settled"]
+)
 def test_every_family(move, family):
     case = CASES[family]
     fr.check_move(
@@ -84,6 +93,14 @@ def test_planted_bugs_in_split_merge_are_caught(bug, scans):
     """With so large an alpha that there are tables enough for the factorials to matter."""
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
         fr.check_move(Buggy(3, scans, bug=bug), alpha=6.0, gamma=0.6, repetitions=4000, seed=6)
+
+
+@pytest.mark.parametrize(
+    "bug", [document_bugs.SliceByOccupied(), document_bugs.SliceByOrder(), document_bugs.CannotOpen()]
+)
+def test_planted_bugs_in_document_sweeps_are_caught(bug):
+    with pytest.raises(CheckFailed, match="does not leave the posterior"):
+        fr.check_move(bug, alpha=1.0, gamma=2.0, repetitions=5000, seed=6)
 
 
 def test_lost_weight_is_caught_by_the_recount():

@@ -75,6 +75,9 @@ class Threads:
         further one is begun, and an InternalError names it.
         """
         job = _Job(make_worker, blocks)
+        if blocks == 1 or self.workers == 1:
+            job.take_part()
+            return job.finished()
         with self._helpers_open(), self._borrowed(blocks - 1) as helpers:
             futures = [self._helper_pool().submit(job.take_part) for _ in range(helpers)]
             try:

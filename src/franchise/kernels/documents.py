@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.kernels import verbs
-from franchise.kernels.compile import helper, kernel, shared_helper
+from franchise.kernels.compile import helper, kernel, shared_helper, summing_helper
 from franchise.kernels.prefetch import LINE, prefetch, prefetch_row
 from franchise.kernels.random import draw_from_weights
 from franchise.kernels.xoshiro import next_gap, next_uniform
@@ -172,10 +172,16 @@ def mark_settled(labels, begin, end, log_rest, words, settled):
 def fill_shared(gammas, weights, out):
     """out[w] = sum over topics of weights[k] gammas[w, k]."""
     for word in range(len(gammas)):
-        total = 0.0
-        for topic in range(len(weights)):
-            total += weights[topic] * gammas[word, topic]
-        out[word] = total
+        out[word] = sum_of_products(weights, gammas[word])
+
+
+@summing_helper
+def sum_of_products(weights, values):
+    """sum over k of weights[k] values[k], in vector registers."""
+    total = 0.0
+    for topic in range(len(weights)):
+        total += weights[topic] * values[topic]
+    return total
 
 
 @shared_helper

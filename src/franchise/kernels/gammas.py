@@ -5,10 +5,10 @@ adds n exponentials:
 
     Gamma(eta + n) = Gamma(eta) + Gamma(n)
 
-Where all words have one eta, small draws are by inversion.  With U uniform and q = (Gamma(eta + 1) U)^(1 / eta),
-which is the draw itself where it is small, the draw is x = q r(q) for a smooth function r, read off a table with
-4096 steps; linear in between, it is right to seven digits, as many as are kept.  Draws beyond BEYOND are made anew,
-by rejection.  Powers are taken outside, many at once, in vector registers.
+Where all words have one eta, small draws are by inversion.  With U uniform, x is close to a multiple of
+q = U^(1 / eta) where it is small, and x / q is a smooth function of q everywhere, read off a table with 4096 steps;
+linear in between, it is right to seven digits, as many as are kept.  Draws beyond BEYOND are made anew, by
+rejection.  Powers are taken outside, many at once, in vector registers.
 
 Words with etas of their own use Ahrens & Dieter's algorithm GS (Computing 12, 1974) cell by cell:  with
 b = 1 + eta / e and p uniform on (0, b),  x = p^(1 / eta) if p <= 1, accepted with probability exp(-x);  else
@@ -90,26 +90,41 @@ def next_beyond(words, shape):
 def draw_rows_by_table(counts, topics, whole, shape, powers, table, highest, words, out):
     """Gamma(whole + shape + n_kw) for some words w (rows) and the topics k listed, whole >= 0, 0 < shape < 1.
 
-    `powers` (words, topics) are the q of the small part, `table` has r at steps up to `highest`, where the draw is
-    BEYOND. `counts` and `out` are (words, slots); slots that are not listed stay as they are.
+    `powers` (words, topics) are U^(1 / shape) for the small part, `table` has x / U^(1 / shape) at steps up to
+    `highest`, where x is BEYOND. `counts` and `out` are (words, slots); slots that are not listed stay as they are.
     """
     steps = np.float32((len(table) - 1) / highest)
     top = np.int32(len(table) - 2)
     for row in range(len(counts)):
+        read_table(powers[row], table, steps, top)
         for column in range(len(topics)):
-            power = powers[row, column]
-            place = power * steps
-            below = min(np.int32(place), top)
-            slope = table[below + 1] - table[below]
-            powers[row, column] = power * (table[below] + slope * (place - np.float32(below)))
-        for column in range(len(topics)):
-            value = np.float64(powers[row, column])
-            if value >= BEYOND:
-                value = next_beyond(words, shape)
-            count = counts[row, topics[column]] + whole
-            if count > 0:
-                value += next_whole_gamma(words, count)
-            out[row, topics[column]] = value
+            value = powers[row, column]
+            topic = topics[column]
+            count = counts[row, topic] + whole
+            if count > 0 or value >= BEYOND:
+                value = add_whole(words, shape, value, count)
+            out[row, topic] = value
+
+
+@shared_helper
+def read_table(powers, table, steps, top):
+    """Turn powers into draws by way of the table, in vector registers; beyond its end they are only too large."""
+    for column in range(len(powers)):
+        place = powers[column] * steps
+        below = min(np.int32(place), top)
+        slope = table[below + 1] - table[below]
+        powers[column] *= table[below] + slope * (place - np.float32(below))
+
+
+@shared_helper
+def add_whole(words, shape, value, count):
+    """Complete a draw: what is beyond the table is drawn anew, and exponentials are added, `count` of them."""
+    total = np.float64(value)
+    if total >= BEYOND:
+        total = next_beyond(words, shape)
+    if count > 0:
+        total += next_whole_gamma(words, count)
+    return np.float32(total)
 
 
 @kernel

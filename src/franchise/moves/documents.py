@@ -37,7 +37,7 @@ from scipy.interpolate import CubicSpline
 from scipy.special import digamma, gammainc
 
 from franchise.draws import draw_log_gammas
-from franchise.errors import InternalError
+from franchise.errors import InputError, InternalError
 from franchise.families.base import Family
 from franchise.kernels import documents as kernels
 from franchise.kernels.documents import Cells, Densities, Fresh, Live, Order
@@ -51,15 +51,15 @@ from franchise.state.weights import Weights
 from franchise.streams import Streams
 from franchise.validation import check_positive
 
-FROZEN_SHARE = 1.0 / 64.0
-"""The share of the observations that a settled sweep leaves where they are."""
-
 REACH = 4.0
 """How many times the expected unseen weight the constant c of the slices is.
 
 Less, and more observations have slices among fresh topics, which cost time; more, and small topics are seldom above
 a slice, so that they grow and shrink slowly.
 """
+
+FEW = 1000
+"""With so few observations, setting the kernels for categories up takes longer than they save."""
 
 WORDS_IN_BLOCK = 256
 _BINS = 256
@@ -79,14 +79,24 @@ class SettledSweep(Move):
 
     Parameters
     ----------
+    frozen : float
+        The probability with which an observation is left where it is.
     sparse : bool or None
-        Whether to use the kernels for categories; None uses them where the family allows. One law either way.
+        Whether to use the kernels for categories; None uses them where the family allows and there are more than
+        1000 observations. One law either way.
     """
 
+    frozen: float = 1.0 / 64.0
     sparse: bool | None = None
 
     views = (Weights,)
     learns = ("observations",)
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        check_positive("frozen", self.frozen)
+        if self.frozen >= 1.0:
+            raise InputError(f"frozen must be below 1, or nothing is drawn; got {self.frozen}.")
 
     def check_family(self, family: Family) -> None:
         """The kernels for categories need categories."""
@@ -95,27 +105,14 @@ class SettledSweep(Move):
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Find the settled topics, draw their parameters, sweep."""
-        work = _Work(model, state, streams, engine)
-        heights = self._settled(work).astype(np.float64)
-        if _is_sparse(self.sparse, model.family):
-            _sweep_settled_categories(work, heights)
+        work = Work(model, state, streams, engine)
+        log_rest = math.log1p(-self.frozen)
+        heights = _settled_topics(work, log_rest).astype(np.float64)
+        if _is_sparse(self.sparse, model):
+            _sweep_settled_categories(work, heights, log_rest)
         else:
-            sweep_any(work, heights, _log_rest())
+            sweep_any(work, heights, log_rest)
         return MoveReport()
-
-    def _settled(self, work: _Work) -> np.ndarray:
-        def make_worker() -> Callable[[int], np.ndarray]:
-            def mark(block: int) -> np.ndarray:
-                settled = np.zeros(work.state.capacity, np.bool_)
-                words = work.words_of(block)[2]
-                kernels.mark_settled(
-                    work.state.topic_of_observation, *work.observations_of(block), _log_rest(), words, settled
-                )
-                return settled
-
-            return mark
-
-        return np.logical_or.reduce(work.engine.run_blocks(make_worker, work.blocks))
 
 
 @dataclass(frozen=True)
@@ -131,7 +128,8 @@ class DocumentSweep(Move):
         The constant c of the slices; None takes 4 times the unseen weight that is expected given group sizes and
         concentrations.
     sparse : bool or None
-        Whether to use the kernels for categories; None uses them where the family allows. One law either way.
+        Whether to use the kernels for categories; None uses them where the family allows and there are more than
+        1000 observations. One law either way.
     """
 
     cutoff: float | None = None
@@ -152,13 +150,13 @@ class DocumentSweep(Move):
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Draw slices, fresh topics as far as they reach, parameters; sweep; drop what is empty."""
-        work = _Work(model, state, streams, engine)
+        work = Work(model, state, streams, engine)
         cutoff = usual_cutoff(model, state) if self.cutoff is None else self.cutoff
-        if _is_sparse(self.sparse, model.family):
+        if _is_sparse(self.sparse, model):
             _sweep_slices_categories(work, cutoff)
         else:
             _sweep_slices_any(work, cutoff)
-        _drop_empty_topics(state)
+        drop_empty_topics(state)
         return MoveReport()
 
 
@@ -172,15 +170,11 @@ def usual_cutoff(model: Model, state: Weights) -> float:
     return min(1.0, REACH * gamma / (float(tables) + gamma))
 
 
-def _is_sparse(asked: bool | None, family: Family) -> bool:
-    return family.sparse if asked is None else asked
+def _is_sparse(asked: bool | None, model: Model) -> bool:
+    return (model.family.sparse and model.data.n_observations > FEW) if asked is None else asked
 
 
-def _log_rest() -> float:
-    return math.log1p(-FROZEN_SHARE)
-
-
-class _Work:
+class Work:
     """What all steps of a sweep need."""
 
     def __init__(self, model: Model, state: Weights, streams: Streams, engine: Any) -> None:
@@ -214,6 +208,21 @@ class _Work:
         return self.state.group_concentration * self.state.topic_weights
 
 
+def _settled_topics(work: Work, log_rest: float) -> np.ndarray:
+    """Whether a topic has a frozen observation, by slot."""
+
+    def make_worker() -> Callable[[int], np.ndarray]:
+        def mark(block: int) -> np.ndarray:
+            settled = np.zeros(work.state.capacity, np.bool_)
+            labels, words = work.state.topic_of_observation, work.words_of(block)[2]
+            kernels.mark_settled(labels, *work.observations_of(block), log_rest, words, settled)
+            return settled
+
+        return mark
+
+    return np.logical_or.reduce(work.engine.run_blocks(make_worker, work.blocks))
+
+
 # --- cells --------------------------------------------------------------------------------------------------
 
 
@@ -242,7 +251,7 @@ def _take_cells(state: Weights, cells: list[CellsOfBlock]) -> None:
 # --- any family ---------------------------------------------------------------------------------------------
 
 
-def sweep_any(work: _Work, heights: np.ndarray, log_rest: float) -> None:
+def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
     """Sweep with the kernel for all families; statistics are counted anew."""
     state, family = work.state, work.model.family
     limit = int(np.flatnonzero(heights)[-1]) + 1 if heights.any() else 0
@@ -282,7 +291,7 @@ def sweep_any(work: _Work, heights: np.ndarray, log_rest: float) -> None:
     _take_cells(state, cells)
 
 
-def _sweep_slices_any(work: _Work, cutoff: float) -> None:
+def _sweep_slices_any(work: Work, cutoff: float) -> None:
     """Fresh topics take vacant slots for the sweep."""
     state = work.state
     heights = np.minimum(cutoff, state.topic_weights)
@@ -322,7 +331,7 @@ def _break_sticks(
     return np.sort(np.array(sticks))[::-1], rest
 
 
-def _drop_empty_topics(state: Weights) -> None:
+def drop_empty_topics(state: Weights) -> None:
     """The weights of topics without observations go back to the unseen."""
     empty = (state.observations_per_topic == 0) & (state.topic_weights > 0.0)
     state.unseen_weight[0] += state.topic_weights[empty].sum()
@@ -332,7 +341,7 @@ def _drop_empty_topics(state: Weights) -> None:
 # --- categories ---------------------------------------------------------------------------------------------
 
 
-def _draw_gammas(work: _Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _draw_gammas(work: Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gamma(eta_w + n_kw) for all words and the topics listed, (V, C) with zeros elsewhere; sums by topic."""
     statistics, capacity = work.state.statistics, work.state.capacity
     gammas = np.zeros((len(statistics.prior), capacity), np.float32)
@@ -373,7 +382,6 @@ def _rows_by_table(statistics: Any, topics: np.ndarray) -> DrawRows:
     def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> None:
         powers = np.empty((len(out), len(topics)), np.float32)
         fill_coarse_uniforms(words, powers.reshape(-1))
-        np.multiply(powers, np.float32(math.gamma(shape + 1.0)), out=powers)
         np.log(powers, out=powers)
         np.multiply(powers, np.float32(1.0 / shape), out=powers)
         np.exp(powers, out=powers)
@@ -385,17 +393,18 @@ def _rows_by_table(statistics: Any, topics: np.ndarray) -> DrawRows:
 
 @lru_cache(maxsize=8)
 def _table_of_small_gammas(shape: float) -> tuple[np.ndarray, float]:
-    """r(q) = x / q for q from 0 to where x is BEYOND (see `kernels.gammas`), and that q.
+    """x / q as a function of q = U^(1 / shape), from 0 to where x is BEYOND (see `kernels.gammas`), and that q.
 
     q is known for any x; a spline through many such pairs is turned round.
     """
     draws = np.linspace(0.0, BEYOND, _STEPS // 4 + 1)[1:]
-    powers = (math.gamma(shape + 1.0) * gammainc(shape, draws)) ** (1.0 / shape)
-    ratio = CubicSpline(np.append(0.0, powers), np.append(1.0, draws / powers))
+    powers = gammainc(shape, draws) ** (1.0 / shape)
+    at_zero = math.exp(math.lgamma(shape + 1.0) / shape)
+    ratio = CubicSpline(np.append(0.0, powers), np.append(at_zero, draws / powers))
     return ratio(np.linspace(0.0, powers[-1], _STEPS + 1)).astype(np.float32), float(powers[-1])
 
 
-def _over_words(work: _Work, function: Callable[[slice], None]) -> None:
+def _over_words(work: Work, function: Callable[[slice], None]) -> None:
     """Call the function for all words, in blocks of rows."""
     size = len(work.state.statistics.prior)
 
@@ -415,7 +424,7 @@ def _room_for_live(capacity: int) -> Live:
     )
 
 
-def _count_anew(work: _Work) -> None:
+def _count_anew(work: Work) -> None:
     """n_kw of all words, from the topics of their observations."""
     labels, counts, index = (
         work.state.topic_of_observation,
@@ -439,7 +448,7 @@ def _take_sizes(state: Weights, cells: list[CellsOfBlock]) -> None:
     state.statistics.inverse_mass[:] = 1.0 / (sizes + state.statistics.prior_mass[0])
 
 
-def _sweep_settled_categories(work: _Work, heights: np.ndarray) -> None:
+def _sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -> None:
     state = work.state
     topics = np.flatnonzero(heights)
     gammas, totals = _draw_gammas(work, topics)
@@ -462,7 +471,7 @@ def _sweep_settled_categories(work: _Work, heights: np.ndarray) -> None:
                 work.groups_of(block),
                 state.topic_of_observation,
                 shared,
-                _log_rest(),
+                log_rest,
                 work.words_of(block),
                 live,
                 cells,
@@ -477,7 +486,7 @@ def _sweep_settled_categories(work: _Work, heights: np.ndarray) -> None:
     _take_cells(state, cells)
 
 
-def _sweep_slices_categories(work: _Work, cutoff: float) -> None:
+def _sweep_slices_categories(work: Work, cutoff: float) -> None:
     state = work.state
     heights = np.minimum(cutoff, state.topic_weights)
     lowest = _lowest_slices(work, heights, min(cutoff, float(state.unseen_weight[0])))
@@ -518,7 +527,7 @@ def _sweep_slices_categories(work: _Work, cutoff: float) -> None:
     _settle_fresh(work, sticks, rest, [cells for cells, _ in results], [opened for _, opened in results])
 
 
-def _lowest_slices(work: _Work, heights: np.ndarray, reach: float) -> np.ndarray:
+def _lowest_slices(work: Work, heights: np.ndarray, reach: float) -> np.ndarray:
     """The lowest slice of each word, infinite where none is below `reach`."""
     size = len(work.state.statistics.prior)
     found: list[np.ndarray] = []
@@ -582,7 +591,7 @@ def _draw_fresh(
     )
 
 
-def _sum_in_order(work: _Work, densities: Densities, topics: np.ndarray) -> Order:
+def _sum_in_order(work: Work, densities: Densities, topics: np.ndarray) -> Order:
     """The topics by height, and the sums of the shared part in that order."""
     order = topics[np.argsort(-densities.heights[topics], kind="stable")]
     heights = densities.heights[order]
@@ -596,7 +605,7 @@ def _sum_in_order(work: _Work, densities: Densities, topics: np.ndarray) -> Orde
 
 
 def _settle_fresh(
-    work: _Work,
+    work: Work,
     sticks: np.ndarray,
     rest: float,
     cells: list[CellsOfBlock],
