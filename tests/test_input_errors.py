@@ -120,7 +120,7 @@ def test_data_of_a_wrong_type(data, run_dir):
         pytest.param(COUNTS, Stubborn(), ["conjugate", "Stubborn"], id="not conjugate"),
     ],
 )
-@pytest.mark.parametrize("sampler", ["auto", "crf", "direct", "split-merge"])
+@pytest.mark.parametrize("sampler", ["auto", "crf", "direct", "split-merge", "parallel"])
 def test_a_family_that_does_not_fit(data, family, words, sampler, run_dir):
     refused(words, lambda: fr.sample(data, family, sampler=sampler, draws=1, warmup=0, run_dir=run_dir))
 

@@ -31,7 +31,7 @@ ALWAYS = [
     "gamma",
     "seconds",
 ]
-SAMPLERS = ["crf", "direct", "split-merge"]
+SAMPLERS = ["crf", "direct", "split-merge", "parallel"]
 OF_MOVES = {
     "split-merge": [
         "split_tries",

@@ -78,3 +78,103 @@ def test_repr_and_checks():
     for workers in (0, -1, 1.5, True, "2"):
         with pytest.raises(fr.InputError, match="workers"):
             Threads(workers)
+
+
+# --- blocks -------------------------------------------------------------------------------------------------
+
+
+def run_blocks_inside(engine: Threads, chains: int, blocks: int):
+    """Blocks run by so many chains at once: for each chain, the threads that took part."""
+
+    def chain(_: int) -> set[int]:
+        def make_worker():
+            def work(block: int) -> int:
+                time.sleep(0.002)
+                return threading.get_ident()
+
+            return work
+
+        return set(engine.run_blocks(make_worker, blocks))
+
+    return engine.map(chain, range(chains), lambda: None)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 8])
+def test_blocks_come_back_in_order_and_each_runs_once(workers):
+    ran = []
+
+    def make_worker():
+        def square(block: int) -> int:
+            time.sleep(0.001 * (block % 3))
+            ran.append(block)
+            return block * block
+
+        return square
+
+    assert Threads(workers).run_blocks(make_worker, 20) == [block * block for block in range(20)]
+    assert sorted(ran) == list(range(20))
+    assert Threads(workers).run_blocks(make_worker, 0) == []
+
+
+def test_a_single_chain_gets_all_workers_and_two_chains_one_each():
+    (alone,) = run_blocks_inside(Threads(2), chains=1, blocks=20)
+    assert len(alone) == 2
+    first, second = run_blocks_inside(Threads(2), chains=2, blocks=20)
+    assert not first & second
+    assert len(first | second) <= 3  # the last to run may be helped once the other is done
+
+
+def test_every_thread_has_its_own_worker():
+    made = []
+
+    def make_worker():
+        own: list[int] = []
+        made.append(own)
+
+        def work(block: int) -> None:
+            time.sleep(0.001)
+            own.append(block)
+
+        return work
+
+    Threads(3).run_blocks(make_worker, 30)
+    assert sorted(block for own in made for block in own) == list(range(30))
+    assert 1 <= len(made) <= 3
+
+
+def test_a_failing_block_is_named_stops_the_others_and_leaves_no_thread():
+    begun = []
+
+    def make_worker():
+        def work(block: int) -> None:
+            begun.append(block)
+            if block == 3:
+                raise ValueError("a stone in the flour")
+            time.sleep(0.005)
+
+        return work
+
+    before = threading.active_count()
+    engine = Threads(3)
+    with pytest.raises(fr.InternalError, match=r"block 3 of 1000 failed: ValueError: a stone in the flour"):
+        engine.run_blocks(make_worker, 1000)
+    assert len(begun) < 12
+    assert threading.active_count() == before
+    assert engine.run_blocks(lambda: lambda block: block, 4) == [0, 1, 2, 3]
+
+
+def test_an_interruption_in_a_block_leaves_no_thread():
+    def make_worker():
+        here = threading.get_ident()
+
+        def work(block: int) -> None:
+            time.sleep(0.002)
+            if block > 5 and threading.get_ident() == here == threading.main_thread().ident:
+                raise KeyboardInterrupt
+
+        return work
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        Threads(2).run_blocks(make_worker, 1000)
+    assert threading.active_count() == before

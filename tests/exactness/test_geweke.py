@@ -26,7 +26,7 @@ def joint_test(family, observations, moves, alpha=None, gamma=None, draws=6000, 
 
 
 @pytest.mark.parametrize("family", CASES)
-@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge"])
+@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])
 def test_concentrations(sampler, family):
     case = CASES[family]
     table = joint_test(case.family, case.observations, sampler)

@@ -21,7 +21,7 @@ def run(family: str, sampler, alpha: float, gamma: float, draws: int = 40_000) -
 
 
 @pytest.mark.parametrize("family", THREE)
-@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge"])
+@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])
 def test_frequencies(sampler, family):
     visits = run(family, sampler, 1.0, 1.0)
     assert visits.distance < LIMIT
@@ -30,7 +30,7 @@ def test_frequencies(sampler, family):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", THREE)
-@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge"])
+@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 4.0, 20.0])
 @pytest.mark.parametrize("gamma", [0.1, 1.0, 4.0, 20.0])
 def test_frequencies_at_any_concentrations(sampler, family, alpha, gamma):

@@ -13,6 +13,7 @@ from franchise.priors import Gamma
 from franchise.recipes.base import Recipe
 from franchise.recipes.crf import CRF
 from franchise.recipes.direct import DIRECT
+from franchise.recipes.parallel import PARALLEL
 from franchise.recipes.split_merge import SPLIT_MERGE
 from franchise.state.base import State
 from franchise.validation import check_choice, describe
@@ -20,7 +21,7 @@ from franchise.validation import check_choice, describe
 if TYPE_CHECKING:
     import pandas as pd
 
-RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (CRF, SPLIT_MERGE, DIRECT)}
+RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (CRF, SPLIT_MERGE, DIRECT, PARALLEL)}
 
 AUTO = "auto"
 

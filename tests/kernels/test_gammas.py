@@ -1,0 +1,107 @@
+"""Uniforms and gammas made inside kernels: against the distributions they claim."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+
+from franchise.checks.statistics import SMALLEST_P
+from franchise.kernels.gammas import draw_rows
+from franchise.kernels.xoshiro import fill_coarse_uniforms, next_gap, next_uniform, next_word
+from franchise.moves import documents
+from franchise.streams import Streams
+
+
+def words(seed: int) -> np.ndarray:
+    return Streams(seed, 0, 1, 0).words()[0]
+
+
+def test_words_are_those_of_the_published_generator():
+    """The first outputs of the authors' program from the state 1, 2, 3, 4."""
+    state = np.array([1, 2, 3, 4], np.uint64)
+    take = numba.njit(lambda words: next_word(words))
+    assert [int(take(state)) for _ in range(4)] == [41943041, 58720359, 3588806011781223, 3591011842654386]
+
+
+def test_uniforms_are_uniform():
+    @numba.njit
+    def fill(state, out):
+        for index in range(len(out)):
+            out[index] = next_uniform(state)
+
+    for out in (np.empty(100_001), np.empty(100_001, np.float32)):
+        fill(words(1), out)
+        assert stats.kstest(out, "uniform").pvalue > SMALLEST_P
+        assert abs(np.corrcoef(out[1:], out[:-1])[0, 1]) < 4.0 / np.sqrt(len(out))
+        fill_coarse_uniforms(words(2), out)
+        assert (out > 0.0).all()
+        assert stats.kstest(out, "uniform").pvalue > SMALLEST_P
+        assert abs(np.corrcoef(out[1:], out[:-1])[0, 1]) < 4.0 / np.sqrt(len(out))
+
+
+def test_streams_of_blocks_differ_and_come_again():
+    streams = Streams(0, 0, 1, 0)
+    first, second = streams.words(0, 2), streams.words(1, 2)
+    assert len(np.unique(np.concatenate([first, second]))) == 16
+    np.testing.assert_array_equal(first, streams.words(0, 2))
+
+
+def test_gaps_are_geometric():
+    @numba.njit
+    def fill(state, log_rest, out):
+        for index in range(len(out)):
+            out[index] = next_gap(state, log_rest)
+
+    gaps = np.empty(20_000, np.int64)
+    fill(words(3), np.log(0.8), gaps)
+    observed = np.bincount(np.minimum(gaps, 12), minlength=13)
+    expected = len(gaps) * np.append(0.2 * 0.8 ** np.arange(12), 0.8**12)
+    assert stats.chisquare(observed, expected).pvalue > SMALLEST_P
+    fill(words(3), 0.0, gaps[:1])
+    assert gaps[0] > 2**60
+
+
+@pytest.mark.parametrize("by_table", [True, False], ids=["table", "word by word"])
+@pytest.mark.parametrize("prior", [0.003, 0.1, 0.6, 1.0, 2.3])
+@pytest.mark.parametrize("count", [0, 1, 5, 40])
+def test_gammas_have_their_distribution(by_table, prior, count):
+    class Statistics:
+        counts = np.full((300, 101), count, np.int32)
+        prior_of_words = np.full(300, prior)
+
+    Statistics.prior = Statistics.prior_of_words
+    topics = np.arange(100)
+    draw = (documents._rows_by_table if by_table else documents._rows_by_word)(Statistics, topics)
+    out = np.full((300, 101), -7.0, np.float32)
+    draw(slice(0, 300), words(4), out)
+    assert (out[:, 100] == -7.0).all()
+    drawn = out[:, :100].ravel().astype(float)
+    quantiles = stats.gamma.cdf(drawn, prior + count)
+    least = stats.gamma.cdf(1e-30, prior + count)  # below it single precision ends
+    if least > 0.0:
+        assert stats.binomtest(int((drawn < 1e-30).sum()), len(drawn), least).pvalue > SMALLEST_P
+        quantiles = (quantiles[drawn >= 1e-30] - least) / (1.0 - least)
+    assert stats.kstest(quantiles, "uniform").pvalue > SMALLEST_P
+
+
+def test_words_with_priors_of_their_own():
+    prior = np.array([0.2, 1.7, 3.0])
+    counts = np.zeros((3, 40_000), np.int32)
+    out = np.zeros((3, 40_000), np.float32)
+    draw_rows(counts, np.arange(40_000), prior, words(5), out)
+    for row, shape in enumerate(prior):
+        assert stats.kstest(out[row], stats.gamma(shape).cdf).pvalue > SMALLEST_P
+
+
+@pytest.mark.parametrize("shape", [1e-4, 0.01, 0.1, 0.5, 0.99])
+def test_the_table_inverts_the_distribution_function(shape):
+    from scipy.special import gammaincinv
+
+    table, highest = documents._table_of_small_gammas(shape)
+    powers = np.random.default_rng(0).random(2000) * highest
+    places = powers * (len(table) - 1) / highest
+    below = places.astype(int)
+    read = powers * (table[below] + (table[below + 1] - table[below]) * (places - below))
+    np.testing.assert_allclose(read, gammaincinv(shape, powers**shape), rtol=5e-7)

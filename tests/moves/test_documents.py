@@ -1,0 +1,187 @@
+"""Document-collapsed sweeps: the same bits on any number of threads, every observation drawn once, counts right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import franchise as fr
+from franchise.kernels import documents as kernels
+from franchise.moves import Concentrations, DocumentSweep, SettledSweep, TopicPrior, TopicWeights, at_random
+from franchise.moves.documents import usual_cutoff
+from franchise.state import blocks
+
+SWEEPS = [DocumentSweep(), SettledSweep(frozen=0.05)]
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of some 200 observations, so that little data has many of them."""
+    monkeypatch.setattr(blocks, "BLOCK_SIZE", 200)
+
+
+def corpus(documents: int = 60, seed: int = 1) -> fr.Corpus:
+    return fr.synthetic.planted_topics(seed, documents=documents, vocabulary=300, topics=8).data
+
+
+def groups(kind: str) -> tuple[fr.Groups, fr.Family]:
+    rng = np.random.default_rng(3)
+    labels = np.sort(rng.integers(0, 30, 2000))
+    topics = rng.integers(0, 3, 2000)
+    if kind == "poisson":
+        return fr.Groups(rng.poisson([1, 8, 30], (2000, 3))[np.arange(2000), topics], labels), fr.Poisson(
+            1.0, 0.1
+        )
+    points = rng.normal(size=(2000, 2)) + 5.0 * topics[:, None]
+    return fr.Groups(points, labels), fr.GaussianDiagonal(2)
+
+
+def draws(data, family, sampler, workers: int, **settings):
+    settings = {"draws": 6, "warmup": 2, "chains": 1, "seed": 5, "start": 12, **settings}
+    if not any(isinstance(move, Concentrations) for move in sampler) and sampler != "parallel":
+        settings = {"alpha": 1.5, "gamma": 1.5, **settings}
+    return fr.sample(
+        data, family, sampler=sampler, workers=workers, keep_labels=True, progress=False, **settings
+    )
+
+
+def same(one: fr.Posterior, other: fr.Posterior) -> None:
+    np.testing.assert_array_equal(one.labels, other.labels)
+    for name, values in one.trace.items():
+        if name != "seconds":
+            np.testing.assert_array_equal(values, other.trace[name], err_msg=name)
+
+
+@pytest.mark.parametrize("move", SWEEPS, ids=lambda move: type(move).__name__)
+@pytest.mark.parametrize("prior", [0.1, fr.Gamma(1.0, 10.0), "vector"], ids=str)
+def test_same_bits_on_any_number_of_threads(small_blocks, move, prior):
+    data = corpus()
+    eta = np.linspace(0.05, 1.2, 300) if isinstance(prior, str) else prior
+    family = fr.Categorical(300, eta)
+    sampler = [move, Concentrations()] + ([TopicPrior()] if isinstance(prior, fr.Gamma) else [])
+    alone = draws(data, family, sampler, 1)
+    for workers in (2, 3, 8):
+        same(alone, draws(data, family, sampler, workers))
+    assert not np.array_equal(alone.labels, draws(data, family, sampler, 2, seed=6).labels)
+
+
+@pytest.mark.parametrize("kind", ["poisson", "gaussian"])
+@pytest.mark.parametrize("move", SWEEPS, ids=lambda move: type(move).__name__)
+def test_same_bits_for_other_families(small_blocks, move, kind):
+    data, family = groups(kind)
+    alone = draws(data, family, [move, Concentrations()], 1)
+    for workers in (2, 3, 8):
+        same(alone, draws(data, family, [move, Concentrations()], workers))
+
+
+def test_same_bits_for_the_sampler_and_for_chains_side_by_side(small_blocks):
+    data, family = corpus(), fr.Categorical(300, 0.1)
+    together = draws(data, family, "parallel", 3, chains=2)
+    for workers in (1, 2, 8):
+        same(together, draws(data, family, "parallel", workers, chains=2))
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("move", [DocumentSweep, SettledSweep])
+def test_counts_are_right_after_every_sweep(small_blocks, move, sparse):
+    data, family = corpus(30), fr.Categorical(300, 0.3)
+    state: object = 5
+    for sweep in range(12):
+        settings = {"draws": 1, "warmup": 0, "seed": sweep, "start": state, "gamma": 5.0}
+        posterior = draws(data, family, [move(sparse=sparse), TopicWeights()], 2, **settings)
+        state = posterior.states[0]
+        state.check_consistency(posterior.model.data, family)
+        assert state.cell_tables.customers.sum() == data.n_observations
+
+
+@pytest.mark.parametrize("move", [DocumentSweep(), SettledSweep(frozen=1e-9)], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("kernel", ["sparse", "any"])
+def test_every_observation_is_visited_once_a_sweep(small_blocks, monkeypatch, move, kernel):
+    """Every observation is in exactly one call to the kernel, and the kernel goes over its groups once."""
+    name = (
+        "sweep_any"
+        if kernel == "any"
+        else "sweep_slices"
+        if isinstance(move, DocumentSweep)
+        else "sweep_settled"
+    )
+    original, visited = getattr(kernels, name), []
+
+    def watch(*arguments):
+        offsets, (first, last) = arguments[2], arguments[3]
+        visited.extend(range(offsets[first], offsets[last]))
+        return original(*arguments)
+
+    monkeypatch.setattr(kernels, name, watch)
+    data = corpus()
+    chosen = type(move)(sparse=kernel == "sparse")
+    draws(data, fr.Categorical(300, 0.1), [chosen, TopicWeights()], 2, draws=1, warmup=0)
+    assert sorted(visited) == list(range(data.n_observations))
+
+
+def test_topics_open_and_close(small_blocks):
+    data = corpus()
+    fixed = {"alpha": 2.0, "gamma": 20.0}
+    posterior = draws(data, None, [DocumentSweep(), TopicWeights()], 2, draws=60, start=1, **fixed)
+    counts = posterior.trace["n_topics"][0]
+    assert counts.max() > 3
+    assert (np.diff(counts) < 0).any()
+
+
+def test_settled_sweeps_neither_open_nor_close(small_blocks):
+    data = corpus()
+    posterior = draws(data, None, [SettledSweep(), Concentrations()], 2, draws=40)
+    assert set(posterior.trace["n_topics"].ravel()) == {12}
+
+
+def test_moves_may_be_mixed_freely():
+    from franchise.moves import CrfGibbs, DirectAssignment
+
+    mixed = [
+        at_random((DocumentSweep(), 0.5), (DirectAssignment(), 0.5)),
+        CrfGibbs(tables=False),
+        Concentrations(),
+    ]
+    posterior = draws(corpus(), None, mixed, 2)
+    posterior.states[0].check_consistency(posterior.model.data, posterior.family)
+
+
+def test_the_usual_cutoff_depends_on_no_topic():
+    data = corpus()
+    one, other = (draws(data, None, "parallel", 1, start=start, draws=1, warmup=0) for start in (2, 40))
+    for posterior in (one, other):
+        posterior.states[0].group_concentration = posterior.states[0].top_concentration = 1.5
+    assert usual_cutoff(one.model, one.states[0]) == usual_cutoff(other.model, other.states[0]) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: DocumentSweep(cutoff=0.0), ["cutoff", "0.0"]),
+        (lambda: SettledSweep(frozen=-1.0), ["frozen", "-1.0"]),
+        (lambda: SettledSweep(frozen=1.0), ["frozen", "below 1"]),
+    ],
+)
+def test_bad_settings(make, words):
+    with pytest.raises(fr.InputError) as caught:
+        make()
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_sparse_kernels_are_for_categories():
+    data, family = groups("poisson")
+    with pytest.raises(fr.InputError, match="sparse=True"):
+        draws(data, family, [DocumentSweep(sparse=True)], 1)
+
+
+def test_a_fault_in_a_block_ends_the_run_and_is_named(small_blocks, monkeypatch):
+    import threading
+
+    def broken(*arguments):
+        raise RuntimeError("no flour")
+
+    monkeypatch.setattr(kernels, "sweep_settled", broken)
+    before = threading.active_count()
+    with pytest.raises(fr.InternalError, match=r"block \d+ of \d+ failed: RuntimeError: no flour"):
+        draws(corpus(), None, [SettledSweep(), Concentrations()], 2)
+    assert threading.active_count() == before
