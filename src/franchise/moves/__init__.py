@@ -6,6 +6,7 @@ from franchise.moves.concentrations import Concentrations, TopicWeights
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.documents import DocumentSweep, SettledSweep
+from franchise.moves.launched_splits import LaunchedSplits
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.topic_prior import TopicPrior
 
@@ -14,6 +15,7 @@ __all__ = [
     "CrfGibbs",
     "DirectAssignment",
     "DocumentSweep",
+    "LaunchedSplits",
     "Move",
     "MoveReport",
     "SettledSweep",
