@@ -186,30 +186,51 @@ def put_all(statistics, observations, members, sides):
         verbs.add(statistics, observations, members.observations[place], sides[place])
 
 
-@kernel
-def draw_launch(statistics, observations, members, concentrations, scans, urn, words, launch):
-    """Share the observations out: two documents at random begin a side each, the others follow one by one, at random
-    order, given those before; then some scans over all.
+@helper
+def shuffle(order, words):
+    """A random order, in place."""
+    for place in range(len(order) - 1, 0, -1):
+        other = int(next_uniform(words) * (place + 1))
+        order[place], order[other] = order[other], order[place]
 
-    `launch` comes as -1 everywhere and goes out with the sides.
+
+@kernel
+def draw_launch(statistics, observations, members, concentrations, sample, scans, urn, words, launch):
+    """Share the observations out: two documents at random begin a side each, the others follow one by one, in random
+    order, given those before.
+
+    When `sample` observations have a side, their documents are scanned ``scans[0]`` times before others follow; in
+    the end all documents are, ``scans[1]`` times. `launch` comes as -1 everywhere and goes out with the sides.
     """
     documents = len(members.documents) - 1
     order = np.arange(documents)
-    for place in range(documents - 1, 0, -1):
-        other = int(next_uniform(words) * (place + 1))
-        order[place], order[other] = order[other], order[place]
+    shuffle(order, words)
     verbs.clear(statistics, 0)
     verbs.clear(statistics, 1)
+    shared_out, sampled = 0, False
     for place in range(documents):
         document = order[place]
+        begin, end = members.documents[document], members.documents[document + 1]
         if documents > 1 and place < 2:
-            for member in range(members.documents[document], members.documents[document + 1]):
+            for member in range(begin, end):
                 launch[member] = place
         else:
             draw_document(statistics, observations, members, document, concentrations, urn, words, launch)
         put_document(statistics, observations, members, document, launch)
-    for _ in range(scans):
-        for document in range(documents):
+        shared_out += end - begin
+        if shared_out >= sample and not sampled:
+            sampled = True
+            scan(statistics, observations, members, order[: place + 1], concentrations, scans[0], urn, words, launch)
+    if not sampled:
+        scan(statistics, observations, members, order, concentrations, scans[0], urn, words, launch)
+    scan(statistics, observations, members, order, concentrations, scans[1], urn, words, launch)
+
+
+@shared_helper
+def scan(statistics, observations, members, documents, concentrations, times, urn, words, launch):
+    """Draw the sides of some documents anew, one after the other, so many times."""
+    for _ in range(times):
+        for document in documents:
             take_document(statistics, observations, members, document, launch)
             draw_document(statistics, observations, members, document, concentrations, urn, words, launch)
             put_document(statistics, observations, members, document, launch)

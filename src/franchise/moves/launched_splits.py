@@ -38,8 +38,8 @@ from franchise.streams import Streams
 from franchise.validation import check_integer
 
 _COLOURS = 2**31
-LONG_LAUNCH = 200_000
-"""Observations that the scans of a launch visit in all, by default: small topics are scanned more often."""
+SAMPLE = 10_000
+"""A launch first finds two sides among documents with so many observations, before the others follow."""
 
 
 @dataclass(frozen=True)
@@ -53,20 +53,20 @@ class LaunchedSplits(Move):
     ----------
     tries : int
         Colours C: each tries one split or merge in a step.
-    scans : int or None
-        Scans of a launch; None chooses by the size of the topic, from 2 to 20.
+    scans : (int, int)
+        Scans of a launch over a sample of the documents (10,000 observations), and over all.
     """
 
     tries: int = 4
-    scans: int | None = None
+    scans: tuple[int, int] = (20, 2)
 
     views = (Weights,)
 
     def __post_init__(self) -> None:
         """Check the settings."""
         check_integer("tries", self.tries, minimum=1)
-        if self.scans is not None:
-            check_integer("scans", self.scans, minimum=0)
+        for scans in self.scans:
+            check_integer("scans", scans, minimum=0)
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Colour the topics; try in every colour; carry out what was accepted."""
@@ -169,17 +169,16 @@ class _Proposal:
         whole = self.state.group_concentration * self.weight
         return np.array([whole * share, whole * (1.0 - share)])
 
-    def launch(self, scans: int | None) -> None:
+    def launch(self, scans: tuple[int, int]) -> None:
         """Draw u: the sides of a launch."""
-        if scans is None:
-            scans = int(np.clip(LONG_LAUNCH // self.size, 2, 20))
         self.launched = np.full(self.size, -1, np.int64)
         kernels.draw_launch(
             self.statistics,
             self.model.data.observations,
             self.members,
             self.concentrations(0.5),
-            scans,
+            SAMPLE,
+            (int(scans[0]), int(scans[1])),
             self.urn,
             self.words,
             self.launched,
