@@ -7,9 +7,19 @@ import pytest
 import franchise as fr
 from franchise.checks import CheckFailed
 from franchise.checks.geweke import JointTest, example_model
-from franchise.moves import CrfGibbs, DirectAssignment, SplitMerge, TopicPrior, TopicWeights, in_turn
+from franchise.moves import (
+    CrfGibbs,
+    DirectAssignment,
+    DocumentSweep,
+    LaunchedSplits,
+    SettledSweep,
+    SplitMerge,
+    TopicPrior,
+    TopicWeights,
+    in_turn,
+)
 from franchise.recipes import resolve
-from tests.exactness import planted
+from tests.exactness import launch_bugs, planted
 from tests.exactness.cases import CASES, THREE
 from tests.exactness.split_merge_bugs import Buggy
 
@@ -40,6 +50,25 @@ def test_split_merge_alone(family, scans):
     case = CASES[family]
     moves = [SplitMerge(tries=3, scans=scans)]
     joint_test(case.family, case.observations, moves, alpha=1.5, gamma=1.5, draws=3000, steps=3)
+
+
+@pytest.mark.parametrize(
+    "move",
+    [LaunchedSplits(tries=2, scans=(1, 1)), SettledSweep(frozen=0.3), DocumentSweep(cutoff=0.1)],
+    ids=lambda move: type(move).__name__,
+)
+@pytest.mark.parametrize("family", THREE)
+def test_moves_of_the_parallel_sampler_alone(family, move):
+    """Short chains from independent forward draws: alone, not every move reaches everything."""
+    case = CASES[family]
+    joint_test(case.family, case.observations, [move], alpha=1.5, gamma=1.5, draws=3000, steps=3)
+
+
+@pytest.mark.parametrize("bug", launch_bugs.BUGS[:2], ids=lambda bug: type(bug).__name__)
+def test_planted_bugs_in_launched_splits_are_caught(bug):
+    case = CASES["categorical"]
+    with pytest.raises(CheckFailed, match="joint distribution test"):
+        joint_test(case.family, case.observations, [bug] * 3, alpha=1.0, gamma=2.0, draws=3000, steps=3)
 
 
 @pytest.mark.parametrize("bug", ["q forgotten", "factorials swapped", "gamma dropped"])

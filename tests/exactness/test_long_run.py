@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 
 from franchise.checks.long_run import Visits, count_visits
-from franchise.moves import CrfGibbs, DirectAssignment, SplitMerge, TopicWeights
-from tests.exactness import planted
+from franchise.moves import (
+    CrfGibbs,
+    DirectAssignment,
+    LaunchedSplits,
+    SettledSweep,
+    SplitMerge,
+    TopicWeights,
+)
+from tests.exactness import document_bugs, launch_bugs, planted
 from tests.exactness.cases import CASES, GROUPS, THREE
 from tests.exactness.split_merge_bugs import Buggy
 
@@ -68,6 +75,27 @@ def test_splits_and_merges_are_enough_for_the_topics_of_tables(family):
     """Without Gibbs draws of tables' topics, and with restricted scans."""
     visits = run(family, [SplitMerge(tries=10, scans=1), CrfGibbs(tables=False)], 1.0, 1.0, draws=10_000)
     assert visits.distance < visits.threshold
+
+
+@pytest.mark.parametrize("family", THREE)
+def test_launched_splits_open_and_close_topics(family):
+    """The only move that changes the number of topics here."""
+    moves = [LaunchedSplits(tries=2), SettledSweep(frozen=0.2), SettledSweep(frozen=0.2), TopicWeights()]
+    visits = run(family, moves, 1.0, 1.0, draws=12_000)
+    assert visits.distance < visits.threshold
+
+
+@pytest.mark.parametrize("bug", launch_bugs.BUGS[:2], ids=lambda bug: type(bug).__name__)
+def test_planted_bugs_in_launched_splits_are_caught(bug):
+    visits = run("categorical", [*[bug] * 4, SettledSweep(frozen=0.2), TopicWeights()], 1.0, 2.0, draws=8000)
+    assert visits.distance > visits.threshold
+
+
+@pytest.mark.parametrize("bug", [document_bugs.SliceByOrder(), document_bugs.CannotOpen()])
+def test_planted_bugs_in_document_sweeps_are_caught(bug):
+    moves = [bug, LaunchedSplits(tries=1), TopicWeights()]
+    visits = run("categorical", moves, 1.0, 2.0, draws=8000)
+    assert visits.distance > visits.threshold
 
 
 def test_lost_weight_is_caught():

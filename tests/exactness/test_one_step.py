@@ -11,13 +11,14 @@ from franchise.moves import (
     CrfGibbs,
     DirectAssignment,
     DocumentSweep,
+    LaunchedSplits,
     SettledSweep,
     SplitMerge,
     TopicWeights,
     at_random,
     in_turn,
 )
-from tests.exactness import document_bugs, planted
+from tests.exactness import document_bugs, launch_bugs, planted
 from tests.exactness.cases import CASES, GROUPS
 from tests.exactness.split_merge_bugs import Buggy
 
@@ -32,6 +33,8 @@ MOVES = {
     "documents": DocumentSweep(),
     "documents sparse": DocumentSweep(sparse=True),
     "documents by low slices": DocumentSweep(cutoff=0.05, sparse=True),
+    "launched splits": in_turn(*[LaunchedSplits(tries=1, scans=(1, 1))] * 3),
+    "launched splits in colours": LaunchedSplits(tries=3, scans=(0, 0)),
     "settled": SettledSweep(frozen=0.3),
     "settled sparse": SettledSweep(frozen=0.3, sparse=True),
     "topic weights": TopicWeights(),
@@ -41,13 +44,13 @@ MOVES = {
 
 @pytest.mark.parametrize("family", CASES)
 @pytest.mark.parametrize(
-    "move", ["crf", "direct", "split-merge", "split-merge with scans", "documents", "settled"]
+    "move",
+    ["crf", "direct", "split-merge", "split-merge with scans", "documents", "settled", "launched splits"],
 )
 def test_every_family(move, family):
-    case = CASES[family]
-    fr.check_move(
-        MOVES[move], case.family, case.observations, GROUPS, alpha=1.3, gamma=0.8, repetitions=8000, seed=1
-    )
+    case, repetitions = CASES[family], 4000 if move == "launched splits" else 8000
+    settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": repetitions, "seed": 1}
+    fr.check_move(MOVES[move], case.family, case.observations, GROUPS, **settings)
 
 
 @pytest.mark.parametrize("move", MOVES)
@@ -101,6 +104,12 @@ def test_planted_bugs_in_split_merge_are_caught(bug, scans):
 def test_planted_bugs_in_document_sweeps_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
         fr.check_move(bug, alpha=1.0, gamma=2.0, repetitions=5000, seed=6)
+
+
+@pytest.mark.parametrize("bug", launch_bugs.BUGS, ids=lambda bug: type(bug).__name__)
+def test_planted_bugs_in_launched_splits_are_caught(bug):
+    with pytest.raises(CheckFailed, match="does not leave the posterior"):
+        fr.check_move(in_turn(*[bug] * 4), alpha=1.0, gamma=2.0, repetitions=5000, seed=6)
 
 
 def test_lost_weight_is_caught_by_the_recount():

@@ -7,12 +7,12 @@ integrated out: a document's observations are weighed by what the sides hold of 
 
     A_i = f_0(x_i),   B_i = f_1(x_i),
 
-and given these its sides are drawn jointly and exactly, as from an urn with a_0 = alpha beta_b and a_1 = alpha beta_c:
+and given these its sides are drawn jointly and exactly, as from an urn with a_0 = alpha beta_b, a_1 = alpha beta_c:
 
     P_i(r) = P_{i-1}(r - 1) A_i (a_0 + r - 1) + P_{i-1}(r) B_i (a_1 + i - 1 - r)
 
-where r counts those on side 0 among the first i: forwards for the sums, backwards for the draw.  Very long documents
-are taken in pieces, each given those before.
+where r counts those on side 0 among the first i: forwards for the sums, backwards for the draw.  Very long
+documents are taken in pieces, each given those before.
 
 The statistics are the family's own, with three slots: the two sides, and their union.
 """
@@ -196,11 +196,11 @@ def shuffle(order, words):
 
 @kernel
 def draw_launch(statistics, observations, members, concentrations, sample, scans, urn, words, launch):
-    """Share the observations out: two documents at random begin a side each, the others follow one by one, in random
-    order, given those before.
+    """Share the observations out: two documents at random begin a side each, the others follow one by one.
 
-    When `sample` observations have a side, their documents are scanned ``scans[0]`` times before others follow; in
-    the end all documents are, ``scans[1]`` times. `launch` comes as -1 everywhere and goes out with the sides.
+    They come in random order, each drawn given those before. When `sample` observations have a side, their documents
+    are scanned ``scans[0]`` times before others follow; in the end all documents are, ``scans[1]`` times. `launch`
+    comes as -1 everywhere and goes out with the sides.
     """
     documents = len(members.documents) - 1
     order = np.arange(documents)
@@ -220,7 +220,17 @@ def draw_launch(statistics, observations, members, concentrations, sample, scans
         shared_out += end - begin
         if shared_out >= sample and not sampled:
             sampled = True
-            scan(statistics, observations, members, order[: place + 1], concentrations, scans[0], urn, words, launch)
+            scan(
+                statistics,
+                observations,
+                members,
+                order[: place + 1],
+                concentrations,
+                scans[0],
+                urn,
+                words,
+                launch,
+            )
     if not sampled:
         scan(statistics, observations, members, order, concentrations, scans[0], urn, words, launch)
     scan(statistics, observations, members, order, concentrations, scans[1], urn, words, launch)
@@ -276,7 +286,7 @@ def log_ratio_of_marginals(statistics):
 
 @kernel
 def log_ratio_of_groups(members, sides, whole, concentrations):
-    """Log of prod_j [G(a) / G(a + n_j)] prod over sides k of G(a_k + n_jk) / G(a_k), a = alpha beta_a, a_k likewise."""
+    """Log of prod_j [G(a) / G(a + n_j)] prod over sides k of G(a_k + n_jk) / G(a_k), a = alpha beta_a = `whole`."""
     total = 0.0
     for document in range(len(members.documents) - 1):
         begin, end = members.documents[document], members.documents[document + 1]

@@ -1,10 +1,10 @@
 """Splits and merges of topics from a launch drawn from their union (algorithms page, section 7.1).
 
-A try tosses a coin.  Split: a topic, picked uniformly, is to become two.  Merge: two topics, picked uniformly, are to
-become one.  Either way a launch u is drawn from the union of the observations, beta_a = beta_b + beta_c, and nothing
-that knows how they are split now.  Given u, a split (f = beta_b / beta_a, sides s) has a density that can be computed:
-f is Beta(m_0, m_1), m_i - 1 the documents that the launch has on side i, and s comes from one scan.  A split is
-accepted with probability min(1, H), a merge with min(1, 1 / H),
+A try tosses a coin.  Split: a topic, picked uniformly, is to become two.  Merge: two topics, picked uniformly, are
+to become one.  Either way a launch u is drawn from the union of the observations, beta_a = beta_b + beta_c, and
+nothing that knows how they are split now.  Given u, a split (f = beta_b / beta_a, sides s) has a density that can be
+computed: f is Beta(m_0, m_1), m_i - 1 the documents that the launch has on side i, and s comes from one scan.  A
+split is accepted with probability min(1, H), a merge with min(1, 1 / H),
 
     H = gamma beta_a / (beta_b beta_c) * p(x | z') / p(x | z) * prod_j [G(alpha beta_a) / G(alpha beta_a + n_ja)]
         * prod_{k in b, c} G(alpha beta_k + n_jk) / G(alpha beta_k) * 2 / (K + 1) / D
@@ -13,9 +13,9 @@ accepted with probability min(1, H), a merge with min(1, 1 / H),
 K being the number of topics when the two are one.  Detailed balance holds for every u, since u has the same law in
 both directions; the two terms of D are the two ways to name the sides.
 
-Many tries at once, exactly: each topic gets one of C colours, independently and uniformly; each colour tosses its own
-coin and tries among its own topics, children inheriting the colour.  Then K counts the colour's topics, and H gets a
-factor 1 / C.  Colours have no topic in common, so they run side by side.
+Many tries at once, exactly: each topic gets one of C colours, independently and uniformly; each colour tosses its
+own coin and tries among its own topics, children inheriting the colour.  Then K counts the colour's topics, and H
+gets a factor 1 / C.  Colours have no topic in common, so they run side by side.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import betaln
@@ -46,8 +46,8 @@ SAMPLE = 10_000
 class LaunchedSplits(Move):
     """Try to split topics, or to merge two, from a launch drawn from their union.
 
-    View: weights. Exact for the HDP. A try costs, for a topic of n observations, scans * n times the observations it
-    has in a document. Parallel over tries. Conjugate families.
+    View: weights. Exact for the HDP. A try costs, for a topic of n observations, scans * n times those it has in a
+    document. Parallel over tries. Conjugate families.
 
     Parameters
     ----------
@@ -61,6 +61,7 @@ class LaunchedSplits(Move):
     scans: tuple[int, int] = (20, 2)
 
     views = (Weights,)
+    proposal: ClassVar[type[Proposal]]
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -96,7 +97,7 @@ class LaunchedSplits(Move):
         self, model: Model, state: Weights, labels: np.ndarray, picked: Picked, rng: np.random.Generator
     ) -> Outcome:
         """Draw the launch and the proposal; decide."""
-        proposal = _Proposal(model, state, labels, picked, rng)
+        proposal = self.proposal(model, state, labels, picked, rng)
         proposal.launch(self.scans)
         if picked.is_split:
             sides, share, log_density = proposal.draw_split()
@@ -107,9 +108,14 @@ class LaunchedSplits(Move):
             share = float(state.topic_weights[picked.first]) / proposal.weight
             log_density = proposal.log_density(sides, share)
         log_ratio = proposal.log_ratio(sides, share) - log_density
-        log_ratio += math.log(2.0 / (picked.others + 2)) - math.log(self.tries)
+        log_ratio += self.log_ratio_of_picks(picked)
         accepted = math.log1p(-rng.random()) < (log_ratio if picked.is_split else -log_ratio)
         return Outcome(picked, accepted, proposal.members.observations, sides, share)
+
+    def log_ratio_of_picks(self, picked: Picked) -> float:
+        """Log of 2 / (K + 1) / C: the probability of picking the pair to merge, over that of the topic to split."""
+        whole = picked.others + 1
+        return math.log(2.0 / (whole + 1)) - math.log(self.tries)
 
 
 class Picked(NamedTuple):
@@ -145,7 +151,7 @@ def _pick(topics: np.ndarray, rng: np.random.Generator) -> Picked | None:
     return Picked(int(first), int(second), len(topics) - 2)
 
 
-class _Proposal:
+class Proposal:
     """The density of splits of the observations of one topic, or two, given a launch."""
 
     def __init__(
@@ -241,6 +247,9 @@ class _Proposal:
         groups = kernels.log_ratio_of_groups(self.members, sides, whole, self.concentrations(share))
         weights = math.log(self.state.top_concentration) - math.log(self.weight * share * (1.0 - share))
         return weights + float(groups) + float(kernels.log_ratio_of_marginals(self.statistics))
+
+
+LaunchedSplits.proposal = Proposal
 
 
 def _log_beta_density(value: float, one: float, other: float) -> float:
