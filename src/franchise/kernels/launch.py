@@ -198,9 +198,9 @@ def shuffle(order, words):
 def draw_launch(statistics, observations, members, concentrations, sample, scans, urn, words, launch):
     """Share the observations out: two documents at random begin a side each, the others follow one by one.
 
-    They come in random order, each drawn given those before. When `sample` observations have a side, their documents
-    are scanned ``scans[0]`` times before others follow; in the end all documents are, ``scans[1]`` times. `launch`
-    comes as -1 everywhere and goes out with the sides.
+    They come in random order, each drawn given those before. When `sample` observations have a side, their
+    documents are scanned ``scans[0]`` times before others follow; in the end all documents are, ``scans[1]`` times.
+    `launch` comes as -1 everywhere and goes out with the sides.
     """
     documents = len(members.documents) - 1
     order = np.arange(documents)
