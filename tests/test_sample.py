@@ -40,7 +40,8 @@ OF_MOVES = {
         "merges",
         "split_merge_tables",
         "split_merge_observations",
-    ]
+    ],
+    "parallel": ["launch_split_tries", "launch_splits", "launch_merge_tries", "launch_merges"],
 }
 
 

@@ -33,8 +33,8 @@ class Noted(Move):
 A, B, C = Noted("a"), Noted("b"), Noted("c")
 
 
-def names(schedule, number=1, warming_up=False, seed=0, chain=0):
-    return [move.name for _, move in plan(schedule, Sweep(seed, chain, number, warming_up))]
+def names(schedule, number=1, warmup=0, seed=0, chain=0):
+    return [move.name for _, move in plan(schedule, Sweep(seed, chain, number, warmup))]
 
 
 def test_in_turn_runs_all_in_order():
@@ -48,8 +48,19 @@ def test_every():
 
 
 def test_during_warmup():
-    assert names(in_turn(during_warmup(A), B), warming_up=True) == ["a", "b"]
-    assert names(in_turn(during_warmup(A), B), warming_up=False) == ["b"]
+    assert names(in_turn(during_warmup(A), B), warmup=1) == ["a", "b"]
+    assert names(in_turn(during_warmup(A), B), warmup=0) == ["b"]
+    quarter = in_turn(during_warmup(A, (0.25, 0.5)), B)
+    assert [names(quarter, number, warmup=8) for number in (2, 3, 4, 5, 9)] == [
+        ["b"],
+        ["a", "b"],
+        ["a", "b"],
+        ["b"],
+        ["b"],
+    ]
+    for span in ((0.5, 0.5), (-0.1, 1.0), (0.0, 1.1)):
+        with pytest.raises(fr.InputError, match="span"):
+            during_warmup(A, span)
 
 
 def test_at_random_frequencies():

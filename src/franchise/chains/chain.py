@@ -58,8 +58,7 @@ class Chain:
         """Count the sweep and tidy up; the moves whose turn it is, with their numbers."""
         self.sweeps += 1
         self._tidy()
-        warming_up = self.sweeps <= self.warmup
-        return plan(self.schedule, Sweep(self.seed, self.number, self.sweeps, warming_up))
+        return plan(self.schedule, Sweep(self.seed, self.number, self.sweeps, self.warmup))
 
     def apply(self, move: Move, number: int) -> MoveReport:
         """Apply one move of the schedule, changing the view first if need be."""

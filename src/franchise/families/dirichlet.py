@@ -77,8 +77,9 @@ class DirichletPrior:
 
         Equal counts give equal terms, so only distinct counts and how often each occurs matter.
         """
-        counts, times = np.unique(statistics.counts[:, :limit], return_counts=True)
-        counts, times = counts[counts > 0], times[counts > 0]
+        times = np.bincount(statistics.counts[:, :limit].ravel())
+        counts = np.flatnonzero(times[1:]) + 1
+        times = times[counts]
         totals = statistics.totals[:limit]
         totals = totals[totals > 0]
         size = self.size

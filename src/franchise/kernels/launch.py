@@ -28,7 +28,7 @@ from franchise.kernels import verbs
 from franchise.kernels.compile import helper, kernel, shared_helper
 from franchise.kernels.xoshiro import next_uniform
 
-PIECE = 128
+PIECE = 32
 """The most observations of a document whose sides are drawn jointly."""
 
 UNION = 2

@@ -2,7 +2,7 @@
 
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import at_random, during_first, during_warmup, every, in_turn
-from franchise.moves.concentrations import Concentrations, TopicWeights
+from franchise.moves.concentrations import Concentrations, EvenWeights, TopicWeights
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.documents import DocumentSweep, SettledSweep
@@ -15,6 +15,7 @@ __all__ = [
     "CrfGibbs",
     "DirectAssignment",
     "DocumentSweep",
+    "EvenWeights",
     "LaunchedSplits",
     "Move",
     "MoveReport",

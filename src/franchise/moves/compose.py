@@ -7,6 +7,7 @@ A sampler is a list of moves, applied in turn in every sweep.  Five words make r
     every(10, a)                      a in every tenth sweep
     during_first(50, a)               a in the first fifty sweeps
     during_warmup(a)                  a while warming up, never while sampling
+    during_warmup(a, (0.0, 0.25))     a in the first quarter of the warm-up
 
 Each move leaves its target invariant, so any order fixed in advance or drawn independently of the state does
 too.  What depends on the state, or is only approximate, belongs in `during_warmup`.
@@ -34,7 +35,7 @@ class Sweep:
     seed: int
     chain: int
     number: int  # counted from 1
-    warming_up: bool
+    warmup: int  # sweeps of warm-up that the chain has in all
 
     def streams(self, move: int) -> Streams:
         """The random streams of a move, or of a choice, in this sweep."""
@@ -124,13 +125,15 @@ class DuringFirst(Composed):
 
 @dataclass(frozen=True)
 class DuringWarmup(Composed):
-    """The part while the chain warms up."""
+    """The part while the chain warms up, or in some part of that."""
 
     parts: tuple[Move | Composed, ...]
+    span: tuple[float, float] = (0.0, 1.0)
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
-        """The part, in warm-up only."""
-        return [0] if sweep.warming_up else []
+        """The part, in its share of the warm-up only."""
+        begin, end = (sweep.warmup * share for share in self.span)
+        return [0] if begin < sweep.number <= end else []
 
 
 def in_turn(*moves: Move | Composed) -> InTurn:
@@ -159,9 +162,14 @@ def during_first(sweeps: int, move: Move | Composed) -> DuringFirst:
     return DuringFirst((_checked(move),), check_integer("during_first: sweeps", sweeps, minimum=1))
 
 
-def during_warmup(move: Move | Composed) -> DuringWarmup:
-    """The move while warming up only."""
-    return DuringWarmup((_checked(move),))
+def during_warmup(move: Move | Composed, span: tuple[float, float] = (0.0, 1.0)) -> DuringWarmup:
+    """The move while warming up only; `span` says from which share of the warm-up on to which."""
+    begin, end = span
+    if not 0.0 <= begin < end <= 1.0:
+        raise InputError(
+            f"during_warmup: span must be two shares of the warm-up, 0 <= begin < end <= 1; got {span}."
+        )
+    return DuringWarmup((_checked(move),), (float(begin), float(end)))
 
 
 def _checked(move: Any) -> Move | Composed:

@@ -95,6 +95,29 @@ class TopicWeights(Move):
 
 
 @dataclass(frozen=True)
+class EvenWeights(Move):
+    """Give all topics the same weight. Not exact: for warming up only.
+
+    From a start at random all topics are alike, and whichever is ahead by chance attracts the others' observations
+    until few are left, each a blend of many. With even weights all stay alive until they differ.
+
+    View: weights. Approximate. Any family.
+    """
+
+    views = (Weights,)
+    exact_for = None
+    needs_conjugacy = False
+
+    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+        """The seen weight is shared out evenly; the unseen stays."""
+        occupied = state.occupied
+        state.topic_weights[:] = 0.0
+        state.topic_weights[occupied] = (1.0 - state.unseen_weight[0]) / len(occupied)
+        state.cell_tables = None
+        return MoveReport()
+
+
+@dataclass(frozen=True)
 class Concentrations(Move):
     """Draw alpha and gamma, those that have a Gamma prior; in the weights view also tables and topic weights.
 

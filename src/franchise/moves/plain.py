@@ -33,11 +33,9 @@ def to_plain(part: Move | Composed) -> dict[str, Any]:
 
 def from_plain(plain: dict[str, Any]) -> Any:
     """The move or composition that `to_plain` was given."""
-    settings = dict(plain)
+    settings = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()}
     name = settings.pop("move")
     if name in _COMPOSITIONS:
         settings["parts"] = tuple(from_plain(inner) for inner in settings["parts"])
-        if "weights" in settings:
-            settings["weights"] = tuple(settings["weights"])
         return _COMPOSITIONS[name](**settings)
     return getattr(moves, name)(**settings)

@@ -1,35 +1,49 @@
-"""The sampler "parallel": document-collapsed sweeps over blocks (algorithms 7.3)."""
+"""The sampler "parallel": document-collapsed sweeps over blocks, and splits and merges (algorithms 7.3 and 7.1)."""
 
 from franchise.model import Model
 from franchise.moves.base import Move
-from franchise.moves.compose import Composed, at_random
+from franchise.moves.compose import Composed, at_random, during_warmup, in_turn
+from franchise.moves.concentrations import EvenWeights
 from franchise.moves.documents import DocumentSweep, SettledSweep
+from franchise.moves.launched_splits import LaunchedSplits
 from franchise.recipes.base import Recipe, moves_above_topics, repeated_if_tiny
 from franchise.state.weights import Weights
 
 FEW = 1000
 """With so few observations too few topics would have a frozen one for settled sweeps to be of use."""
 
+EVEN = 0.25
+"""The share of the warm-up in which all topics have the same weight."""
 
-def sweeps(model: Model) -> Move | Composed:
-    """Settled sweeps, which are quick and let small topics grow; now and then one that opens and closes topics."""
+
+def parallel_moves(model: Model) -> list[Move | Composed]:
+    """Sweeps, splits and merges, and what stands above the topics.
+
+    Most sweeps are settled ones, which are quick and let small topics grow; one in eight opens and closes topics.
+    The warm-up begins with even weights, then tries splits and merges in every sweep; later one in five does.
+    """
+    above = moves_above_topics(model, in_weights_view=True)
     if model.data.n_observations <= FEW:
-        return DocumentSweep()
-    return at_random((SettledSweep(), 7.0), (DocumentSweep(), 1.0))
+        return repeated_if_tiny(model, [DocumentSweep(), LaunchedSplits(tries=1), *above])
+    return [
+        at_random((SettledSweep(), 7.0), (DocumentSweep(), 1.0)),
+        during_warmup(LaunchedSplits(), (EVEN, 1.0)),
+        at_random((LaunchedSplits(), 1.0), (in_turn(), 4.0)),
+        *above,
+        during_warmup(EvenWeights(), (0.0, EVEN)),
+    ]
 
 
 PARALLEL = Recipe(
     name="parallel",
-    moves=lambda model: repeated_if_tiny(
-        model, [sweeps(model), *moves_above_topics(model, in_weights_view=True)]
-    ),
+    moves=parallel_moves,
     view=Weights,
     start=None,
     exact="HDP",
     parallel=True,
     opens_topics=True,
     non_conjugate=False,
-    local_splits=False,
-    global_splits=False,
-    what="blocks of documents side by side: topics drawn, documents' weights integrated out",
+    local_splits=True,
+    global_splits=True,
+    what="blocks of documents side by side: topics drawn, documents' weights integrated out; splits and merges",
 )
