@@ -32,6 +32,7 @@ class Model:
     family: Family
     alpha: float | Gamma  # group_concentration: fixed, or learned under a Gamma prior
     gamma: float | Gamma  # top_concentration: the same
+    finite_topics: int = 100  # the order of the finite model, for the sampler of that
 
     def start_alpha(self) -> float:
         """Where alpha starts: its value, or the mean of its prior."""

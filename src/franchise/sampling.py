@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -98,11 +99,11 @@ def sample(
         keep_labels=bool(keep_labels),
     )
     chains = check_integer("chains", chains, minimum=1)
-    check_integer("finite_topics", finite_topics, minimum=1)
+    finite_topics = check_integer("finite_topics", finite_topics, minimum=1)
     seed = secrets.randbits(32) if seed is None else check_integer("seed", seed, minimum=0)
     if time_limit is not None:
         time_limit = check_positive("time_limit", time_limit)
-    model = make_model(data, family, alpha, gamma)
+    model = replace(make_model(data, family, alpha, gamma), finite_topics=finite_topics)
     name, schedule, view, usual_start = resolve(sampler, model)
     check_schedule(schedule, plan.total)
     engine = _make_engine(engine, workers)

@@ -19,7 +19,7 @@ from franchise.chains import run as running
 from franchise.chains.chain import Chain
 from tests.chains.runs import CASES, assert_same, assert_same_traces, sample
 
-SAMPLERS = ["crf", "direct", "split-merge", "parallel"]
+SAMPLERS = ["crf", "direct", "split-merge", "parallel", "finite"]
 DRAWS = 12
 
 

@@ -11,6 +11,8 @@ from franchise.moves import (
     CrfGibbs,
     DirectAssignment,
     DocumentSweep,
+    FiniteConcentrations,
+    FiniteSweep,
     LaunchedSplits,
     SettledSweep,
     SplitMerge,
@@ -26,13 +28,13 @@ from tests.exactness.split_merge_bugs import Buggy
 OFFSETS = [0, 4, 6]
 
 
-def joint_test(family, observations, moves, alpha=None, gamma=None, draws=6000, steps=None):
+def joint_test(family, observations, moves, alpha=None, gamma=None, draws=6000, steps=None, finite=None):
     """Run the test for a sampler by name, or for a list of moves; in one chain, or in chains of so many steps."""
     alpha = fr.Gamma(2.0, 1.0) if alpha is None else alpha
     gamma = fr.Gamma(2.0, 2.0) if gamma is None else gamma
     model = example_model(family, observations, OFFSETS, alpha, gamma)
     schedule = resolve(moves, model).schedule if isinstance(moves, str) else in_turn(*moves)
-    return JointTest(model, schedule, seed=1, steps=steps).run(draws)
+    return JointTest(model, schedule, seed=1, steps=steps, finite_topics=finite).run(draws)
 
 
 @pytest.mark.parametrize("family", CASES)
@@ -41,6 +43,30 @@ def test_concentrations(sampler, family):
     case = CASES[family]
     table = joint_test(case.family, case.observations, sampler)
     assert {"alpha", "gamma", "topics"} <= set(table.index)
+
+
+@pytest.mark.parametrize("family", THREE)
+def test_finite_model(family):
+    case = CASES[family]
+    moves = [FiniteSweep(4), FiniteConcentrations(4)]
+    table = joint_test(case.family, case.observations, moves, finite=4)
+    assert {"alpha", "gamma", "topics"} <= set(table.index)
+
+
+def test_gamma_of_the_hdp_is_wrong_in_the_finite_model(monkeypatch):
+    """With K itself in place of the sum of r_k (algorithms 5)."""
+    monkeypatch.setattr(
+        "franchise.moves.finite.draw_clusters", lambda tables, concentration, rng: int((tables > 0).sum())
+    )
+    case = CASES["categorical"]
+    with pytest.raises(CheckFailed, match="gamma"):
+        joint_test(
+            case.family,
+            case.observations,
+            [FiniteSweep(2), FiniteConcentrations(2)],
+            gamma=fr.Gamma(6.0, 1.0),
+            finite=2,
+        )
 
 
 @pytest.mark.parametrize("scans", [0, 2])

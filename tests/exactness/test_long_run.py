@@ -35,6 +35,15 @@ def test_frequencies(sampler, family):
     assert visits.distance < visits.threshold
 
 
+@pytest.mark.parametrize("family", THREE)
+def test_frequencies_of_the_finite_model(family):
+    case = CASES[family]
+    settings = {"alpha": 1.0, "gamma": 1.5, "draws": 20_000, "seed": 7, "finite_topics": 4}
+    visits = count_visits("finite", case.family, case.observations, GROUPS, **settings)
+    assert visits.distance < LIMIT
+    assert visits.distance < visits.threshold
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("family", THREE)
 @pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])

@@ -11,6 +11,8 @@ from franchise.moves import (
     CrfGibbs,
     DirectAssignment,
     DocumentSweep,
+    FiniteConcentrations,
+    FiniteSweep,
     LaunchedSplits,
     SettledSweep,
     SplitMerge,
@@ -19,7 +21,7 @@ from franchise.moves import (
     in_turn,
 )
 from tests.exactness import document_bugs, launch_bugs, planted
-from tests.exactness.cases import CASES, GROUPS
+from tests.exactness.cases import CASES, GROUPS, THREE
 from tests.exactness.split_merge_bugs import Buggy
 
 MOVES = {
@@ -57,6 +59,29 @@ def test_every_family(move, family):
 @pytest.mark.parametrize(("alpha", "gamma"), [(0.1, 20.0), (20.0, 0.1), (4.0, 4.0)])
 def test_every_move_at_extreme_concentrations(move, alpha, gamma):
     fr.check_move(MOVES[move], alpha=alpha, gamma=gamma, repetitions=6000, seed=2)
+
+
+@pytest.mark.parametrize("family", THREE)
+@pytest.mark.parametrize("topics", [2, 5])
+@pytest.mark.parametrize("move", [FiniteSweep, FiniteConcentrations])
+def test_moves_of_the_finite_model(move, topics, family):
+    case = CASES[family]
+    settings = {"alpha": 1.3, "gamma": 2.0, "repetitions": 6000, "seed": 1}
+    fr.check_move(move(topics), case.family, case.observations, GROUPS, **settings)
+
+
+def test_sparse_sweep_of_the_finite_model():
+    fr.check_move(FiniteSweep(4, sparse=True), alpha=0.5, gamma=3.0, repetitions=6000, seed=2)
+
+
+def test_the_finite_model_is_not_the_hdp():
+    class Claims(FiniteSweep):
+        exact_for = "HDP"
+
+    with pytest.raises(CheckFailed):
+        fr.check_move(Claims(6), alpha=1.0, gamma=8.0, repetitions=6000, seed=3)
+    with pytest.raises(fr.InputError, match="one and the same model"):
+        fr.check_move(in_turn(FiniteSweep(3), TopicWeights()))
 
 
 @pytest.mark.parametrize("move", [CrfGibbs(sparse=True), DirectAssignment(sparse=False)])

@@ -38,7 +38,10 @@ def groups(kind: str) -> tuple[fr.Groups, fr.Family]:
 
 def draws(data, family, sampler, workers: int, **settings):
     settings = {"draws": 6, "warmup": 2, "chains": 1, "seed": 5, "start": 12, **settings}
-    if not any(isinstance(move, Concentrations) for move in sampler) and sampler != "parallel":
+    if not any(isinstance(move, Concentrations) for move in sampler) and sampler not in (
+        "parallel",
+        "finite",
+    ):
         settings = {"alpha": 1.5, "gamma": 1.5, **settings}
     return fr.sample(
         data, family, sampler=sampler, workers=workers, keep_labels=True, progress=False, **settings
@@ -185,3 +188,13 @@ def test_a_fault_in_a_block_ends_the_run_and_is_named(small_blocks, monkeypatch)
     with pytest.raises(fr.InternalError, match=r"block \d+ of \d+ failed: RuntimeError: no flour"):
         draws(corpus(), None, [SettledSweep(), Concentrations()], 2)
     assert threading.active_count() == before
+
+
+def test_the_finite_model_has_the_same_bits_and_no_more_topics(small_blocks):
+    data, family = corpus(), fr.Categorical(300, 0.1)
+    alone = draws(data, family, "finite", 1, finite_topics=15)
+    for workers in (2, 3, 8):
+        same(alone, draws(data, family, "finite", workers, finite_topics=15))
+    assert alone.trace["n_topics"].max() <= 15
+    with pytest.raises(fr.InputError, match="finite_topics"):
+        draws(data, family, "finite", 1, finite_topics=8)

@@ -77,11 +77,16 @@ class TableCounts:
 
 @dataclass
 class Enumeration:
-    """The posterior over all partitions of a tiny data set, at fixed concentrations."""
+    """The posterior over all partitions of a tiny data set, at fixed concentrations.
+
+    Of the HDP mixture, or of the finite model with so many topics: there gamma^K prod_k Gamma(m_k) becomes
+    L! / (L - K)! prod_k Gamma(gamma / L + m_k) / Gamma(gamma / L) (algorithms page, section 5).
+    """
 
     model: Model
     alpha: float
     gamma: float
+    finite_topics: int | None = None
     partitions: list[Partition] = field(init=False)
     probabilities: np.ndarray = field(init=False)
     prior_total: float = field(init=False)  # the sum of p(z) over all partitions: one
@@ -124,8 +129,19 @@ class Enumeration:
         for cell, tables in zip(cells, choice, strict=True):
             total += math.log(stirling(sizes[cell], tables)) + tables * math.log(self.alpha)
             per_topic[cell[1]] = per_topic.get(cell[1], 0) + tables
-        total += len(per_topic) * math.log(self.gamma) + sum(math.lgamma(m) for m in per_topic.values())
+        total += self._log_weight_of_topics(list(per_topic.values()))
         return total + math.lgamma(self.gamma) - math.lgamma(self.gamma + sum(choice))
+
+    def _log_weight_of_topics(self, tables: list[int]) -> float:
+        """The part of log p(z, m) that knows how many topics there are."""
+        order = self.finite_topics
+        if order is None:
+            return len(tables) * math.log(self.gamma) + sum(math.lgamma(m) for m in tables)
+        if len(tables) > order:
+            return -math.inf
+        share = self.gamma / order
+        namings = math.lgamma(order + 1) - math.lgamma(order - len(tables) + 1)
+        return namings + sum(math.lgamma(share + m) - math.lgamma(share) for m in tables)
 
     def _log_likelihood(self, partition: Partition) -> float:
         total = 0.0
@@ -155,10 +171,14 @@ class Enumeration:
     def _weights(
         self, partition: Partition, tables: dict[tuple[int, int], int], rng: np.random.Generator
     ) -> Weights:
-        """beta ~ Dirichlet(m_1, ..., m_K, gamma)."""
+        """beta ~ Dirichlet(m_1, ..., m_K, gamma); in the finite model, Dirichlet(gamma / L + m_k)."""
         topics = max(partition) + 1
         per_topic = [sum(m for (_, topic), m in tables.items() if topic == k) for k in range(topics)]
-        beta = rng.dirichlet([*per_topic, self.gamma])
+        shapes = np.array([*per_topic, self.gamma], dtype=np.float64)
+        if self.finite_topics is not None:
+            shapes[:-1] += self.gamma / self.finite_topics
+            shapes[-1] = max(self.gamma * (self.finite_topics - topics) / self.finite_topics, 1e-300)
+        beta = rng.dirichlet(shapes)
         state = Weights.from_topics(
             self.model.data, self.model.family, np.array(partition), self.alpha, self.gamma
         )

@@ -46,6 +46,7 @@ class JointTest:
     steps: int | None = (
         None  # steps of each chain, whose last one counts; None: one chain, and every step counts
     )
+    finite_topics: int | None = None  # the order of the model, if it is the finite one
 
     def run(self, draws: int) -> pd.DataFrame:
         """Compare `draws` forward draws with as many steps of the chain; CheckFailed if they disagree."""
@@ -80,14 +81,13 @@ class JointTest:
             rng.gamma(value.shape, 1.0 / value.rate) if isinstance(value, Gamma) else value
             for value in (model.alpha, model.gamma)
         )
-        labels, tables_per_topic = draw_franchise(model.data.offsets, alpha, gamma, rng)
+        labels, beta = draw_labels(model.data.offsets, alpha, gamma, self.finite_topics, rng)
         prior = model.family.learned_prior
         eta = None if prior is None else rng.gamma(prior.shape, 1.0 / prior.rate)
         model = self.redraw_data(model, labels, eta, rng)
         state = Weights.from_topics(model.data, model.family, labels, alpha, gamma)
         if eta is not None:
             model.family.set_prior_value(state.statistics, eta)
-        beta = rng.dirichlet([*tables_per_topic, gamma])
         state.topic_weights[: len(beta) - 1] = beta[:-1]
         state.unseen_weight[0] = beta[-1]
         return model, state
@@ -123,6 +123,24 @@ class JointTest:
             labels = chain.state.topics(chain.model.data)
             chain.model = self.redraw_data(chain.model, labels, eta, rng)
             chain.state.recount(chain.model.data)
+
+
+def draw_labels(
+    offsets: np.ndarray, alpha: float, gamma: float, finite_topics: int | None, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Labels 0..K-1, and the weights of these topics and of all others together."""
+    if finite_topics is None:
+        labels, tables_per_topic = draw_franchise(offsets, alpha, gamma, rng)
+        return labels, rng.dirichlet([*tables_per_topic, gamma])
+    weights = rng.dirichlet(np.full(finite_topics, gamma / finite_topics))
+    drawn: list[int] = []
+    for size in np.diff(offsets):
+        urn = alpha * weights
+        for _ in range(int(size)):
+            drawn.append(_draw(urn.tolist(), rng))
+            urn[drawn[-1]] += 1.0
+    topics, labels = np.unique(drawn, return_inverse=True)
+    return labels.astype(np.int32), np.append(weights[topics], max(0.0, 1.0 - weights[topics].sum()))
 
 
 def draw_franchise(

@@ -39,13 +39,18 @@ def count_visits(
     gamma: float,
     draws: int = 40_000,
     seed: int = 0,
+    finite_topics: int | None = None,
 ) -> Visits:
-    """Run a sampler on a tiny data set and compare its visits with the enumerated posterior."""
-    exact = Enumeration(tiny_model(family, observations, groups, alpha, gamma), alpha, gamma)
+    """Run a sampler on a tiny data set and compare its visits with the enumerated posterior.
+
+    With `finite_topics`, that of the finite model of this order.
+    """
+    exact = Enumeration(tiny_model(family, observations, groups, alpha, gamma), alpha, gamma, finite_topics)
     posterior = sample(
         Groups(observations, groups),
         family,
         sampler=sampler,
+        finite_topics=100 if finite_topics is None else finite_topics,
         alpha=alpha,
         gamma=gamma,
         draws=draws,

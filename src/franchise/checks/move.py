@@ -23,7 +23,7 @@ from franchise.engines.threads import Threads
 from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
-from franchise.moves.base import HDP, Move
+from franchise.moves.base import FINITE, HDP, Move
 from franchise.moves.compose import Composed, in_turn, moves_of
 from franchise.state.base import State
 from franchise.state.convert import convert
@@ -79,12 +79,12 @@ def check_move(
     import pandas as pd
 
     schedule = in_turn(move)
-    _check_claim(schedule)
+    finite_topics = _claimed_order(schedule)
     repetitions = check_integer("repetitions", repetitions, minimum=100)
     rng = np.random.default_rng(seed)
     family, observations, groups = tiny_data(family, observations, groups, rng)
     alpha, gamma = check_positive("alpha", alpha), check_positive("gamma", gamma)
-    exact = Enumeration(tiny_model(family, observations, groups, alpha, gamma), alpha, gamma)
+    exact = Enumeration(tiny_model(family, observations, groups, alpha, gamma), alpha, gamma, finite_topics)
     for part in moves_of(schedule):
         part.check_family(exact.model.family)
     view = next(moves_of(schedule)).views[0]
@@ -120,13 +120,19 @@ def tiny_data(
     return family, observations, groups
 
 
-def _check_claim(schedule: Composed) -> None:
+def _claimed_order(schedule: Composed) -> int | None:
+    """The model that all moves claim to be exact for: the order of a finite one, or None for the HDP."""
+    orders = set()
     for part in moves_of(schedule):
-        if part.exact_for != HDP:
+        if part.exact_for not in (HDP, FINITE):
             raise InputError(
-                f"check_move tests moves that claim to be exact for the HDP; {type(part).__name__} is "
+                f"check_move tests moves that claim to be exact; {type(part).__name__} is "
                 f"{'approximate' if part.exact_for is None else 'exact for ' + part.exact_for}."
             )
+        orders.add(part.topics if part.exact_for == FINITE else None)  # type: ignore[attr-defined]
+    if len(orders) > 1:
+        raise InputError("check_move: all moves must be exact for one and the same model.")
+    return orders.pop() if orders else None
 
 
 def _one_sweep(

@@ -6,6 +6,7 @@ from franchise.moves.concentrations import Concentrations, EvenWeights, TopicWei
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.documents import DocumentSweep, SettledSweep
+from franchise.moves.finite import FiniteConcentrations, FiniteSweep
 from franchise.moves.launched_splits import LaunchedSplits
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.topic_prior import TopicPrior
@@ -16,6 +17,8 @@ __all__ = [
     "DirectAssignment",
     "DocumentSweep",
     "EvenWeights",
+    "FiniteConcentrations",
+    "FiniteSweep",
     "LaunchedSplits",
     "Move",
     "MoveReport",

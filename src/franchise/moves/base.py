@@ -32,6 +32,9 @@ from franchise.streams import Streams
 HDP = "HDP"
 """The model whose posterior most moves leave invariant: the hierarchical Dirichlet process mixture."""
 
+FINITE = "finite symmetric Dirichlet"
+"""A model with a given number of topics, which approximates it."""
+
 
 @dataclass
 class MoveReport:

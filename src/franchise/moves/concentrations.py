@@ -61,11 +61,17 @@ def _positive_gamma(shape: float, rate: float, rng: np.random.Generator) -> floa
     return max(float(rng.standard_gamma(shape)) / rate, np.finfo(np.float64).tiny)
 
 
-def draw_concentrations(model: Model, state: State, table_count: int, rng: np.random.Generator) -> None:
-    """Draw those of alpha and gamma that are learned, given the tables; the state takes the new values."""
+def draw_concentrations(
+    model: Model, state: State, table_count: int, rng: np.random.Generator, clusters: int | None = None
+) -> None:
+    """Draw those of alpha and gamma that are learned, given the tables; the state takes the new values.
+
+    `clusters` stands for the number of topics in the draw of gamma, where that is not the state's.
+    """
     if isinstance(model.gamma, Gamma):
+        topics = state.topic_count if clusters is None else clusters
         state.top_concentration = draw_top_concentration(
-            state.top_concentration, table_count, state.topic_count, model.gamma, rng
+            state.top_concentration, table_count, topics, model.gamma, rng
         )
     if isinstance(model.alpha, Gamma):
         sizes = np.diff(model.data.offsets)

@@ -108,8 +108,8 @@ class SettledSweep(Move):
         work = Work(model, state, streams, engine)
         log_rest = math.log1p(-self.frozen)
         heights = _settled_topics(work, log_rest).astype(np.float64)
-        if _is_sparse(self.sparse, model):
-            _sweep_settled_categories(work, heights, log_rest)
+        if is_sparse(self.sparse, model):
+            sweep_settled_categories(work, heights, log_rest)
         else:
             sweep_any(work, heights, log_rest)
         return MoveReport()
@@ -152,7 +152,7 @@ class DocumentSweep(Move):
         """Draw slices, fresh topics as far as they reach, parameters; sweep; drop what is empty."""
         work = Work(model, state, streams, engine)
         cutoff = usual_cutoff(model, state) if self.cutoff is None else self.cutoff
-        if _is_sparse(self.sparse, model):
+        if is_sparse(self.sparse, model):
             _sweep_slices_categories(work, cutoff)
         else:
             _sweep_slices_any(work, cutoff)
@@ -170,7 +170,8 @@ def usual_cutoff(model: Model, state: Weights) -> float:
     return min(1.0, REACH * gamma / (float(tables) + gamma))
 
 
-def _is_sparse(asked: bool | None, model: Model) -> bool:
+def is_sparse(asked: bool | None, model: Model) -> bool:
+    """Whether to use the kernels for categories."""
     return (model.family.sparse and model.data.n_observations > FEW) if asked is None else asked
 
 
@@ -448,7 +449,8 @@ def _take_sizes(state: Weights, cells: list[CellsOfBlock]) -> None:
     state.statistics.inverse_mass[:] = 1.0 / (sizes + state.statistics.prior_mass[0])
 
 
-def _sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -> None:
+def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -> None:
+    """Sweep over the topics of height 1 with the kernel for categories."""
     state = work.state
     topics = np.flatnonzero(heights)
     gammas, totals = _draw_gammas(work, topics)

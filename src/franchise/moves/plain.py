@@ -33,7 +33,9 @@ def to_plain(part: Move | Composed) -> dict[str, Any]:
 
 def from_plain(plain: dict[str, Any]) -> Any:
     """The move or composition that `to_plain` was given."""
-    settings = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()}
+    settings: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()
+    }
     name = settings.pop("move")
     if name in _COMPOSITIONS:
         settings["parts"] = tuple(from_plain(inner) for inner in settings["parts"])

@@ -13,6 +13,7 @@ from franchise.priors import Gamma
 from franchise.recipes.base import Recipe
 from franchise.recipes.crf import CRF
 from franchise.recipes.direct import DIRECT
+from franchise.recipes.finite import FINITE
 from franchise.recipes.parallel import PARALLEL
 from franchise.recipes.split_merge import SPLIT_MERGE
 from franchise.state.base import State
@@ -21,7 +22,7 @@ from franchise.validation import check_choice, describe
 if TYPE_CHECKING:
     import pandas as pd
 
-RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (CRF, SPLIT_MERGE, DIRECT, PARALLEL)}
+RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (CRF, SPLIT_MERGE, DIRECT, PARALLEL, FINITE)}
 
 AUTO = "auto"
 
@@ -32,7 +33,7 @@ class Sampler(NamedTuple):
     name: str
     schedule: InTurn
     view: type[State]  # the view a chain starts in
-    start: str | None  # where it starts when nothing is said
+    start: Any  # where it starts when nothing is said
 
 
 def resolve(sampler: Any, model: Model) -> Sampler:
@@ -43,7 +44,8 @@ def resolve(sampler: Any, model: Model) -> Sampler:
     if isinstance(sampler, str):
         name = check_choice("sampler", sampler, [AUTO, *RECIPES])
         recipe = RECIPES["direct" if name == AUTO else name]
-        resolved = Sampler(recipe.name, in_turn(*recipe.moves(model)), recipe.view, recipe.start)
+        start = None if recipe.start is None else recipe.start(model)
+        resolved = Sampler(recipe.name, in_turn(*recipe.moves(model)), recipe.view, start)
     else:
         parts = [sampler] if isinstance(sampler, (Move, Composed)) else sampler
         if not isinstance(parts, (list, tuple)) or not parts:

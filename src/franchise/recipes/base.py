@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from franchise.model import Model
 from franchise.moves.base import Move
@@ -21,7 +22,9 @@ class Recipe:
     name: str
     moves: Callable[[Model], list[Move | Composed]]
     view: type[State]  # the view a chain starts in
-    start: str | None  # where it starts when nothing is said; None chooses a number of topics
+    start: (
+        Callable[[Model], Any] | None
+    )  # where it starts when nothing is said; None chooses a number of topics
     exact: str  # the model it samples exactly, or "approximate"
     parallel: bool
     opens_topics: bool

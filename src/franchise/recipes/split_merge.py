@@ -11,7 +11,7 @@ SPLIT_MERGE = Recipe(
         model, [CrfGibbs(), SplitMerge(), *moves_above_topics(model, in_weights_view=False)]
     ),
     view=Seating,
-    start="sequential",
+    start=lambda model: "sequential",
     exact="HDP",
     parallel=False,
     opens_topics=True,

@@ -1,0 +1,231 @@
+"""Speed of the sampler "parallel", and what it finds in a given time.
+
+    python benchmarks/parallel.py [--data FOLDER] [--part NAME ...]
+
+Parts:
+  speed    full sweeps on one core beside tomotopy's HDPModel, rounds alternating in one run; and on two threads
+  growth   how the time of a sweep goes with the number of topics and of words, and how memory does
+  ap       document completion on the AP corpus, prior 0.01, after a minute on two cores; also from 1 and 300 topics
+  planted  100 planted topics in 5.5 million words, no number of topics given: what is found in two minutes on two
+           cores, compilation excluded; from 1 and 300 topics beside it
+
+Words per second count full sweeps with everything in them: topics, table counts, topic weights, concentrations, the
+splits and merges that are tried in one sweep out of five, and the trace.  What is said of tomotopy in collapsed.py
+holds here, too: it does not sample the same posterior.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import statistics
+import time
+import tracemalloc
+import warnings
+
+import numpy as np
+from collapsed import Theirs
+from corpora import load_corpus
+
+import franchise as fr
+from franchise.data.splits import halve_documents, hold_out_documents
+from franchise.diagnostics import document_completion
+
+ROUNDS, SWEEPS, BURN_IN = 7, 20, 40
+
+
+class Ours:
+    """A chain of "parallel" that is run on, round by round."""
+
+    def __init__(self, corpus: fr.Corpus, topics: int, prior: float, burn_in: int = BURN_IN) -> None:
+        self.corpus, self.family = corpus, fr.Categorical(corpus.vocabulary_size, prior)
+        self.state: object = topics
+        self.rounds = 0
+        self.run(burn_in, workers=2)
+
+    def run(self, sweeps: int, workers: int) -> float:
+        """Words per second over so many sweeps."""
+        self.rounds += 1
+        posterior = fr.sample(
+            self.corpus,
+            self.family,
+            sampler="parallel",
+            start=self.state,
+            draws=sweeps,
+            warmup=0,
+            chains=1,
+            seed=self.rounds,
+            workers=workers,
+            progress=False,
+        )
+        self.state, self.topics = posterior.states[0], int(posterior.trace["n_topics"][0, -1])
+        seconds = posterior.trace["seconds"][0]
+        return (sweeps - 1) * self.corpus.n_tokens / (seconds[-1] - seconds[0])
+
+
+def compare_speed(name: str, corpus: fr.Corpus) -> None:
+    """Ours on one core and on two, theirs on one."""
+    print(
+        f"\nFull sweeps, {name}, prior 0.1, {ROUNDS} rounds of {SWEEPS} sweeps; medians of million words a second:"
+    )
+    ours, theirs = Ours(corpus, 100, 0.1), Theirs(corpus, 100, 0.1)
+    rounds = (
+        np.array([(ours.run(SWEEPS, 1), ours.run(SWEEPS, 2), theirs.round()) for _ in range(ROUNDS)]) / 1e6
+    )
+    one, two, other = np.median(rounds, axis=0)
+    print(
+        f"  one thread {one:.1f}, two {two:.1f}, at {ours.topics} topics; tomotopy {other:.1f}, at {theirs.topics}"
+    )
+    against_theirs, against_one = (np.median(rounds[:, a] / rounds[:, b]) for a, b in ((0, 2), (1, 0)))
+    print(
+        f"  one thread over tomotopy: {against_theirs:.2f} (needed: 2.5); "
+        f"two threads over one: {against_one:.2f} (needed: 1.8)"
+    )
+
+
+def show_growth(corpus: fr.Corpus) -> None:
+    """Time by topics and by words, and memory."""
+    print("\nBy topics (one thread; the number started with, and the number there after 10 sweeps):")
+    for topics in (50, 100, 200, 500):
+        ours = Ours(corpus, topics, 0.05, burn_in=10)
+        speed = statistics.median(ours.run(10, 1) for _ in range(3))
+        print(
+            f"  {topics:4d} ({ours.topics}): {speed / 1e6:5.1f} M words/s, "
+            f"{corpus.n_tokens / speed * 1e3:6.1f} ms a sweep"
+        )
+    print(
+        "\nBy words (synthetic, 100 topics, vocabulary 10,000, two threads); memory beyond data and topics:"
+    )
+    for documents in (2_600, 26_000, 131_000):
+        planted = fr.synthetic.planted_topics(0, documents=documents, vocabulary=10_000, topics=100).data
+        ours = Ours(planted, 100, 0.1, burn_in=5)
+        speed = ours.run(10, 2)
+        print(
+            f"  {planted.n_tokens / 1e6:5.1f} M words: {speed / 1e6:5.1f} M words/s; "
+            f"{bytes_a_word(ours):.1f} bytes a word"
+        )
+
+
+def bytes_a_word(ours: Ours) -> float:
+    """Peak memory of a run beyond the data and the topics' own arrays, by word."""
+    gc.collect()
+    tracemalloc.start()
+    ours.run(3, 2)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    statistics_of_topics = ours.state.statistics.counts  # type: ignore[attr-defined]
+    per_topic = 4 * statistics_of_topics.size  # what every (V, K) array of single precision takes
+    return (peak - 6 * per_topic) / ours.corpus.n_tokens
+
+
+def fit(
+    corpus: fr.Corpus, family: fr.Family, start: int | None, seconds: float, seed: int = 0
+) -> fr.Posterior:
+    """What "parallel" has after so many seconds, half of them warm-up as it sees it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fr.sample(
+            corpus,
+            family,
+            sampler="parallel",
+            start=start,
+            warmup=150,
+            draws=100_000,
+            chains=1,
+            seed=seed,
+            workers=2,
+            time_limit=seconds,
+            progress=False,
+        )
+
+
+def compile_first(corpus: fr.Corpus, family: fr.Family) -> None:
+    """Run every kernel once, so that no clock counts compilation."""
+    few = corpus.subset(np.arange(corpus.n_documents) < 100)
+    fr.sample(few, family, sampler="parallel", draws=30, warmup=20, chains=1, progress=False)
+
+
+def describe_start(start: int | None) -> str:
+    """A start in words."""
+    return "the default start" if start is None else f"{start} topic{'s' if start > 1 else ''}"
+
+
+def complete_ap(name: str, corpus: fr.Corpus) -> None:
+    """Perplexity of held-out halves after a minute."""
+    train, held_out = hold_out_documents(corpus)
+    family = fr.Categorical(corpus.vocabulary_size, 0.01)
+    compile_first(train, family)
+    print(f"\nDocument completion, {name}, prior 0.01, 60 s on two cores (needed: perplexity 2450):")
+    for start, seed in ((None, 0), (None, 1), (None, 2), (1, 0), (300, 0)):
+        posterior = fit(train, family, start, 60.0, seed)
+        score = document_completion(posterior, held_out)
+        topics = int(posterior.trace["n_topics"][0, -1])
+        print(f"  {describe_start(start)}, seed {seed}: perplexity {score.perplexity:.0f}, {topics} topics")
+
+
+def find_planted() -> None:
+    """Planted topics recovered, and perplexity beside that of the truth."""
+    from scipy.optimize import linear_sum_assignment
+
+    planted = fr.synthetic.planted_topics(0)
+    train, held_out = hold_out_documents(planted.data)
+    truth = planted.topics / np.linalg.norm(planted.topics, axis=1, keepdims=True)
+    best = true_perplexity(planted, held_out)
+    family = fr.Categorical(train.vocabulary_size, 0.01)
+    compile_first(train, family)
+    print(f"\n{planted}: {planted.data.n_tokens / 1e6:.1f} M words; perplexity of the truth {best:.0f}")
+    print(
+        "120 s on two cores, prior 0.01 (needed: 80 topics at cosine 0.9, one to one; perplexity within 15 %):"
+    )
+    for start in (None, 1, 300):
+        begun = time.perf_counter()
+        posterior = fit(train, family, start, 118.0)
+        took = time.perf_counter() - begun
+        counts = posterior.states[0].statistics.counts[:, posterior.states[0].occupied].T.astype(np.float64)
+        cosines = truth @ (counts / np.linalg.norm(counts, axis=1, keepdims=True)).T
+        rows, columns = linear_sum_assignment(-cosines)
+        found = int((cosines[rows, columns] >= 0.9).sum())
+        perplexity = document_completion(posterior, held_out).perplexity
+        print(
+            f"  {describe_start(start)}: {found} recovered of {len(truth)}, {len(counts)} topics, perplexity "
+            f"{perplexity:.0f} ({perplexity / best - 1:+.1%}), {took:.0f} s"
+        )
+
+
+def true_perplexity(planted: fr.synthetic.Planted, held_out: fr.Corpus) -> float:
+    """Document completion with the true topics, and document weights fitted as for a draw."""
+    from franchise.diagnostics.heldout import _ROUNDS, _TOLERANCE
+    from franchise.kernels.heldout import fit_document_weights
+
+    first, second = halve_documents(held_out)
+    assert planted.weights is not None
+    prior = 5.0 * np.maximum(planted.weights.mean(axis=0), 1e-6)
+    weights = np.empty((first.n_documents, len(prior)))
+    words = np.ascontiguousarray(planted.topics.T)
+    cells = first.cells
+    offsets, ids, counts = cells.offsets.copy(), cells.word.astype(np.int64), cells.count.astype(np.float64)
+    fit_document_weights(offsets, ids, counts, words, prior, _ROUNDS, _TOLERANCE, weights)
+    documents, scored = second.group_of_observation, second.observations
+    return float(np.exp(-np.log(np.einsum("ik,ik->i", weights[documents], words[scored])).mean()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", help="folder with the AP corpus in ap/ (or set FRANCHISE_DATA)")
+    parts = ("speed", "growth", "ap", "planted")
+    parser.add_argument("--part", nargs="+", choices=parts, default=parts, help="which parts to run")
+    arguments = parser.parse_args()
+    name, corpus = load_corpus(arguments.data)
+    print(f"{name}: {corpus}")
+    if "speed" in arguments.part:
+        compare_speed(name, corpus)
+    if "growth" in arguments.part:
+        show_growth(corpus)
+    if "ap" in arguments.part:
+        complete_ap(name, corpus)
+    if "planted" in arguments.part:
+        find_planted()
+
+
+if __name__ == "__main__":
+    main()

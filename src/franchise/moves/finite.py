@@ -1,0 +1,162 @@
+"""The finite model: L topics, symmetric Dirichlet weights (Fox et al.; the FSD of Chang & Fisher).
+
+    beta ~ Dirichlet(gamma / L, ..., gamma / L),  pi_j ~ Dirichlet(alpha beta),  z_ji ~ pi_j
+
+Algorithms page, section 5.  Its posterior is that of the HDP only in the limit of many topics, so these moves are
+exact for the finite model and approximate for the HDP.  Topics without observations are not kept: they are
+exchangeable, so the sum of their weights (`state.unseen_weight`) is enough, and a sweep shares it out over them
+again, as Dirichlet(gamma / L, ..., gamma / L).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from franchise.draws import draw_log_gammas
+from franchise.errors import InputError
+from franchise.families.base import Family
+from franchise.model import Model
+from franchise.moves.base import FINITE, Move, MoveReport, check_sparse
+from franchise.moves.concentrations import draw_concentrations
+from franchise.moves.documents import Work, drop_empty_topics, is_sparse, sweep_any, sweep_settled_categories
+from franchise.state.cells import new_cell_tables
+from franchise.state.weights import Weights
+from franchise.streams import Streams
+from franchise.validation import check_integer
+
+_WEIGHTS = 2**31
+
+
+@dataclass(frozen=True)
+class FiniteSweep(Move):
+    """Draw the topics of all observations, over all L topics: parameters drawn, documents' weights integrated out.
+
+    View: weights. Exact for the finite model. Costs as `SettledSweep`. Parallel over blocks.
+
+    Parameters
+    ----------
+    topics : int
+        The order L of the model.
+    sparse : bool or None
+        Whether to use the kernels for categories; None uses them where the family allows and there are more than
+        1000 observations. One law either way.
+    """
+
+    topics: int = 100
+    sparse: bool | None = None
+
+    views = (Weights,)
+    exact_for = FINITE
+    learns = ("observations",)
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        check_integer("topics", self.topics, minimum=1)
+
+    def check_family(self, family: Family) -> None:
+        """The kernels for categories need categories."""
+        super().check_family(family)
+        check_sparse(self, family, self.sparse)
+
+    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+        """Share out the weight of the empty topics; draw parameters; sweep."""
+        check_order(state, self.topics)
+        slots = share_out_unseen(model, state, self.topics, streams.generator(_WEIGHTS))
+        heights = np.zeros(state.capacity)
+        heights[slots] = 1.0
+        work = Work(model, state, streams, engine)
+        if is_sparse(self.sparse, model):
+            sweep_settled_categories(work, heights, log_rest=0.0)
+        else:
+            sweep_any(work, heights, log_rest=0.0)
+        drop_empty_topics(state)
+        return MoveReport()
+
+
+@dataclass(frozen=True)
+class FiniteConcentrations(Move):
+    """Draw table counts, those of alpha and gamma that are learned, and the topic weights, in the finite model.
+
+    gamma: r_k tables of m_k customers at concentration gamma / L are drawn for every topic, and gamma given m and
+    sum r_k is drawn as in the HDP given m and K; to use K itself is wrong. View: weights. Any family.
+
+    Parameters
+    ----------
+    topics : int
+        The order L of the model.
+    """
+
+    topics: int = 100
+
+    views = (Weights,)
+    exact_for = FINITE
+    learns = ("concentrations",)
+    needs_conjugacy = False
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        check_integer("topics", self.topics, minimum=1)
+
+    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+        """Draw m; r; gamma and alpha; beta."""
+        check_order(state, self.topics)
+        rng = streams.generator()
+        tables = new_cell_tables(state, model.data, rng).per_topic
+        clusters = draw_clusters(tables, state.top_concentration / self.topics, rng)
+        draw_concentrations(model, state, int(tables.sum()), rng, clusters)
+        state.topic_weights, state.unseen_weight = draw_finite_weights(
+            tables, state.top_concentration, self.topics, rng
+        )
+        return MoveReport()
+
+
+def check_order(state: Weights, topics: int) -> None:
+    """InputError if a state has more topics than the model."""
+    if state.topic_count > topics:
+        raise InputError(
+            f"the finite model has {topics} topics, but the chain has {state.topic_count}. Start with fewer, or "
+            f"give a larger finite_topics."
+        )
+
+
+def share_out_unseen(model: Model, state: Weights, topics: int, rng: np.random.Generator) -> np.ndarray:
+    """Give weights to the empty topics; the slots of all topics."""
+    occupied = state.occupied
+    while state.capacity < topics:
+        state.make_room(model.family)
+    empty = np.flatnonzero(state.observations_per_topic == 0)[: topics - len(occupied)]
+    if len(empty) > 0:
+        logs = draw_log_gammas(np.full(len(empty), state.top_concentration / topics), rng)
+        shares = np.exp(logs - logs.max())
+        state.topic_weights[empty] = state.unseen_weight[0] * shares / shares.sum()
+        state.unseen_weight[0] = 0.0
+    return np.concatenate([occupied, empty])
+
+
+def draw_clusters(tables: np.ndarray, concentration: float, rng: np.random.Generator) -> int:
+    """The sum of r_k: tables of m_k customers at the given concentration, over all topics."""
+    total = 0
+    for count in tables[tables > 0].tolist():
+        seated = np.arange(count)
+        total += int(np.count_nonzero(rng.random(count) * (concentration + seated) < concentration))
+    return total
+
+
+def draw_finite_weights(
+    tables: np.ndarray, gamma: float, topics: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """beta ~ Dirichlet(gamma / L + m_k): by slot, and the sum of those of the empty topics (1,)."""
+    occupied = np.flatnonzero(tables)
+    shapes = tables[occupied] + gamma / topics
+    empty = topics - len(occupied)
+    if empty > 0:
+        shapes = np.append(shapes, empty * gamma / topics)
+    logs = draw_log_gammas(shapes, rng)
+    shares = np.exp(logs - logs.max())
+    shares /= shares.sum()
+    weights = np.zeros(len(tables))
+    weights[occupied] = shares[: len(occupied)]
+    return weights, shares[len(occupied) :] if empty > 0 else np.zeros(1)
