@@ -177,6 +177,16 @@ def test_sparse_kernels_are_for_categories():
         draws(data, family, [DocumentSweep(sparse=True)], 1)
 
 
+@pytest.mark.parametrize("sampler", ["parallel", "finite", [DocumentSweep()], [SettledSweep()]])
+def test_a_family_must_draw_parameters(sampler):
+    class NoDraws(fr.Poisson):
+        draw_parameters = fr.Family.draw_parameters
+
+    data, _ = groups("poisson")
+    with pytest.raises(fr.InputError, match="NoDraws has no draw_parameters"):
+        draws(data, NoDraws(), sampler, 1)
+
+
 def test_a_fault_in_a_block_ends_the_run_and_is_named(small_blocks, monkeypatch):
     import threading
 

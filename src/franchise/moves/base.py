@@ -81,6 +81,16 @@ def check_sparse(move: Move, family: Family, sparse: bool | None) -> None:
         )
 
 
+def check_draws(move: Move, family: Family) -> None:
+    """InputError if a family cannot draw the parameters of topics."""
+    if type(family).draw_parameters is Family.draw_parameters:
+        raise InputError(
+            f"{type(move).__name__} draws the topics' parameters, but {type(family).__name__} has no "
+            f"draw_parameters. "
+            f"Write that method (franchise.check_family tests it), or use the sampler 'direct' or 'crf'."
+        )
+
+
 def sweep_with_room(model: Model, state: Seating | Weights, sweep: Callable[[int], int]) -> None:
     """Run a kernel over all observations, making room for topics whenever it stops for want of slots.
 

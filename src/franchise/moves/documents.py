@@ -44,7 +44,7 @@ from franchise.kernels.documents import Cells, Densities, Fresh, Live, Order
 from franchise.kernels.gammas import BEYOND, draw_rows, draw_rows_by_table
 from franchise.kernels.xoshiro import fill_coarse_uniforms
 from franchise.model import Model
-from franchise.moves.base import Move, MoveReport, check_sparse
+from franchise.moves.base import Move, MoveReport, check_draws, check_sparse
 from franchise.state.base import CellTables, PreparedData
 from franchise.state.blocks import cut_blocks
 from franchise.state.weights import Weights
@@ -99,8 +99,9 @@ class SettledSweep(Move):
             raise InputError(f"frozen must be below 1, or nothing is drawn; got {self.frozen}.")
 
     def check_family(self, family: Family) -> None:
-        """The kernels for categories need categories."""
+        """Parameters must be drawn; the kernels for categories need categories."""
         super().check_family(family)
+        check_draws(self, family)
         check_sparse(self, family, self.sparse)
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
@@ -144,8 +145,9 @@ class DocumentSweep(Move):
             check_positive("cutoff", self.cutoff)
 
     def check_family(self, family: Family) -> None:
-        """The kernels for categories need categories."""
+        """Parameters must be drawn; the kernels for categories need categories."""
         super().check_family(family)
+        check_draws(self, family)
         check_sparse(self, family, self.sparse)
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:

@@ -19,7 +19,7 @@ from franchise.draws import draw_log_gammas
 from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.model import Model
-from franchise.moves.base import FINITE, Move, MoveReport, check_sparse
+from franchise.moves.base import FINITE, Move, MoveReport, check_draws, check_sparse
 from franchise.moves.concentrations import draw_concentrations
 from franchise.moves.documents import Work, drop_empty_topics, is_sparse, sweep_any, sweep_settled_categories
 from franchise.state.cells import new_cell_tables
@@ -57,8 +57,9 @@ class FiniteSweep(Move):
         check_integer("topics", self.topics, minimum=1)
 
     def check_family(self, family: Family) -> None:
-        """The kernels for categories need categories."""
+        """Parameters must be drawn; the kernels for categories need categories."""
         super().check_family(family)
+        check_draws(self, family)
         check_sparse(self, family, self.sparse)
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
