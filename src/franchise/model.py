@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -51,3 +52,11 @@ class Model:
         listed = np.empty(len(categories), np.int32 if len(categories) < 2**31 else np.int64)
         list_by_category(categories, offsets[:-1].copy(), listed)
         return CategoryIndex(listed, offsets)
+
+
+def usual_topics(n_observations: int) -> int:
+    """Topics to start with when nothing is said: sqrt(N), at most 100.
+
+    Rather too many than too few: one observation at a time, topics merge easily and split hardly ever.
+    """
+    return min(math.isqrt(n_observations - 1) + 1, 100)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.chains.start import make_start, start_streams, starts_of_chains, usual_topics
+from franchise.chains.start import make_start, start_streams, starts_of_chains
 from franchise.checks.enumeration import canonical
+from franchise.model import usual_topics
 from franchise.sampling import make_model
 from franchise.state import Seating, Weights
 

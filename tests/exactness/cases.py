@@ -44,3 +44,8 @@ CASES = {
 }
 
 THREE = ("categorical", "poisson", "gaussian-known-precision")
+
+NOT_CONJUGATE = Case(
+    fr.GaussianIndependent(1, 0.0, 0.1, 2.0, 1.0), np.array([-2.0, 2.0, -1.5, 2.5, 2.2, -2.0])
+)
+"""A family whose parameters cannot be integrated out; its enumeration integrates numerically."""

@@ -22,7 +22,7 @@ from franchise.moves import (
 )
 from franchise.recipes import resolve
 from tests.exactness import launch_bugs, planted
-from tests.exactness.cases import CASES, THREE
+from tests.exactness.cases import CASES, NOT_CONJUGATE, THREE
 from tests.exactness.split_merge_bugs import Buggy
 
 OFFSETS = [0, 4, 6]
@@ -43,6 +43,12 @@ def test_concentrations(sampler, family):
     case = CASES[family]
     table = joint_test(case.family, case.observations, sampler)
     assert {"alpha", "gamma", "topics"} <= set(table.index)
+
+
+def test_a_family_that_is_not_conjugate():
+    joint_test(*NOT_CONJUGATE, "parallel", draws=4000)
+    moves = [FiniteSweep(4), FiniteConcentrations(4)]
+    joint_test(*NOT_CONJUGATE, moves, draws=4000, finite=4)
 
 
 @pytest.mark.parametrize("family", THREE)

@@ -14,7 +14,7 @@ from franchise.moves import (
     TopicWeights,
 )
 from tests.exactness import document_bugs, launch_bugs, planted
-from tests.exactness.cases import CASES, GROUPS, THREE
+from tests.exactness.cases import CASES, GROUPS, NOT_CONJUGATE, THREE
 from tests.exactness.split_merge_bugs import Buggy
 
 LIMIT = 0.03
@@ -31,6 +31,14 @@ def run(family: str, sampler, alpha: float, gamma: float, draws: int = 40_000) -
 @pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])
 def test_frequencies(sampler, family):
     visits = run(family, sampler, 1.0, 1.0)
+    assert visits.distance < LIMIT
+    assert visits.distance < visits.threshold
+
+
+@pytest.mark.parametrize(("sampler", "order"), [("parallel", None), ("finite", 4)])
+def test_frequencies_of_a_family_that_is_not_conjugate(sampler, order):
+    settings = {"alpha": 1.0, "gamma": 1.0, "draws": 15_000, "seed": 7, "finite_topics": order}
+    visits = count_visits(sampler, *NOT_CONJUGATE, GROUPS, **settings)
     assert visits.distance < LIMIT
     assert visits.distance < visits.threshold
 

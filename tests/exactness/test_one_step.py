@@ -21,7 +21,7 @@ from franchise.moves import (
     in_turn,
 )
 from tests.exactness import document_bugs, launch_bugs, planted
-from tests.exactness.cases import CASES, GROUPS, THREE
+from tests.exactness.cases import CASES, GROUPS, NOT_CONJUGATE, THREE
 from tests.exactness.split_merge_bugs import Buggy
 
 MOVES = {
@@ -59,6 +59,31 @@ def test_every_family(move, family):
 @pytest.mark.parametrize(("alpha", "gamma"), [(0.1, 20.0), (20.0, 0.1), (4.0, 4.0)])
 def test_every_move_at_extreme_concentrations(move, alpha, gamma):
     fr.check_move(MOVES[move], alpha=alpha, gamma=gamma, repetitions=6000, seed=2)
+
+
+@pytest.mark.parametrize(
+    "move", [DocumentSweep(), SettledSweep(frozen=0.3), FiniteSweep(6)], ids=lambda move: type(move).__name__
+)
+def test_a_family_that_is_not_conjugate(move):
+    settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": 4000, "seed": 1}
+    table = fr.check_move(move, *NOT_CONJUGATE, GROUPS, **settings)
+    assert "log density of the first observation" in table.index
+
+
+class WrongMetropolis(fr.GaussianIndependent):
+    """The Jacobian of log tau forgotten."""
+
+    def _log_target(self, statistics, means, logs, limit):
+        return super()._log_target(statistics, means, logs, limit) - logs
+
+
+def test_a_wrong_metropolis_step_is_caught():
+    family = WrongMetropolis(1, 0.0, 0.1, 2.0, 1.0)
+    move = in_turn(*[SettledSweep(frozen=0.3)] * 3)
+    with pytest.raises(CheckFailed, match="log density of the first observation"):
+        fr.check_move(move, family, NOT_CONJUGATE.observations, GROUPS, repetitions=4000, seed=1)
+    with pytest.raises(CheckFailed, match="moves of parameters"):
+        fr.check_family(family, NOT_CONJUGATE.observations)
 
 
 @pytest.mark.parametrize("family", THREE)

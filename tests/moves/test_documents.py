@@ -7,7 +7,15 @@ import pytest
 
 import franchise as fr
 from franchise.kernels import documents as kernels
-from franchise.moves import Concentrations, DocumentSweep, SettledSweep, TopicPrior, TopicWeights, at_random
+from franchise.moves import (
+    Concentrations,
+    DocumentSweep,
+    LaunchedSplits,
+    SettledSweep,
+    TopicPrior,
+    TopicWeights,
+    at_random,
+)
 from franchise.moves.documents import usual_cutoff
 from franchise.state import blocks
 
@@ -208,3 +216,30 @@ def test_the_finite_model_has_the_same_bits_and_no_more_topics(small_blocks):
     assert alone.trace["n_topics"].max() <= 15
     with pytest.raises(fr.InputError, match="finite_topics"):
         draws(data, family, "finite", 1, finite_topics=8)
+
+
+def test_parameters_that_are_kept_survive_an_interruption(tmp_path):
+    rng = np.random.default_rng(1)
+    data = fr.Groups(rng.normal(size=400) + 6.0 * rng.integers(0, 3, 400), np.repeat(np.arange(20), 20))
+    family = fr.GaussianIndependent(1)
+    settings = {
+        "sampler": "parallel",
+        "warmup": 0,
+        "chains": 1,
+        "seed": 3,
+        "progress": False,
+        "keep_labels": True,
+    }
+    whole = fr.sample(data, family, draws=12, **settings)
+    fr.sample(data, family, draws=5, run_dir=tmp_path / "run", **settings)
+    same(whole, fr.resume(tmp_path / "run", draws=12, progress=False))
+    assert np.isfinite(whole.trace["log_likelihood_per_observation"]).all()
+
+
+def test_collapsed_samplers_refuse_a_family_that_is_not_conjugate():
+    data = fr.Groups([1.0, 2.0, 3.0], [0, 0, 1])
+    for sampler in ("crf", "direct", "split-merge", [LaunchedSplits()]):
+        with pytest.raises(fr.InputError, match="conjugate"):
+            fr.sample(data, fr.GaussianIndependent(1), sampler=sampler, draws=2, progress=False)
+    table = fr.sampler_table().set_index("name")
+    assert table["non_conjugate"].to_dict()["parallel"]

@@ -1,6 +1,6 @@
 """Where chains start.
 
-None                 as a number K of topics: the square root of N, at most 100 (see `usual_topics`)
+None                 as a number K of topics: the square root of N, at most 100 (see `franchise.model.usual_topics`)
 a number K           each observation in one of K topics, uniformly
 "sequential"         each observation drawn given those before it (Wang & Blei, section 4), learned
                      concentrations being at least 10 meanwhile (`AT_LEAST`)
@@ -11,14 +11,13 @@ a list of these      one for each chain
 
 from __future__ import annotations
 
-import math
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.model import Model
+from franchise.model import Model, usual_topics
 from franchise.moves.base import Move
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
@@ -75,14 +74,6 @@ def make_start(start: Any, model: Model, view: type[State], to_grouped_order: An
         labels = to_grouped_order(_checked_labels(start, model.data.n_observations))
     home = Seating if view is Seating else Weights
     return home.from_topics(model.data, model.family, labels, model.start_alpha(), model.start_gamma())
-
-
-def usual_topics(n_observations: int) -> int:
-    """Topics to start with when nothing is said: sqrt(N), at most 100.
-
-    Rather too many than too few: one observation at a time, topics merge easily and split hardly ever.
-    """
-    return min(math.isqrt(n_observations - 1) + 1, 100)
 
 
 def start_sequentially(model: Model, view: type[State], streams: Streams) -> State:

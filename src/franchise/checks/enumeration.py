@@ -184,6 +184,8 @@ class Enumeration:
         )
         state.topic_weights[:topics] = beta[:-1]
         state.unseen_weight[0] = beta[-1]
+        if not self.model.family.conjugate:
+            state.parameters = self.model.family.draw_parameters(state.statistics, topics, rng)
         return state
 
     def _seating(

@@ -44,6 +44,7 @@ FALSE_ALARM = 1e-4
 """A correct family fails a law with this probability."""
 
 _DRAWS = 1500
+_MOVES = 8
 _SLOTS = 4
 _EMPTY, _ONE, _SOME, _BENCH = range(_SLOTS)
 _TILTS = (0.5, 2.0)
@@ -458,6 +459,8 @@ def _laws(family: Family, prepared: Any, rng: np.random.Generator) -> list[Findi
     if family.conjugate:
         findings.append(_parameters_fit_predictive(family, prepared, order, rng))
         findings.append(_predictive_fits_draws(family, prepared, order, rng))
+    elif type(family).move_parameters is not Family.move_parameters:
+        findings.append(_moves_keep_the_law(family, prepared, rng))
     findings.append(_parameters_fit_observations(family, prepared, rng))
     findings.append(_observations_fit_density(family, prepared, order, rng))
     return findings + _density_is_normalised(family, prepared, order, rng)
@@ -527,6 +530,31 @@ def _parameters_fit_observations(family: Family, prepared: Any, rng: np.random.G
     return _likely(
         "parameters given observations",
         "how often the parameter that made observations fits better than one drawn given them, and half",
+        p_values,
+    )
+
+
+def _moves_keep_the_law(family: Family, prepared: Any, rng: np.random.Generator) -> Finding:
+    """Parameters that made observations, and others moved on given theirs, fit alike, in independent samples."""
+    count = family.count(prepared)
+    used = min(count, 4)
+    fits = np.empty((_DRAWS, 2, 2))
+    for draw in range(_DRAWS):
+        for place in (0, 1):
+            parameters = family.draw_parameters(family.empty_statistics(1), 1, rng)
+            drawn = family.draw_observations(parameters, np.zeros(count, np.int64), rng, prepared)
+            if place == 1:
+                statistics = _filled(family, drawn, [range(used)], 1)
+                for _ in range(_MOVES):
+                    parameters = family.move_parameters(statistics, parameters, 1, rng)
+            fits[draw, place, 0] = sum(
+                verbs.log_density(parameters, drawn, index, 0) for index in range(used)
+            )
+            fits[draw, place, 1] = verbs.log_density(parameters, prepared, draw % count, 0)
+    p_values = [float(stats.ks_2samp(fits[:, 0, column], fits[:, 1, column]).pvalue) for column in (0, 1)]
+    return _likely(
+        "moves of parameters",
+        "how parameters fit the observations they made, before and after a move given these",
         p_values,
     )
 

@@ -84,8 +84,9 @@ class JointTest:
         labels, beta = draw_labels(model.data.offsets, alpha, gamma, self.finite_topics, rng)
         prior = model.family.learned_prior
         eta = None if prior is None else rng.gamma(prior.shape, 1.0 / prior.rate)
-        model = self.redraw_data(model, labels, eta, rng)
+        model, parameters = self.redraw_data(model, labels, eta, rng)
         state = Weights.from_topics(model.data, model.family, labels, alpha, gamma)
+        state.parameters = parameters
         if eta is not None:
             model.family.set_prior_value(state.statistics, eta)
         state.topic_weights[: len(beta) - 1] = beta[:-1]
@@ -93,8 +94,10 @@ class JointTest:
         return model, state
 
     @staticmethod
-    def redraw_data(model: Model, labels: np.ndarray, eta: float | None, rng: np.random.Generator) -> Model:
-        """The model with data drawn anew given the labels: phi_k ~ H, x ~ F(phi)."""
+    def redraw_data(
+        model: Model, labels: np.ndarray, eta: float | None, rng: np.random.Generator
+    ) -> tuple[Model, Any]:
+        """The model with new data given the labels: phi_k ~ H, x ~ F(phi); and phi, if states keep it."""
         family = model.family
         topics = int(labels.max()) + 1
         empty = family.empty_statistics(topics)
@@ -103,7 +106,7 @@ class JointTest:
         parameters = family.draw_parameters(empty, topics, rng)
         observations = family.draw_observations(parameters, labels, rng, model.data.observations)
         data = PreparedData(frozen(observations), model.data.offsets)
-        return Model(data, family, model.alpha, model.gamma)
+        return Model(data, family, model.alpha, model.gamma), None if family.conjugate else parameters
 
     def _successive(self, draws: int, rng: np.random.Generator) -> list[dict[str, float]]:
         if self.steps is None:
@@ -121,8 +124,10 @@ class JointTest:
             yield summarise(chain.model, chain.state)
             eta = None if family.learned_prior is None else family.prior_value(chain.state.statistics)
             labels = chain.state.topics(chain.model.data)
-            chain.model = self.redraw_data(chain.model, labels, eta, rng)
+            chain.model, parameters = self.redraw_data(chain.model, labels, eta, rng)
             chain.state.recount(chain.model.data)
+            if isinstance(chain.state, Weights):
+                chain.state.parameters = parameters
 
 
 def draw_labels(
@@ -184,7 +189,7 @@ def summarise(model: Model, state: State) -> dict[str, float]:
         "largest topic": float(sizes.max()),
         "first two together": float(labels[0] == labels[1]),
         "first and last together": float(labels[0] == labels[-1]),
-        "log likelihood per observation": log_likelihood(state) / model.data.n_observations,
+        "log likelihood per observation": log_likelihood(state, model.data) / model.data.n_observations,
     }
     if isinstance(model.alpha, Gamma):
         values["alpha"] = state.group_concentration

@@ -23,6 +23,7 @@ from franchise.engines.threads import Threads
 from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
+from franchise.kernels import verbs
 from franchise.moves.base import FINITE, HDP, Move
 from franchise.moves.compose import Composed, in_turn, moves_of
 from franchise.state.base import State
@@ -173,12 +174,19 @@ def _quantities_of(state: State, exact: Enumeration) -> dict[str, Any]:
         return {"tables": int(state.table_count[0]), "seats": _seats(state, exact)}
     assert isinstance(state, Weights)
     weights = state.topic_weights
-    return {
+    quantities = {
         "unseen weight": float(state.unseen_weight[0]),
         "weight of the first observation's topic": float(weights[state.topic_of_observation[0]]),
         "weight of the last observation's topic": float(weights[state.topic_of_observation[-1]]),
         "sum of squared weights": float((weights**2).sum()),
     }
+    if state.parameters is not None:
+        first = int(state.topic_of_observation[0])
+        observations = exact.model.data.observations
+        quantities["log density of the first observation"] = float(
+            verbs.log_density(state.parameters, observations, 0, first)
+        )
+    return quantities
 
 
 def _seats(state: Seating, exact: Enumeration) -> Partition:

@@ -5,6 +5,7 @@ from franchise.families.bernoulli import Bernoulli
 from franchise.families.categorical import Categorical
 from franchise.families.gaussian_diagonal import GaussianDiagonal
 from franchise.families.gaussian_full import GaussianFull
+from franchise.families.gaussian_independent import GaussianIndependent
 from franchise.families.gaussian_known_precision import GaussianKnownPrecision
 from franchise.families.multinomial import Multinomial
 from franchise.families.poisson import Poisson
@@ -18,6 +19,7 @@ __all__ = [
     "Family",
     "GaussianDiagonal",
     "GaussianFull",
+    "GaussianIndependent",
     "GaussianKnownPrecision",
     "Multinomial",
     "Poisson",

@@ -12,6 +12,11 @@ parameter before seeing any, H.  It is one class in one file:
 * ordinary methods, in NumPy: `prepare`, `empty_statistics`, `draw_parameters`, `draw_observations`,
   `settings`.
 
+A family whose parameters cannot be integrated out says ``conjugate = False`` and needs neither `log_predictive` nor
+`log_marginal`; where its `draw_parameters` is too slow for every sweep, it gives a Metropolis step,
+`move_parameters`.  Samplers that draw parameters take it, such as "parallel"; see
+`families/gaussian_independent.py`.
+
 `franchise.check_family` tests all of it: the chain rule, that adding and removing cancel, that draws fit the
 density, and more.  `families/poisson.py` is a good first one to read.
 
@@ -77,6 +82,15 @@ class Family:
     def draw_parameters(self, statistics: Any, limit: int, rng: np.random.Generator) -> Any:
         """Draw phi_k given its observations, for the slots k < limit; from the prior H if there are none."""
         raise NotImplementedError
+
+    def move_parameters(self, statistics: Any, parameters: Any, limit: int, rng: np.random.Generator) -> Any:
+        """Move phi_k, for the slots k < limit, by a step that leaves its law given its observations as it is.
+
+        Only for a family that is not conjugate: its parameters are kept, topics along the first axis, and moved in
+        every sweep, for example by Metropolis steps. Slots without observations get draws from H. The default is
+        for families whose `draw_parameters` is exact: a new draw.
+        """
+        return self.draw_parameters(statistics, limit, rng)
 
     def draw_observations(
         self, parameters: Any, topics: np.ndarray, rng: np.random.Generator, like: Any

@@ -11,6 +11,7 @@ from franchise.families.bernoulli import Bernoulli
 from franchise.families.categorical import Categorical
 from franchise.families.gaussian_diagonal import GaussianDiagonal
 from franchise.families.gaussian_full import GaussianFull
+from franchise.families.gaussian_independent import GaussianIndependent
 from franchise.families.gaussian_known_precision import GaussianKnownPrecision
 from franchise.families.multinomial import Multinomial
 from franchise.families.poisson import Poisson
@@ -25,6 +26,7 @@ FAMILIES: dict[str, type[Family]] = {
     "gaussian-known-precision": GaussianKnownPrecision,
     "gaussian-diagonal": GaussianDiagonal,
     "gaussian-full": GaussianFull,
+    "gaussian-independent": GaussianIndependent,
 }
 
 

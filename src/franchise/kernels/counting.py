@@ -34,3 +34,12 @@ def list_by_category(categories, ends, out):
         category = categories[index]
         out[ends[category]] = index
         ends[category] += 1
+
+
+@kernel
+def sum_log_densities(parameters, observations, topic_of_observation):
+    """log p(x | z, phi): the sum of the log densities of all observations under their topics."""
+    total = 0.0
+    for index in range(len(topic_of_observation)):
+        total += verbs.log_density(parameters, observations, index, np.int64(topic_of_observation[index]))
+    return total

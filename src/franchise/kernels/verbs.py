@@ -12,6 +12,8 @@ is always what the family's `prepare` returned, `index` a row of it, `topic` a s
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba.core import types
 from numba.extending import overload
 
@@ -33,8 +35,8 @@ def register(tuple_class: type, family_class: type) -> None:
     _FAMILY_OF[tuple_class] = family_class
 
 
-def family_of(tuple_class: type) -> type | None:
-    """The class whose static methods the verbs run for `tuple_class`."""
+def family_of(tuple_class: type) -> Any:
+    """The class whose static methods the verbs run for `tuple_class`; None if there is none."""
     return _FAMILY_OF.get(tuple_class)
 
 

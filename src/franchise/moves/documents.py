@@ -91,6 +91,7 @@ class SettledSweep(Move):
 
     views = (Weights,)
     learns = ("observations",)
+    needs_conjugacy = False
 
     def __post_init__(self) -> None:
         """Check the setting."""
@@ -138,6 +139,7 @@ class DocumentSweep(Move):
 
     views = (Weights,)
     learns = ("observations",)
+    needs_conjugacy = False
 
     def __post_init__(self) -> None:
         """Check the setting."""
@@ -259,7 +261,7 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
     state, family = work.state, work.model.family
     limit = int(np.flatnonzero(heights)[-1]) + 1 if heights.any() else 0
     limit = max(limit, int(state.occupied[-1]) + 1)
-    parameters = family.draw_parameters(state.statistics, limit, work.streams.generator(_WORDS))
+    parameters = _draw_topics(work, limit)
     concentrations = work.concentrations
 
     def make_worker() -> Callable[[int], Any]:
@@ -292,6 +294,24 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
     cells = work.engine.run_blocks(make_worker, work.blocks)
     state.recount(work.data)
     _take_cells(state, cells)
+
+
+def _draw_topics(work: Work, limit: int) -> Any:
+    """phi_k for the slots below the limit: drawn; moved on from the last ones if the family is not conjugate."""
+    state, family, rng = work.state, work.model.family, work.streams.generator(_WORDS)
+    if family.conjugate or state.parameters is None:
+        parameters = family.draw_parameters(state.statistics, limit, rng)
+    else:
+        kept = state.parameters
+        if len(kept[0]) < limit:
+            longer = family.draw_parameters(family.empty_statistics(limit), limit, rng)
+            for rows, old in zip(longer, kept, strict=True):
+                rows[: len(old)] = old
+            kept = longer
+        parameters = family.move_parameters(state.statistics, kept, limit, rng)
+    if not family.conjugate:
+        state.parameters = parameters
+    return parameters
 
 
 def _sweep_slices_any(work: Work, cutoff: float) -> None:

@@ -51,6 +51,7 @@ class FiniteSweep(Move):
     views = (Weights,)
     exact_for = FINITE
     learns = ("observations",)
+    needs_conjugacy = False
 
     def __post_init__(self) -> None:
         """Check the setting."""

@@ -1,7 +1,6 @@
 """The sampler "finite": the finite symmetric Dirichlet model of a given order (algorithms 5)."""
 
-from franchise.chains.start import usual_topics
-from franchise.model import Model
+from franchise.model import Model, usual_topics
 from franchise.moves.base import Move
 from franchise.moves.compose import Composed
 from franchise.moves.finite import FiniteConcentrations, FiniteSweep
@@ -27,7 +26,7 @@ FINITE = Recipe(
     exact="finite symmetric Dirichlet",
     parallel=True,
     opens_topics=False,
-    non_conjugate=False,
+    non_conjugate=True,
     local_splits=False,
     global_splits=False,
     what="a given number of topics (finite_topics), some of them empty: approximates the HDP",

@@ -20,15 +20,21 @@ def parallel_moves(model: Model) -> list[Move | Composed]:
     """Sweeps, splits and merges, and what stands above the topics.
 
     Most sweeps are settled ones, which are quick and let small topics grow; one in eight opens and closes topics.
-    The warm-up begins with even weights, then tries splits and merges in every sweep; later one in five does.
+    The warm-up begins with even weights, then tries splits and merges in every sweep; later one in five does. They
+    need a conjugate family.
     """
     above = moves_above_topics(model, in_weights_view=True)
+    splits = model.family.conjugate
     if model.data.n_observations <= FEW:
-        return repeated_if_tiny(model, [DocumentSweep(), LaunchedSplits(tries=1), *above])
-    return [
-        at_random((SettledSweep(), 7.0), (DocumentSweep(), 1.0)),
+        tried: list[Move | Composed] = [LaunchedSplits(tries=1)] if splits else []
+        return repeated_if_tiny(model, [DocumentSweep(), *tried, *above])
+    tried = [
         during_warmup(LaunchedSplits(), (EVEN, 1.0)),
         at_random((LaunchedSplits(), 1.0), (in_turn(), 4.0)),
+    ]
+    return [
+        at_random((SettledSweep(), 7.0), (DocumentSweep(), 1.0)),
+        *(tried if splits else []),
         *above,
         during_warmup(EvenWeights(), (0.0, EVEN)),
     ]
@@ -42,7 +48,7 @@ PARALLEL = Recipe(
     exact="HDP",
     parallel=True,
     opens_topics=True,
-    non_conjugate=False,
+    non_conjugate=True,
     local_splits=True,
     global_splits=True,
     what="blocks of documents side by side: topics drawn, documents' weights integrated out; splits and merges",

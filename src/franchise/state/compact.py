@@ -32,6 +32,8 @@ def compact(state: State, data: PreparedData, family: Family) -> None:
         weights = np.zeros(capacity)
         weights[: len(occupied)] = state.topic_weights[occupied]
         state.topic_weights = weights
+        if state.parameters is not None:
+            state.parameters = type(state.parameters)(*(rows[occupied] for rows in state.parameters))
         if state.cell_tables is not None:
             per_topic = np.zeros(capacity, np.int64)
             per_topic[: len(occupied)] = state.cell_tables.per_topic[occupied]

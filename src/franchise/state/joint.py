@@ -13,13 +13,22 @@ import math
 
 import numpy as np
 
-from franchise.kernels.counting import fill_log_marginals
+from franchise.kernels.counting import fill_log_marginals, sum_log_densities
 from franchise.kernels.stirling import log_stirling_table
+from franchise.kernels.verbs import family_of
 from franchise.state.base import CellTables, PreparedData, State
 
 
-def log_likelihood(state: State) -> float:
-    """log p(x | z), the parameters of the topics integrated out: the sum of their log marginals."""
+def log_likelihood(state: State, data: PreparedData | None = None) -> float:
+    """log p(x | z), the parameters of the topics integrated out: the sum of their log marginals.
+
+    For a family that is not conjugate, given the parameters instead, and only with the data; NaN if none are drawn.
+    """
+    if not family_of(type(state.statistics)).conjugate:
+        parameters = getattr(state, "parameters", None)
+        if parameters is None or data is None:
+            return math.nan
+        return float(sum_log_densities(parameters, data.observations, state.topics(data)))
     marginals = np.zeros(len(state.observations_per_topic))
     fill_log_marginals(state.statistics, marginals)
     return float(marginals[state.observations_per_topic > 0].sum())

@@ -27,6 +27,9 @@ def state_to_arrays(state: State, family: Family) -> dict[str, np.ndarray]:
         arrays["topic_of_observation"] = state.topic_of_observation
         arrays["topic_weights"] = state.topic_weights[:used]
         arrays["unseen_weight"] = state.unseen_weight
+        if state.parameters is not None:
+            for name, rows in state.parameters._asdict().items():
+                arrays[f"parameters_{name}"] = rows[:used]
         if state.cell_tables is not None:
             arrays["customers_of_cell"] = state.cell_tables.customers
             arrays["tables_of_cell"] = state.cell_tables.tables
@@ -71,4 +74,8 @@ def _weights_from(
         per_topic = np.zeros(weights.capacity, np.int64)
         per_topic[:used] = arrays["tables_per_topic"]
         weights.cell_tables = CellTables(arrays["customers_of_cell"], arrays["tables_of_cell"], per_topic)
+    fields: tuple[str, ...] = getattr(family.Parameters, "_fields", ())
+    kept = [arrays.get(f"parameters_{name}") for name in fields]
+    if fields and all(rows is not None for rows in kept):
+        weights.parameters = family.Parameters(*kept)
     return weights

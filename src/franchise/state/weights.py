@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class Weights(State):
     unseen_weight: np.ndarray  # float64 (1,): beta_u
     cell_tables: CellTables | None = None  # m_jk, if drawn since the last change of z or beta
     tables_are_new: bool = False  # whether they were drawn given z and beta as they are, and nothing since
+    parameters: Any = None  # phi by slot, for a family that is not conjugate; None until first drawn
 
     @classmethod
     def from_topics(

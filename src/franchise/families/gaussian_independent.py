@@ -1,0 +1,286 @@
+"""Vectors with unknown mean and variance in each dimension, independent of each other beforehand.
+
+    mu_kd ~ N(m_d, 1 / p),   tau_kd ~ Gamma(shape a, rate b_d),   x_d ~ N(mu_kd, 1 / tau_kd)
+
+with m = `mean`, p = `mean_precision`.  Unlike in `GaussianDiagonal`, where means are expected near m on the scale
+of the topic's own spread, the two are independent here: tight topics may lie anywhere.  The price is that they
+cannot be integrated out together: the family is not conjugate.  With n_k observations in topic k, of mean xbar_kd
+and sum of squares around it S_kd,
+
+    log p(block, mu, tau) = sum_d [(a + n_k / 2 - 1) log tau - tau (b_d + S_kd / 2 + n_k (mu - xbar_kd)^2 / 2)
+                            - p (mu - m_d)^2 / 2] + constant
+
+Samplers move the parameters by Metropolis steps (`move_parameters`), each dimension by itself, on mu and log tau,
+with steps of about the posterior's own width.  Given tau, mu can be integrated out; what is left, a function of tau
+alone, is summed over a fine grid of log tau where exact draws are wanted (`draw_parameters`: starts, checks) and
+for the marginal likelihood of a block (`log_marginal_of`: enumeration).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.families.base import Example, Family
+from franchise.families.border import check_positive_vector, check_vector, plain, real_rows
+from franchise.validation import check_integer, check_positive
+
+_STEPS = 4
+_GRID = np.linspace(-1.0, 1.0, 2001)
+
+
+class GaussianIndependentStatistics(NamedTuple):
+    """What is known of each topic; C slots, D dimensions."""
+
+    sizes: np.ndarray  # int64 (C,): observations of the topic, n_k
+    means: np.ndarray  # float64 (C, D): their mean, xbar_kd; zero if there are none
+    squares: np.ndarray  # float64 (C, D): sum of squares around the mean, S_kd
+
+
+class GaussianIndependentParameters(NamedTuple):
+    """Mean and precision of each topic."""
+
+    means: np.ndarray  # float64 (K, D): mu_kd
+    log_precisions: np.ndarray  # float64 (K, D): log tau_kd
+
+
+class GaussianIndependent(Family):
+    """Observations are vectors of real numbers; topics have a mean and a variance in each dimension, independent.
+
+    Not conjugate: for samplers that draw parameters, such as ``"parallel"``.
+
+    Parameters
+    ----------
+    dimension : int
+        Length of an observation, D.
+    mean : float or array of length `dimension`
+        Where means are expected.
+    mean_precision : float
+        How surely: 1 / variance of a topic's mean.
+    shape, rate : float; rate may be an array of length `dimension`
+        The Gamma prior of a topic's precision, 1 / variance.
+    """
+
+    Statistics = GaussianIndependentStatistics
+    Parameters = GaussianIndependentParameters
+    conjugate = False
+
+    def __init__(
+        self,
+        dimension: int,
+        mean: float | Sequence[float] | np.ndarray = 0.0,
+        mean_precision: float = 0.01,
+        shape: float = 2.0,
+        rate: float | Sequence[float] | np.ndarray = 1.0,
+    ) -> None:
+        self.dimension = check_integer("dimension", dimension, minimum=1)
+        self.mean = check_vector("mean", mean, self.dimension)
+        self.mean_precision = check_positive("mean_precision", mean_precision)
+        self.shape = check_positive("shape", shape)
+        self.rate = check_positive_vector("rate", rate, self.dimension)
+
+    def prepare(self, observations: Any) -> np.ndarray:
+        """Real numbers as float64, shape (N, D)."""
+        return real_rows("GaussianIndependent", observations, self.dimension)
+
+    def empty_statistics(self, capacity: int) -> GaussianIndependentStatistics:
+        """No observations in any of `capacity` topics."""
+        wide = (capacity, self.dimension)
+        return self.Statistics(np.zeros(capacity, np.int64), np.zeros(wide), np.zeros(wide))
+
+    def draw_parameters(
+        self, statistics: GaussianIndependentStatistics, limit: int, rng: np.random.Generator
+    ) -> GaussianIndependentParameters:
+        """tau_kd from its marginal on a grid, then mu_kd given tau_kd, which is normal."""
+        means, log_precisions = np.empty((2, limit, self.dimension))
+        for topic in range(limit):
+            for axis in range(self.dimension):
+                size, mean, square = _of(statistics, topic, axis)
+                grid, log_masses = self._log_masses(size, mean, square, axis)
+                masses = np.exp(log_masses - log_masses.max())
+                place = np.searchsorted(np.cumsum(masses), rng.random() * masses.sum())
+                log_precision = grid[place] + (rng.random() - 0.5) * (grid[1] - grid[0])
+                precision = math.exp(log_precision)
+                total = self.mean_precision + size * precision
+                centre = (self.mean_precision * self.mean[axis] + size * precision * mean) / total
+                means[topic, axis] = centre + rng.standard_normal() / math.sqrt(total)
+                log_precisions[topic, axis] = log_precision
+        return self.Parameters(means, log_precisions)
+
+    def move_parameters(
+        self,
+        statistics: GaussianIndependentStatistics,
+        parameters: GaussianIndependentParameters,
+        limit: int,
+        rng: np.random.Generator,
+    ) -> GaussianIndependentParameters:
+        """Some Metropolis steps; topics without observations are drawn from the prior."""
+        sizes = statistics.sizes[:limit, None]
+        wide = (limit, self.dimension)
+        means, logs = parameters.means[:limit].copy(), parameters.log_precisions[:limit].copy()
+        empty = statistics.sizes[:limit] == 0
+        fresh = (int(empty.sum()), self.dimension)
+        means[empty] = self.mean + rng.standard_normal(fresh) / math.sqrt(self.mean_precision)
+        logs[empty] = np.log(rng.standard_gamma(self.shape, fresh)) - np.log(self.rate)
+        width_of_log = 1.7 / np.sqrt(self.shape + 0.5 * sizes)
+        # The width of steps in the mean must not depend on where the chain is: it goes by the data alone.
+        spread = (self.rate + 0.5 * statistics.squares[:limit]) / (self.shape + 0.5 * sizes)
+        width_of_mean = 1.7 / np.sqrt(self.mean_precision + sizes / spread)
+        current = self._log_target(statistics, means, logs, limit)
+        for _ in range(_STEPS):
+            new_means = means + width_of_mean * rng.standard_normal(wide)
+            new_logs = logs + width_of_log * rng.standard_normal(wide)
+            target = self._log_target(statistics, new_means, new_logs, limit)
+            accepted = (np.log1p(-rng.random(wide)) < target - current) & ~empty[:, None]
+            means = np.where(accepted, new_means, means)
+            logs = np.where(accepted, new_logs, logs)
+            current = np.where(accepted, target, current)
+        return self.Parameters(means, logs)
+
+    def _log_target(
+        self, statistics: GaussianIndependentStatistics, means: np.ndarray, logs: np.ndarray, limit: int
+    ) -> np.ndarray:
+        """log p(block, mu, log tau) by topic and dimension, up to a constant; of log tau, hence no -1."""
+        sizes = statistics.sizes[:limit, None]
+        square = statistics.squares[:limit] + sizes * (means - statistics.means[:limit]) ** 2
+        return (
+            (self.shape + 0.5 * sizes) * logs
+            - np.exp(logs) * (self.rate + 0.5 * square)
+            - 0.5 * self.mean_precision * (means - self.mean) ** 2
+        )
+
+    def _log_masses(self, size: int, mean: float, square: float, axis: int) -> tuple[np.ndarray, np.ndarray]:
+        """A grid of log tau, and log p(block, tau) at each point times the step: mu integrated out.
+
+        log p(block | tau) = -n log(2 pi) / 2 + n log tau / 2 - tau S / 2 + log(p / (p + n tau)) / 2
+                             - (xbar - m)^2 / 2 * p n tau / (p + n tau)
+        """
+        shape, rate = self.shape + 0.5 * size, self.rate[axis] + 0.5 * square
+        centre, width = math.log(shape / rate), 14.0 / math.sqrt(shape) + 4.0
+        grid = centre + width * _GRID
+        grid -= 0.5 * (width - 4.0) if size > 0 else 0.3 * width  # the lower tail is the longer one
+        precision = np.exp(grid)
+        prior = self.shape * math.log(self.rate[axis]) - math.lgamma(self.shape)
+        prior_logs = prior + self.shape * grid - self.rate[axis] * precision
+        total = self.mean_precision + size * precision
+        given = (
+            -0.5 * size * math.log(2.0 * math.pi)
+            + 0.5 * size * grid
+            - 0.5 * precision * square
+            + 0.5 * np.log(self.mean_precision / total)
+            - 0.5 * (mean - self.mean[axis]) ** 2 * self.mean_precision * size * precision / total
+        )
+        return grid, prior_logs + given + math.log(grid[1] - grid[0])
+
+    def log_marginal_of(self, prepared: Any, indices: Any) -> float:
+        """Log marginal likelihood of some observations as one topic, by summing over a grid of log tau."""
+        rows = np.asarray(prepared)[list(indices)]
+        total = 0.0
+        for axis in range(self.dimension):
+            column = rows[:, axis]
+            square = float(((column - column.mean()) ** 2).sum())
+            _, log_masses = self._log_masses(len(column), float(column.mean()), square, axis)
+            total += float(np.logaddexp.reduce(log_masses))
+        return total
+
+    def draw_observations(
+        self,
+        parameters: GaussianIndependentParameters,
+        topics: np.ndarray,
+        rng: np.random.Generator,
+        like: Any,
+    ) -> np.ndarray:
+        """x_d ~ N(mu_kd, 1 / tau_kd)."""
+        spreads = np.exp(-0.5 * parameters.log_precisions[topics])
+        return parameters.means[topics] + spreads * rng.standard_normal(spreads.shape)
+
+    def settings(self) -> dict[str, Any]:
+        """The prior."""
+        return {
+            "dimension": self.dimension,
+            "mean": plain(self.mean),
+            "mean_precision": self.mean_precision,
+            "shape": self.shape,
+            "rate": plain(self.rate),
+        }
+
+    # -- compiled ------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """Mean and squares of one more (Welford)."""
+        statistics.sizes[topic] += 1
+        size = statistics.sizes[topic]
+        for axis in range(observations.shape[1]):
+            gap = observations[index, axis] - statistics.means[topic, axis]
+            statistics.means[topic, axis] += gap / size
+            statistics.squares[topic, axis] += gap * (
+                observations[index, axis] - statistics.means[topic, axis]
+            )
+
+    @staticmethod
+    def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """Mean and squares of one fewer."""
+        statistics.sizes[topic] -= 1
+        size = statistics.sizes[topic]
+        for axis in range(observations.shape[1]):
+            if size == 0:
+                statistics.means[topic, axis] = 0.0
+                statistics.squares[topic, axis] = 0.0
+            else:
+                gap = observations[index, axis] - statistics.means[topic, axis]
+                statistics.means[topic, axis] -= gap / size
+                left = gap * (observations[index, axis] - statistics.means[topic, axis])
+                statistics.squares[topic, axis] = max(0.0, statistics.squares[topic, axis] - left)
+
+    @staticmethod
+    def merge(statistics, source, target):  # type: ignore[no-untyped-def]
+        """Means by size; squares around the common mean."""
+        one, other = statistics.sizes[target], statistics.sizes[source]
+        if other > 0:
+            for axis in range(statistics.means.shape[1]):
+                gap = statistics.means[source, axis] - statistics.means[target, axis]
+                statistics.means[target, axis] += gap * other / (one + other)
+                statistics.squares[target, axis] += statistics.squares[
+                    source, axis
+                ] + gap * gap * one * other / (one + other)
+            statistics.sizes[target] = one + other
+
+    @staticmethod
+    def clear(statistics, topic):  # type: ignore[no-untyped-def]
+        """Nothing."""
+        statistics.sizes[topic] = 0
+        for axis in range(statistics.means.shape[1]):
+            statistics.means[topic, axis] = 0.0
+            statistics.squares[topic, axis] = 0.0
+
+    @staticmethod
+    def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
+        """sum_d [log tau / 2 - log(2 pi) / 2 - tau (x_d - mu)^2 / 2]."""
+        total = -0.5 * observations.shape[1] * math.log(2.0 * math.pi)
+        for axis in range(observations.shape[1]):
+            log_precision = parameters.log_precisions[topic, axis]
+            gap = observations[index, axis] - parameters.means[topic, axis]
+            total += 0.5 * (log_precision - math.exp(log_precision) * gap * gap)
+        return total
+
+
+def _of(statistics: GaussianIndependentStatistics, topic: int, axis: int) -> tuple[int, float, float]:
+    """n, xbar and S of a topic in one dimension."""
+    return (
+        int(statistics.sizes[topic]),
+        float(statistics.means[topic, axis]),
+        float(statistics.squares[topic, axis]),
+    )
+
+
+def examples() -> list[Example]:
+    """Small data for generic tests: one dimension, and two."""
+    rng = np.random.default_rng(5)
+    return [
+        Example(GaussianIndependent(1, 0.5, 0.2, 2.0, 1.5), rng.normal(1.0, 1.5, 6)),
+        Example(GaussianIndependent(2, 0.0, 0.1, 3.0, [1.0, 2.0]), rng.normal(size=(5, 2))),
+    ]
