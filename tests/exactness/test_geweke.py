@@ -41,14 +41,14 @@ def joint_test(family, observations, moves, alpha=None, gamma=None, draws=6000, 
 @pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])
 def test_concentrations(sampler, family):
     case = CASES[family]
-    table = joint_test(case.family, case.observations, sampler)
+    table = joint_test(case.family, case.observations, sampler, draws=3000 if sampler == "parallel" else 6000)
     assert {"alpha", "gamma", "topics"} <= set(table.index)
 
 
 def test_a_family_that_is_not_conjugate():
-    joint_test(*NOT_CONJUGATE, "parallel", draws=4000)
+    joint_test(*NOT_CONJUGATE, "parallel", draws=3000)
     moves = [FiniteSweep(4), FiniteConcentrations(4)]
-    joint_test(*NOT_CONJUGATE, moves, draws=4000, finite=4)
+    joint_test(*NOT_CONJUGATE, moves, draws=3000, finite=4)
 
 
 @pytest.mark.parametrize("family", THREE)

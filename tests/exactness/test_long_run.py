@@ -30,14 +30,14 @@ def run(family: str, sampler, alpha: float, gamma: float, draws: int = 40_000) -
 @pytest.mark.parametrize("family", THREE)
 @pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])
 def test_frequencies(sampler, family):
-    visits = run(family, sampler, 1.0, 1.0)
+    visits = run(family, sampler, 1.0, 1.0, draws=15_000 if sampler == "parallel" else 40_000)
     assert visits.distance < LIMIT
     assert visits.distance < visits.threshold
 
 
 @pytest.mark.parametrize(("sampler", "order"), [("parallel", None), ("finite", 4)])
 def test_frequencies_of_a_family_that_is_not_conjugate(sampler, order):
-    settings = {"alpha": 1.0, "gamma": 1.0, "draws": 15_000, "seed": 7, "finite_topics": order}
+    settings = {"alpha": 1.0, "gamma": 1.0, "draws": 8_000, "seed": 7, "finite_topics": order}
     visits = count_visits(sampler, *NOT_CONJUGATE, GROUPS, **settings)
     assert visits.distance < LIMIT
     assert visits.distance < visits.threshold
@@ -46,7 +46,7 @@ def test_frequencies_of_a_family_that_is_not_conjugate(sampler, order):
 @pytest.mark.parametrize("family", THREE)
 def test_frequencies_of_the_finite_model(family):
     case = CASES[family]
-    settings = {"alpha": 1.0, "gamma": 1.5, "draws": 20_000, "seed": 7, "finite_topics": 4}
+    settings = {"alpha": 1.0, "gamma": 1.5, "draws": 10_000, "seed": 7, "finite_topics": 4}
     visits = count_visits("finite", case.family, case.observations, GROUPS, **settings)
     assert visits.distance < LIMIT
     assert visits.distance < visits.threshold
@@ -98,7 +98,7 @@ def test_splits_and_merges_are_enough_for_the_topics_of_tables(family):
 def test_launched_splits_open_and_close_topics(family):
     """The only move that changes the number of topics here."""
     moves = [LaunchedSplits(tries=2), SettledSweep(frozen=0.2), SettledSweep(frozen=0.2), TopicWeights()]
-    visits = run(family, moves, 1.0, 1.0, draws=12_000)
+    visits = run(family, moves, 1.0, 1.0, draws=6_000)
     assert visits.distance < visits.threshold
 
 

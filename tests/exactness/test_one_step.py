@@ -44,21 +44,24 @@ MOVES = {
 }
 
 
+SLOW = [name for name in MOVES if name.startswith(("documents", "settled", "launched"))]
+
+
 @pytest.mark.parametrize("family", CASES)
 @pytest.mark.parametrize(
     "move",
     ["crf", "direct", "split-merge", "split-merge with scans", "documents", "settled", "launched splits"],
 )
 def test_every_family(move, family):
-    case, repetitions = CASES[family], 4000 if move == "launched splits" else 8000
-    settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": repetitions, "seed": 1}
+    case = CASES[family]
+    settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": 3000 if move in SLOW else 8000, "seed": 1}
     fr.check_move(MOVES[move], case.family, case.observations, GROUPS, **settings)
 
 
 @pytest.mark.parametrize("move", MOVES)
 @pytest.mark.parametrize(("alpha", "gamma"), [(0.1, 20.0), (20.0, 0.1), (4.0, 4.0)])
 def test_every_move_at_extreme_concentrations(move, alpha, gamma):
-    fr.check_move(MOVES[move], alpha=alpha, gamma=gamma, repetitions=6000, seed=2)
+    fr.check_move(MOVES[move], alpha=alpha, gamma=gamma, repetitions=3000 if move in SLOW else 6000, seed=2)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +94,7 @@ def test_a_wrong_metropolis_step_is_caught():
 @pytest.mark.parametrize("move", [FiniteSweep, FiniteConcentrations])
 def test_moves_of_the_finite_model(move, topics, family):
     case = CASES[family]
-    settings = {"alpha": 1.3, "gamma": 2.0, "repetitions": 6000, "seed": 1}
+    settings = {"alpha": 1.3, "gamma": 2.0, "repetitions": 4000, "seed": 1}
     fr.check_move(move(topics), case.family, case.observations, GROUPS, **settings)
 
 
