@@ -41,7 +41,7 @@ def joint_test(family, observations, moves, alpha=None, gamma=None, draws=6000, 
 @pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])
 def test_concentrations(sampler, family):
     case = CASES[family]
-    table = joint_test(case.family, case.observations, sampler, draws=3000 if sampler == "parallel" else 6000)
+    table = joint_test(case.family, case.observations, sampler, draws=2000 if sampler == "parallel" else 6000)
     assert {"alpha", "gamma", "topics"} <= set(table.index)
 
 

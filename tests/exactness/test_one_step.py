@@ -54,14 +54,14 @@ SLOW = [name for name in MOVES if name.startswith(("documents", "settled", "laun
 )
 def test_every_family(move, family):
     case = CASES[family]
-    settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": 3000 if move in SLOW else 8000, "seed": 1}
+    settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": 2000 if move in SLOW else 8000, "seed": 1}
     fr.check_move(MOVES[move], case.family, case.observations, GROUPS, **settings)
 
 
 @pytest.mark.parametrize("move", MOVES)
 @pytest.mark.parametrize(("alpha", "gamma"), [(0.1, 20.0), (20.0, 0.1), (4.0, 4.0)])
 def test_every_move_at_extreme_concentrations(move, alpha, gamma):
-    fr.check_move(MOVES[move], alpha=alpha, gamma=gamma, repetitions=3000 if move in SLOW else 6000, seed=2)
+    fr.check_move(MOVES[move], alpha=alpha, gamma=gamma, repetitions=2000 if move in SLOW else 6000, seed=2)
 
 
 @pytest.mark.parametrize(
