@@ -33,8 +33,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
-from scipy.special import digamma, gammainc
 
 from franchise.draws import draw_log_gammas
 from franchise.errors import InputError, InternalError
@@ -169,6 +167,8 @@ def usual_cutoff(model: Model, state: Weights) -> float:
 
     It depends on nothing but the group sizes and the concentrations, so it is a constant as the topics move.
     """
+    from scipy.special import digamma
+
     alpha, gamma = state.group_concentration, state.top_concentration
     tables = alpha * (digamma(alpha + np.diff(model.data.offsets)) - digamma(alpha)).sum()
     return min(1.0, REACH * gamma / (float(tables) + gamma))
@@ -420,6 +420,9 @@ def _table_of_small_gammas(shape: float) -> tuple[np.ndarray, float]:
 
     q is known for any x; a spline through many such pairs is turned round.
     """
+    from scipy.interpolate import CubicSpline
+    from scipy.special import gammainc
+
     draws = np.linspace(0.0, BEYOND, _STEPS // 4 + 1)[1:]
     powers = gammainc(shape, draws) ** (1.0 / shape)
     at_zero = math.exp(math.lgamma(shape + 1.0) / shape)

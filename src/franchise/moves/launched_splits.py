@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import betaln
 
 from franchise.families.base import Family
 from franchise.kernels import launch as kernels
@@ -253,7 +252,8 @@ LaunchedSplits.proposal = Proposal
 
 
 def _log_beta_density(value: float, one: float, other: float) -> float:
-    return (one - 1.0) * math.log(value) + (other - 1.0) * math.log1p(-value) - float(betaln(one, other))
+    log_normaliser = math.lgamma(one) + math.lgamma(other) - math.lgamma(one + other)
+    return (one - 1.0) * math.log(value) + (other - 1.0) * math.log1p(-value) - log_normaliser
 
 
 def _members(labels: np.ndarray, topics: list[int], offsets: np.ndarray) -> Members:
