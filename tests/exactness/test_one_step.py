@@ -6,6 +6,7 @@ import pytest
 
 import franchise as fr
 from franchise.checks import CheckFailed
+from franchise.kernels import launch
 from franchise.moves import (
     Concentrations,
     CrfGibbs,
@@ -22,6 +23,7 @@ from franchise.moves import (
 )
 from tests.exactness import document_bugs, launch_bugs, planted
 from tests.exactness.cases import CASES, GROUPS, NOT_CONJUGATE, THREE
+from tests.exactness.mutation import mutated
 from tests.exactness.split_merge_bugs import Buggy
 
 MOVES = {
@@ -163,6 +165,14 @@ def test_planted_bugs_in_document_sweeps_are_caught(bug):
 def test_planted_bugs_in_launched_splits_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
         fr.check_move(in_turn(*[bug] * 4), alpha=1.0, gamma=2.0, repetitions=5000, seed=6)
+
+
+def test_launched_splits_of_documents_in_pieces(monkeypatch):
+    """Documents longer than a piece: with pieces of two observations, those here are."""
+    for name in ("draw_launch", "draw_sides", "score_sides"):
+        monkeypatch.setattr(launch, name, mutated(launch, name, ("PIECE = 32", "PIECE = 2")))
+    move = in_turn(*[LaunchedSplits(tries=1, scans=(1, 1))] * 3)
+    fr.check_move(move, alpha=1.3, gamma=0.8, repetitions=4000, seed=1)
 
 
 def test_lost_weight_is_caught_by_the_recount():

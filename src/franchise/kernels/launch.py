@@ -139,6 +139,23 @@ def put_document(statistics, observations, members, document, sides):
 
 
 @shared_helper
+def weigh_piece(statistics, observations, members, begin, end, left, right, urn):
+    """All that a draw of the sides of a piece needs; log of the sum of the weights of all sides."""
+    fill_densities(statistics, observations, members, begin, end, urn)
+    return fill_sums(end - begin, left, right, urn)
+
+
+@shared_helper
+def left_among(sides, begin, end):
+    """How many of a piece are on side 0."""
+    count = 0
+    for place in range(begin, end):
+        if sides[place] == 0:
+            count += 1
+    return count
+
+
+@shared_helper
 def draw_document(statistics, observations, members, document, concentrations, urn, words, sides):
     """Draw the sides of a document that is in neither; the log probability of what was drawn."""
     left, right = concentrations[0], concentrations[1]
@@ -146,15 +163,11 @@ def draw_document(statistics, observations, members, document, concentrations, u
     last = members.documents[document + 1]
     for begin in range(members.documents[document], last, PIECE):
         end = min(begin + PIECE, last)
-        fill_densities(statistics, observations, members, begin, end, urn)
-        log_total = fill_sums(end - begin, left, right, urn)
+        log_total = weigh_piece(statistics, observations, members, begin, end, left, right, urn)
         draw_piece(begin, end - begin, left, right, urn, words, sides)
         log_probability += log_weight_of_sides(sides, begin, end, left, right, urn) - log_total
-        for place in range(begin, end):
-            if sides[place] == 0:
-                left += 1.0
-            else:
-                right += 1.0
+        on_left = left_among(sides, begin, end)
+        left, right = left + on_left, right + (end - begin - on_left)
     return log_probability
 
 
@@ -166,14 +179,10 @@ def score_document(statistics, observations, members, document, concentrations, 
     last = members.documents[document + 1]
     for begin in range(members.documents[document], last, PIECE):
         end = min(begin + PIECE, last)
-        fill_densities(statistics, observations, members, begin, end, urn)
-        log_total = fill_sums(end - begin, left, right, urn)
+        log_total = weigh_piece(statistics, observations, members, begin, end, left, right, urn)
         log_probability += log_weight_of_sides(sides, begin, end, left, right, urn) - log_total
-        for place in range(begin, end):
-            if sides[place] == 0:
-                left += 1.0
-            else:
-                right += 1.0
+        on_left = left_among(sides, begin, end)
+        left, right = left + on_left, right + (end - begin - on_left)
     return log_probability
 
 
@@ -290,10 +299,7 @@ def log_ratio_of_groups(members, sides, whole, concentrations):
     total = 0.0
     for document in range(len(members.documents) - 1):
         begin, end = members.documents[document], members.documents[document + 1]
-        left = 0
-        for place in range(begin, end):
-            if sides[place] == 0:
-                left += 1
+        left = left_among(sides, begin, end)
         right = end - begin - left
         total += math.lgamma(whole) - math.lgamma(whole + end - begin)
         if left > 0:
