@@ -53,6 +53,20 @@ class Model:
         list_by_category(categories, offsets[:-1].copy(), listed)
         return CategoryIndex(listed, offsets)
 
+    @cached_property
+    def observations_per_cell(self) -> float:
+        """How often a category occurs in a group where it occurs; by the groups of the first million observations.
+
+        One, unless observations are categories (`Family.sparse`).
+        """
+        if not self.family.sparse:
+            return 1.0
+        groups = max(1, int(np.searchsorted(self.data.offsets, 2**20, side="right")) - 1)
+        count = int(self.data.offsets[groups])
+        which = np.repeat(np.arange(groups), np.diff(self.data.offsets[: groups + 1]))
+        size = self.family.size  # type: ignore[attr-defined]
+        return count / max(1, len(np.unique(which * size + self.data.observations[:count])))
+
 
 def usual_topics(n_observations: int) -> int:
     """Topics to start with when nothing is said: sqrt(N), at most 100.

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from franchise.moves import LaunchedSplits
-from franchise.moves.launched_splits import Proposal
+from franchise.moves.proposals import Proposal
 
 
 class OneNaming(Proposal):

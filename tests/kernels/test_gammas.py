@@ -10,7 +10,7 @@ from scipy import stats
 from franchise.checks.statistics import SMALLEST_P
 from franchise.kernels.gammas import draw_rows
 from franchise.kernels.xoshiro import fill_coarse_uniforms, next_gap, next_uniform, next_word
-from franchise.moves import documents
+from franchise.moves import categories
 from franchise.streams import Streams
 
 
@@ -73,7 +73,7 @@ def test_gammas_have_their_distribution(by_table, prior, count):
 
     Statistics.prior = Statistics.prior_of_words
     topics = np.arange(100)
-    draw = (documents._rows_by_table if by_table else documents._rows_by_word)(Statistics, topics)
+    draw = (categories._rows_by_table if by_table else categories._rows_by_word)(Statistics, topics)
     out = np.full((300, 101), -7.0, np.float32)
     draw(slice(0, 300), words(4), out)
     assert (out[:, 100] == -7.0).all()
@@ -99,7 +99,7 @@ def test_words_with_priors_of_their_own():
 def test_the_table_inverts_the_distribution_function(shape):
     from scipy.special import gammaincinv
 
-    table, highest = documents._table_of_small_gammas(shape)
+    table, highest = categories._table_of_small_gammas(shape)
     powers = np.random.default_rng(0).random(2000) * highest
     places = powers * (len(table) - 1) / highest
     below = places.astype(int)

@@ -16,10 +16,11 @@ from franchise.priors import Gamma
 from franchise.state.base import CellTables, State
 from franchise.state.cells import count_cell_tables, draw_cell_tables
 from franchise.state.compact import compact, has_many_holes
-from franchise.state.convert import convert
+from franchise.state.convert import convert, to_weights
+from franchise.state.counts import CellCounts
 from franchise.state.joint import log_likelihood, log_prior
 from franchise.state.seating import Seating
-from franchise.state.weights import Weights
+from franchise.state.weights import Weighted
 from franchise.streams import CONVERSION, MEASUREMENT, Streams
 
 BEST = "best_log_likelihood_per_observation"
@@ -75,7 +76,7 @@ class Chain:
 
         It depends on nothing but what a checkpoint keeps, so a resumed chain goes on with the same bits.
         """
-        if isinstance(self.state, Weights):
+        if isinstance(self.state, Weighted):
             self.state.tables_are_new = False
         if has_many_holes(self.state):
             compact(self.state, self.model.data, self.model.family)
@@ -86,11 +87,18 @@ class Chain:
         """Customers and tables of every cell: those of the state, or drawn for the occasion if it has none."""
         if isinstance(self.state, Seating):
             return count_cell_tables(self.state, self.model.data)
-        assert isinstance(self.state, Weights)
+        assert isinstance(self.state, Weighted)
         if self.state.cell_tables is not None:
             return self.state.cell_tables
         rng = self._streams(MEASUREMENT).generator()
         return draw_cell_tables(self.state, self.model.data, rng)
+
+    def labels(self) -> np.ndarray:
+        """Topics of the observations, 0..K-1, in grouped order; where only counts are held, arranged at random."""
+        state = self.state
+        if isinstance(state, CellCounts):
+            state = to_weights(state, self.model.data, self._streams(MEASUREMENT).generator(1))
+        return state.labels(self.model.data)
 
     def measure(self) -> dict[str, float]:
         """The numbers that are traced for every sampler (architecture, section 2)."""

@@ -118,7 +118,7 @@ class ChainRun:
         chain = self.chain
         if not (self.labels is not None or self.snapshots.wants(draw)):
             return
-        labels = chain.state.labels(chain.model.data)
+        labels = chain.labels()
         if self.labels is not None:
             self.labels[draw] = self.data.to_input_order(labels)
             if self.store is not None:

@@ -25,7 +25,7 @@ from franchise.priors import Gamma
 from franchise.state.base import SPARE_SLOTS, State
 from franchise.state.save import state_from_arrays, state_to_arrays
 from franchise.state.seating import Seating
-from franchise.state.weights import Weights
+from franchise.state.weights import Weighted, Weights
 from franchise.streams import START, Streams
 from franchise.validation import check_integer, describe
 
@@ -67,9 +67,9 @@ def make_start(start: Any, model: Model, view: type[State], to_grouped_order: An
         start = usual_topics(model.data.n_observations)
     if isinstance(start, Integral) and not isinstance(start, bool):
         topics = check_integer("start", start, minimum=1)
-        labels = streams.generator().integers(0, topics, model.data.n_observations)
+        labels = streams.generator().integers(0, topics, model.data.n_observations, dtype=np.int32)
         if topics > model.data.n_observations:
-            labels = np.unique(labels, return_inverse=True)[1]
+            labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
     else:
         labels = to_grouped_order(_checked_labels(start, model.data.n_observations))
     home = Seating if view is Seating else Weights
@@ -109,7 +109,7 @@ def _checked_state(start: State, model: Model) -> State:
     if isinstance(start, Seating) and not _fits_groups(start, model.data.offsets):
         raise InputError("start is a state of as many observations, but in other groups.")
     state = state_from_arrays(state_to_arrays(start, model.family), model.data, model.family)
-    if isinstance(state, Weights):
+    if isinstance(state, Weighted):
         state.cell_tables = None
     if not isinstance(model.alpha, Gamma):
         state.group_concentration = model.alpha

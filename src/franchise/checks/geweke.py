@@ -29,6 +29,8 @@ from franchise.model import Model
 from franchise.moves.compose import InTurn
 from franchise.priors import Gamma
 from franchise.state.base import PreparedData, State, frozen
+from franchise.state.convert import convert
+from franchise.state.counts import CellCounts
 from franchise.state.joint import log_likelihood
 from franchise.state.weights import Weights
 
@@ -121,6 +123,8 @@ class JointTest:
         for _ in range(steps):
             for place, move in chain.begin_sweep():
                 chain.apply(move, place)
+            if isinstance(chain.state, CellCounts):  # its cells are those of the data, which change
+                chain.state = convert(chain.state, Weights, chain.model.data, rng)
             yield summarise(chain.model, chain.state)
             eta = None if family.learned_prior is None else family.prior_value(chain.state.statistics)
             labels = chain.state.topics(chain.model.data)

@@ -14,8 +14,8 @@ parameter before seeing any, H.  It is one class in one file:
 
 A family whose parameters cannot be integrated out says ``conjugate = False`` and needs neither `log_predictive` nor
 `log_marginal`; where its `draw_parameters` is too slow for every sweep, it gives a Metropolis step,
-`move_parameters`.  Samplers that draw parameters take it, such as "parallel"; see
-`families/gaussian_independent.py`.
+`move_parameters`.  Samplers that draw parameters take it, such as "parallel"; with `propose_parameters` and
+`log_proposal_weights` its topics can be split and merged, too.  See `families/gaussian_independent.py`.
 
 `franchise.check_family` tests all of it: the chain rule, that adding and removing cancel, that draws fit the
 density, and more.  `families/poisson.py` is a good first one to read.
@@ -91,6 +91,18 @@ class Family:
         for families whose `draw_parameters` is exact: a new draw.
         """
         return self.draw_parameters(statistics, limit, rng)
+
+    def propose_parameters(self, statistics: Any, limit: int, rng: np.random.Generator) -> Any:
+        """Draw phi_k, for the slots k < limit, from a law g near that given its observations, with a known density.
+
+        Only for a family that is not conjugate, and only for splits and merges (`LaunchedSplits`); topics along the
+        first axis. `log_proposal_weights` goes with it.
+        """
+        raise NotImplementedError
+
+    def log_proposal_weights(self, statistics: Any, parameters: Any, limit: int) -> np.ndarray:
+        """log p(x_k, phi_k) - log g(phi_k | x_k) for the slots k < limit; if g is exact, the log marginal."""
+        raise NotImplementedError
 
     def draw_observations(
         self, parameters: Any, topics: np.ndarray, rng: np.random.Generator, like: Any

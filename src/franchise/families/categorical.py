@@ -214,6 +214,12 @@ class Categorical(DirichletPrior, Family):
             out[topic] += math.lgamma(mass) - math.lgamma(mass + statistics.totals[topic])
 
 
+def set_totals(statistics: CategoricalStatistics, totals: np.ndarray) -> None:
+    """The sizes of all topics, and what is kept of them, where counts were made outside the verbs."""
+    statistics.totals[:] = totals
+    statistics.inverse_mass[:] = 1.0 / (totals + statistics.prior_mass[0])
+
+
 def examples() -> list[Example]:
     """Small data for generic tests: a symmetric and an asymmetric prior."""
     words = np.array([0, 1, 0, 2, 1, 0])

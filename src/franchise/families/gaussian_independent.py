@@ -140,6 +140,58 @@ class GaussianIndependent(Family):
             current = np.where(accepted, target, current)
         return self.Parameters(means, logs)
 
+    def propose_parameters(
+        self, statistics: GaussianIndependentStatistics, limit: int, rng: np.random.Generator
+    ) -> GaussianIndependentParameters:
+        """tau ~ Gamma(a + n / 2, b + S / 2), as if the mean were free; then mu given tau, exactly."""
+        shape, rate = self._proposal(statistics, limit)
+        precisions = np.maximum(rng.standard_gamma(shape), np.finfo(np.float64).tiny) / rate
+        centre, total = self._mean_given(statistics, precisions, limit)
+        means = centre + rng.standard_normal(centre.shape) / np.sqrt(total)
+        return self.Parameters(means, np.log(precisions))
+
+    def log_proposal_weights(
+        self,
+        statistics: GaussianIndependentStatistics,
+        parameters: GaussianIndependentParameters,
+        limit: int,
+    ) -> np.ndarray:
+        """Of mu and log tau, both densities with all their constants, summed over dimensions."""
+        means, logs = parameters.means[:limit], parameters.log_precisions[:limit]
+        precisions = np.exp(logs)
+        shape, rate = self._proposal(statistics, limit)
+        centre, total = self._mean_given(statistics, precisions, limit)
+        log_proposal = (
+            _log_gamma_density_of_log(logs, shape, rate)
+            + 0.5 * np.log(total / (2.0 * math.pi))
+            - 0.5 * total * (means - centre) ** 2
+        )
+        constants = (
+            self.shape * np.log(self.rate)
+            - math.lgamma(self.shape)
+            + 0.5 * math.log(self.mean_precision / (2.0 * math.pi))
+            - 0.5 * statistics.sizes[:limit, None] * math.log(2.0 * math.pi)
+        )
+        log_joint = self._log_target(statistics, means, logs, limit) + constants
+        return (log_joint - log_proposal).sum(axis=1)
+
+    def _proposal(
+        self, statistics: GaussianIndependentStatistics, limit: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Shape and rate of tau's proposal."""
+        squares = statistics.squares[:limit]
+        shape = np.broadcast_to(self.shape + 0.5 * statistics.sizes[:limit, None], squares.shape)
+        return shape, self.rate + 0.5 * squares
+
+    def _mean_given(
+        self, statistics: GaussianIndependentStatistics, precisions: np.ndarray, limit: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and precision of mu given tau and the observations."""
+        data_precisions = statistics.sizes[:limit, None] * precisions
+        total = self.mean_precision + data_precisions
+        centre = (self.mean_precision * self.mean + data_precisions * statistics.means[:limit]) / total
+        return centre, total
+
     def _log_target(
         self, statistics: GaussianIndependentStatistics, means: np.ndarray, logs: np.ndarray, limit: int
     ) -> np.ndarray:
@@ -266,6 +318,13 @@ class GaussianIndependent(Family):
             gap = observations[index, axis] - parameters.means[topic, axis]
             total += 0.5 * (log_precision - math.exp(log_precision) * gap * gap)
         return total
+
+
+def _log_gamma_density_of_log(logs: np.ndarray, shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """Log density of the logarithm of a Gamma(shape, rate) variable."""
+    from scipy.special import gammaln
+
+    return shape * np.log(rate) - gammaln(shape) + shape * logs - rate * np.exp(logs)
 
 
 def _of(statistics: GaussianIndependentStatistics, topic: int, axis: int) -> tuple[int, float, float]:

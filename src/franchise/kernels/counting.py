@@ -6,6 +6,7 @@ import numpy as np
 
 from franchise.kernels import verbs
 from franchise.kernels.compile import kernel
+from franchise.kernels.xoshiro import next_uniform
 
 
 @kernel
@@ -34,6 +35,18 @@ def list_by_category(categories, ends, out):
         category = categories[index]
         out[ends[category]] = index
         ends[category] += 1
+
+
+@kernel
+def shuffle_runs(values, sizes, words):
+    """Put each of several runs of values, one after the other, in random order, in place."""
+    begin = 0
+    for size in sizes:
+        for place in range(size - 1, 0, -1):
+            other = int(next_uniform(words) * (place + 1))
+            first, second = begin + place, begin + other
+            values[first], values[second] = values[second], values[first]
+        begin += size
 
 
 @kernel

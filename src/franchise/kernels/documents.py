@@ -28,6 +28,7 @@ from franchise.kernels import verbs
 from franchise.kernels.compile import helper, kernel, shared_helper, summing_helper
 from franchise.kernels.prefetch import LINE, prefetch, prefetch_row
 from franchise.kernels.random import draw_from_weights
+from franchise.kernels.tables import draw_table_count
 from franchise.kernels.xoshiro import next_gap, next_uniform
 
 
@@ -90,14 +91,10 @@ _FAR_AHEAD = 16
 @shared_helper
 def add_cell(cells, topic, customers, concentration, words):
     """Draw the number of tables of a cell and list it (algorithms 1.2)."""
-    tables = 1
-    for seated in range(1, customers):
-        if next_uniform(words) * (concentration + seated) < concentration:
-            tables += 1
     place = cells.filled[0]
     cells.topics[place] = topic
     cells.customers[place] = customers
-    cells.tables[place] = tables
+    cells.tables[place] = draw_table_count(customers, concentration, words)
     cells.filled[0] = place + 1
 
 

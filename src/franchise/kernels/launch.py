@@ -14,7 +14,8 @@ and given these its sides are drawn jointly and exactly, as from an urn with a_0
 where r counts those on side 0 among the first i: forwards for the sums, backwards for the draw.  Very long
 documents are taken in pieces, each given those before.
 
-The statistics are the family's own, with three slots: the two sides, and their union.
+The statistics are the family's own, with three slots: the two sides, and their union.  Where parameters cannot be
+integrated out, A_i and B_i are the densities under two parameters instead.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ class Urn(NamedTuple):
 
 @shared_helper
 def fill_densities(statistics, observations, members, begin, end, urn):
-    """A_i and B_i of a piece, given what the sides hold now."""
+    """A_i and B_i of a piece, given what the sides hold now, or given their parameters."""
     for place in range(begin, end):
-        verbs.fill_topic_weights(
+        verbs.fill_weights(
             statistics, observations, members.observations[place], urn.ones, 2, urn.densities[place - begin]
         )
 
@@ -284,11 +285,46 @@ def score_sides(statistics, observations, members, launch, concentrations, urn, 
 
 
 @kernel
-def log_ratio_of_marginals(statistics):
-    """log p(x on side 0) + log p(x on side 1) - log p(all x), given that the sides hold what they hold."""
+def put_sides(statistics, observations, members, sides):
+    """The statistics of both sides, and of their union."""
+    put_all(statistics, observations, members, sides)
+    put_union(statistics)
+
+
+@kernel
+def draw_sides_given(parameters, observations, members, concentrations, urn, words, sides):
+    """Sides given the parameters of both: drawn document by document, and their log probability."""
+    log_probability = 0.0
+    for document in range(len(members.documents) - 1):
+        log_probability += draw_document(
+            parameters, observations, members, document, concentrations, urn, words, sides
+        )
+    return log_probability
+
+
+@kernel
+def score_sides_given(parameters, observations, members, concentrations, urn, sides):
+    """The log probability that `draw_sides_given` would have given these sides."""
+    log_probability = 0.0
+    for document in range(len(members.documents) - 1):
+        log_probability += score_document(
+            parameters, observations, members, document, concentrations, urn, sides
+        )
+    return log_probability
+
+
+@helper
+def put_union(statistics):
+    """All that the two sides hold, in the slot of their union."""
     verbs.clear(statistics, UNION)
     verbs.merge(statistics, 0, UNION)
     verbs.merge(statistics, 1, UNION)
+
+
+@kernel
+def log_ratio_of_marginals(statistics):
+    """log p(x on side 0) + log p(x on side 1) - log p(all x), given that the sides hold what they hold."""
+    put_union(statistics)
     sides = verbs.log_marginal(statistics, 0) + verbs.log_marginal(statistics, 1)
     return sides - verbs.log_marginal(statistics, UNION)
 

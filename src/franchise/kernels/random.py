@@ -1,4 +1,4 @@
-"""Draws inside kernels: from unnormalised weights, of sticks, in the urns of table counts.
+"""Draws inside kernels: from unnormalised weights, of sticks.
 
 Inside kernels only `rng.random()` is used (each further method of a Generator costs a second of compilation);
 what needs more is drawn in NumPy, outside (see `franchise/draws.py`).
@@ -47,17 +47,3 @@ def exponentiate(prior_weights, largest, limit, out):
 def draw_stick(concentration, uniform):
     """Beta(1, concentration) from a uniform: 1 - (1 - uniform)^(1 / concentration), without cancellation."""
     return -math.expm1(math.log1p(-uniform) / concentration)
-
-
-@helper
-def draw_table_count(customers, concentration, rng):
-    """Number of tables that `customers` (at least one) occupy in a Chinese restaurant process.
-
-    The first opens a table; customer i + 1 opens one with probability a / (a + i), independently (Antoniak):
-    the law of algorithms 1.2 without Stirling numbers.
-    """
-    tables = 1
-    for seated in range(1, customers):
-        if rng.random() * (concentration + seated) < concentration:
-            tables += 1
-    return tables

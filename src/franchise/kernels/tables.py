@@ -6,14 +6,52 @@ concentrations, the topic weights and the joint probability.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from franchise.kernels.compile import helper, kernel
-from franchise.kernels.random import draw_table_count
+from franchise.kernels.compile import helper, kernel, shared_helper
+from franchise.kernels.xoshiro import next_gap, next_uniform
+
+FEW = 64
+"""Up to so many customers are seated one by one."""
+
+
+@shared_helper
+def draw_table_count(customers, concentration, words):
+    """Number of tables that `customers` (at least one) occupy in a Chinese restaurant process.
+
+    The first opens a table; customer i + 1 opens one with probability a / (a + i), independently (Antoniak):
+    the law of algorithms 1.2 without Stirling numbers. Where they are many, in runs that double in length: in a
+    run that begins with i = b, tables are opened with the larger probability a / (a + b), skipping from one to the
+    next, and kept with probability (a + b) / (a + i).
+    """
+    tables = 1
+    for seated in range(1, min(customers, FEW)):
+        if next_uniform(words) * (concentration + seated) < concentration:
+            tables += 1
+    begin = FEW
+    while begin < customers:
+        log_rest = -math.log1p(concentration / begin)
+        end = min(2 * begin, customers)
+        seated = begin + next_gap(words, log_rest)
+        while seated < end:
+            if next_uniform(words) * (concentration + seated) < concentration + begin:
+                tables += 1
+            seated += 1 + next_gap(words, log_rest)
+        begin *= 2
+    return tables
 
 
 @kernel
-def draw_tables(topic_of_observation, offsets, concentrations, customers, tables, per_topic, rng):
+def draw_table_counts(customers, concentrations, words, out):
+    """Draw m_jk for cells whose n_jk and alpha beta_k are listed."""
+    for cell in range(len(customers)):
+        out[cell] = draw_table_count(customers[cell], concentrations[cell], words)
+
+
+@kernel
+def draw_tables(topic_of_observation, offsets, concentrations, customers, tables, per_topic, words):
     """Draw m_jk given z and the topic weights, for every cell (algorithms 1.2).
 
     `concentrations` are alpha beta_k by slot; `customers` and `tables` are filled cell by cell, `per_topic`
@@ -28,7 +66,7 @@ def draw_tables(topic_of_observation, offsets, concentrations, customers, tables
         met_count = count_met(topic_of_observation, offsets[group], offsets[group + 1], in_group, met)
         for position in range(met_count):
             topic = met[position]
-            count = draw_table_count(in_group[topic], concentrations[topic], rng)
+            count = draw_table_count(in_group[topic], concentrations[topic], words)
             customers[cells], tables[cells] = in_group[topic], count
             per_topic[topic] += count
             cells += 1

@@ -109,6 +109,23 @@ def fill_density_weights(parameters, observations, index, prior_weights, limit, 
     """
 
 
+def fill_weights(owner, observations, index, prior_weights, limit, out):
+    """`fill_topic_weights` of statistics, `fill_density_weights` of parameters."""
+    return _fill_of(type(owner))(owner, observations, index, prior_weights, limit, out)
+
+
+def _fill_of(tuple_class):
+    family = _FAMILY_OF[tuple_class]
+    return family.fill_density_weights if tuple_class is family.Parameters else family.fill_topic_weights
+
+
+@overload(fill_weights, strict=False)
+def _choose_fill(owner, observations, index, prior_weights, limit, out):
+    if isinstance(owner, types.BaseNamedTuple) and owner.instance_class in _FAMILY_OF:
+        return _fill_of(owner.instance_class)
+    return None
+
+
 @_verb
 def log_block_predictive(statistics, observations, members, bench, topic):
     """Log predictive density of several observations jointly.

@@ -47,7 +47,7 @@ def next_gap(words, log_rest):
     """Failures before the next success, each with log probability `log_rest`; without end if that is 0."""
     if log_rest == 0.0:
         return np.int64(2**62)
-    return np.int64(math.log(1.0 - next_uniform(words)) / log_rest)
+    return np.int64(min(math.log(1.0 - next_uniform(words)) / log_rest, 2.0**62))
 
 
 @kernel

@@ -1,6 +1,7 @@
 """Moves, one file each, and how they are composed; `base.py` is the contract."""
 
 from franchise.moves.base import Move, MoveReport
+from franchise.moves.blocked import BlockedSweep, CellSweep
 from franchise.moves.compose import at_random, during_first, during_warmup, every, in_turn
 from franchise.moves.concentrations import Concentrations, EvenWeights, TopicWeights
 from franchise.moves.crf_gibbs import CrfGibbs
@@ -12,6 +13,8 @@ from franchise.moves.split_merge import SplitMerge
 from franchise.moves.topic_prior import TopicPrior
 
 __all__ = [
+    "BlockedSweep",
+    "CellSweep",
     "Concentrations",
     "CrfGibbs",
     "DirectAssignment",

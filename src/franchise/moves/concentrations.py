@@ -22,8 +22,9 @@ from franchise.priors import Gamma
 from franchise.state.base import State
 from franchise.state.cells import new_cell_tables
 from franchise.state.convert import draw_topic_weights
+from franchise.state.counts import CellCounts
 from franchise.state.seating import Seating
-from franchise.state.weights import Weights
+from franchise.state.weights import Weighted, Weights
 from franchise.streams import Streams
 
 
@@ -84,13 +85,13 @@ def draw_concentrations(
 class TopicWeights(Move):
     """Table counts given the topics, then the topic weights given the table counts.
 
-    View: weights. Exact for the HDP. Costs a uniform for each observation. Any family.
+    Views: weights or counts. Exact for the HDP. Costs a uniform for each observation. Any family.
     """
 
-    views = (Weights,)
+    views = (Weights, CellCounts)
     needs_conjugacy = False
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weighted, streams: Streams, engine: Any) -> MoveReport:
         """Draw m, then beta."""
         rng = streams.generator()
         cells = new_cell_tables(state, model.data, rng)
@@ -107,14 +108,14 @@ class EvenWeights(Move):
     From a start at random all topics are alike, and whichever is ahead by chance attracts the others' observations
     until few are left, each a blend of many. With even weights all stay alive until they differ.
 
-    View: weights. Approximate. Any family.
+    Views: weights or counts. Approximate. Any family.
     """
 
-    views = (Weights,)
+    views = (Weights, CellCounts)
     exact_for = None
     needs_conjugacy = False
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weighted, streams: Streams, engine: Any) -> MoveReport:
         """The seen weight is shared out evenly; the unseen stays."""
         occupied = state.occupied
         state.topic_weights[:] = 0.0
@@ -125,18 +126,18 @@ class EvenWeights(Move):
 
 @dataclass(frozen=True)
 class Concentrations(Move):
-    """Draw alpha and gamma, those that have a Gamma prior; in the weights view also tables and topic weights.
+    """Draw alpha and gamma, those that have a Gamma prior; unless tables are seated, also tables and topic weights.
 
-    Views: weights (then it includes `TopicWeights`, in the right order) or seating, whose tables it uses as
-    they are. Exact for the HDP. Any family.
+    Views: weights or counts (then it includes `TopicWeights`, in the right order) or seating, whose tables it uses
+    as they are. Exact for the HDP. Any family.
     """
 
-    views = (Weights, Seating)
+    views = (Weights, Seating, CellCounts)
     learns = ("concentrations",)
     needs_conjugacy = False
 
-    def step(self, model: Model, state: Weights | Seating, streams: Streams, engine: Any) -> MoveReport:
-        """Draw m if it is not there; then gamma and alpha; then, in the weights view, beta."""
+    def step(self, model: Model, state: Weighted | Seating, streams: Streams, engine: Any) -> MoveReport:
+        """Draw m if it is not there; then gamma and alpha; then, where weights are held, beta."""
         rng = streams.generator()
         if isinstance(state, Seating):
             draw_concentrations(model, state, int(state.table_count[0]), rng)

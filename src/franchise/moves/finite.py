@@ -20,8 +20,10 @@ from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.model import Model
 from franchise.moves.base import FINITE, Move, MoveReport, check_draws, check_sparse
+from franchise.moves.blocks import Work, drop_empty_topics
+from franchise.moves.categories import sweep_settled_categories
 from franchise.moves.concentrations import draw_concentrations
-from franchise.moves.documents import Work, drop_empty_topics, is_sparse, sweep_any, sweep_settled_categories
+from franchise.moves.documents import is_sparse, sweep_any
 from franchise.state.cells import new_cell_tables
 from franchise.state.weights import Weights
 from franchise.streams import Streams

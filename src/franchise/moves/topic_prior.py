@@ -14,6 +14,7 @@ from franchise.families.base import Family
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
 from franchise.state.base import State
+from franchise.state.counts import CellCounts
 from franchise.state.seating import Seating
 from franchise.state.weights import Weights
 from franchise.streams import Streams
@@ -52,7 +53,7 @@ class TopicPrior(Move):
 
     width: float = 1.0
 
-    views = (Weights, Seating)
+    views = (Weights, Seating, CellCounts)
     learns = ("prior",)
 
     def check_family(self, family: Family) -> None:

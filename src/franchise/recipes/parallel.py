@@ -2,15 +2,19 @@
 
 from franchise.model import Model
 from franchise.moves.base import Move
+from franchise.moves.blocked import CellSweep
 from franchise.moves.compose import Composed, at_random, during_warmup, in_turn
 from franchise.moves.concentrations import EvenWeights
 from franchise.moves.documents import DocumentSweep, SettledSweep
-from franchise.moves.launched_splits import LaunchedSplits
+from franchise.moves.launched_splits import LaunchedSplits, can_split
 from franchise.recipes.base import Recipe, moves_above_topics, repeated_if_tiny
 from franchise.state.weights import Weights
 
 FEW = 1000
 """With so few observations too few topics would have a frozen one for settled sweeps to be of use."""
+
+MANY = 64
+"""If a category occurs so often in a group where it occurs, sweeps go by cells."""
 
 EVEN = 0.25
 """The share of the warm-up in which all topics have the same weight."""
@@ -20,14 +24,16 @@ def parallel_moves(model: Model) -> list[Move | Composed]:
     """Sweeps, splits and merges, and what stands above the topics.
 
     Most sweeps are settled ones, which are quick and let small topics grow; one in eight opens and closes topics.
-    The warm-up begins with even weights, then tries splits and merges in every sweep; later one in five does. They
-    need a conjugate family.
+    The warm-up begins with even weights, then tries splits and merges in every sweep; later one in five does.
+    Counts in the hundreds and thousands are drawn by cells, without splits and merges, which would go by observations.
     """
     above = moves_above_topics(model, in_weights_view=True)
-    splits = model.family.conjugate
+    splits = can_split(model.family)
     if model.data.n_observations <= FEW:
         tried: list[Move | Composed] = [LaunchedSplits(tries=1)] if splits else []
         return repeated_if_tiny(model, [DocumentSweep(), *tried, *above])
+    if model.observations_per_cell >= MANY:
+        return [CellSweep(), *above, during_warmup(EvenWeights(), (0.0, EVEN))]
     tried = [
         during_warmup(LaunchedSplits(), (EVEN, 1.0)),
         at_random((LaunchedSplits(), 1.0), (in_turn(), 4.0)),

@@ -4,25 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 
-from franchise.kernels.tables import draw_tables
+from franchise.kernels.tables import draw_table_counts, draw_tables
 from franchise.state.base import CellTables, PreparedData
+from franchise.state.counts import CellCounts
 from franchise.state.seating import Seating
-from franchise.state.weights import Weights
+from franchise.state.weights import Weighted, Weights
 
 
-def draw_cell_tables(state: Weights, data: PreparedData, rng: np.random.Generator) -> CellTables:
+def draw_cell_tables(state: Weighted, data: PreparedData, rng: np.random.Generator) -> CellTables:
     """Draw m_jk given z and beta for every cell."""
+    words = rng.bit_generator.random_raw(4)
+    if isinstance(state, CellCounts):
+        return _draw_from_counts(state, words)
+    assert isinstance(state, Weights)
     customers = np.empty(data.n_observations, np.int32)
     tables = np.empty(data.n_observations, np.int32)
     per_topic = np.zeros(state.capacity, np.int64)
     concentrations = state.group_concentration * state.topic_weights
     cells = draw_tables(
-        state.topic_of_observation, data.offsets, concentrations, customers, tables, per_topic, rng
+        state.topic_of_observation, data.offsets, concentrations, customers, tables, per_topic, words
     )
     return CellTables(customers[:cells].copy(), tables[:cells].copy(), per_topic)
 
 
-def new_cell_tables(state: Weights, data: PreparedData, rng: np.random.Generator) -> CellTables:
+def _draw_from_counts(state: CellCounts, words: np.ndarray) -> CellTables:
+    counts = state.counts_by_group()
+    groups, topics = np.nonzero(counts)
+    customers = counts[groups, topics]
+    tables = np.empty(len(customers), np.int32)
+    concentrations = state.group_concentration * state.topic_weights
+    draw_table_counts(customers, concentrations[topics], words, tables)
+    per_topic = np.bincount(topics, weights=tables, minlength=state.capacity).astype(np.int64)
+    return CellTables(customers.astype(np.int32), tables, per_topic)
+
+
+def new_cell_tables(state: Weighted, data: PreparedData, rng: np.random.Generator) -> CellTables:
     """The tables given z and beta, kept in the state: those a sweep has just drawn, or a new draw."""
     if state.cell_tables is None or not state.tables_are_new:
         state.cell_tables = draw_cell_tables(state, data, rng)

@@ -6,8 +6,9 @@ import numpy as np
 
 from franchise.families.base import Family
 from franchise.state.base import SPARE_SLOTS, PreparedData, State
+from franchise.state.counts import CellCounts
 from franchise.state.seating import Seating
-from franchise.state.weights import Weights
+from franchise.state.weights import Weighted, Weights
 
 
 def has_many_holes(state: State) -> bool:
@@ -29,16 +30,21 @@ def compact(state: State, data: PreparedData, family: Family) -> None:
     state.observations_per_topic = np.zeros(capacity, np.int64)
     if isinstance(state, Weights):
         state.topic_of_observation[:] = numbers[state.topic_of_observation]
+        if state.parameters is not None:
+            state.parameters = type(state.parameters)(*(rows[occupied] for rows in state.parameters))
+    elif isinstance(state, CellCounts):
+        counts = np.zeros((len(state.topic_counts), capacity), np.int32)
+        counts[:, : len(occupied)] = state.topic_counts[:, occupied]
+        state.topic_counts = counts
+    elif isinstance(state, Seating):
+        state.topic_of_table[:] = numbers[state.topic_of_table]
+        state.tables_per_topic = np.zeros(capacity, np.int64)
+    if isinstance(state, Weighted):
         weights = np.zeros(capacity)
         weights[: len(occupied)] = state.topic_weights[occupied]
         state.topic_weights = weights
-        if state.parameters is not None:
-            state.parameters = type(state.parameters)(*(rows[occupied] for rows in state.parameters))
         if state.cell_tables is not None:
             per_topic = np.zeros(capacity, np.int64)
             per_topic[: len(occupied)] = state.cell_tables.per_topic[occupied]
             state.cell_tables = state.cell_tables._replace(per_topic=per_topic)
-    elif isinstance(state, Seating):
-        state.topic_of_table[:] = numbers[state.topic_of_table]
-        state.tables_per_topic = np.zeros(capacity, np.int64)
     state.recount(data)

@@ -10,8 +10,9 @@ import numpy as np
 from franchise.errors import InternalError
 from franchise.families.base import Family
 from franchise.state.base import SPARE_SLOTS, CellTables, PreparedData, State
+from franchise.state.counts import CellCounts, cells_of
 from franchise.state.seating import Seating
-from franchise.state.weights import Weights
+from franchise.state.weights import Weighted, Weights
 
 
 def state_to_arrays(state: State, family: Family) -> dict[str, np.ndarray]:
@@ -23,13 +24,17 @@ def state_to_arrays(state: State, family: Family) -> dict[str, np.ndarray]:
         arrays["table_of_observation"] = state.table_of_observation
         arrays["topic_of_table"] = state.topic_of_table
     elif isinstance(state, Weights):
-        used = int(state.occupied[-1]) + 1
         arrays["topic_of_observation"] = state.topic_of_observation
-        arrays["topic_weights"] = state.topic_weights[:used]
-        arrays["unseen_weight"] = state.unseen_weight
         if state.parameters is not None:
+            used = int(state.occupied[-1]) + 1
             for name, rows in state.parameters._asdict().items():
                 arrays[f"parameters_{name}"] = rows[:used]
+    elif isinstance(state, CellCounts):
+        arrays["topic_counts"] = state.topic_counts[:, : int(state.occupied[-1]) + 1]
+    if isinstance(state, Weighted):
+        used = int(state.occupied[-1]) + 1
+        arrays["topic_weights"] = state.topic_weights[:used]
+        arrays["unseen_weight"] = state.unseen_weight
         if state.cell_tables is not None:
             arrays["customers_of_cell"] = state.cell_tables.customers
             arrays["tables_of_cell"] = state.cell_tables.tables
@@ -44,6 +49,8 @@ def state_from_arrays(arrays: dict[str, np.ndarray], data: PreparedData, family:
         state: State = _seating_from(arrays, data, family, alpha, gamma)
     elif "topic_of_observation" in arrays:
         state = _weights_from(arrays, data, family, alpha, gamma)
+    elif "topic_counts" in arrays:
+        state = _counts_from(arrays, data, family, alpha, gamma)
     else:
         raise InternalError(f"no state can be made of arrays named {sorted(arrays)}")
     if "prior" in arrays:
@@ -66,16 +73,40 @@ def _weights_from(
     arrays: dict[str, np.ndarray], data: PreparedData, family: Family, alpha: float, gamma: float
 ) -> Weights:
     weights = Weights.from_topics(data, family, arrays["topic_of_observation"], alpha, gamma)
-    used = len(arrays["topic_weights"])
-    weights.topic_weights[:] = 0.0
-    weights.topic_weights[:used] = arrays["topic_weights"]
-    weights.unseen_weight[:] = arrays["unseen_weight"]
-    if "tables_of_cell" in arrays:
-        per_topic = np.zeros(weights.capacity, np.int64)
-        per_topic[:used] = arrays["tables_per_topic"]
-        weights.cell_tables = CellTables(arrays["customers_of_cell"], arrays["tables_of_cell"], per_topic)
+    _set_weights(weights, arrays)
     fields: tuple[str, ...] = getattr(family.Parameters, "_fields", ())
     kept = [arrays.get(f"parameters_{name}") for name in fields]
     if fields and all(rows is not None for rows in kept):
         weights.parameters = family.Parameters(*kept)
     return weights
+
+
+def _counts_from(
+    arrays: dict[str, np.ndarray], data: PreparedData, family: Family, alpha: float, gamma: float
+) -> CellCounts:
+    counts = np.pad(arrays["topic_counts"], ((0, 0), (0, SPARE_SLOTS)))
+    capacity = counts.shape[1]
+    state = CellCounts(
+        statistics=family.empty_statistics(capacity),
+        observations_per_topic=np.zeros(capacity, np.int64),
+        group_concentration=alpha,
+        top_concentration=gamma,
+        topic_weights=np.zeros(capacity),
+        unseen_weight=np.ones(1),
+        cells=cells_of(data),
+        topic_counts=counts,
+    )
+    state.recount(data)
+    _set_weights(state, arrays)
+    return state
+
+
+def _set_weights(state: Weighted, arrays: dict[str, np.ndarray]) -> None:
+    used = len(arrays["topic_weights"])
+    state.topic_weights[:] = 0.0
+    state.topic_weights[:used] = arrays["topic_weights"]
+    state.unseen_weight[:] = arrays["unseen_weight"]
+    if "tables_of_cell" in arrays:
+        per_topic = np.zeros(state.capacity, np.int64)
+        per_topic[:used] = arrays["tables_per_topic"]
+        state.cell_tables = CellTables(arrays["customers_of_cell"], arrays["tables_of_cell"], per_topic)

@@ -22,15 +22,39 @@ from franchise.state.base import (
 )
 
 
-@dataclass
-class Weights(State):
-    """(z, beta), with the group weights pi and the parameters phi integrated out."""
+@dataclass(kw_only=True)
+class Weighted(State):
+    """What the views that hold topic weights share: beta, and tables drawn for the occasion."""
 
-    topic_of_observation: np.ndarray  # int32 (N,): z_ji
     topic_weights: np.ndarray  # float64 (C,): beta_k, zero in vacant slots
     unseen_weight: np.ndarray  # float64 (1,): beta_u
     cell_tables: CellTables | None = None  # m_jk, if drawn since the last change of z or beta
     tables_are_new: bool = False  # whether they were drawn given z and beta as they are, and nothing since
+
+    def make_room(self, family: Family) -> None:
+        """More slots for topics."""
+        capacity = larger_capacity(self.capacity)
+        self.statistics = family.grow(self.statistics, capacity)
+        self.observations_per_topic = grown(self.observations_per_topic, capacity)
+        self.topic_weights = grown(self.topic_weights, capacity)
+
+    def check_weights(self, data: PreparedData) -> None:
+        """InternalError if the weights do not fit the topics, or the tables their customers."""
+        check_equal(
+            "topic_weights in vacant slots", self.topic_weights[self.observations_per_topic == 0], 0.0
+        )
+        check_equal("sum of all weights", self.topic_weights.sum() + self.unseen_weight[0], 1.0)
+        if self.cell_tables is not None:
+            customers, tables, _ = self.cell_tables
+            check_equal("customers in all cells", customers.sum(), data.n_observations)
+            check_equal("cells with more tables than customers", (tables > customers).sum(), 0)
+
+
+@dataclass(kw_only=True)
+class Weights(Weighted):
+    """(z, beta), with the group weights pi and the parameters phi integrated out."""
+
+    topic_of_observation: np.ndarray  # int32 (N,): z_ji
     parameters: Any = None  # phi by slot, for a family that is not conjugate; None until first drawn
 
     @classmethod
@@ -77,25 +101,11 @@ class Weights(State):
         """Statistics and sizes counted anew from the topics."""
         recount(self.statistics, data.observations, self.topic_of_observation, self.observations_per_topic)
 
-    def make_room(self, family: Family) -> None:
-        """More slots for topics."""
-        capacity = larger_capacity(self.capacity)
-        self.statistics = family.grow(self.statistics, capacity)
-        self.observations_per_topic = grown(self.observations_per_topic, capacity)
-        self.topic_weights = grown(self.topic_weights, capacity)
-
     def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""
         fresh = self.copy()
         fresh.recount(data)
         check_equal("observations_per_topic", self.observations_per_topic, fresh.observations_per_topic)
         check_statistics(family, self, fresh.statistics)
-        check_equal(
-            "topic_weights in vacant slots", self.topic_weights[self.observations_per_topic == 0], 0.0
-        )
-        check_equal("sum of all weights", self.topic_weights.sum() + self.unseen_weight[0], 1.0)
         check_equal("observations without a topic", (self.topic_of_observation < 0).sum(), 0)
-        if self.cell_tables is not None:
-            customers, tables, _ = self.cell_tables
-            check_equal("customers in all cells", customers.sum(), data.n_observations)
-            check_equal("cells with more tables than customers", (tables > customers).sum(), 0)
+        self.check_weights(data)

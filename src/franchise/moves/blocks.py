@@ -1,0 +1,166 @@
+"""What sweeps over blocks have in common: the blocks, tables drawn on the way, parameters, fresh topics.
+
+Blocks are runs of whole groups (`state/blocks.py`); an engine runs them side by side.  A block owns its
+observations and their topics; what goes out to it in a sweep is weights and parameters of topics, what comes back
+is counts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+import numpy as np
+
+from franchise.errors import InternalError
+from franchise.families.base import Family
+from franchise.kernels.documents import Cells
+from franchise.model import Model
+from franchise.state.base import CellTables, PreparedData
+from franchise.state.blocks import cut_blocks
+from franchise.state.weights import Weighted, Weights
+from franchise.streams import Streams
+
+# Streams of a move: blocks of observations have the numbers from 0 on, other work takes these.
+WORDS, STICKS = 2**30, 2**31
+
+
+class Work:
+    """What all steps of a sweep need; `offsets` are of the items that make a block as large as `size`."""
+
+    def __init__(
+        self,
+        model: Model,
+        state: Any,
+        streams: Streams,
+        engine: Any,
+        offsets: np.ndarray | None = None,
+        size: int | None = None,
+    ) -> None:
+        self.model, self.state, self.streams, self.engine = model, state, streams, engine
+        self.data: PreparedData = model.data
+        self.offsets = model.data.offsets if offsets is None else offsets
+        self.cuts = cut_blocks(self.offsets, size)
+        self.blocks = len(self.cuts) - 1
+        state.cell_tables = None
+
+    def groups_of(self, block: int) -> tuple[int, int]:
+        """The first group of a block, and the one after its last."""
+        return int(self.cuts[block]), int(self.cuts[block + 1])
+
+    def range_of(self, block: int) -> tuple[int, int]:
+        """The first item of a block, and the one after its last: observations, or cells."""
+        first, last = self.groups_of(block)
+        return int(self.offsets[first]), int(self.offsets[last])
+
+    def size_of(self, block: int) -> int:
+        """Number of items of a block."""
+        begin, end = self.range_of(block)
+        return end - begin
+
+    def words_of(self, block: int) -> np.ndarray:
+        """The random words of a block: of its slices, its other draws, its frozen observations."""
+        return self.streams.words(block, 3)
+
+    @property
+    def concentrations(self) -> np.ndarray:
+        """alpha beta_k by slot."""
+        return self.state.group_concentration * self.state.topic_weights
+
+
+def expected_unseen(model: Model, state: Weighted) -> float:
+    """The unseen weight gamma / (m + gamma) at the number of tables m that alpha lets expect.
+
+    It depends on nothing but the group sizes and the concentrations, so it is a constant as the topics move.
+    """
+    from scipy.special import digamma
+
+    alpha, gamma = state.group_concentration, state.top_concentration
+    tables = alpha * (digamma(alpha + np.diff(model.data.offsets)) - digamma(alpha)).sum()
+    return gamma / (float(tables) + gamma)
+
+
+# --- tables drawn on the way ----------------------------------------------------------------------------------
+
+
+CellsOfBlock = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Topics, customers and tables of the cells of a block."""
+
+
+def empty_cells(size: int) -> Cells:
+    """Room for the cells of a block of so many observations."""
+    topics, customers, tables = np.empty((3, size), np.int32)
+    return Cells(topics, customers, tables, filled=np.zeros(1, np.int64))
+
+
+def filled_cells(cells: Cells) -> CellsOfBlock:
+    """The cells that a kernel has listed."""
+    count = int(cells.filled[0])
+    return cells.topics[:count].copy(), cells.customers[:count].copy(), cells.tables[:count].copy()
+
+
+def take_cells(state: Weights, cells: list[CellsOfBlock]) -> None:
+    """The tables that the blocks have drawn, for the draws that need them next."""
+    topics, customers, tables = (np.concatenate(parts) for parts in zip(*cells, strict=True))
+    per_topic = np.bincount(topics, weights=tables, minlength=state.capacity).astype(np.int64)
+    state.cell_tables = CellTables(customers, tables, per_topic)
+    state.tables_are_new = True
+
+
+# --- parameters, fresh topics ---------------------------------------------------------------------------------
+
+
+def draw_topics(work: Work, limit: int) -> Any:
+    """phi_k for the slots below the limit: drawn; moved on from the last ones if the family is not conjugate."""
+    state, family, rng = work.state, work.model.family, work.streams.generator(WORDS)
+    if family.conjugate or state.parameters is None:
+        parameters = family.draw_parameters(state.statistics, limit, rng)
+    else:
+        kept = with_rows(state.parameters, limit)
+        parameters = family.move_parameters(state.statistics, kept, limit, rng)
+    if not family.conjugate:
+        state.parameters = parameters
+    return parameters
+
+
+def with_rows(parameters: Any, limit: int) -> Any:
+    """The parameters with at least so many rows; what is added are copies of the first, to be replaced."""
+    more = max(0, limit - len(parameters[0]))
+    return type(parameters)(*(np.concatenate([rows, rows[:1].repeat(more, axis=0)]) for rows in parameters))
+
+
+def raise_fault(family: Family, place: int) -> NoReturn:
+    """InternalError: a kernel has stopped at a place for want of weights."""
+    raise InternalError(
+        f"{type(family).__name__} gave no usable densities for the observation at place {place} (all zero, "
+        f"infinite or not a number). Run franchise.check_family on it."
+    )
+
+
+def break_sticks(
+    state: Weights, cutoff: float, lowest: float, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    """Break Beta(1, gamma) shares off the unseen weight until no slice reaches the rest; weights, largest first."""
+    sticks, rest = [], float(state.unseen_weight[0])
+    while min(cutoff, rest) >= lowest and rest > 0.0:
+        log_left = math.log1p(-rng.random()) / state.top_concentration
+        sticks.append(rest * -math.expm1(log_left))
+        rest *= math.exp(log_left)
+    return np.sort(np.array(sticks))[::-1], rest
+
+
+def take_vacant_slots(work: Work, weights: np.ndarray) -> np.ndarray:
+    """Give fresh topics, whose weights are given, vacant slots for the sweep; which."""
+    state = work.state
+    while state.capacity - state.topic_count < len(weights):
+        state.make_room(work.model.family)
+    vacant = np.flatnonzero(state.observations_per_topic == 0)[: len(weights)]
+    state.topic_weights[vacant] = weights
+    return vacant
+
+
+def drop_empty_topics(state: Weighted) -> None:
+    """The weights of topics without observations go back to the unseen."""
+    empty = (state.observations_per_topic == 0) & (state.topic_weights > 0.0)
+    state.unseen_weight[0] += state.topic_weights[empty].sum()
+    state.topic_weights[empty] = 0.0

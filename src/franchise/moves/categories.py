@@ -1,0 +1,327 @@
+"""Document-collapsed sweeps of categories: parameters by the million, sparse kernels (see `moves/documents.py`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from franchise.draws import draw_log_gammas
+from franchise.families.categorical import set_totals
+from franchise.kernels import documents as kernels
+from franchise.kernels.documents import Densities, Fresh, Live, Order
+from franchise.kernels.gammas import BEYOND, draw_rows, draw_rows_by_table
+from franchise.kernels.xoshiro import fill_coarse_uniforms
+from franchise.moves.blocks import (
+    STICKS,
+    WORDS,
+    CellsOfBlock,
+    Work,
+    break_sticks,
+    empty_cells,
+    filled_cells,
+    take_cells,
+)
+from franchise.state.weights import Weights
+
+WORDS_IN_BLOCK = 256
+_BINS = 256
+_STEPS = 4096
+
+
+def _draw_gammas(work: Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gamma(eta_w + n_kw) for all words and the topics listed, (V, C) with zeros elsewhere; sums by topic."""
+    statistics, capacity = work.state.statistics, work.state.capacity
+    gammas = np.zeros((len(statistics.prior), capacity), np.float32)
+    draw = (
+        _rows_by_table(statistics, topics)
+        if np.ptp(statistics.prior) == 0.0
+        else _rows_by_word(statistics, topics)
+    )
+
+    def make_worker() -> Callable[[int], np.ndarray]:
+        def draw_block(block: int) -> np.ndarray:
+            rows = slice(block * WORDS_IN_BLOCK, (block + 1) * WORDS_IN_BLOCK)
+            draw(rows, work.streams.words(WORDS + block)[0], gammas[rows])
+            return gammas[rows].sum(axis=0, dtype=np.float64)
+
+        return draw_block
+
+    blocks = -(-len(gammas) // WORDS_IN_BLOCK)
+    return gammas, np.sum(work.engine.run_blocks(make_worker, blocks), axis=0)
+
+
+DrawRows = Callable[[slice, np.ndarray, np.ndarray], None]
+
+
+def _rows_by_word(statistics: Any, topics: np.ndarray) -> DrawRows:
+    def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> None:
+        draw_rows(statistics.counts[rows], topics, statistics.prior[rows], words, out)
+
+    return draw
+
+
+def _rows_by_table(statistics: Any, topics: np.ndarray) -> DrawRows:
+    whole, shape = divmod(float(statistics.prior[0]), 1.0)
+    if shape == 0.0:
+        return _rows_by_word(statistics, topics)
+    table, highest = _table_of_small_gammas(shape)
+
+    def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> None:
+        powers = np.empty((len(out), len(topics)), np.float32)
+        fill_coarse_uniforms(words, powers.reshape(-1))
+        np.log(powers, out=powers)
+        np.multiply(powers, np.float32(1.0 / shape), out=powers)
+        np.exp(powers, out=powers)
+        counts = statistics.counts[rows]
+        draw_rows_by_table(counts, topics, int(whole), shape, powers, table, highest, words, out)
+
+    return draw
+
+
+@lru_cache(maxsize=8)
+def _table_of_small_gammas(shape: float) -> tuple[np.ndarray, float]:
+    """x / q as a function of q = U^(1 / shape), from 0 to where x is BEYOND (see `kernels.gammas`), and that q.
+
+    q is known for any x; a spline through many such pairs is turned round.
+    """
+    from scipy.interpolate import CubicSpline
+    from scipy.special import gammainc
+
+    draws = np.linspace(0.0, BEYOND, _STEPS // 4 + 1)[1:]
+    powers = gammainc(shape, draws) ** (1.0 / shape)
+    at_zero = math.exp(math.lgamma(shape + 1.0) / shape)
+    ratio = CubicSpline(np.append(0.0, powers), np.append(at_zero, draws / powers))
+    return ratio(np.linspace(0.0, powers[-1], _STEPS + 1)).astype(np.float32), float(powers[-1])
+
+
+def _over_words(work: Work, function: Callable[[slice], None]) -> None:
+    """Call the function for all words, in blocks of rows."""
+    size = len(work.state.statistics.prior)
+
+    def make_worker() -> Callable[[int], None]:
+        return lambda block: function(slice(block * WORDS_IN_BLOCK, (block + 1) * WORDS_IN_BLOCK))
+
+    work.engine.run_blocks(make_worker, -(-size // WORDS_IN_BLOCK))
+
+
+def _room_for_live(capacity: int) -> Live:
+    return Live(
+        topics=np.zeros(capacity, np.int64),
+        counts=np.zeros(capacity, np.int64),
+        weights=np.zeros(capacity),
+        places=np.full(capacity, -1, np.int64),
+        sums=np.zeros(capacity),
+    )
+
+
+def _count_anew(work: Work) -> None:
+    """n_kw of all words, from the topics of their observations."""
+    labels, counts, index = (
+        work.state.topic_of_observation,
+        work.state.statistics.counts,
+        work.model.category_index,
+    )
+    _over_words(
+        work,
+        lambda rows: kernels.count_words(
+            labels, index.observations, index.offsets[rows.start : rows.stop + 1], counts[rows]
+        ),
+    )
+
+
+def _take_sizes(state: Weights, cells: list[CellsOfBlock]) -> None:
+    """The sizes of the topics, from their cells."""
+    topics, customers, _ = (np.concatenate(parts) for parts in zip(*cells, strict=True))
+    sizes = np.bincount(topics, weights=customers, minlength=state.capacity)
+    state.observations_per_topic[:] = sizes
+    set_totals(state.statistics, sizes)
+
+
+def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -> None:
+    """Sweep over the topics of height 1 with the kernel for categories."""
+    state = work.state
+    topics = np.flatnonzero(heights)
+    gammas, totals = _draw_gammas(work, topics)
+    scale = np.zeros(state.capacity)
+    scale[topics] = 1.0 / totals[topics]
+    densities = Densities(gammas, scale, work.concentrations, heights)
+    shared = np.empty(len(gammas))
+    weights = densities.concentrations * scale
+    _over_words(work, lambda rows: kernels.fill_shared(gammas[rows], weights, shared[rows]))
+
+    def make_worker() -> Callable[[int], Any]:
+        live = _room_for_live(state.capacity)
+
+        def sweep(block: int) -> Any:
+            cells = empty_cells(work.size_of(block))
+            kernels.sweep_settled(
+                densities,
+                work.data.observations,
+                work.data.offsets,
+                work.groups_of(block),
+                state.topic_of_observation,
+                shared,
+                log_rest,
+                work.words_of(block),
+                live,
+                cells,
+            )
+            return filled_cells(cells)
+
+        return sweep
+
+    cells = work.engine.run_blocks(make_worker, work.blocks)
+    _count_anew(work)
+    _take_sizes(state, cells)
+    take_cells(state, cells)
+
+
+def sweep_slices_categories(work: Work, cutoff: float) -> None:
+    """Sweep over all topics above each observation's slice, fresh ones included, with the kernel for categories."""
+    state = work.state
+    heights = np.minimum(cutoff, state.topic_weights)
+    lowest = _lowest_slices(work, heights, min(cutoff, float(state.unseen_weight[0])))
+    rng = work.streams.generator(STICKS)
+    sticks, rest = break_sticks(state, cutoff, float(lowest.min()), rng)
+    fresh = _draw_fresh(state, sticks, cutoff, lowest, rng)
+    topics = np.flatnonzero(heights)
+    gammas, totals = _draw_gammas(work, topics)
+    scale = np.zeros(state.capacity)
+    scale[topics] = 1.0 / (totals[topics] * heights[topics])
+    densities = Densities(gammas, scale, work.concentrations, heights)
+    order = _sum_in_order(work, densities, topics)
+
+    def make_worker() -> Callable[[int], Any]:
+        live = _room_for_live(state.capacity)
+
+        def sweep(block: int) -> Any:
+            cells = empty_cells(work.size_of(block))
+            opened = np.zeros(work.size_of(block) + 1, np.int64)
+            kernels.sweep_slices(
+                densities,
+                work.data.observations,
+                work.data.offsets,
+                work.groups_of(block),
+                state.topic_of_observation,
+                order,
+                fresh,
+                work.words_of(block),
+                live,
+                cells,
+                opened,
+            )
+            return filled_cells(cells), opened[1 : 1 + opened[0]].copy()
+
+        return sweep
+
+    results = work.engine.run_blocks(make_worker, work.blocks)
+    _settle_fresh(work, sticks, rest, [cells for cells, _ in results], [opened for _, opened in results])
+
+
+def _lowest_slices(work: Work, heights: np.ndarray, reach: float) -> np.ndarray:
+    """The lowest slice of each word, infinite where none is below `reach`."""
+    size = len(work.state.statistics.prior)
+    found: list[np.ndarray] = []
+
+    def make_worker() -> Callable[[int], None]:
+        lowest = np.full(size, np.inf)
+        found.append(lowest)
+
+        def find(block: int) -> None:
+            words = work.words_of(block)[0]
+            kernels.find_lowest_slices(
+                heights,
+                work.data.observations,
+                work.state.topic_of_observation,
+                *work.range_of(block),
+                reach,
+                words,
+                lowest,
+            )
+
+        return find
+
+    work.engine.run_blocks(make_worker, work.blocks)
+    return np.minimum.reduce(found)
+
+
+def _draw_fresh(
+    state: Weights, sticks: np.ndarray, cutoff: float, lowest: np.ndarray, rng: np.random.Generator
+) -> Fresh:
+    """Parameters of fresh topics, only for the words that can reach them: a Dirichlet over those and all the rest.
+
+    Words sorted by their lowest slice: topic f is reached by the first ``reached[f]`` of them.
+    """
+    heights = np.minimum(cutoff, sticks)
+    prior = state.statistics.prior
+    by_slice = np.argsort(lowest, kind="stable")
+    reached = np.searchsorted(lowest[by_slice], heights)  # slices below the height
+    ranks = np.empty(len(prior), np.int64)
+    ranks[by_slice] = np.arange(len(prior))
+    sizes = reached + 1  # the last place of a topic is for all words that do not reach it
+    ends = np.cumsum(sizes)
+    begins = ends - sizes
+    places = np.arange(ends[-1] if len(ends) else 0) - np.repeat(begins, sizes)
+    reaching_mass = np.concatenate([[0.0], np.cumsum(prior[by_slice])])
+    shapes = np.concatenate([prior[by_slice], [0.0]])[places]
+    shapes[ends - 1] = np.where(reached < len(prior), reaching_mass[-1] - reaching_mass[reached], 0.0)
+    logs = draw_log_gammas(shapes, rng)
+    logs[ends - 1] = np.where(reached < len(prior), logs[ends - 1], -np.inf)
+    probabilities = (
+        np.exp(logs - np.repeat(np.maximum.reduceat(logs, begins), sizes)) if len(sticks) else logs
+    )
+    if len(sticks):
+        probabilities /= np.repeat(np.add.reduceat(probabilities, begins), sizes)
+    return Fresh(
+        heights=heights,
+        weights=state.group_concentration * sticks / heights,
+        inverse_heights=1.0 / heights,
+        begins=begins,
+        ranks=ranks,
+        probabilities=probabilities,
+    )
+
+
+def _sum_in_order(work: Work, densities: Densities, topics: np.ndarray) -> Order:
+    """The topics by height, and the sums of the shared part in that order."""
+    order = topics[np.argsort(-densities.heights[topics], kind="stable")]
+    heights = densities.heights[order]
+    prefixes = np.empty((len(densities.gammas), len(order)), np.float32)
+    weights = densities.concentrations * densities.scale
+    _over_words(
+        work, lambda rows: kernels.fill_prefixes(densities.gammas[rows], weights, order, prefixes[rows])
+    )
+    upper = (np.arange(1, _BINS + 1) / _BINS) * heights[0]
+    return Order(order, heights, prefixes, np.searchsorted(-heights, -upper, side="left"))
+
+
+def _settle_fresh(
+    work: Work,
+    sticks: np.ndarray,
+    rest: float,
+    cells: list[CellsOfBlock],
+    opened: list[np.ndarray],
+) -> None:
+    """Give slots to the fresh topics that have observations; the others go back to the unseen weight."""
+    state, capacity = work.state, work.state.capacity
+    indices = np.concatenate(opened)
+    labels = state.topic_of_observation
+    taken = np.unique(labels[indices]) - capacity
+    slots = np.flatnonzero((state.observations_per_topic == 0) & (state.topic_weights == 0.0))
+    while len(slots) < len(taken):
+        state.make_room(work.model.family)
+        slots = np.flatnonzero((state.observations_per_topic == 0) & (state.topic_weights == 0.0))
+    slot_of = np.zeros(capacity + len(sticks), np.int32)
+    slot_of[:capacity] = np.arange(capacity)
+    slot_of[capacity + taken] = slots[: len(taken)]
+    labels[indices] = slot_of[labels[indices]]
+    _count_anew(work)
+    state.topic_weights[slots[: len(taken)]] = sticks[taken]
+    state.unseen_weight[0] = rest + np.delete(sticks, taken).sum()
+    cells = [(slot_of[topics], customers, tables) for topics, customers, tables in cells]
+    _take_sizes(state, cells)
+    take_cells(state, cells)
