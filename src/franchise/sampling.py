@@ -109,10 +109,12 @@ def sample(
     engine = _make_engine(engine, workers)
     _check_memory(plan, chains, model.data.n_observations)
     starts = starts_of_chains(usual_start if start is None else start, chains, model.data.n_observations)
-    states = [
-        make_start(starts[chain], model, view, data.to_grouped_order, start_streams(seed, chain))
-        for chain in range(chains)
-    ]
+    states = engine.map(
+        lambda chain: make_start(
+            starts[chain], model, view, data.to_grouped_order, start_streams(seed, chain), engine
+        ),
+        range(chains),
+    )
     run = None
     if run_dir is not None:
         run = RunDirectory.create(run_dir, _settings(model, name, schedule, plan, chains, seed), data)

@@ -12,11 +12,11 @@ from franchise.kernels.xoshiro import next_uniform
 
 @kernel
 def draw_given_shares(
-    parameters, observations, offsets, shares, cutoffs, slices, words, scratch, topic_of_observation
+    parameters, observations, offsets, shares, heights, slices, words, scratch, topic_of_observation
 ):
-    """Draw z_ji with weight pi_jk / h_jk f(x_ji; phi_k) over the topics whose h_jk = min(c_j, pi_jk) is above u_ji.
+    """Draw z_ji with weight pi_jk / h_jk f(x_ji; phi_k) over the topics with h_jk > u_ji.
 
-    `offsets`, `shares` (groups, slots) and `cutoffs` are of the groups of a block, `slices` of its observations.
+    `offsets`, `shares` and `heights` (groups, slots) are of the groups of a block, `slices` of its observations.
     Returns -1, or the index of an observation whose weights are not finite or all zero (a fault in the family).
     """
     prior_weights, weights = scratch[0], scratch[1]
@@ -25,9 +25,10 @@ def draw_given_shares(
     for group in range(len(offsets) - 1):
         for index in range(offsets[group], offsets[group + 1]):
             for topic in range(limit):
-                share = shares[group, topic]
-                height = min(cutoffs[group], share)
-                prior_weights[topic] = share / height if height > slices[index - begin] else 0.0
+                height = heights[group, topic]
+                prior_weights[topic] = (
+                    shares[group, topic] / height if height > slices[index - begin] else 0.0
+                )
             total = verbs.fill_density_weights(parameters, observations, index, prior_weights, limit, weights)
             if not (total > 0.0 and total < math.inf):
                 return index

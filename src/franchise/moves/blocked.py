@@ -3,9 +3,11 @@
     pi_j | z, beta  ~  Dirichlet(alpha beta_1 + n_j1, ..., alpha beta_K + n_jK, alpha beta_u)
     z_ji = k  with weight  pi_jk / h_jk f(x_ji; phi_k)  over the topics with h_jk > u_ji
 
-Algorithms page, section 7.2.  There are infinitely many topics; slices make them finitely many.  With
-h_jk = min(c_j, pi_jk), u_ji is uniform below h at its present topic, and topics are broken off the unseen weight
-until no slice of any group reaches what is left there: beta_new is a Beta(1, gamma) share of beta_u, and pi_j,new a
+Algorithms page, section 7.2.  There are infinitely many topics; slices make them finitely many: u_ji is uniform
+below h at its present topic.  The height h_jk is a function of pi_jk alone: c_j where pi_jk is larger, else the
+next of c_j / 8, c_j / 64, ... below it.  (Any function does that is not above pi_jk; with min(c, pi_jk), as on that
+page, there are as many heights as topics, which would cost time.)  Topics are broken off the unseen weight until no
+slice of any group reaches what is left there: beta_new is a Beta(1, gamma) share of beta_u, and pi_j,new a
 Beta(alpha beta_new, alpha beta_u') share of pi_ju, in logs, since shapes may be tiny.
 
 Given pi and phi observations are independent, so all of a cell, alike in group and category, can be drawn
@@ -74,7 +76,7 @@ class BlockedSweep(Move):
     Parameters
     ----------
     cutoff : float or None
-        The constant c of the slices; None takes one for each group, by its size and the concentrations.
+        The constant c of the heights; None takes one for each group, by its size and the concentrations.
     """
 
     cutoff: float | None = None
@@ -105,8 +107,10 @@ class BlockedSweep(Move):
         shares = np.ascontiguousarray(shares[:, :limit])
         parameters = draw_topics(work, limit)
 
+        heights = heights_of(shares, cutoffs)
+
         def draw(block: int) -> None:
-            _draw_observations(work, block, parameters, shares, cutoffs, slices[block].details)
+            _draw_observations(work, block, parameters, shares, heights, slices[block].details)
 
         _over_blocks(work, draw)
         state.recount(model.data)
@@ -124,7 +128,7 @@ class CellSweep(Move):
     Parameters
     ----------
     cutoff : float or None
-        The constant c of the slices; None takes one for each group, by its size and the concentrations.
+        The constant c of the heights; None takes one for each group, by its size and the concentrations.
     """
 
     cutoff: float | None = None
@@ -178,6 +182,15 @@ def usual_cutoffs(model: Model, state: Weighted, asked: float | None, cells: np.
     alpha = state.group_concentration
     unseen = alpha * expected_unseen(model, state) / np.maximum(cells, 1)
     return np.minimum(1.0, np.maximum(FEW / (sizes + alpha), unseen))
+
+
+def heights_of(shares: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
+    """h_jk of some groups (rows): c_j, or the next of its parts by powers of eight below pi_jk."""
+    cutoffs = cutoffs[:, None]
+    with np.errstate(divide="ignore", over="ignore"):
+        steps = np.maximum(np.ceil(np.log2(cutoffs / shares) / 3.0), 0.0)
+        heights = cutoffs * np.exp2(-3.0 * steps)
+    return np.minimum(heights, shares)  # but for rounding, it is below
 
 
 def _over_blocks(work: Work, function: Callable[[int], Any]) -> list[Any]:
@@ -258,7 +271,7 @@ def _slice_observations(work: Work, block: int, topics: np.ndarray, cutoffs: np.
     wide = (last - first, len(topics))
     counts = np.bincount(groups * len(topics) + columns, minlength=wide[0] * wide[1]).reshape(wide)
     shares, log_left = draw_shares(work, counts, topics, rng)
-    heights = np.minimum(cutoffs[first:last, None], shares)
+    heights = heights_of(shares, cutoffs[first:last])
     slices = heights[groups, columns] * (1.0 - rng.random(end - begin))
     lowest = np.full(last - first, np.inf)
     np.minimum.at(lowest, groups, slices)
@@ -266,7 +279,7 @@ def _slice_observations(work: Work, block: int, topics: np.ndarray, cutoffs: np.
 
 
 def _draw_observations(
-    work: Work, block: int, parameters: Any, shares: np.ndarray, cutoffs: np.ndarray, slices: np.ndarray
+    work: Work, block: int, parameters: Any, shares: np.ndarray, heights: np.ndarray, slices: np.ndarray
 ) -> None:
     """The second part: a topic for every observation of a block."""
     first, last = work.groups_of(block)
@@ -275,7 +288,7 @@ def _draw_observations(
         work.data.observations,
         work.data.offsets[first : last + 1],
         shares[first:last],
-        cutoffs[first:last],
+        heights[first:last],
         slices,
         work.streams.words(_TOPICS + block)[0],
         np.zeros((2, shares.shape[1])),
@@ -310,7 +323,7 @@ def _slice_cells(work: Work, block: int, topics: np.ndarray, cutoffs: np.ndarray
     counts = work.state.topic_counts[begin:end][:, topics]
     shares, log_left = draw_shares(work, sums_of_runs(counts, offsets), topics, rng)
     order = np.argsort(-shares, axis=1, kind="stable")
-    heights = np.minimum(cutoffs[first:last, None], np.take_along_axis(shares, order, axis=1))
+    heights = heights_of(np.take_along_axis(shares, order, axis=1), cutoffs[first:last])
     left = np.exp(log_left)
     next_heights = np.maximum(np.append(heights[:, 1:], left[:, None], axis=1), left[:, None])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -357,8 +370,8 @@ def _draw_cells(
     rng, cells = work.streams.generator(_TOPICS + block), work.state.cells
     groups = np.repeat(np.arange(last - first), np.diff(cells.offsets[first : last + 1]))
     shares = shares[first:last]
-    heights = np.minimum(cutoffs[first:last, None], shares)
-    with np.errstate(invalid="ignore"):
+    heights = heights_of(shares, cutoffs[first:last])
+    with np.errstate(divide="ignore", invalid="ignore"):
         over_heights = np.where(heights > 0.0, shares / heights, 0.0)
     weights = over_heights[groups] * densities[cells.categories[begin:end]]
     counts = np.zeros(weights.shape, np.int64)

@@ -1,5 +1,8 @@
 """The sampler "parallel": document-collapsed sweeps over blocks, and splits and merges (algorithms 7.3 and 7.1)."""
 
+from typing import Any
+
+from franchise.chains.thinned import start_from_sample
 from franchise.model import Model
 from franchise.moves.base import Move
 from franchise.moves.blocked import CellSweep
@@ -8,12 +11,14 @@ from franchise.moves.concentrations import EvenWeights
 from franchise.moves.documents import DocumentSweep, SettledSweep
 from franchise.moves.launched_splits import LaunchedSplits, can_split
 from franchise.recipes.base import Recipe, moves_above_topics, repeated_if_tiny
+from franchise.state.base import State
 from franchise.state.weights import Weights
+from franchise.streams import Streams
 
 FEW = 1000
 """With so few observations too few topics would have a frozen one for settled sweeps to be of use."""
 
-MANY = 64
+MANY = 32
 """If a category occurs so often in a group where it occurs, sweeps go by cells."""
 
 EVEN = 0.25
@@ -25,7 +30,7 @@ def parallel_moves(model: Model) -> list[Move | Composed]:
 
     Most sweeps are settled ones, which are quick and let small topics grow; one in eight opens and closes topics.
     The warm-up begins with even weights, then tries splits and merges in every sweep; later one in five does.
-    Counts in the hundreds and thousands are drawn by cells, without splits and merges, which would go by observations.
+    Counts in the hundreds and thousands are drawn by cells, without splits and merges, which go by observations.
     """
     above = moves_above_topics(model, in_weights_view=True)
     splits = can_split(model.family)
@@ -46,11 +51,22 @@ def parallel_moves(model: Model) -> list[Move | Composed]:
     ]
 
 
+def parallel_start(model: Model) -> Any:
+    """Where it starts when nothing is said: a number of topics; where counts are large, a sample's topics."""
+    if model.observations_per_cell < MANY:
+        return None
+
+    def start(model: Model, streams: Streams, engine: Any) -> State:
+        return start_from_sample(model, parallel_moves, streams, engine)
+
+    return start
+
+
 PARALLEL = Recipe(
     name="parallel",
     moves=parallel_moves,
     view=Weights,
-    start=None,
+    start=parallel_start,
     exact="HDP",
     parallel=True,
     opens_topics=True,
