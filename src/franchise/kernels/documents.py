@@ -199,7 +199,9 @@ def search_row(row, concentrations, scale, target):
 def sweep_settled(densities, observations, offsets, groups, labels, shared, log_rest, words, live, cells):
     """Draw the topics of the observations of a block, over settled topics, for categories.
 
-    `groups` are the first and the one after the last; `shared` (V,) is the sum over topics of alpha beta_k f.
+    `groups` are the first and the one after the last; `shared` (V,) is the sum over topics of alpha beta_k f. The
+    weight of the document's other observations in the present topic comes first: most of the time it is drawn,
+    and nothing changes.
     """
     gammas, scale = densities.gammas, densities.scale
     flat, last = gammas.reshape(gammas.size), offsets[groups[1]] - 1
@@ -213,21 +215,23 @@ def sweep_settled(densities, observations, offsets, groups, labels, shared, log_
                 frozen += 1 + next_gap(words[2], log_rest)
                 continue
             word = observations[index]
-            soon = observations[min(index + _AHEAD, last)]
-            if soon != word:
-                prefetch_row(flat, soon, len(scale), _PER_LINE)
+            prefetch_row(flat, observations[min(index + _AHEAD, last)], len(scale), _PER_LINE)
             old = np.int64(labels[index])
             if scale[old] == 0.0:
                 continue
             row = gammas[word]
-            place = live.places[old]
-            live.counts[place] -= 1
-            live.weights[place] = live.counts[place] * scale[old]
+            own = live.places[old]
+            weight = live.weights[own]
+            stays = (weight - scale[old]) * row[old] if live.counts[own] > 1 else 0.0
+            live.weights[own] = 0.0
             total = 0.0
             for place in range(count):
                 total += live.weights[place] * row[live.topics[place]]
                 live.sums[place] = total
-            target = next_uniform(choices) * (total + shared[word])
+            target = next_uniform(choices) * (stays + total + shared[word]) - stays
+            if target < 0.0:
+                live.weights[own] = weight
+                continue
             if target < total:
                 place = 0
                 while live.sums[place] <= target:
@@ -235,10 +239,11 @@ def sweep_settled(densities, observations, offsets, groups, labels, shared, log_
                 new = live.topics[place]
             else:
                 new = search_row(row, densities.concentrations, scale, target - total)
-            if new != old:
-                if live.counts[live.places[old]] == 0:
-                    count = strike(live, count, old)
-                labels[index] = new
+            live.counts[own] -= 1
+            live.weights[own] = live.counts[own] * scale[old]
+            if live.counts[own] == 0 and new != old:
+                count = strike(live, count, old)
+            labels[index] = new
             count = put_in(live, count, new, scale[new])
         finish_document(live, count, densities.concentrations, cells, choices)
 

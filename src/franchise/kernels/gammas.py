@@ -6,9 +6,10 @@ adds n exponentials:
     Gamma(eta + n) = Gamma(eta) + Gamma(n)
 
 Where all words have one eta, small draws are by inversion.  With U uniform, x is close to a multiple of
-q = U^(1 / eta) where it is small, and x / q is a smooth function of q everywhere, read off a table with 4096 steps;
-linear in between, it is right to seven digits, as many as are kept.  Draws beyond BEYOND are made anew, by
-rejection.  Powers are taken outside, many at once, in vector registers.
+q = U^(1 / eta) where it is small, and x / q is a smooth function of q everywhere, read off a table, linear in
+between.  The power itself is made of the bits of U as a float: one table has it for the exponent, another for the
+mantissa.  So a draw is a few table lookups, in vector registers, right to six digits and more.  Draws beyond BEYOND
+are made anew, by rejection.
 
 Words with etas of their own use Ahrens & Dieter's algorithm GS (Computing 12, 1974) cell by cell:  with
 b = 1 + eta / e and p uniform on (0, b),  x = p^(1 / eta) if p <= 1, accepted with probability exp(-x);  else
@@ -18,17 +19,34 @@ x = -log((b - p) / eta), accepted with probability x^(eta - 1).
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels.compile import kernel, shared_helper
-from franchise.kernels.xoshiro import next_uniform
+from franchise.kernels.compile import helper, kernel, shared_helper
+from franchise.kernels.xoshiro import next_uniform, next_word
 
 FEW = 12
 """Up to so many exponentials are multiplied as uniforms: their product cannot underflow."""
 
 BEYOND = 1.0
 """Where the table of small draws ends."""
+
+
+class SmallGammas(NamedTuple):
+    """Tables for draws of one shape below 1; see the docstring of the module."""
+
+    shape: float
+    exponents: np.ndarray  # float32 (32,): 2^((e - 31) / shape)
+    mantissas: np.ndarray  # float32 (2^b + 1,): ((1 + i / 2^b) / 2)^(1 / shape)
+    ratios: np.ndarray  # float32: x / q at even steps of q, from 0 to `highest`, where x is BEYOND
+    highest: float
+
+
+LARGEST = 2.0**32 - 2.0**8  # the next single float is 2^32
+
+_32 = np.uint64(32)
+_LOW = np.uint64(2**32 - 1)
 
 
 @shared_helper
@@ -64,12 +82,26 @@ def next_whole_gamma(words, shape):
     centre = shape - 1.0 / 3.0
     spread = 1.0 / math.sqrt(9.0 * centre)
     while True:
-        normal = math.sqrt(2.0 * next_exponential(words)) * math.cos(2.0 * math.pi * next_uniform(words))
-        cube = (1.0 + spread * normal) ** 3
-        if cube > 0.0:
-            bound = 0.5 * normal * normal + centre * (1.0 - cube + math.log(cube))
-            if -next_exponential(words) < bound:
+        normal = next_normal(words)
+        root = 1.0 + spread * normal
+        if root > 0.0:
+            cube, square = root * root * root, normal * normal
+            uniform = 1.0 - next_uniform(words)
+            if uniform < 1.0 - 0.0331 * square * square:
                 return centre * cube
+            if math.log(uniform) < 0.5 * square + centre * (1.0 - cube + math.log(cube)):
+                return centre * cube
+
+
+@shared_helper
+def next_normal(words):
+    """A standard normal, by Marsaglia's polar method."""
+    while True:
+        first = 2.0 * next_uniform(words) - 1.0
+        second = 2.0 * next_uniform(words) - 1.0
+        square = first * first + second * second
+        if 0.0 < square < 1.0:
+            return first * math.sqrt(-2.0 * math.log(square) / square)
 
 
 @shared_helper
@@ -87,41 +119,70 @@ def next_beyond(words, shape):
 
 
 @kernel
-def draw_rows_by_table(counts, topics, whole, shape, powers, table, highest, words, out):
-    """Gamma(whole + shape + n_kw) for some words w (rows) and the topics k listed, whole >= 0, 0 < shape < 1.
+def draw_rows_by_table(small, counts, whole, words, places, out, bits):
+    """Gamma(whole + shape + n_kw) for some words w (rows) and all topics k, whole >= 0.
 
-    `powers` (words, topics) are U^(1 / shape) for the small part, `table` has x / U^(1 / shape) at steps up to
-    `highest`, where x is BEYOND. `counts` and `out` are (words, slots); slots that are not listed stay as they are.
+    `counts` and `out`, single precision, are (words, slots); `bits` is `out` seen as int32, `places` room for a
+    number by slot.
     """
-    steps = np.float32((len(table) - 1) / highest)
-    top = np.int32(len(table) - 2)
     for row in range(len(counts)):
-        read_table(powers[row], table, steps, top)
-        for column in range(len(topics)):
-            value = powers[row, column]
-            topic = topics[column]
-            count = counts[row, topic] + whole
-            if count > 0 or value >= BEYOND:
-                value = add_whole(words, shape, value, count)
-            out[row, topic] = value
+        fill_uniforms(words, out[row])
+        take_powers(small, bits[row], out[row])
+        read_ratios(small, out[row])
+        found = 0
+        for topic in range(counts.shape[1]):
+            places[found] = topic
+            found += np.int64((counts[row, topic] + whole > 0) | (out[row, topic] >= BEYOND))
+        for place in range(found):
+            topic = places[place]
+            out[row, topic] = completed(words, small, out[row, topic], counts[row, topic] + whole)
+
+
+@helper
+def fill_uniforms(words, out):
+    """2^32 times a uniform strictly between 0 and 1, in single precision; two from each random word."""
+    last = len(out) - len(out) % 2
+    for index in range(0, last, 2):
+        word = next_word(words)
+        out[index] = min(np.float64(np.int64(word >> _32)) + 0.5, LARGEST)
+        out[index + 1] = min(np.float64(np.int64(word & _LOW)) + 0.5, LARGEST)
+    if last < len(out):
+        out[last] = min(np.float64(np.int64(next_word(words) >> _32)) + 0.5, LARGEST)
 
 
 @shared_helper
-def read_table(powers, table, steps, top):
-    """Turn powers into draws by way of the table, in vector registers; beyond its end they are only too large."""
-    for column in range(len(powers)):
-        place = powers[column] * steps
-        below = min(np.int32(place), top)
-        slope = table[below + 1] - table[below]
-        powers[column] *= table[below] + slope * (place - np.float32(below))
+def take_powers(small, bits, out):
+    """U^(1 / shape) for each uniform, from its bits."""
+    fine = len(small.mantissas) - 1
+    shift = np.int32(23 - np.log2(fine))
+    rest = np.int32((1 << shift) - 1)
+    step = np.float32(1.0 / (1 << shift))
+    for place in range(len(out)):
+        exponent = (bits[place] >> np.int32(23)) - np.int32(127)
+        below = (bits[place] >> shift) & np.int32(fine - 1)
+        part = np.float32(bits[place] & rest) * step
+        power = small.mantissas[below] + (small.mantissas[below + 1] - small.mantissas[below]) * part
+        out[place] = small.exponents[exponent] * power
 
 
 @shared_helper
-def add_whole(words, shape, value, count):
-    """Complete a draw: what is beyond the table is drawn anew, and exponentials are added, `count` of them."""
+def read_ratios(small, out):
+    """Turn powers into draws by way of the table; beyond its end they are only too large."""
+    steps = np.float32((len(small.ratios) - 1) / small.highest)
+    top = np.int32(len(small.ratios) - 2)
+    for place in range(len(out)):
+        position = out[place] * steps
+        below = min(np.int32(position), top)
+        slope = small.ratios[below + 1] - small.ratios[below]
+        out[place] *= small.ratios[below] + slope * (position - np.float32(below))
+
+
+@shared_helper
+def completed(words, small, value, count):
+    """A draw as it should be: drawn anew if it is beyond the table, and with `count` exponentials added."""
     total = np.float64(value)
     if total >= BEYOND:
-        total = next_beyond(words, shape)
+        total = next_beyond(words, small.shape)
     if count > 0:
         total += next_whole_gamma(words, count)
     return np.float32(total)

@@ -13,7 +13,7 @@ import numpy as np
 from franchise.kernels.compile import helper, kernel, shared_helper
 from franchise.kernels.xoshiro import next_gap, next_uniform
 
-FEW = 64
+FEW = 8
 """Up to so many customers are seated one by one."""
 
 

@@ -12,13 +12,11 @@ import math
 
 import numpy as np
 
-from franchise.kernels.compile import kernel, shared_helper
+from franchise.kernels.compile import shared_helper
 
 _UNIT = 2.0**-53
-_HALF_UNIT = 2.0**-32
 
-_11, _17, _19, _23, _32, _41, _45 = (np.uint64(bits) for bits in (11, 17, 19, 23, 32, 41, 45))
-_LOW = np.uint64(2**32 - 1)
+_11, _17, _19, _23, _41, _45 = (np.uint64(bits) for bits in (11, 17, 19, 23, 41, 45))
 
 
 @shared_helper
@@ -48,15 +46,3 @@ def next_gap(words, log_rest):
     if log_rest == 0.0:
         return np.int64(2**62)
     return np.int64(min(math.log(1.0 - next_uniform(words)) / log_rest, 2.0**62))
-
-
-@kernel
-def fill_coarse_uniforms(words, out):
-    """Fill a flat array with uniforms strictly between 0 and 1, of 32 bits: two from each word."""
-    last = len(out) - len(out) % 2
-    for index in range(0, last, 2):
-        word = next_word(words)
-        out[index] = (np.float64(word >> _32) + 0.5) * _HALF_UNIT
-        out[index + 1] = (np.float64(word & _LOW) + 0.5) * _HALF_UNIT
-    if last < len(out):
-        out[last] = (np.float64(next_word(words) >> _32) + 0.5) * _HALF_UNIT

@@ -13,8 +13,7 @@ from franchise.draws import draw_log_gammas
 from franchise.families.categorical import set_totals
 from franchise.kernels import documents as kernels
 from franchise.kernels.documents import Densities, Fresh, Live, Order
-from franchise.kernels.gammas import BEYOND, draw_rows, draw_rows_by_table
-from franchise.kernels.xoshiro import fill_coarse_uniforms
+from franchise.kernels.gammas import BEYOND, SmallGammas, draw_rows, draw_rows_by_table
 from franchise.moves.blocks import (
     STICKS,
     WORDS,
@@ -31,16 +30,15 @@ WORDS_IN_BLOCK = 256
 _BINS = 256
 _STEPS = 4096
 
+LEAST_SHAPE = 0.001
+"""For smaller shapes the tables of powers would be too coarse."""
+
 
 def _draw_gammas(work: Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gamma(eta_w + n_kw) for all words and the topics listed, (V, C) with zeros elsewhere; sums by topic."""
     statistics, capacity = work.state.statistics, work.state.capacity
     gammas = np.zeros((len(statistics.prior), capacity), np.float32)
-    draw = (
-        _rows_by_table(statistics, topics)
-        if np.ptp(statistics.prior) == 0.0
-        else _rows_by_word(statistics, topics)
-    )
+    draw = rows_by_table(statistics, topics) or rows_by_word(statistics, topics)
 
     def make_worker() -> Callable[[int], np.ndarray]:
         def draw_block(block: int) -> np.ndarray:
@@ -57,36 +55,38 @@ def _draw_gammas(work: Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray
 DrawRows = Callable[[slice, np.ndarray, np.ndarray], None]
 
 
-def _rows_by_word(statistics: Any, topics: np.ndarray) -> DrawRows:
+def rows_by_word(statistics: Any, topics: np.ndarray) -> DrawRows:
+    """How to draw the gammas of some words, each with a prior of its own."""
+
     def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> None:
         draw_rows(statistics.counts[rows], topics, statistics.prior[rows], words, out)
 
     return draw
 
 
-def _rows_by_table(statistics: Any, topics: np.ndarray) -> DrawRows:
+def rows_by_table(statistics: Any, topics: np.ndarray) -> DrawRows | None:
+    """The same by tables; None if words differ in their priors, or the prior is too small or a whole number."""
     whole, shape = divmod(float(statistics.prior[0]), 1.0)
-    if shape == 0.0:
-        return _rows_by_word(statistics, topics)
-    table, highest = _table_of_small_gammas(shape)
+    if np.ptp(statistics.prior) != 0.0 or shape < LEAST_SHAPE:
+        return None
+    small = tables_of_small_gammas(shape)
 
     def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> None:
-        powers = np.empty((len(out), len(topics)), np.float32)
-        fill_coarse_uniforms(words, powers.reshape(-1))
-        np.log(powers, out=powers)
-        np.multiply(powers, np.float32(1.0 / shape), out=powers)
-        np.exp(powers, out=powers)
+        places = np.empty(out.shape[1], np.int64)
         counts = statistics.counts[rows]
-        draw_rows_by_table(counts, topics, int(whole), shape, powers, table, highest, words, out)
+        draw_rows_by_table(small, counts, int(whole), words, places, out, out.view(np.int32))
+        vacant = np.ones(out.shape[1], np.bool_)
+        vacant[topics] = False
+        out[:, vacant] = 0.0
 
     return draw
 
 
 @lru_cache(maxsize=8)
-def _table_of_small_gammas(shape: float) -> tuple[np.ndarray, float]:
-    """x / q as a function of q = U^(1 / shape), from 0 to where x is BEYOND (see `kernels.gammas`), and that q.
+def tables_of_small_gammas(shape: float) -> SmallGammas:
+    """The tables for one shape, LEAST_SHAPE to 1 (see `kernels.gammas`).
 
-    q is known for any x; a spline through many such pairs is turned round.
+    x / q as a function of q = U^(1 / shape): q is known for any x; a spline through many such pairs is inverted.
     """
     from scipy.interpolate import CubicSpline
     from scipy.special import gammainc
@@ -95,7 +95,14 @@ def _table_of_small_gammas(shape: float) -> tuple[np.ndarray, float]:
     powers = gammainc(shape, draws) ** (1.0 / shape)
     at_zero = math.exp(math.lgamma(shape + 1.0) / shape)
     ratio = CubicSpline(np.append(0.0, powers), np.append(at_zero, draws / powers))
-    return ratio(np.linspace(0.0, powers[-1], _STEPS + 1)).astype(np.float32), float(powers[-1])
+    fine = 2**12 if shape > 1.0 / 16.0 else 2**16
+    return SmallGammas(
+        shape=shape,
+        exponents=np.exp2((np.arange(32) - 31.0) / shape).astype(np.float32),
+        mantissas=(((1.0 + np.arange(fine + 1) / fine) / 2.0) ** (1.0 / shape)).astype(np.float32),
+        ratios=ratio(np.linspace(0.0, powers[-1], _STEPS + 1)).astype(np.float32),
+        highest=float(powers[-1]),
+    )
 
 
 def _over_words(work: Work, function: Callable[[slice], None]) -> None:
