@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from franchise.checks.statistics import SMALLEST_P
-from franchise.kernels.gammas import draw_rows, read_ratios, take_powers
+from franchise.kernels.gammas import TAIL, draw_rows, next_normal, read_ratios, take_powers
 from franchise.kernels.xoshiro import next_gap, next_uniform, next_word
 from franchise.moves.categories import rows_by_table, rows_by_word, tables_of_small_gammas
 from franchise.streams import Streams
@@ -83,6 +83,24 @@ def test_gammas_have_their_distribution(by_table, prior, count):
         assert stats.binomtest(int((drawn < 1e-30).sum()), len(drawn), least).pvalue > SMALLEST_P
         quantiles = (quantiles[drawn >= 1e-30] - least) / (1.0 - least)
     assert stats.kstest(quantiles, "uniform").pvalue > SMALLEST_P
+
+
+def test_normals_are_normal_even_in_the_tails():
+    @numba.njit
+    def fill(state, out):
+        for place in range(len(out)):
+            out[place] = next_normal(state)
+
+    out = np.empty(400_000)
+    fill(words(6), out)
+    assert stats.kstest(out, "norm").pvalue > SMALLEST_P
+    for bound in (TAIL - 0.4, TAIL, 4.2):
+        for beyond in (out > bound, out < -bound):
+            expected = stats.norm.sf(bound)
+            assert stats.binomtest(int(beyond.sum()), len(out), expected).pvalue > SMALLEST_P
+    far = np.abs(out[np.abs(out) > TAIL - 0.4])
+    law = stats.truncnorm(TAIL - 0.4, np.inf)
+    assert stats.kstest(far, law.cdf).pvalue > SMALLEST_P
 
 
 def test_words_with_priors_of_their_own():

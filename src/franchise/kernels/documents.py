@@ -58,6 +58,7 @@ class Densities(NamedTuple):
     scale: np.ndarray  # float64 (C,): 1 / (totals[k] h_k); zero for topics that take no part
     concentrations: np.ndarray  # float64 (C,): alpha beta_k
     heights: np.ndarray  # float64 (C,): h_k
+    no_more: np.ndarray  # float64 (C, CUSTOMERS): see `draw_tables_of_cell`
 
 
 class Order(NamedTuple):
@@ -89,12 +90,33 @@ _FAR_AHEAD = 16
 
 
 @shared_helper
-def add_cell(cells, topic, customers, concentration, words):
-    """Draw the number of tables of a cell and list it (algorithms 1.2)."""
+def draw_tables_of_cell(no_more, customers, concentration, words):
+    """Number of tables of a cell (algorithms 1.2), by inversion where customers are few.
+
+    ``no_more[i]`` is the probability that none of i customers after the first opens a table: the product of
+    s / (a + s) for s = 1, ..., i.
+    """
+    if customers > len(no_more):
+        return draw_table_count(customers, concentration, words)
+    tables, seated = 1, 0
+    while seated < customers - 1:
+        target = next_uniform(words) * no_more[seated]
+        if target < no_more[customers - 1]:
+            break
+        seated += 1
+        while no_more[seated] > target:
+            seated += 1
+        tables += 1
+    return tables
+
+
+@shared_helper
+def add_cell(cells, topic, customers, tables):
+    """List a cell."""
     place = cells.filled[0]
     cells.topics[place] = topic
     cells.customers[place] = customers
-    cells.tables[place] = draw_table_count(customers, concentration, words)
+    cells.tables[place] = tables
     cells.filled[0] = place + 1
 
 
@@ -145,12 +167,14 @@ def put_in(live, count, topic, scale):
 
 
 @helper
-def finish_document(live, count, concentrations, cells, words):
+def finish_document(live, count, densities, cells, words):
     """Draw the tables of the document's topics, and empty the list."""
     for place in range(count):
-        topic = live.topics[place]
+        topic, customers = live.topics[place], live.counts[place]
         live.places[topic] = -1
-        add_cell(cells, topic, live.counts[place], concentrations[topic], words)
+        concentration = densities.concentrations[topic]
+        tables = draw_tables_of_cell(densities.no_more[topic], customers, concentration, words)
+        add_cell(cells, topic, customers, tables)
 
 
 # --- settled topics -----------------------------------------------------------------------------------------
@@ -245,7 +269,7 @@ def sweep_settled(densities, observations, offsets, groups, labels, shared, log_
                 count = strike(live, count, old)
             labels[index] = new
             count = put_in(live, count, new, scale[new])
-        finish_document(live, count, densities.concentrations, cells, choices)
+        finish_document(live, count, densities, cells, choices)
 
 
 @kernel
@@ -384,12 +408,13 @@ def sweep_slices(densities, observations, offsets, groups, labels, order, fresh,
                 opened[opened[0]] = index
             else:
                 count = put_in(live, count, new, scale[new])
-        finish_document(live, count, densities.concentrations, cells, choices)
+        finish_document(live, count, densities, cells, choices)
         if met_fresh:
             for topic in range(len(in_fresh)):
                 if in_fresh[topic] > 0:
                     concentration = fresh.weights[topic] * fresh.heights[topic]
-                    add_cell(cells, capacity + topic, in_fresh[topic], concentration, choices)
+                    tables = draw_table_count(in_fresh[topic], concentration, choices)
+                    add_cell(cells, capacity + topic, in_fresh[topic], tables)
                     in_fresh[topic] = 0
 
 
@@ -446,5 +471,6 @@ def sweep_any(
             in_group[new] += 1.0
         for topic in range(limit):
             if in_group[topic] > 0.0:
-                add_cell(cells, topic, np.int64(in_group[topic]), concentrations[topic], choices)
+                customers = np.int64(in_group[topic])
+                add_cell(cells, topic, customers, draw_table_count(customers, concentrations[topic], choices))
     return -1

@@ -1,11 +1,11 @@
 """Gamma draws by the million, for the parameters of topics over categories.
 
-Most cells (word, topic) have no observations, so most draws are of one small shape eta; a cell with n observations
-adds n exponentials:
+Cells (word, topic) with observations have shapes eta + n above 1: Marsaglia & Tsang's method (ACM Transactions on
+Mathematical Software 26, 2000), with normals by their ziggurat (Journal of Statistical Software 5, 2000) in
+Doornik's form (2005).
 
-    Gamma(eta + n) = Gamma(eta) + Gamma(n)
-
-Where all words have one eta, small draws are by inversion.  With U uniform, x is close to a multiple of
+But most cells have no observations, so most draws are of one small shape eta.  Where all words have one eta, small
+draws are by inversion.  With U uniform, x is close to a multiple of
 q = U^(1 / eta) where it is small, and x / q is a smooth function of q everywhere, read off a table, linear in
 between.  The power itself is made of the bits of U as a float: one table has it for the exponent, another for the
 mantissa.  So a draw is a few table lookups, in vector registers, right to six digits and more.  Draws beyond BEYOND
@@ -26,9 +26,6 @@ import numpy as np
 from franchise.kernels.compile import helper, kernel, shared_helper
 from franchise.kernels.xoshiro import next_uniform, next_word
 
-FEW = 12
-"""Up to so many exponentials are multiplied as uniforms: their product cannot underflow."""
-
 BEYOND = 1.0
 """Where the table of small draws ends."""
 
@@ -42,6 +39,21 @@ class SmallGammas(NamedTuple):
     ratios: np.ndarray  # float32: x / q at even steps of q, from 0 to `highest`, where x is BEYOND
     highest: float
 
+
+def _layers(count: int, tail: float) -> np.ndarray:
+    """Right edges of layers of equal area under exp(-x^2 / 2), widest first; the first has the tail, too."""
+    height = math.exp(-0.5 * tail * tail)
+    area = tail * height + math.sqrt(math.pi / 2.0) * math.erfc(tail / math.sqrt(2.0))
+    edges = [area / height, tail]
+    for _ in range(count - 2):
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    return np.array([*edges, 0.0])
+
+
+TAIL = 3.6541528853610088  # with which 256 layers of equal area end at 0
+EDGES = _layers(256, TAIL)
+INSIDE = EDGES[1:] / EDGES[:-1]
+_LAST_LAYER, _11 = np.uint64(255), np.uint64(11)
 
 LARGEST = 2.0**32 - 2.0**8  # the next single float is 2^32
 
@@ -72,13 +84,8 @@ def next_small_gamma(words, shape):
 
 
 @shared_helper
-def next_whole_gamma(words, shape):
-    """Gamma(n) for a whole number n >= 1: exponentials if they are few, else Marsaglia & Tsang (2000)."""
-    if shape <= FEW:
-        product = 1.0
-        for _ in range(shape):
-            product *= 1.0 - next_uniform(words)
-        return -math.log(product)
+def next_gamma(words, shape):
+    """Gamma(shape), shape >= 1."""
     centre = shape - 1.0 / 3.0
     spread = 1.0 / math.sqrt(9.0 * centre)
     while True:
@@ -95,13 +102,29 @@ def next_whole_gamma(words, shape):
 
 @shared_helper
 def next_normal(words):
-    """A standard normal, by Marsaglia's polar method."""
+    """A standard normal: from one of 256 layers of equal area, each a rectangle and a bit of the curve."""
     while True:
-        first = 2.0 * next_uniform(words) - 1.0
-        second = 2.0 * next_uniform(words) - 1.0
-        square = first * first + second * second
-        if 0.0 < square < 1.0:
-            return first * math.sqrt(-2.0 * math.log(square) / square)
+        word = next_word(words)
+        layer = np.int64(word & _LAST_LAYER)
+        signed = 2.0 * (np.float64(np.int64(word >> _11)) * 2.0**-53) - 1.0
+        if abs(signed) < INSIDE[layer]:
+            return signed * EDGES[layer]
+        if layer == 0:
+            return math.copysign(next_in_tail(words), signed)
+        value = signed * EDGES[layer]
+        lower = math.exp(-0.5 * (EDGES[layer] * EDGES[layer] - value * value))
+        upper = math.exp(-0.5 * (EDGES[layer + 1] * EDGES[layer + 1] - value * value))
+        if lower + next_uniform(words) * (upper - lower) < 1.0:
+            return value
+
+
+@shared_helper
+def next_in_tail(words):
+    """A normal given that it is above the last layer's edge (Marsaglia, 1964)."""
+    while True:
+        beyond = next_exponential(words) / TAIL
+        if 2.0 * next_exponential(words) > beyond * beyond:
+            return TAIL + beyond
 
 
 @shared_helper
@@ -135,7 +158,7 @@ def draw_rows_by_table(small, counts, whole, words, places, out, bits):
             found += np.int64((counts[row, topic] + whole > 0) | (out[row, topic] >= BEYOND))
         for place in range(found):
             topic = places[place]
-            out[row, topic] = completed(words, small, out[row, topic], counts[row, topic] + whole)
+            out[row, topic] = completed(words, small, counts[row, topic] + whole)
 
 
 @helper
@@ -178,26 +201,18 @@ def read_ratios(small, out):
 
 
 @shared_helper
-def completed(words, small, value, count):
-    """A draw as it should be: drawn anew if it is beyond the table, and with `count` exponentials added."""
-    total = np.float64(value)
-    if total >= BEYOND:
-        total = next_beyond(words, small.shape)
+def completed(words, small, count):
+    """A draw as it should be: drawn anew if there are observations, or if it is beyond the table."""
     if count > 0:
-        total += next_whole_gamma(words, count)
-    return np.float32(total)
+        return np.float32(next_gamma(words, count + small.shape))
+    return np.float32(next_beyond(words, small.shape))
 
 
 @kernel
 def draw_rows(counts, topics, prior, words, out):
     """Gamma(prior_w + n_kw), as above, for words with priors of their own."""
     for row in range(len(prior)):
-        whole = np.int64(math.floor(prior[row]))
-        small = prior[row] - whole
         for column in range(len(topics)):
             topic = topics[column]
-            value = next_small_gamma(words, small) if small > 0.0 else 0.0
-            count = counts[row, topic] + whole
-            if count > 0:
-                value += next_whole_gamma(words, count)
-            out[row, topic] = value
+            shape = prior[row] + counts[row, topic]
+            out[row, topic] = next_gamma(words, shape) if shape >= 1.0 else next_small_gamma(words, shape)

@@ -27,6 +27,10 @@ from franchise.moves.blocks import (
 from franchise.state.weights import Weights
 
 WORDS_IN_BLOCK = 256
+
+CUSTOMERS = 64
+"""Tables of cells with at most so many customers are drawn by inversion."""
+
 _BINS = 256
 _STEPS = 4096
 
@@ -148,6 +152,15 @@ def _take_sizes(state: Weights, cells: list[CellsOfBlock]) -> None:
     set_totals(state.statistics, sizes)
 
 
+def _densities(work: Work, gammas: np.ndarray, scale: np.ndarray, heights: np.ndarray) -> Densities:
+    concentrations = work.concentrations
+    seated = np.arange(CUSTOMERS)
+    seated[0] = 1
+    opens_none = seated / (seated + concentrations[:, None])
+    opens_none[:, 0] = 1.0
+    return Densities(gammas, scale, concentrations, heights, np.cumprod(opens_none, axis=1))
+
+
 def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -> None:
     """Sweep over the topics of height 1 with the kernel for categories."""
     state = work.state
@@ -155,7 +168,7 @@ def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -
     gammas, totals = _draw_gammas(work, topics)
     scale = np.zeros(state.capacity)
     scale[topics] = 1.0 / totals[topics]
-    densities = Densities(gammas, scale, work.concentrations, heights)
+    densities = _densities(work, gammas, scale, heights)
     shared = np.empty(len(gammas))
     weights = densities.concentrations * scale
     _over_words(work, lambda rows: kernels.fill_shared(gammas[rows], weights, shared[rows]))
@@ -199,7 +212,7 @@ def sweep_slices_categories(work: Work, cutoff: float) -> None:
     gammas, totals = _draw_gammas(work, topics)
     scale = np.zeros(state.capacity)
     scale[topics] = 1.0 / (totals[topics] * heights[topics])
-    densities = Densities(gammas, scale, work.concentrations, heights)
+    densities = _densities(work, gammas, scale, heights)
     order = _sum_in_order(work, densities, topics)
 
     def make_worker() -> Callable[[int], Any]:
