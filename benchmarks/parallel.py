@@ -10,7 +10,7 @@ Parts:
            cores, compilation excluded; from 1 and 300 topics beside it
 
 Words per second count full sweeps with everything in them: topics, table counts, topic weights, concentrations, the
-splits and merges that are tried in one sweep out of five, and the trace.  What is said of tomotopy in collapsed.py
+splits and merges that are tried in one sweep out of 32, and the trace.  What is said of tomotopy in collapsed.py
 holds here, too: it does not sample the same posterior.
 """
 
@@ -31,7 +31,7 @@ import franchise as fr
 from franchise.data.splits import halve_documents, hold_out_documents
 from franchise.diagnostics import document_completion
 
-ROUNDS, SWEEPS, BURN_IN = 7, 20, 40
+ROUNDS, SWEEPS, BURN_IN = 7, 60, 40
 
 
 class Ours:
@@ -68,7 +68,7 @@ def compare_speed(name: str, corpus: fr.Corpus) -> None:
     print(
         f"\nFull sweeps, {name}, prior 0.1, {ROUNDS} rounds of {SWEEPS} sweeps; medians of million words a second:"
     )
-    ours, theirs = Ours(corpus, 100, 0.1), Theirs(corpus, 100, 0.1)
+    ours, theirs = Ours(corpus, 92, 0.1), Theirs(corpus, 100, 0.1)
     rounds = (
         np.array([(ours.run(SWEEPS, 1), ours.run(SWEEPS, 2), theirs.round()) for _ in range(ROUNDS)]) / 1e6
     )

@@ -106,8 +106,7 @@ def log_rising_sums(counts, prior, limit, out):
                 table[count] = table[count - 1] + math.log(tabled_prior + count - 1)
         for topic in range(limit):
             count = counts[category, topic]
-            if count > 0:
-                if count < _TABLED:
-                    out[topic] += table[count]
-                else:
-                    out[topic] += math.lgamma(tabled_prior + count) - math.lgamma(tabled_prior)
+            if count < _TABLED:
+                out[topic] += table[count]
+            else:
+                out[topic] += math.lgamma(tabled_prior + count) - math.lgamma(tabled_prior)

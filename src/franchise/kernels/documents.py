@@ -58,6 +58,7 @@ class Densities(NamedTuple):
     scale: np.ndarray  # float64 (C,): 1 / (totals[k] h_k); zero for topics that take no part
     concentrations: np.ndarray  # float64 (C,): alpha beta_k
     heights: np.ndarray  # float64 (C,): h_k
+    shared_weights: np.ndarray  # float64 (C,): alpha beta_k times the scale
     no_more: np.ndarray  # float64 (C, CUSTOMERS): see `draw_tables_of_cell`
 
 
@@ -80,6 +81,9 @@ class Fresh(NamedTuple):
     ranks: np.ndarray  # int64 (V,): the place of a word there
     probabilities: np.ndarray  # float64: phi_fw
 
+
+CHUNK = 16
+"""Topics whose shared parts are summed together."""
 
 _PER_LINE = LINE // 4  # single floats
 _AHEAD = 2  # observations
@@ -191,9 +195,15 @@ def mark_settled(labels, begin, end, log_rest, words, settled):
 
 @kernel
 def fill_shared(gammas, weights, out):
-    """out[w] = sum over topics of weights[k] gammas[w, k]."""
+    """Sums over topics of weights[k] gammas[w, k]: by chunks of topics, and in the last column over all."""
     for word in range(len(gammas)):
-        out[word] = sum_of_products(weights, gammas[word])
+        total = 0.0
+        for chunk in range(out.shape[1] - 1):
+            begin = chunk * CHUNK
+            end = min(begin + CHUNK, len(weights))
+            out[word, chunk] = sum_of_products(weights[begin:end], gammas[word, begin:end])
+            total += out[word, chunk]
+        out[word, -1] = total
 
 
 @summing_helper
@@ -206,24 +216,31 @@ def sum_of_products(weights, values):
 
 
 @shared_helper
-def search_row(row, concentrations, scale, target):
-    """The topic at which the running sum of alpha beta_k f passes the target; the last with weight if none."""
-    found, cumulative = -1, 0.0
-    for topic in range(len(scale)):
-        weight = concentrations[topic] * scale[topic] * row[topic]
-        if weight > 0.0:
-            cumulative += weight
-            found = topic
-            if target < cumulative:
-                break
-    return found
+def search_row(row, weights, sums, target):
+    """The topic at which the running sum of weights[k] row[k] passes the target; the last with weight if none.
+
+    `sums` is a row of `fill_shared`: whole chunks of topics are passed at once.
+    """
+    chunk = 0
+    while chunk < len(sums) - 2 and target >= sums[chunk]:
+        target -= sums[chunk]
+        chunk += 1
+    begin = chunk * CHUNK
+    for topic in range(begin, min(begin + CHUNK, len(weights))):
+        target -= weights[topic] * row[topic]
+        if target < 0.0:
+            return topic
+    topic = min(begin + CHUNK, len(weights)) - 1  # only rounding leads here
+    while weights[topic] * row[topic] == 0.0:
+        topic -= 1
+    return topic
 
 
 @kernel
 def sweep_settled(densities, observations, offsets, groups, labels, shared, log_rest, words, live, cells):
     """Draw the topics of the observations of a block, over settled topics, for categories.
 
-    `groups` are the first and the one after the last; `shared` (V,) is the sum over topics of alpha beta_k f. The
+    `groups` are the first and the one after the last; `shared` are sums over topics of alpha beta_k f. The
     weight of the document's other observations in the present topic comes first: most of the time it is drawn,
     and nothing changes.
     """
@@ -252,7 +269,7 @@ def sweep_settled(densities, observations, offsets, groups, labels, shared, log_
             for place in range(count):
                 total += live.weights[place] * row[live.topics[place]]
                 live.sums[place] = total
-            target = next_uniform(choices) * (stays + total + shared[word]) - stays
+            target = next_uniform(choices) * (stays + total + shared[word, -1]) - stays
             if target < 0.0:
                 live.weights[own] = weight
                 continue
@@ -262,7 +279,7 @@ def sweep_settled(densities, observations, offsets, groups, labels, shared, log_
                     place += 1
                 new = live.topics[place]
             else:
-                new = search_row(row, densities.concentrations, scale, target - total)
+                new = search_row(row, densities.shared_weights, shared[word], target - total)
             live.counts[own] -= 1
             live.weights[own] = live.counts[own] * scale[old]
             if live.counts[own] == 0 and new != old:

@@ -12,7 +12,7 @@ import numpy as np
 from franchise.draws import draw_log_gammas
 from franchise.families.categorical import set_totals
 from franchise.kernels import documents as kernels
-from franchise.kernels.documents import Densities, Fresh, Live, Order
+from franchise.kernels.documents import CHUNK, Densities, Fresh, Live, Order
 from franchise.kernels.gammas import BEYOND, SmallGammas, draw_rows, draw_rows_by_table
 from franchise.moves.blocks import (
     STICKS,
@@ -26,7 +26,7 @@ from franchise.moves.blocks import (
 )
 from franchise.state.weights import Weights
 
-WORDS_IN_BLOCK = 256
+WORDS_IN_BLOCK = 512
 
 CUSTOMERS = 64
 """Tables of cells with at most so many customers are drawn by inversion."""
@@ -158,7 +158,9 @@ def _densities(work: Work, gammas: np.ndarray, scale: np.ndarray, heights: np.nd
     seated[0] = 1
     opens_none = seated / (seated + concentrations[:, None])
     opens_none[:, 0] = 1.0
-    return Densities(gammas, scale, concentrations, heights, np.cumprod(opens_none, axis=1))
+    return Densities(
+        gammas, scale, concentrations, heights, concentrations * scale, np.cumprod(opens_none, axis=1)
+    )
 
 
 def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -> None:
@@ -169,8 +171,8 @@ def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -
     scale = np.zeros(state.capacity)
     scale[topics] = 1.0 / totals[topics]
     densities = _densities(work, gammas, scale, heights)
-    shared = np.empty(len(gammas))
-    weights = densities.concentrations * scale
+    shared = np.empty((len(gammas), -(-state.capacity // CHUNK) + 1))
+    weights = densities.shared_weights
     _over_words(work, lambda rows: kernels.fill_shared(gammas[rows], weights, shared[rows]))
 
     def make_worker() -> Callable[[int], Any]:
@@ -311,7 +313,7 @@ def _sum_in_order(work: Work, densities: Densities, topics: np.ndarray) -> Order
     order = topics[np.argsort(-densities.heights[topics], kind="stable")]
     heights = densities.heights[order]
     prefixes = np.empty((len(densities.gammas), len(order)), np.float32)
-    weights = densities.concentrations * densities.scale
+    weights = densities.shared_weights
     _over_words(
         work, lambda rows: kernels.fill_prefixes(densities.gammas[rows], weights, order, prefixes[rows])
     )

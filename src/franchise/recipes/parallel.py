@@ -29,7 +29,7 @@ def parallel_moves(model: Model) -> list[Move | Composed]:
     """Sweeps, splits and merges, and what stands above the topics.
 
     Most sweeps are settled ones, which are quick and let small topics grow; one in sixteen opens and closes topics.
-    The warm-up begins with even weights, then tries splits and merges in every sweep; later one in sixteen does.
+    The warm-up begins with even weights, then tries splits and merges in every sweep; later one in 32 does.
     Counts in the hundreds and thousands are drawn by cells, without splits and merges, which go by observations.
     """
     above = moves_above_topics(model, in_weights_view=True)
@@ -41,7 +41,7 @@ def parallel_moves(model: Model) -> list[Move | Composed]:
         return [CellSweep(), *above, during_warmup(EvenWeights(), (0.0, EVEN))]
     tried = [
         during_warmup(LaunchedSplits(), (EVEN, 1.0)),
-        at_random((LaunchedSplits(), 1.0), (in_turn(), 15.0)),
+        at_random((LaunchedSplits(), 1.0), (in_turn(), 31.0)),
     ]
     return [
         at_random((SettledSweep(), 15.0), (DocumentSweep(), 1.0)),
