@@ -36,7 +36,7 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -m slow -n 2 --dist worksteal
+	FRANCHISE_FULL=1 $(BIN)/python -m pytest -m "slow or exactness" -n 2 --dist worksteal
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/collapsed.py $(if $(DATA),--data $(DATA))

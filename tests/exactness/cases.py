@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,15 @@ class Case(NamedTuple):
 
     family: fr.Family
     observations: Any
+
+
+FULL = os.environ.get("FRANCHISE_FULL") == "1"
+"""Whether tests run at their full size, as in ``make test-slow``."""
+
+
+def size(full: int) -> int:
+    """So many draws at full size; a quarter of them in the quick suite."""
+    return full if FULL else full // 4
 
 
 GROUPS = [0, 0, 0, 0, 1, 1]

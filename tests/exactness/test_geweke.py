@@ -8,6 +8,9 @@ import franchise as fr
 from franchise.checks import CheckFailed
 from franchise.checks.geweke import JointTest, example_model
 from franchise.moves import (
+    BlockedSweep,
+    CellSweep,
+    Concentrations,
     CrfGibbs,
     DirectAssignment,
     DocumentSweep,
@@ -22,16 +25,19 @@ from franchise.moves import (
 )
 from franchise.recipes import resolve
 from tests.exactness import launch_bugs, planted
-from tests.exactness.cases import CASES, NOT_CONJUGATE, THREE
+from tests.exactness.cases import CASES, NOT_CONJUGATE, THREE, size
 from tests.exactness.split_merge_bugs import Buggy
+
+pytestmark = pytest.mark.exactness
 
 OFFSETS = [0, 4, 6]
 
 
-def joint_test(family, observations, moves, alpha=None, gamma=None, draws=6000, steps=None, finite=None):
+def joint_test(family, observations, moves, alpha=None, gamma=None, draws=None, steps=None, finite=None):
     """Run the test for a sampler by name, or for a list of moves; in one chain, or in chains of so many steps."""
     alpha = fr.Gamma(2.0, 1.0) if alpha is None else alpha
     gamma = fr.Gamma(2.0, 2.0) if gamma is None else gamma
+    draws = size(6000) if draws is None else draws
     model = example_model(family, observations, OFFSETS, alpha, gamma)
     schedule = resolve(moves, model).schedule if isinstance(moves, str) else in_turn(*moves)
     return JointTest(model, schedule, seed=1, steps=steps, finite_topics=finite).run(draws)
@@ -41,14 +47,20 @@ def joint_test(family, observations, moves, alpha=None, gamma=None, draws=6000, 
 @pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])
 def test_concentrations(sampler, family):
     case = CASES[family]
-    table = joint_test(case.family, case.observations, sampler, draws=2000 if sampler == "parallel" else 6000)
+    table = joint_test(case.family, case.observations, sampler)
     assert {"alpha", "gamma", "topics"} <= set(table.index)
 
 
 def test_a_family_that_is_not_conjugate():
-    joint_test(*NOT_CONJUGATE, "parallel", draws=3000)
+    joint_test(*NOT_CONJUGATE, "parallel")
+    joint_test(*NOT_CONJUGATE, [BlockedSweep(), Concentrations()])
     moves = [FiniteSweep(4), FiniteConcentrations(4)]
-    joint_test(*NOT_CONJUGATE, moves, draws=3000, finite=4)
+    joint_test(*NOT_CONJUGATE, moves, draws=size(6000), finite=4)
+
+
+def test_sweeps_by_cells():
+    case = CASES["categorical"]
+    joint_test(case.family, case.observations, [CellSweep(), Concentrations()])
 
 
 @pytest.mark.parametrize("family", THREE)
@@ -81,33 +93,38 @@ def test_split_merge_alone(family, scans):
     """By itself it never changes seats, so short chains from independent forward draws are compared."""
     case = CASES[family]
     moves = [SplitMerge(tries=3, scans=scans)]
-    joint_test(case.family, case.observations, moves, alpha=1.5, gamma=1.5, draws=3000, steps=3)
+    joint_test(case.family, case.observations, moves, alpha=1.5, gamma=1.5, draws=size(6000), steps=3)
 
 
 @pytest.mark.parametrize(
     "move",
-    [LaunchedSplits(tries=2, scans=(1, 1)), SettledSweep(frozen=0.3), DocumentSweep(cutoff=0.1)],
+    [
+        LaunchedSplits(tries=2, scans=(1, 1)),
+        SettledSweep(frozen=0.3),
+        DocumentSweep(cutoff=0.1),
+        BlockedSweep(cutoff=0.1),
+    ],
     ids=lambda move: type(move).__name__,
 )
 @pytest.mark.parametrize("family", THREE)
 def test_moves_of_the_parallel_sampler_alone(family, move):
     """Short chains from independent forward draws: alone, not every move reaches everything."""
     case = CASES[family]
-    joint_test(case.family, case.observations, [move], alpha=1.5, gamma=1.5, draws=3000, steps=3)
+    joint_test(case.family, case.observations, [move], alpha=1.5, gamma=1.5, draws=size(6000), steps=3)
 
 
 @pytest.mark.parametrize("bug", launch_bugs.BUGS[:2], ids=lambda bug: type(bug).__name__)
 def test_planted_bugs_in_launched_splits_are_caught(bug):
     case = CASES["categorical"]
     with pytest.raises(CheckFailed, match="joint distribution test"):
-        joint_test(case.family, case.observations, [bug] * 3, alpha=1.0, gamma=2.0, draws=3000, steps=3)
+        joint_test(case.family, case.observations, [bug] * 3, alpha=1.0, gamma=2.0, draws=size(6000), steps=3)
 
 
 @pytest.mark.parametrize("bug", ["q forgotten", "factorials swapped", "gamma dropped"])
 def test_planted_bugs_in_split_merge_are_caught(bug):
     case, moves = CASES["categorical"], [Buggy(tries=3, bug=bug)]
     with pytest.raises(CheckFailed, match="joint distribution test"):
-        joint_test(case.family, case.observations, moves, alpha=1.5, gamma=4.0, draws=3000, steps=3)
+        joint_test(case.family, case.observations, moves, alpha=1.5, gamma=4.0, draws=size(6000), steps=3)
 
 
 @pytest.mark.parametrize("sampler", ["crf", "direct"])
@@ -138,7 +155,7 @@ def test_planted_bugs_are_caught(moves, learned):
     alpha = fr.Gamma(2.0, 1.0) if learned in ("both", "alpha") else 0.6
     gamma = fr.Gamma(2.0, 2.0) if learned in ("both", "gamma") else 4.0
     with pytest.raises(CheckFailed, match="joint distribution test"):
-        joint_test(case.family, case.observations, moves, alpha, gamma, draws=10_000)
+        joint_test(case.family, case.observations, moves, alpha, gamma, draws=size(32_000))
 
 
 def test_planted_bug_in_the_prior_is_caught():

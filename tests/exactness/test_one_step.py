@@ -8,6 +8,8 @@ import franchise as fr
 from franchise.checks import CheckFailed
 from franchise.kernels import launch
 from franchise.moves import (
+    BlockedSweep,
+    CellSweep,
     Concentrations,
     CrfGibbs,
     DirectAssignment,
@@ -21,10 +23,12 @@ from franchise.moves import (
     at_random,
     in_turn,
 )
-from tests.exactness import document_bugs, launch_bugs, planted
-from tests.exactness.cases import CASES, GROUPS, NOT_CONJUGATE, THREE
+from tests.exactness import blocked_bugs, document_bugs, launch_bugs, planted
+from tests.exactness.cases import CASES, GROUPS, NOT_CONJUGATE, THREE, size
 from tests.exactness.mutation import mutated
 from tests.exactness.split_merge_bugs import Buggy
+
+pytestmark = pytest.mark.exactness
 
 MOVES = {
     "crf": CrfGibbs(),
@@ -41,38 +45,71 @@ MOVES = {
     "launched splits in colours": LaunchedSplits(tries=3, scans=(0, 0)),
     "settled": SettledSweep(frozen=0.3),
     "settled sparse": SettledSweep(frozen=0.3, sparse=True),
+    "direct over a share of groups": DirectAssignment(share=0.5),
+    "blocked": BlockedSweep(),
+    "blocked by low slices": BlockedSweep(cutoff=0.02),
+    "cells": CellSweep(),
+    "cells by low slices": CellSweep(cutoff=0.02),
     "topic weights": TopicWeights(),
     "change of views": in_turn(TopicWeights(), CrfGibbs(tables=False), TopicWeights()),
 }
 
 
-SLOW = [name for name in MOVES if name.startswith(("documents", "settled", "launched"))]
-
-
 @pytest.mark.parametrize("family", CASES)
 @pytest.mark.parametrize(
     "move",
-    ["crf", "direct", "split-merge", "split-merge with scans", "documents", "settled", "launched splits"],
+    [
+        "crf",
+        "direct",
+        "split-merge",
+        "split-merge with scans",
+        "documents",
+        "settled",
+        "blocked",
+        "launched splits",
+    ],
 )
 def test_every_family(move, family):
     case = CASES[family]
-    settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": 2000 if move in SLOW else 8000, "seed": 1}
+    settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": size(5000), "seed": 1}
     fr.check_move(MOVES[move], case.family, case.observations, GROUPS, **settings)
 
 
 @pytest.mark.parametrize("move", MOVES)
 @pytest.mark.parametrize(("alpha", "gamma"), [(0.1, 20.0), (20.0, 0.1), (4.0, 4.0)])
 def test_every_move_at_extreme_concentrations(move, alpha, gamma):
-    fr.check_move(MOVES[move], alpha=alpha, gamma=gamma, repetitions=2000 if move in SLOW else 6000, seed=2)
+    fr.check_move(MOVES[move], alpha=alpha, gamma=gamma, repetitions=size(4000), seed=2)
 
 
 @pytest.mark.parametrize(
-    "move", [DocumentSweep(), SettledSweep(frozen=0.3), FiniteSweep(6)], ids=lambda move: type(move).__name__
+    "move",
+    [
+        DocumentSweep(),
+        SettledSweep(frozen=0.3),
+        BlockedSweep(),
+        LaunchedSplits(tries=2, scans=(2, 1)),
+        FiniteSweep(6),
+    ],
+    ids=lambda move: type(move).__name__,
 )
 def test_a_family_that_is_not_conjugate(move):
-    settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": 4000, "seed": 1}
+    settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": size(5000), "seed": 1}
     table = fr.check_move(move, *NOT_CONJUGATE, GROUPS, **settings)
     assert "log density of the first observation" in table.index
+
+
+class WrongProposal(fr.GaussianIndependent):
+    """The constants of the prior forgotten, of which two topics have twice as many as one."""
+
+    def log_proposal_weights(self, statistics, parameters, limit):
+        return super().log_proposal_weights(statistics, parameters, limit) + 1.5
+
+
+def test_a_wrong_proposal_of_parameters_is_caught():
+    family = WrongProposal(1, 0.0, 0.1, 2.0, 1.0)
+    move = in_turn(*[LaunchedSplits(tries=2, scans=(2, 1))] * 3)
+    with pytest.raises(CheckFailed, match="does not leave the posterior"):
+        fr.check_move(move, family, NOT_CONJUGATE.observations, GROUPS, repetitions=size(8000), seed=1)
 
 
 class WrongMetropolis(fr.GaussianIndependent):
@@ -86,7 +123,7 @@ def test_a_wrong_metropolis_step_is_caught():
     family = WrongMetropolis(1, 0.0, 0.1, 2.0, 1.0)
     move = in_turn(*[SettledSweep(frozen=0.3)] * 3)
     with pytest.raises(CheckFailed, match="log density of the first observation"):
-        fr.check_move(move, family, NOT_CONJUGATE.observations, GROUPS, repetitions=4000, seed=1)
+        fr.check_move(move, family, NOT_CONJUGATE.observations, GROUPS, repetitions=size(16_000), seed=1)
     with pytest.raises(CheckFailed, match="moves of parameters"):
         fr.check_family(family, NOT_CONJUGATE.observations)
 
@@ -96,12 +133,12 @@ def test_a_wrong_metropolis_step_is_caught():
 @pytest.mark.parametrize("move", [FiniteSweep, FiniteConcentrations])
 def test_moves_of_the_finite_model(move, topics, family):
     case = CASES[family]
-    settings = {"alpha": 1.3, "gamma": 2.0, "repetitions": 4000, "seed": 1}
+    settings = {"alpha": 1.3, "gamma": 2.0, "repetitions": size(5000), "seed": 1}
     fr.check_move(move(topics), case.family, case.observations, GROUPS, **settings)
 
 
 def test_sparse_sweep_of_the_finite_model():
-    fr.check_move(FiniteSweep(4, sparse=True), alpha=0.5, gamma=3.0, repetitions=6000, seed=2)
+    fr.check_move(FiniteSweep(4, sparse=True), alpha=0.5, gamma=3.0, repetitions=size(12_000), seed=2)
 
 
 def test_the_finite_model_is_not_the_hdp():
@@ -109,24 +146,24 @@ def test_the_finite_model_is_not_the_hdp():
         exact_for = "HDP"
 
     with pytest.raises(CheckFailed):
-        fr.check_move(Claims(6), alpha=1.0, gamma=8.0, repetitions=6000, seed=3)
+        fr.check_move(Claims(6), alpha=1.0, gamma=8.0, repetitions=size(12_000), seed=3)
     with pytest.raises(fr.InputError, match="one and the same model"):
         fr.check_move(in_turn(FiniteSweep(3), TopicWeights()))
 
 
 @pytest.mark.parametrize("move", [CrfGibbs(sparse=True), DirectAssignment(sparse=False)])
 def test_dense_kernels_have_the_law_of_sparse_ones(move):
-    fr.check_move(move, alpha=2.0, gamma=1.5, repetitions=8000, seed=3)
+    fr.check_move(move, alpha=2.0, gamma=1.5, repetitions=size(12_000), seed=3)
 
 
 def test_composition_at_random_is_exact():
     mixed = in_turn(at_random((CrfGibbs(), 0.3), (DirectAssignment(), 0.7)), Concentrations())
-    fr.check_move(mixed, alpha=1.0, gamma=2.0, repetitions=6000, seed=4)
+    fr.check_move(mixed, alpha=1.0, gamma=2.0, repetitions=size(12_000), seed=4)
 
 
 def test_plain_twin_of_direct_assignment_passes():
     """The control: without a planted bug, the plain version is right."""
-    fr.check_move(planted.PlainDirect(), alpha=1.5, gamma=0.7, repetitions=4000, seed=5)
+    fr.check_move(planted.PlainDirect(), alpha=1.5, gamma=0.7, repetitions=size(16_000), seed=5)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +179,7 @@ def test_plain_twin_of_direct_assignment_passes():
 )
 def test_planted_bugs_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
-        fr.check_move(bug, alpha=0.6, gamma=4.0, repetitions=5000, seed=6)
+        fr.check_move(bug, alpha=0.6, gamma=4.0, repetitions=size(16_000), seed=6)
 
 
 @pytest.mark.parametrize("scans", [0, 1])
@@ -150,7 +187,7 @@ def test_planted_bugs_are_caught(bug):
 def test_planted_bugs_in_split_merge_are_caught(bug, scans):
     """With so large an alpha that there are tables enough for the factorials to matter."""
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
-        fr.check_move(Buggy(3, scans, bug=bug), alpha=6.0, gamma=0.6, repetitions=4000, seed=6)
+        fr.check_move(Buggy(3, scans, bug=bug), alpha=6.0, gamma=0.6, repetitions=size(16_000), seed=6)
 
 
 @pytest.mark.parametrize(
@@ -158,13 +195,27 @@ def test_planted_bugs_in_split_merge_are_caught(bug, scans):
 )
 def test_planted_bugs_in_document_sweeps_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
-        fr.check_move(bug, alpha=1.0, gamma=2.0, repetitions=5000, seed=6)
+        fr.check_move(bug, alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
+
+
+@pytest.mark.parametrize(
+    "bug",
+    [
+        blocked_bugs.ForgottenHeights(),
+        blocked_bugs.NoFreshTopics(),
+        blocked_bugs.PoolAtWrongHeight(),
+    ],
+    ids=lambda bug: type(bug).__name__,
+)
+def test_planted_bugs_in_blocked_sweeps_are_caught(bug):
+    with pytest.raises(CheckFailed, match="does not leave the posterior"):
+        fr.check_move(in_turn(bug, bug), alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
 
 
 @pytest.mark.parametrize("bug", launch_bugs.BUGS, ids=lambda bug: type(bug).__name__)
 def test_planted_bugs_in_launched_splits_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
-        fr.check_move(in_turn(*[bug] * 4), alpha=1.0, gamma=2.0, repetitions=5000, seed=6)
+        fr.check_move(in_turn(*[bug] * 4), alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
 
 
 def test_launched_splits_of_documents_in_pieces(monkeypatch):
@@ -172,7 +223,7 @@ def test_launched_splits_of_documents_in_pieces(monkeypatch):
     for name in ("draw_launch", "draw_sides", "score_sides"):
         monkeypatch.setattr(launch, name, mutated(launch, name, ("PIECE = 32", "PIECE = 2")))
     move = in_turn(*[LaunchedSplits(tries=1, scans=(1, 1))] * 3)
-    fr.check_move(move, alpha=1.3, gamma=0.8, repetitions=4000, seed=1)
+    fr.check_move(move, alpha=1.3, gamma=0.8, repetitions=size(16_000), seed=1)
 
 
 def test_lost_weight_is_caught_by_the_recount():

@@ -143,9 +143,13 @@ def _one_sweep(
     exact: Enumeration, schedule: Any, view: type[State], seed: int
 ) -> Callable[[State, int], State]:
     """Apply the schedule once, as a chain would, ending in the view begun in; the first results are recounted."""
+    engine = Threads(1)
+    generators: dict[
+        tuple[int, int], np.random.Generator
+    ] = {}  # generators are costly to make, and each is set anew before it is used
 
     def apply(state: State, repetition: int) -> State:
-        chain = Chain(exact.model, schedule, state, seed, repetition, warmup=0, engine=Threads(1))
+        chain = Chain(exact.model, schedule, state, seed, repetition, 0, engine, _generators=generators)
         for number, move in chain.begin_sweep():
             chain.apply(move, number)
         if repetition < _CONSISTENCY_CHECKS:

@@ -25,7 +25,7 @@ import numpy as np
 from franchise.kernels import verbs
 from franchise.kernels.compile import helper, kernel, summing_helper
 from franchise.kernels.random import draw_from_weights, draw_stick
-from franchise.kernels.slots import enlist, first_vacant, group_of, slots_in_use, strike_out
+from franchise.kernels.slots import enlist, first_vacant, slots_in_use, strike_out
 
 
 class Assignment(NamedTuple):
@@ -64,8 +64,8 @@ def count_in_group(topic_of_observation, begin, end, in_group):
 
 
 @kernel
-def sweep_dense(statistics, observations, offsets, assignment, alpha, gamma, start, scratch, rng):
-    """Draw the topics of the observations from `start` on; return where it stopped.
+def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, gamma, start, scratch, rng):
+    """Draw the topics of the observations of some groups, ascending, from `start` on; return where it stopped.
 
     That is N when all are done, the index of an observation for which there is no vacant slot left, or
     ``-1 - index`` where the weights are not finite or all zero (a fault in the family). `scratch` is room for
@@ -77,7 +77,9 @@ def sweep_dense(statistics, observations, offsets, assignment, alpha, gamma, sta
     in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]
     vacant = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
-    for group in range(group_of(offsets, start), len(offsets) - 1):
+    for group in groups:
+        if offsets[group + 1] <= start:
+            continue
         count_in_group(topics, offsets[group], offsets[group + 1], in_group)
         for topic in range(limit):
             prior_weights[topic] = in_group[topic] + alpha * assignment.topic_weights[topic]
@@ -113,7 +115,7 @@ def sweep_dense(statistics, observations, offsets, assignment, alpha, gamma, sta
 
 
 @kernel
-def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, start, scratch, rng):
+def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, gamma, start, scratch, rng):
     """The same draws for categories, in two parts whose sums are taken separately:
 
         n_jk (n_kw + eta_w) / (n_k + eta)            over the topics alive in the document
@@ -129,7 +131,9 @@ def sweep_sparse(statistics, observations, offsets, assignment, alpha, gamma, st
     alive = np.zeros(capacity, np.int64)
     vacant = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
-    for group in range(group_of(offsets, start), len(offsets) - 1):
+    for group in groups:
+        if offsets[group + 1] <= start:
+            continue
         count_in_group(topics, offsets[group], offsets[group + 1], in_group)
         alive_count = 0
         for topic in range(limit):

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.kernels.direct import sweep_dense, sweep_sparse
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport, check_sparse, scratch_for, sweep_with_room
 from franchise.state.weights import Weights
 from franchise.streams import Streams
+from franchise.validation import check_positive
 
 
 @dataclass(frozen=True)
@@ -29,12 +33,20 @@ class DirectAssignment(Move):
     ----------
     sparse : bool or None
         Whether to use the kernel for categories; None uses it where the family allows. One law either way.
+    share : float
+        The share of the groups that a sweep goes over, each drawn independently with this probability.
     """
 
     sparse: bool | None = None
+    share: float = 1.0
 
     views = (Weights,)
     learns = ("observations",)
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        if not 0.0 < check_positive("share", self.share) <= 1.0:
+            raise InputError(f"share must be at most 1, all groups; got {self.share}.")
 
     def check_family(self, family: Family) -> None:
         """The kernels for categories need categories."""
@@ -42,11 +54,14 @@ class DirectAssignment(Move):
         check_sparse(self, family, self.sparse)
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
-        """Sweep over all observations."""
+        """Sweep over all observations, or those of a share of the groups."""
         data, family, rng = model.data, model.family, streams.generator()
         sparse = family.sparse if self.sparse is None else self.sparse
         sweep = sweep_sparse if sparse else sweep_dense
-        arrays = (data.observations, data.offsets)
+        groups = np.arange(data.n_groups)
+        if self.share < 1.0:
+            groups = groups[rng.random(data.n_groups) < self.share]
+        arrays = (data.observations, data.offsets, groups)
         alpha, gamma = state.group_concentration, state.top_concentration
         state.cell_tables = None
         sweep_with_room(

@@ -1,0 +1,58 @@
+"""Blocked sweeps (algorithms 7.2) with bugs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from unittest import mock
+
+import numpy as np
+
+from franchise.moves import BlockedSweep, CellSweep, blocked
+
+
+class Bug:
+    """A sweep that runs with something of its module replaced."""
+
+    replaced: str
+
+    def replacement(self, *arguments):
+        """What takes its place."""
+        raise NotImplementedError
+
+    def step(self, model, state, streams, engine):
+        with mock.patch.object(blocked, self.replaced, self.replacement):
+            return super().step(model, state, streams, engine)
+
+
+@dataclass(frozen=True)
+class ForgottenHeights(Bug, BlockedSweep):
+    """Topics weighed by pi f instead of pi f / h: the heights in the ratio are all one."""
+
+    replaced = "_draw_observations"
+
+    def replacement(self, work, block, parameters, shares, heights, slices):
+        draw(work, block, parameters, shares * heights, heights, slices)
+
+
+draw = blocked._draw_observations
+
+
+@dataclass(frozen=True)
+class NoFreshTopics(Bug, BlockedSweep):
+    """No topic is ever broken off the unseen weight, though some empty."""
+
+    replaced = "break_off_topics"
+
+    def replacement(self, work, slices):
+        groups = sum(len(part.log_left) for part in slices)
+        return blocked.Sticks(np.empty(0), np.empty((groups, 0)), float(work.state.unseen_weight[0]))
+
+
+@dataclass(frozen=True)
+class PoolAtWrongHeight(Bug, CellSweep):
+    """Heights above the weights: slices that a topic's own observations could not have."""
+
+    replaced = "heights_of"
+
+    def replacement(self, shares, cutoffs):
+        return np.broadcast_to(cutoffs[:, None], shares.shape).copy()
