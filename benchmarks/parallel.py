@@ -76,8 +76,8 @@ def compare_speed(name: str, corpus: fr.Corpus) -> None:
     for what, (one, two, other) in (("median", np.median(rounds, axis=0)), ("best", rounds.max(axis=0))):
         print(
             f"  {what}: one thread {one:.1f}, two {two:.1f}, at {ours.topics} topics; tomotopy {other:.1f}, at "
-            f"{theirs.topics}; one thread over tomotopy {one / other:.2f} (needed: 2.5), two over one {two / one:.2f} "
-            f"(needed: 1.8)"
+            f"{theirs.topics}; one thread over tomotopy {one / other:.2f} (needed: 2.5), "
+            f"two over one {two / one:.2f} (needed: 1.8)"
         )
     print(f"  this machine by itself, two threads over one, nothing shared: {own_scaling():.2f}")
 

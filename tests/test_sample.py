@@ -261,7 +261,8 @@ def test_chains_are_different():
 def test_workers_change_nothing(sampler):
     settings = {"sampler": sampler, "chains": 4, "keep_labels": True}
     alone = sample(workers=1, **settings)
-    assert_same(sample(workers=2, **settings), alone)
+    for workers in (2, 3, 8):
+        assert_same(sample(workers=workers, **settings), alone)
     assert_same(sample(engine=fr.engines.Threads(4), **settings), alone)
     assert_same(sample(**settings), alone)
 

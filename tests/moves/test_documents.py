@@ -10,7 +10,6 @@ from franchise.kernels import documents as kernels
 from franchise.moves import (
     Concentrations,
     DocumentSweep,
-    LaunchedSplits,
     SettledSweep,
     TopicPrior,
     TopicWeights,
@@ -238,7 +237,7 @@ def test_parameters_that_are_kept_survive_an_interruption(tmp_path):
 
 def test_collapsed_samplers_refuse_a_family_that_is_not_conjugate():
     data = fr.Groups([1.0, 2.0, 3.0], [0, 0, 1])
-    for sampler in ("crf", "direct", "split-merge", [LaunchedSplits()]):
+    for sampler in ("crf", "direct", "split-merge"):
         with pytest.raises(fr.InputError, match="conjugate"):
             fr.sample(data, fr.GaussianIndependent(1), sampler=sampler, draws=2, progress=False)
     table = fr.sampler_table().set_index("name")

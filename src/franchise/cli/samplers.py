@@ -14,12 +14,15 @@ def samplers() -> None:
 
     facts = sampler_table()
     table = Table(title="Samplers", title_justify="left")
-    for name in facts.columns:
+    short = facts.drop(columns="what")
+    for name in short.columns:
         table.add_column(name.replace("_", " "), overflow="fold")
-    for row in facts.itertuples(index=False):
+    for row in short.itertuples(index=False):
         table.add_row(*(_in_words(value) for value in row))
     console = make_console()
     console.print(table)
+    for name, what in zip(facts["name"], facts["what"], strict=True):
+        console.print(f"[bold]{name}[/bold]: {what}")
     console.print(
         "exact: draws from the exact posterior of that model, proved by enumeration. "
         'Use one by name: franchise.sample(data, sampler="crf").'

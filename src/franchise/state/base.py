@@ -1,10 +1,12 @@
-"""What both views of the state share: topics in slots with their statistics, and the two concentrations.
+"""What all views of the state share: topics in slots with their statistics, and the two concentrations.
 
-A chain's state can be held in two ways (algorithms page, section 1.1), both exact augmentations of the same
+A chain's state can be held in three ways (algorithms page, section 1.1), all exact augmentations of the same
 posterior over partitions, so a chain may change between them at any moment:
 
 * `Seating`: tables and their topics; the topic weights are integrated out.
 * `Weights`: a topic for every observation, and the topic weights; tables are forgotten.
+* `CellCounts`: for categories, how many of each cell have which topic, and the topic weights; which has which is
+  forgotten.
 
 Observations are in grouped order throughout.
 """
@@ -65,7 +67,7 @@ class CellTables(NamedTuple):
 
 @dataclass
 class State:
-    """The part of the state that both views have; C slots for topics, vacant ones among them."""
+    """The part of the state that all views have; C slots for topics, vacant ones among them."""
 
     statistics: Any  # the family's named tuple
     observations_per_topic: np.ndarray  # int64 (C,): n_k
