@@ -115,29 +115,37 @@ def show_growth(corpus: fr.Corpus) -> None:
             f"  {topics:4d} ({ours.topics}): {speed / 1e6:5.1f} M words/s, "
             f"{corpus.n_tokens / speed * 1e3:6.1f} ms a sweep"
         )
-    print(
-        "\nBy words (synthetic, 100 topics, vocabulary 10,000, two threads); memory beyond data and topics:"
-    )
+    print("\nBy words (synthetic, 100 topics, vocabulary 10,000, two threads):")
     for documents in (2_600, 26_000, 131_000):
         planted = fr.synthetic.planted_topics(0, documents=documents, vocabulary=10_000, topics=100).data
         ours = Ours(planted, 100, 0.1, burn_in=5)
         speed = ours.run(10, 2)
         print(
             f"  {planted.n_tokens / 1e6:5.1f} M words: {speed / 1e6:5.1f} M words/s; "
-            f"{bytes_a_word(ours):.1f} bytes a word"
+            f"one more chain takes {bytes_a_word(planted):.1f} bytes a word"
         )
 
 
-def bytes_a_word(ours: Ours) -> float:
-    """Peak memory of a run beyond the data and the topics' own arrays, by word."""
+def bytes_a_word(corpus: fr.Corpus) -> float:
+    """Memory that one more chain takes at its peak, beyond the arrays of its topics, by word.
+
+    Those are, at four bytes for each word of the vocabulary and slot: counts, parameters, and running sums of them.
+    """
+    peaks = [peak_memory(corpus, chains) for chains in (1, 2)]
+    of_topics = 3 * 4 * corpus.vocabulary_size * 120
+    return (peaks[1] - peaks[0] - of_topics) / corpus.n_tokens
+
+
+def peak_memory(corpus: fr.Corpus, chains: int) -> int:
+    """Bytes at the peak of a short run."""
     gc.collect()
     tracemalloc.start()
-    ours.run(3, 2)
+    family = fr.Categorical(corpus.vocabulary_size, 0.1)
+    settings = {"start": 100, "warmup": 0, "draws": 4, "seed": 0, "workers": 2, "progress": False}
+    fr.sample(corpus, family, sampler="parallel", chains=chains, **settings)  # type: ignore[arg-type]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    statistics_of_topics = ours.state.statistics.counts  # type: ignore[attr-defined]
-    per_topic = 4 * statistics_of_topics.size  # what every (V, K) array of single precision takes
-    return (peak - 6 * per_topic) / ours.corpus.n_tokens
+    return peak
 
 
 def sweep_counts() -> None:

@@ -69,8 +69,9 @@ class Model:
 
 
 def usual_topics(n_observations: int) -> int:
-    """Topics to start with when nothing is said: sqrt(N), at most 100.
+    """Topics to start with when nothing is said: sqrt(N), at most 100; beyond a million observations 3.16 N^(1/4).
 
-    Rather too many than too few: one observation at a time, topics merge easily and split hardly ever.
+    Rather too many than too few: one observation at a time, topics merge easily and split hardly ever. More data
+    tell more topics apart.
     """
-    return min(math.isqrt(n_observations - 1) + 1, 100)
+    return min(math.isqrt(n_observations - 1) + 1, max(100, int(3.1623 * n_observations**0.25)))
