@@ -29,8 +29,13 @@ from collapsed import Theirs
 from corpora import load_corpus
 
 import franchise as fr
+from franchise.chains.chain import Chain
 from franchise.data.splits import halve_documents, hold_out_documents
 from franchise.diagnostics import document_completion
+from franchise.engines.threads import Threads
+from franchise.model import Model
+from franchise.recipes import resolve
+from franchise.state import PreparedData, Weights
 
 ROUNDS, SWEEPS, BURN_IN = 7, 60, 40
 
@@ -122,30 +127,31 @@ def show_growth(corpus: fr.Corpus) -> None:
         speed = ours.run(10, 2)
         print(
             f"  {planted.n_tokens / 1e6:5.1f} M words: {speed / 1e6:5.1f} M words/s; "
-            f"one more chain takes {bytes_a_word(planted):.1f} bytes a word"
+            f"a chain takes {bytes_a_word(planted):.1f} bytes a word"
         )
 
 
 def bytes_a_word(corpus: fr.Corpus) -> float:
-    """Memory that one more chain takes at its peak, beyond the arrays of its topics, by word.
+    """Memory of a chain at its peak, from making its state to the end of some sweeps, beyond its topics, by word.
 
-    Those are, at four bytes for each word of the vocabulary and slot: counts, parameters, and running sums of them.
+    The data, and the index of where each word occurs, are shared by all chains. The arrays of the topics are, at
+    four bytes for each word of the vocabulary and slot: counts, parameters, and running sums of them.
     """
-    peaks = [peak_memory(corpus, chains) for chains in (1, 2)]
-    of_topics = 3 * 4 * corpus.vocabulary_size * 120
-    return (peaks[1] - peaks[0] - of_topics) / corpus.n_tokens
-
-
-def peak_memory(corpus: fr.Corpus, chains: int) -> int:
-    """Bytes at the peak of a short run."""
+    family = fr.Categorical(corpus.vocabulary_size, 0.1)
+    data = PreparedData.of(corpus.observations, corpus.offsets, family)
+    model = Model(data, family, fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 1.0))
+    _ = model.category_index
     gc.collect()
     tracemalloc.start()
-    family = fr.Categorical(corpus.vocabulary_size, 0.1)
-    settings = {"start": 100, "warmup": 0, "draws": 4, "seed": 0, "workers": 2, "progress": False}
-    fr.sample(corpus, family, sampler="parallel", chains=chains, **settings)  # type: ignore[arg-type]
+    labels = np.random.default_rng(0).integers(100, size=corpus.n_tokens, dtype=np.int32)
+    state = Weights.from_topics(data, family, labels, 1.0, 1.0)
+    del labels
+    chain = Chain(model, resolve("parallel", model).schedule, state, 0, 0, warmup=0, engine=Threads(2))
+    while chain.sweeps < 40:  # among them sweeps by slices, and splits
+        chain.sweep()
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return peak
+    return (peak - 3 * 4 * corpus.vocabulary_size * state.capacity) / corpus.n_tokens
 
 
 def sweep_counts() -> None:

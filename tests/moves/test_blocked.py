@@ -7,7 +7,7 @@ import pytest
 
 import franchise as fr
 from franchise.chains import thinned
-from franchise.moves import BlockedSweep, CellSweep, Concentrations, LaunchedSplits, blocked
+from franchise.moves import BlockedSweep, CellSweep, Concentrations, LaunchedSplits, TopicWeights, blocked
 from franchise.moves.blocked import heights_of, usual_cutoffs
 from franchise.recipes import resolve
 from franchise.state import CellCounts, blocks
@@ -60,8 +60,9 @@ def test_counts_are_right_after_every_sweep(small_blocks, move):
 
 def test_topics_open_and_close():
     data, family = counts(600), fr.Categorical(10, 0.3)
-    for sampler in ([BlockedSweep(), Concentrations()], [CellSweep(), Concentrations()]):
-        topics = draws(data, family, sampler, 1, draws=60, start=1).trace["n_topics"][0]
+    settings = {"draws": 60, "start": 1, "alpha": 3.0, "gamma": 5.0}
+    for sampler in ([BlockedSweep(), TopicWeights()], [CellSweep(), TopicWeights()]):
+        topics = draws(data, family, sampler, 1, **settings).trace["n_topics"][0]
         assert topics.max() > 1
         assert (np.diff(topics) < 0).any()
 

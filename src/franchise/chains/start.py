@@ -1,6 +1,6 @@
 """Where chains start.
 
-None                 as a number K of topics: the square root of N, at most 100 or so (see `franchise.model.usual_topics`)
+None                 as a number K of topics: the square root of N, at most 100 or so (`model.usual_topics`)
 a number K           each observation in one of K topics, uniformly
 "sequential"         each observation drawn given those before it (Wang & Blei, section 4), learned
                      concentrations being at least 10 meanwhile (`AT_LEAST`)

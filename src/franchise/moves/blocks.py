@@ -8,7 +8,7 @@ is counts.
 from __future__ import annotations
 
 import math
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -83,8 +83,13 @@ def expected_unseen(model: Model, state: Weighted) -> float:
 # --- tables drawn on the way ----------------------------------------------------------------------------------
 
 
-CellsOfBlock = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Topics, customers and tables of the cells of a block."""
+class CellsOfBlock(NamedTuple):
+    """The cells of a block, and what they come to by topic."""
+
+    customers: np.ndarray  # int32: n_jk of each cell
+    tables: np.ndarray  # int32: m_jk of each cell
+    customers_per_topic: np.ndarray  # float64, whole: by slot
+    tables_per_topic: np.ndarray  # float64, whole: by slot
 
 
 def empty_cells(size: int) -> Cells:
@@ -93,17 +98,25 @@ def empty_cells(size: int) -> Cells:
     return Cells(topics, customers, tables, filled=np.zeros(1, np.int64))
 
 
-def filled_cells(cells: Cells) -> CellsOfBlock:
+def filled_cells(cells: Cells, slots: int) -> CellsOfBlock:
     """The cells that a kernel has listed."""
     count = int(cells.filled[0])
-    return cells.topics[:count].copy(), cells.customers[:count].copy(), cells.tables[:count].copy()
+    topics, customers, tables = cells.topics[:count], cells.customers[:count], cells.tables[:count]
+    return CellsOfBlock(
+        customers.copy(),
+        tables.copy(),
+        np.bincount(topics, weights=customers, minlength=slots),
+        np.bincount(topics, weights=tables, minlength=slots),
+    )
 
 
-def take_cells(state: Weights, cells: list[CellsOfBlock]) -> None:
-    """The tables that the blocks have drawn, for the draws that need them next."""
-    topics, customers, tables = (np.concatenate(parts) for parts in zip(*cells, strict=True))
-    per_topic = np.bincount(topics, weights=tables, minlength=state.capacity).astype(np.int64)
-    state.cell_tables = CellTables(customers, tables, per_topic)
+def take_cells(state: Weights, cells: list[CellsOfBlock], per_topic: np.ndarray | None = None) -> None:
+    """The tables that the blocks have drawn, for the draws that need them next; by topic too, if not as listed."""
+    if per_topic is None:
+        per_topic = np.sum([part.tables_per_topic for part in cells], axis=0)
+    customers = np.concatenate([part.customers for part in cells])
+    tables = np.concatenate([part.tables for part in cells])
+    state.cell_tables = CellTables(customers, tables, per_topic.astype(np.int64))
     state.tables_are_new = True
 
 

@@ -144,10 +144,8 @@ def _count_anew(work: Work) -> None:
     )
 
 
-def _take_sizes(state: Weights, cells: list[CellsOfBlock]) -> None:
-    """The sizes of the topics, from their cells."""
-    topics, customers, _ = (np.concatenate(parts) for parts in zip(*cells, strict=True))
-    sizes = np.bincount(topics, weights=customers, minlength=state.capacity)
+def _take_sizes(state: Weights, sizes: np.ndarray) -> None:
+    """The sizes of the topics."""
     state.observations_per_topic[:] = sizes
     set_totals(state.statistics, sizes)
 
@@ -192,13 +190,13 @@ def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -
                 live,
                 cells,
             )
-            return filled_cells(cells)
+            return filled_cells(cells, state.capacity)
 
         return sweep
 
     cells = work.engine.run_blocks(make_worker, work.blocks)
     _count_anew(work)
-    _take_sizes(state, cells)
+    _take_sizes(state, np.sum([part.customers_per_topic for part in cells], axis=0))
     take_cells(state, cells)
 
 
@@ -236,7 +234,7 @@ def sweep_slices_categories(work: Work, cutoff: float) -> None:
                 cells,
                 opened,
             )
-            return filled_cells(cells), opened[1 : 1 + opened[0]].copy()
+            return filled_cells(cells, state.capacity + len(sticks)), opened[1 : 1 + opened[0]].copy()
 
         return sweep
 
@@ -344,6 +342,12 @@ def _settle_fresh(
     _count_anew(work)
     state.topic_weights[slots[: len(taken)]] = sticks[taken]
     state.unseen_weight[0] = rest + np.delete(sticks, taken).sum()
-    cells = [(slot_of[topics], customers, tables) for topics, customers, tables in cells]
-    _take_sizes(state, cells)
-    take_cells(state, cells)
+    sizes, tables = (
+        np.bincount(slot_of, weights=np.sum(parts, axis=0), minlength=state.capacity)
+        for parts in (
+            [part.customers_per_topic for part in cells],
+            [part.tables_per_topic for part in cells],
+        )
+    )
+    _take_sizes(state, sizes)
+    take_cells(state, cells, tables)

@@ -215,7 +215,7 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
             )
             if fault >= 0:
                 raise_fault(work.model.family, fault)
-            return filled_cells(cells)
+            return filled_cells(cells, state.capacity)
 
         return sweep
 
