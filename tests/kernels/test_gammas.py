@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from franchise.checks.statistics import SMALLEST_P
-from franchise.kernels.gammas import TAIL, draw_rows, next_normal, read_ratios, take_powers
+from franchise.kernels.gammas import TAIL, draw_rows, next_below, next_normal, read_quantiles
 from franchise.kernels.xoshiro import next_gap, next_uniform, next_word
-from franchise.moves.categories import rows_by_table, rows_by_word, tables_of_small_gammas
+from franchise.moves.categories import rows_by_table, rows_by_word, small_gammas
 from franchise.streams import Streams
 
 
@@ -121,17 +121,29 @@ def test_tables_are_not_used_where_they_would_be_coarse_or_words_differ():
     assert rows_by_table(Statistics, np.arange(2)) is None
 
 
-@pytest.mark.parametrize(
-    ("shape", "precision"), [(0.002, 1e-4), (0.01, 1e-5), (0.1, 2e-6), (0.5, 2e-6), (0.99, 2e-6)]
-)
-def test_tables_invert_the_distribution_function(shape, precision):
-    """For uniforms of the top half that do not give numbers too small for single precision."""
+@pytest.mark.parametrize("shape", [0.001, 0.01, 0.1, 0.5, 0.99])
+def test_draws_are_the_quantiles_of_their_bits(shape):
     from scipy.special import gammaincinv
 
-    small = tables_of_small_gammas(shape)
-    uniforms = np.random.default_rng(0).uniform(max(0.5, 1e-30**shape), small.highest**shape, 2000)
-    out = np.array(2.0**32 * uniforms, np.float32)
-    uniforms = out.astype(float) / 2.0**32
-    apply = numba.njit(lambda small, bits, out: (take_powers(small, bits, out), read_ratios(small, out)))
-    apply(small, out.view(np.int32), out)
-    np.testing.assert_allclose(out, gammaincinv(shape, uniforms), rtol=precision)
+    small = small_gammas(shape)
+    bits = np.random.default_rng(0).integers(0, 2**32, 20_000, dtype=np.uint32)
+    out = np.empty(len(bits), np.float32)
+    numba.njit(lambda quantiles, bits, out: read_quantiles(quantiles, bits, out))(small.quantiles, bits, out)
+    exact = gammaincinv(shape, bits / 2.0**32)
+    told = (exact > max(1e-12, small.below)) & (exact < small.beyond)
+    assert told.sum() > 300
+    np.testing.assert_allclose(out[told], exact[told], rtol=1e-4 if shape < 0.01 else 2e-5)
+    assert (out[exact > 1.01 * small.beyond] >= small.beyond).all()
+
+
+@pytest.mark.parametrize("shape", [0.3, 0.6, 0.95])
+def test_the_smallest_draws(shape):
+    @numba.njit
+    def fill(state, shape, share, out):
+        for place in range(len(out)):
+            out[place] = next_below(state, shape, share)
+
+    small, out = small_gammas(shape), np.empty(20_000)
+    fill(words(7), shape, small.share_below, out)
+    assert stats.kstest(stats.gamma.cdf(out, shape) / small.share_below, "uniform").pvalue > SMALLEST_P
+    assert out.max() <= 1.001 * small.below

@@ -5,11 +5,10 @@ Mathematical Software 26, 2000), with normals by their ziggurat (Journal of Stat
 Doornik's form (2005).
 
 But most cells have no observations, so most draws are of one small shape eta.  Where all words have one eta, small
-draws are by inversion.  With U uniform, x is close to a multiple of
-q = U^(1 / eta) where it is small, and x / q is a smooth function of q everywhere, read off a table, linear in
-between.  The power itself is made of the bits of U as a float: one table has it for the exponent, another for the
-mantissa.  So a draw is a few table lookups, in vector registers, right to six digits and more.  Draws beyond BEYOND
-are made anew, by rejection.
+draws are by inversion: sixteen random bits choose one of 2^16 intervals of equal probability, sixteen more the
+place in it, evenly.  A draw is then off by at most some 1e-5 of itself, unless it is below 1e-12, where nothing
+depends on it.  In the last intervals that would not do, nor in the first ones of a larger shape: these few draws
+are made anew, by rejection, and by the power series of the distribution function.
 
 Words with etas of their own use Ahrens & Dieter's algorithm GS (Computing 12, 1974) cell by cell:  with
 b = 1 + eta / e and p uniform on (0, b),  x = p^(1 / eta) if p <= 1, accepted with probability exp(-x);  else
@@ -26,18 +25,17 @@ import numpy as np
 from franchise.kernels.compile import helper, kernel, shared_helper
 from franchise.kernels.xoshiro import next_uniform, next_word
 
-BEYOND = 1.0
-"""Where the table of small draws ends."""
+INTERVALS = 2**16
 
 
 class SmallGammas(NamedTuple):
-    """Tables for draws of one shape below 1; see the docstring of the module."""
+    """What draws of one shape below 1 are read off; see the docstring of the module."""
 
     shape: float
-    exponents: np.ndarray  # float32 (32,): 2^((e - 31) / shape)
-    mantissas: np.ndarray  # float32 (2^b + 1,): ((1 + i / 2^b) / 2)^(1 / shape)
-    ratios: np.ndarray  # float32: x / q at even steps of q, from 0 to `highest`, where x is BEYOND
-    highest: float
+    quantiles: np.ndarray  # float32 (INTERVALS + 1,)
+    beyond: float  # draws as large as this are made anew
+    below: float  # draws smaller than this, too
+    share_below: float  # the probability of these
 
 
 def _layers(count: int, tail: float) -> np.ndarray:
@@ -54,8 +52,6 @@ TAIL = 3.6541528853610088  # with which 256 layers of equal area end at 0
 EDGES = _layers(256, TAIL)
 INSIDE = EDGES[1:] / EDGES[:-1]
 _LAST_LAYER, _11 = np.uint64(255), np.uint64(11)
-
-LARGEST = 2.0**32 - 2.0**8  # the next single float is 2^32
 
 _32 = np.uint64(32)
 _LOW = np.uint64(2**32 - 1)
@@ -128,84 +124,83 @@ def next_in_tail(words):
 
 
 @shared_helper
-def next_beyond(words, shape):
-    """Gamma(shape), 0 < shape < 1, given that it is above BEYOND = 1: by rejection from 1 + an exponential.
+def next_beyond(words, shape, bound):
+    """Gamma(shape), 0 < shape < 1, given that it is above a bound: by rejection from the bound + an exponential.
 
-    x is kept with probability x^(shape - 1); since 1 <= x^shape <= 1 + shape (x - 1), the power is seldom needed.
+    With r = x / bound, x is kept with probability r^(shape - 1); since 1 <= r^shape <= 1 + shape (r - 1), the power
+    is seldom needed.
     """
     while True:
-        excess = next_exponential(words)
-        value = 1.0 + excess
-        scaled = next_uniform(words) * value
-        if scaled <= 1.0 or (scaled <= 1.0 + shape * excess and scaled <= value**shape):
+        value = bound + next_exponential(words)
+        ratio = value / bound
+        scaled = next_uniform(words) * ratio
+        if scaled <= 1.0 or (scaled <= 1.0 + shape * (ratio - 1.0) and scaled <= ratio**shape):
             return value
 
 
+@shared_helper
+def next_below(words, shape, share):
+    """Gamma(shape), 0 < shape < 1, given that it is among the smallest, a share so small that x is far below 1.
+
+    The distribution function is x^a / Gamma(a + 1) (1 - x a / (a + 1) + ...), so with t^a = Gamma(a + 1) U the draw
+    is x = t (1 + t / (a + 1)), up to terms in t^3.
+    """
+    power = (math.gamma(shape + 1.0) * share * next_uniform(words)) ** (1.0 / shape)
+    return power * (1.0 + power / (shape + 1.0))
+
+
 @kernel
-def draw_rows_by_table(small, counts, whole, words, places, out, bits):
+def draw_rows_by_table(small, counts, whole, words, places, bits, out):
     """Gamma(whole + shape + n_kw) for some words w (rows) and all topics k, whole >= 0.
 
-    `counts` and `out`, single precision, are (words, slots); `bits` is `out` seen as int32, `places` room for a
-    number by slot.
+    `counts` and `out`, single precision, are (words, slots); `bits` (uint32) and `places` have room for a number by
+    slot.
     """
     for row in range(len(counts)):
-        fill_uniforms(words, out[row])
-        take_powers(small, bits[row], out[row])
-        read_ratios(small, out[row])
+        fill_bits(words, bits)
+        read_quantiles(small.quantiles, bits, out[row])
         found = 0
         for topic in range(counts.shape[1]):
             places[found] = topic
-            found += np.int64((counts[row, topic] + whole > 0) | (out[row, topic] >= BEYOND))
+            value = out[row, topic]
+            found += np.int64(
+                (counts[row, topic] + whole > 0) | (value >= small.beyond) | (value < small.below)
+            )
         for place in range(found):
             topic = places[place]
-            out[row, topic] = completed(words, small, counts[row, topic] + whole)
+            out[row, topic] = drawn_anew(words, small, counts[row, topic] + whole, out[row, topic])
 
 
 @helper
-def fill_uniforms(words, out):
-    """2^32 times a uniform strictly between 0 and 1, in single precision; two from each random word."""
+def fill_bits(words, out):
+    """32 random bits each; two from each random word."""
     last = len(out) - len(out) % 2
     for index in range(0, last, 2):
         word = next_word(words)
-        out[index] = min(np.float64(np.int64(word >> _32)) + 0.5, LARGEST)
-        out[index + 1] = min(np.float64(np.int64(word & _LOW)) + 0.5, LARGEST)
+        out[index] = np.uint32(word >> _32)
+        out[index + 1] = np.uint32(word & _LOW)
     if last < len(out):
-        out[last] = min(np.float64(np.int64(next_word(words) >> _32)) + 0.5, LARGEST)
+        out[last] = np.uint32(next_word(words) >> _32)
 
 
 @shared_helper
-def take_powers(small, bits, out):
-    """U^(1 / shape) for each uniform, from its bits."""
-    fine = len(small.mantissas) - 1
-    shift = np.int32(23 - np.log2(fine))
-    rest = np.int32((1 << shift) - 1)
-    step = np.float32(1.0 / (1 << shift))
+def read_quantiles(quantiles, bits, out):
+    """Draws from random bits: half of them choose the interval, half the place in it."""
     for place in range(len(out)):
-        exponent = (bits[place] >> np.int32(23)) - np.int32(127)
-        below = (bits[place] >> shift) & np.int32(fine - 1)
-        part = np.float32(bits[place] & rest) * step
-        power = small.mantissas[below] + (small.mantissas[below + 1] - small.mantissas[below]) * part
-        out[place] = small.exponents[exponent] * power
+        interval = np.int32(bits[place] >> np.uint32(16))
+        part = np.float32(np.int32(bits[place] & np.uint32(INTERVALS - 1))) * np.float32(1.0 / INTERVALS)
+        width = quantiles[interval + 1] - quantiles[interval]
+        out[place] = quantiles[interval] + width * part
 
 
 @shared_helper
-def read_ratios(small, out):
-    """Turn powers into draws by way of the table; beyond its end they are only too large."""
-    steps = np.float32((len(small.ratios) - 1) / small.highest)
-    top = np.int32(len(small.ratios) - 2)
-    for place in range(len(out)):
-        position = out[place] * steps
-        below = min(np.int32(position), top)
-        slope = small.ratios[below + 1] - small.ratios[below]
-        out[place] *= small.ratios[below] + slope * (position - np.float32(below))
-
-
-@shared_helper
-def completed(words, small, count):
-    """A draw as it should be: drawn anew if there are observations, or if it is beyond the table."""
+def drawn_anew(words, small, count, value):
+    """A draw of a cell that has observations, or of one whose draw was in the first or last intervals."""
     if count > 0:
         return np.float32(next_gamma(words, count + small.shape))
-    return np.float32(next_beyond(words, small.shape))
+    if value < small.below:
+        return np.float32(next_below(words, small.shape, small.share_below))
+    return np.float32(next_beyond(words, small.shape, small.beyond))
 
 
 @kernel

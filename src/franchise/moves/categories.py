@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -13,7 +12,7 @@ from franchise.draws import draw_log_gammas
 from franchise.families.categorical import set_totals
 from franchise.kernels import documents as kernels
 from franchise.kernels.documents import CHUNK, Densities, Fresh, Live, Order
-from franchise.kernels.gammas import BEYOND, SmallGammas, draw_rows, draw_rows_by_table
+from franchise.kernels.gammas import INTERVALS, SmallGammas, draw_rows, draw_rows_by_table
 from franchise.moves.blocks import (
     STICKS,
     WORDS,
@@ -26,16 +25,15 @@ from franchise.moves.blocks import (
 )
 from franchise.state.weights import Weights
 
-WORDS_IN_BLOCK = 512
+WORDS_IN_BLOCK = 1024
 
 CUSTOMERS = 64
 """Tables of cells with at most so many customers are drawn by inversion."""
 
 _BINS = 256
-_STEPS = 4096
 
 LEAST_SHAPE = 0.001
-"""For smaller shapes the tables of powers would be too coarse."""
+"""For smaller shapes even 2^16 intervals are too coarse."""
 
 
 def _draw_gammas(work: Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -73,12 +71,11 @@ def rows_by_table(statistics: Any, topics: np.ndarray) -> DrawRows | None:
     whole, shape = divmod(float(statistics.prior[0]), 1.0)
     if np.ptp(statistics.prior) != 0.0 or shape < LEAST_SHAPE:
         return None
-    small = tables_of_small_gammas(shape)
+    small = small_gammas(shape)
 
     def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> None:
-        places = np.empty(out.shape[1], np.int64)
-        counts = statistics.counts[rows]
-        draw_rows_by_table(small, counts, int(whole), words, places, out, out.view(np.int32))
+        places, bits = np.empty(out.shape[1], np.int64), np.empty(out.shape[1], np.uint32)
+        draw_rows_by_table(small, statistics.counts[rows], int(whole), words, places, bits, out)
         vacant = np.ones(out.shape[1], np.bool_)
         vacant[topics] = False
         out[:, vacant] = 0.0
@@ -87,26 +84,16 @@ def rows_by_table(statistics: Any, topics: np.ndarray) -> DrawRows | None:
 
 
 @lru_cache(maxsize=8)
-def tables_of_small_gammas(shape: float) -> SmallGammas:
-    """The tables for one shape, LEAST_SHAPE to 1 (see `kernels.gammas`).
+def small_gammas(shape: float) -> SmallGammas:
+    """The quantiles for one shape, LEAST_SHAPE to 1 (see `kernels.gammas`)."""
+    from scipy.special import gammaincinv
 
-    x / q as a function of q = U^(1 / shape): q is known for any x; a spline through many such pairs is inverted.
-    """
-    from scipy.interpolate import CubicSpline
-    from scipy.special import gammainc
-
-    draws = np.linspace(0.0, BEYOND, _STEPS // 4 + 1)[1:]
-    powers = gammainc(shape, draws) ** (1.0 / shape)
-    at_zero = math.exp(math.lgamma(shape + 1.0) / shape)
-    ratio = CubicSpline(np.append(0.0, powers), np.append(at_zero, draws / powers))
-    fine = 2**12 if shape > 1.0 / 16.0 else 2**16
-    return SmallGammas(
-        shape=shape,
-        exponents=np.exp2((np.arange(32) - 31.0) / shape).astype(np.float32),
-        mantissas=(((1.0 + np.arange(fine + 1) / fine) / 2.0) ** (1.0 / shape)).astype(np.float32),
-        ratios=ratio(np.linspace(0.0, powers[-1], _STEPS + 1)).astype(np.float32),
-        highest=float(powers[-1]),
-    )
+    quantiles = gammaincinv(shape, np.arange(INTERVALS + 1) / INTERVALS)
+    quantiles[-1] = quantiles[-2] + 1.0  # not infinite; draws there are made anew
+    quantiles = quantiles.astype(np.float32)
+    last = max(INTERVALS - 256, int(np.searchsorted(quantiles, 0.5)))
+    first = 256 if shape > 0.2 else 0
+    return SmallGammas(shape, quantiles, float(quantiles[last]), float(quantiles[first]), first / INTERVALS)
 
 
 def _over_words(work: Work, function: Callable[[slice], None]) -> None:
