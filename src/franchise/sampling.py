@@ -15,6 +15,7 @@ from franchise.chains.run import ChainRun, Control, Plan, make_room_for_labels, 
 from franchise.chains.snapshots import Snapshots
 from franchise.chains.start import make_start, start_streams, starts_of_chains
 from franchise.chains.storage import RunDirectory
+from franchise.chains.thinned import start_from_sample
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.engines.threads import Threads
@@ -26,6 +27,7 @@ from franchise.moves.compose import InTurn, check_schedule
 from franchise.posterior import Posterior
 from franchise.priors import Gamma, check_number_or_gamma
 from franchise.recipes import resolve
+from franchise.recipes.base import FromSample
 from franchise.state.base import PreparedData
 from franchise.validation import check_integer, check_positive, describe
 
@@ -108,7 +110,9 @@ def sample(
     check_schedule(schedule, plan.total)
     engine = _make_engine(engine, workers)
     _check_memory(plan, chains, model.data.n_observations)
-    starts = starts_of_chains(usual_start if start is None else start, chains, model.data.n_observations)
+    starts = starts_of_chains(
+        _usual(usual_start) if start is None else start, chains, model.data.n_observations
+    )
     states = engine.map(
         lambda chain: make_start(
             starts[chain], model, view, data.to_grouped_order, start_streams(seed, chain), engine
@@ -199,6 +203,14 @@ def _check_data(data: Any) -> None:
             f"data must be a franchise.Corpus or franchise.Groups; got {describe(data)}. Make one by "
             f"Corpus.from_texts, Corpus.from_matrix, Corpus.from_tokens or Groups(observations, groups)."
         )
+
+
+def _usual(start: Any) -> Any:
+    """Where a sampler starts when nothing is said, as `make_start` takes it."""
+    if isinstance(start, FromSample):
+        moves = start.moves
+        return lambda model, streams, engine: start_from_sample(model, moves, streams, engine)
+    return start
 
 
 def _make_engine(engine: Any, workers: int | None) -> Threads:

@@ -42,7 +42,7 @@ def test_prior_number_of_tables(sampler, alpha):
 
 @pytest.mark.parametrize(
     "bug",
-    [[planted.SwappedCrf()], [planted.StaleCount(), TopicWeights()], [planted.LostWeight(), TopicWeights()]],
+    [[planted.SwappedCrf()], [planted.StaleCount(), TopicWeights()]],
 )
 def test_planted_bugs_are_caught(bug):
     alpha = 5.0

@@ -81,6 +81,7 @@ def redraw_last(case: Small, state, sweep, rng, repetitions=REPETITIONS):
             copy.statistics,
             case.data.observations,
             case.data.offsets,
+            np.arange(case.data.n_groups),
             copy.assignment,
             ALPHA,
             GAMMA,
@@ -270,8 +271,9 @@ def partitions_after(case: Small, state, sweep, rng, repetitions=4000):
     results = []
     for _ in range(repetitions):
         copy = state.copy()
-        held = copy.assignment if hasattr(copy, "topic_weights") else copy.tables
-        arrays = (copy.statistics, case.data.observations, case.data.offsets, held)
+        weighted = hasattr(copy, "topic_weights")
+        held = (np.arange(case.data.n_groups), copy.assignment) if weighted else (copy.tables,)
+        arrays = (copy.statistics, case.data.observations, case.data.offsets, *held)
         sweep(*arrays, ALPHA, GAMMA, 0, scratch_for(copy), rng)
         results.append(canonical(copy.topics(case.data)[:6]))
     return results

@@ -34,6 +34,13 @@ class Recipe:
     what: str  # in a few words
 
 
+@dataclass(frozen=True)
+class FromSample:
+    """A start with the topics that these moves find in a sample of the observations."""
+
+    moves: Callable[[Model], list[Move | Composed]]
+
+
 def moves_above_topics(model: Model, in_weights_view: bool) -> list[Move | Composed]:
     """The moves for all that stands above the topics and is not fixed: weights, concentrations, prior."""
     moves: list[Move | Composed] = []

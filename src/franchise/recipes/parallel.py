@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from franchise.chains.thinned import start_from_sample
 from franchise.model import Model
 from franchise.moves.base import Move
 from franchise.moves.blocked import CellSweep
@@ -10,10 +9,8 @@ from franchise.moves.compose import Composed, at_random, during_warmup, in_turn
 from franchise.moves.concentrations import EvenWeights
 from franchise.moves.documents import DocumentSweep, SettledSweep
 from franchise.moves.launched_splits import LaunchedSplits, can_split
-from franchise.recipes.base import Recipe, moves_above_topics, repeated_if_tiny
-from franchise.state.base import State
+from franchise.recipes.base import FromSample, Recipe, moves_above_topics, repeated_if_tiny
 from franchise.state.weights import Weights
-from franchise.streams import Streams
 
 FEW = 1000
 """With so few observations too few topics would have a frozen one for settled sweeps to be of use."""
@@ -53,13 +50,7 @@ def parallel_moves(model: Model) -> list[Move | Composed]:
 
 def parallel_start(model: Model) -> Any:
     """Where it starts when nothing is said: a number of topics; where counts are large, a sample's topics."""
-    if model.observations_per_cell < MANY:
-        return None
-
-    def start(model: Model, streams: Streams, engine: Any) -> State:
-        return start_from_sample(model, parallel_moves, streams, engine)
-
-    return start
+    return None if model.observations_per_cell < MANY else FromSample(parallel_moves)
 
 
 PARALLEL = Recipe(
