@@ -74,7 +74,7 @@ def compare_speed(name: str, corpus: fr.Corpus) -> None:
     print(
         f"\nFull sweeps, {name}, prior 0.1, {ROUNDS} rounds of {SWEEPS} sweeps; medians of million words a second:"
     )
-    ours, theirs = Ours(corpus, 92, 0.1), Theirs(corpus, 100, 0.1)
+    ours, theirs = Ours(corpus, 88, 0.1), Theirs(corpus, 100, 0.1)
     rounds = (
         np.array([(ours.run(SWEEPS, 1), ours.run(SWEEPS, 2), theirs.round()) for _ in range(ROUNDS)]) / 1e6
     )

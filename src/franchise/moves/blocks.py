@@ -42,6 +42,7 @@ class Work:
         self.offsets = model.data.offsets if offsets is None else offsets
         self.cuts = cut_blocks(self.offsets, size)
         self.blocks = len(self.cuts) - 1
+        self._words: dict[int, np.ndarray] = {}
         state.cell_tables = None
 
     def groups_of(self, block: int) -> tuple[int, int]:
@@ -59,8 +60,14 @@ class Work:
         return end - begin
 
     def words_of(self, block: int) -> np.ndarray:
-        """The random words of a block: of its slices, its other draws, its frozen observations."""
-        return self.streams.words(block, 3)
+        """The random words of a block: of its slices, its other draws, its frozen observations.
+
+        The same every time: what is drawn from them twice is drawn again.
+        """
+        words = self._words.get(block)
+        if words is None:
+            words = self._words[block] = self.streams.words(block, 3)
+        return words.copy()
 
     @property
     def concentrations(self) -> np.ndarray:
