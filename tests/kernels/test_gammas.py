@@ -74,7 +74,8 @@ def test_gammas_have_their_distribution(by_table, prior, count):
         assert prior == 1.0  # nothing small is left to be drawn by a table
         return
     out = np.zeros((300, 101), np.float32)
-    draw(slice(0, 300), words(4), out)
+    totals = draw(slice(0, 300), words(4), out)
+    np.testing.assert_allclose(totals[:100], out[:, :100].sum(axis=0), rtol=1e-5)
     assert (out[:, 100] == 0.0).all()
     drawn = out[:, :100].ravel().astype(float)
     quantiles = stats.gamma.cdf(drawn, prior + count)
@@ -107,7 +108,9 @@ def test_words_with_priors_of_their_own():
     prior = np.array([0.2, 1.7, 3.0])
     counts = np.zeros((3, 40_000), np.int32)
     out = np.zeros((3, 40_000), np.float32)
-    draw_rows(counts, np.arange(40_000), prior, words(5), out)
+    totals = np.zeros(40_000)
+    draw_rows(counts, np.arange(40_000), prior, words(5), out, totals)
+    np.testing.assert_allclose(totals, out.sum(axis=0), rtol=1e-5)
     for row, shape in enumerate(prior):
         assert stats.kstest(out[row], stats.gamma(shape).cdf).pvalue > SMALLEST_P
 

@@ -150,11 +150,11 @@ def next_below(words, shape, share):
 
 
 @kernel
-def draw_rows_by_table(small, counts, whole, words, places, bits, out):
+def draw_rows_by_table(small, counts, whole, words, places, bits, out, totals):
     """Gamma(whole + shape + n_kw) for some words w (rows) and all topics k, whole >= 0.
 
     `counts` and `out`, single precision, are (words, slots); `bits` (uint32) and `places` have room for a number by
-    slot.
+    slot; the sums over these words are added to `totals`.
     """
     for row in range(len(counts)):
         fill_bits(words, bits)
@@ -169,6 +169,8 @@ def draw_rows_by_table(small, counts, whole, words, places, bits, out):
         for place in range(found):
             topic = places[place]
             out[row, topic] = drawn_anew(words, small, counts[row, topic] + whole, out[row, topic])
+        for topic in range(counts.shape[1]):
+            totals[topic] += out[row, topic]
 
 
 @helper
@@ -204,10 +206,11 @@ def drawn_anew(words, small, count, value):
 
 
 @kernel
-def draw_rows(counts, topics, prior, words, out):
+def draw_rows(counts, topics, prior, words, out, totals):
     """Gamma(prior_w + n_kw), as above, for words with priors of their own."""
     for row in range(len(prior)):
         for column in range(len(topics)):
             topic = topics[column]
             shape = prior[row] + counts[row, topic]
             out[row, topic] = next_gamma(words, shape) if shape >= 1.0 else next_small_gamma(words, shape)
+            totals[topic] += out[row, topic]

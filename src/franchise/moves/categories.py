@@ -45,8 +45,7 @@ def _draw_gammas(work: Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray
     def make_worker() -> Callable[[int], np.ndarray]:
         def draw_block(block: int) -> np.ndarray:
             rows = slice(block * WORDS_IN_BLOCK, (block + 1) * WORDS_IN_BLOCK)
-            draw(rows, work.streams.words(WORDS + block)[0], gammas[rows])
-            return gammas[rows].sum(axis=0, dtype=np.float64)
+            return draw(rows, work.streams.words(WORDS + block)[0], gammas[rows])
 
         return draw_block
 
@@ -54,14 +53,17 @@ def _draw_gammas(work: Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return gammas, np.sum(work.engine.run_blocks(make_worker, blocks), axis=0)
 
 
-DrawRows = Callable[[slice, np.ndarray, np.ndarray], None]
+DrawRows = Callable[[slice, np.ndarray, np.ndarray], np.ndarray]
+"""Of rows, random words and room for the gammas: their sums by slot."""
 
 
 def rows_by_word(statistics: Any, topics: np.ndarray) -> DrawRows:
     """How to draw the gammas of some words, each with a prior of its own."""
 
-    def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> None:
-        draw_rows(statistics.counts[rows], topics, statistics.prior[rows], words, out)
+    def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> np.ndarray:
+        totals = np.zeros(out.shape[1])
+        draw_rows(statistics.counts[rows], topics, statistics.prior[rows], words, out, totals)
+        return totals
 
     return draw
 
@@ -73,12 +75,14 @@ def rows_by_table(statistics: Any, topics: np.ndarray) -> DrawRows | None:
         return None
     small = small_gammas(shape)
 
-    def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> None:
+    def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> np.ndarray:
+        totals = np.zeros(out.shape[1])
         places, bits = np.empty(out.shape[1], np.int64), np.empty(out.shape[1], np.uint32)
-        draw_rows_by_table(small, statistics.counts[rows], int(whole), words, places, bits, out)
+        draw_rows_by_table(small, statistics.counts[rows], int(whole), words, places, bits, out, totals)
         vacant = np.ones(out.shape[1], np.bool_)
         vacant[topics] = False
         out[:, vacant] = 0.0
+        return totals
 
     return draw
 
