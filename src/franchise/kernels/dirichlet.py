@@ -96,7 +96,7 @@ def log_rising_sums(counts, prior, limit, out):
     """
     for topic in range(limit):
         out[topic] = 0.0
-    table = np.zeros(_TABLED)
+    table = np.zeros(_TABLED + 1)  # the last place, zero, is for all that are larger
     tabled_prior = -1.0
     for category in range(len(prior)):
         if prior[category] != tabled_prior:
@@ -104,9 +104,14 @@ def log_rising_sums(counts, prior, limit, out):
             table[0] = 0.0
             for count in range(1, _TABLED):
                 table[count] = table[count - 1] + math.log(tabled_prior + count - 1)
+        largest = 0
         for topic in range(limit):
             count = counts[category, topic]
-            if count < _TABLED:
-                out[topic] += table[count]
-            else:
-                out[topic] += math.lgamma(tabled_prior + count) - math.lgamma(tabled_prior)
+            out[topic] += table[min(count, _TABLED)]
+            largest = max(largest, count)
+        if largest >= _TABLED:
+            for topic in range(limit):
+                if counts[category, topic] >= _TABLED:
+                    out[topic] += math.lgamma(tabled_prior + counts[category, topic]) - math.lgamma(
+                        tabled_prior
+                    )

@@ -35,10 +35,11 @@ from franchise.kernels.xoshiro import next_gap, next_uniform
 class Cells(NamedTuple):
     """What a sweep says of the cells (document, topic) of a block; one place each, as many as `filled` says."""
 
-    topics: np.ndarray  # int32
     customers: np.ndarray  # int32: n_jk
     tables: np.ndarray  # int32: m_jk
     filled: np.ndarray  # int64 (1,)
+    customers_per_topic: np.ndarray  # int64, by slot
+    tables_per_topic: np.ndarray  # int64, by slot
 
 
 class Live(NamedTuple):
@@ -118,10 +119,11 @@ def draw_tables_of_cell(no_more, customers, concentration, words):
 def add_cell(cells, topic, customers, tables):
     """List a cell."""
     place = cells.filled[0]
-    cells.topics[place] = topic
     cells.customers[place] = customers
     cells.tables[place] = tables
     cells.filled[0] = place + 1
+    cells.customers_per_topic[topic] += customers
+    cells.tables_per_topic[topic] += tables
 
 
 @helper
@@ -185,12 +187,16 @@ def finish_document(live, count, densities, cells, words):
 
 
 @kernel
-def mark_settled(labels, begin, end, log_rest, words, settled):
-    """Mark the topics of the frozen observations of a block: each is frozen with probability 1 - exp(log_rest)."""
-    frozen = begin + next_gap(words, log_rest)
-    while frozen < end:
-        settled[labels[frozen]] = True
-        frozen += 1 + next_gap(words, log_rest)
+def mark_settled(labels, begins, log_rest, words, settled):
+    """Mark the topics of the frozen observations: each is frozen with probability 1 - exp(log_rest).
+
+    Block b has the observations from ``begins[b]`` to ``begins[b + 1]``, and the words ``words[b]``.
+    """
+    for block in range(len(words)):
+        frozen = begins[block] + next_gap(words[block], log_rest)
+        while frozen < begins[block + 1]:
+            settled[labels[frozen]] = True
+            frozen += 1 + next_gap(words[block], log_rest)
 
 
 @kernel

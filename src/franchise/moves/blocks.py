@@ -95,25 +95,24 @@ class CellsOfBlock(NamedTuple):
 
     customers: np.ndarray  # int32: n_jk of each cell
     tables: np.ndarray  # int32: m_jk of each cell
-    customers_per_topic: np.ndarray  # float64, whole: by slot
-    tables_per_topic: np.ndarray  # float64, whole: by slot
+    customers_per_topic: np.ndarray  # int64, by slot
+    tables_per_topic: np.ndarray  # int64, by slot
 
 
-def empty_cells(size: int) -> Cells:
-    """Room for the cells of a block of so many observations."""
-    topics, customers, tables = np.empty((3, size), np.int32)
-    return Cells(topics, customers, tables, filled=np.zeros(1, np.int64))
+def empty_cells(size: int, slots: int) -> Cells:
+    """Room for the cells of a block of so many observations, and so many topics."""
+    customers, tables = np.empty((2, size), np.int32)
+    return Cells(customers, tables, np.zeros(1, np.int64), *np.zeros((2, slots), np.int64))
 
 
-def filled_cells(cells: Cells, slots: int) -> CellsOfBlock:
+def filled_cells(cells: Cells) -> CellsOfBlock:
     """The cells that a kernel has listed."""
     count = int(cells.filled[0])
-    topics, customers, tables = cells.topics[:count], cells.customers[:count], cells.tables[:count]
     return CellsOfBlock(
-        customers.copy(),
-        tables.copy(),
-        np.bincount(topics, weights=customers, minlength=slots),
-        np.bincount(topics, weights=tables, minlength=slots),
+        cells.customers[:count].copy(),
+        cells.tables[:count].copy(),
+        cells.customers_per_topic,
+        cells.tables_per_topic,
     )
 
 

@@ -168,7 +168,7 @@ def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -
         live = _room_for_live(state.capacity)
 
         def sweep(block: int) -> Any:
-            cells = empty_cells(work.size_of(block))
+            cells = empty_cells(work.size_of(block), state.capacity)
             kernels.sweep_settled(
                 densities,
                 work.data.observations,
@@ -181,7 +181,7 @@ def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -
                 live,
                 cells,
             )
-            return filled_cells(cells, state.capacity)
+            return filled_cells(cells)
 
         return sweep
 
@@ -210,7 +210,7 @@ def sweep_slices_categories(work: Work, cutoff: float) -> None:
         live = _room_for_live(state.capacity)
 
         def sweep(block: int) -> Any:
-            cells = empty_cells(work.size_of(block))
+            cells = empty_cells(work.size_of(block), state.capacity + len(sticks))
             opened = np.zeros(work.size_of(block) + 1, np.int64)
             kernels.sweep_slices(
                 densities,
@@ -225,7 +225,7 @@ def sweep_slices_categories(work: Work, cutoff: float) -> None:
                 cells,
                 opened,
             )
-            return filled_cells(cells, state.capacity + len(sticks)), opened[1 : 1 + opened[0]].copy()
+            return filled_cells(cells), opened[1 : 1 + opened[0]].copy()
 
         return sweep
 

@@ -174,17 +174,12 @@ def is_sparse(asked: bool | None, model: Model) -> bool:
 
 def _settled_topics(work: Work, log_rest: float) -> np.ndarray:
     """Whether a topic has a frozen observation, by slot."""
-
-    def make_worker() -> Callable[[int], np.ndarray]:
-        def mark(block: int) -> np.ndarray:
-            settled = np.zeros(work.state.capacity, np.bool_)
-            labels, words = work.state.topic_of_observation, work.words_of(block)[2]
-            kernels.mark_settled(labels, *work.range_of(block), log_rest, words, settled)
-            return settled
-
-        return mark
-
-    return np.logical_or.reduce(work.engine.run_blocks(make_worker, work.blocks))
+    settled = np.zeros(work.state.capacity, np.bool_)
+    words = np.array([work.words_of(block)[2] for block in range(work.blocks)])
+    kernels.mark_settled(
+        work.state.topic_of_observation, work.data.offsets[work.cuts], log_rest, words, settled
+    )
+    return settled
 
 
 def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
@@ -199,7 +194,7 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
         scratch = np.zeros((3, limit))
 
         def sweep(block: int) -> Any:
-            cells = empty_cells(work.size_of(block))
+            cells = empty_cells(work.size_of(block), state.capacity)
             fault = kernels.sweep_any(
                 parameters,
                 work.data.observations,
@@ -215,7 +210,7 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
             )
             if fault >= 0:
                 raise_fault(work.model.family, fault)
-            return filled_cells(cells, state.capacity)
+            return filled_cells(cells)
 
         return sweep
 
