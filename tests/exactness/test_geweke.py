@@ -37,7 +37,7 @@ def joint_test(family, observations, moves, alpha=None, gamma=None, draws=None, 
     """Run the test for a sampler by name, or for a list of moves; in one chain, or in chains of so many steps."""
     alpha = fr.Gamma(2.0, 1.0) if alpha is None else alpha
     gamma = fr.Gamma(2.0, 2.0) if gamma is None else gamma
-    draws = size(6000) if draws is None else draws
+    draws = size(4800) if draws is None else draws
     model = example_model(family, observations, OFFSETS, alpha, gamma)
     schedule = resolve(moves, model).schedule if isinstance(moves, str) else in_turn(*moves)
     return JointTest(model, schedule, seed=1, steps=steps, finite_topics=finite).run(draws)
@@ -55,7 +55,7 @@ def test_a_family_that_is_not_conjugate():
     joint_test(*NOT_CONJUGATE, "parallel")
     joint_test(*NOT_CONJUGATE, [BlockedSweep(), Concentrations()])
     moves = [FiniteSweep(4), FiniteConcentrations(4)]
-    joint_test(*NOT_CONJUGATE, moves, draws=size(6000), finite=4)
+    joint_test(*NOT_CONJUGATE, moves, draws=size(4800), finite=4)
 
 
 def test_sweeps_by_cells():
@@ -93,7 +93,7 @@ def test_split_merge_alone(family, scans):
     """By itself it never changes seats, so short chains from independent forward draws are compared."""
     case = CASES[family]
     moves = [SplitMerge(tries=3, scans=scans)]
-    joint_test(case.family, case.observations, moves, alpha=1.5, gamma=1.5, draws=size(6000), steps=3)
+    joint_test(case.family, case.observations, moves, alpha=1.5, gamma=1.5, draws=size(4800), steps=3)
 
 
 @pytest.mark.parametrize(
@@ -110,21 +110,21 @@ def test_split_merge_alone(family, scans):
 def test_moves_of_the_parallel_sampler_alone(family, move):
     """Short chains from independent forward draws: alone, not every move reaches everything."""
     case = CASES[family]
-    joint_test(case.family, case.observations, [move], alpha=1.5, gamma=1.5, draws=size(6000), steps=3)
+    joint_test(case.family, case.observations, [move], alpha=1.5, gamma=1.5, draws=size(4800), steps=3)
 
 
 @pytest.mark.parametrize("bug", launch_bugs.BUGS[:2], ids=lambda bug: type(bug).__name__)
 def test_planted_bugs_in_launched_splits_are_caught(bug):
     case = CASES["categorical"]
     with pytest.raises(CheckFailed, match="joint distribution test"):
-        joint_test(case.family, case.observations, [bug] * 3, alpha=1.0, gamma=2.0, draws=size(6000), steps=3)
+        joint_test(case.family, case.observations, [bug] * 3, alpha=1.0, gamma=2.0, draws=size(4800), steps=3)
 
 
 @pytest.mark.parametrize("bug", ["q forgotten", "factorials swapped", "gamma dropped"])
 def test_planted_bugs_in_split_merge_are_caught(bug):
     case, moves = CASES["categorical"], [Buggy(tries=3, bug=bug)]
     with pytest.raises(CheckFailed, match="joint distribution test"):
-        joint_test(case.family, case.observations, moves, alpha=1.5, gamma=4.0, draws=size(6000), steps=3)
+        joint_test(case.family, case.observations, moves, alpha=1.5, gamma=4.0, draws=size(4800), steps=3)
 
 
 @pytest.mark.parametrize("sampler", ["crf", "direct"])

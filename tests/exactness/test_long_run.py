@@ -37,7 +37,7 @@ def run(family: str, sampler, alpha: float, gamma: float, draws: int = size(40_0
 @pytest.mark.parametrize("family", THREE)
 @pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])
 def test_frequencies(sampler, family):
-    visits = run(family, sampler, 1.0, 1.0, size(12_000 if sampler == "parallel" else 24_000))
+    visits = run(family, sampler, 1.0, 1.0, size(8_000 if sampler == "parallel" else 16_000))
     assert visits.distance < visits.threshold
 
 

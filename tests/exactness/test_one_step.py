@@ -215,7 +215,7 @@ def test_planted_bugs_in_blocked_sweeps_are_caught(bug):
 @pytest.mark.parametrize("bug", launch_bugs.BUGS, ids=lambda bug: type(bug).__name__)
 def test_planted_bugs_in_launched_splits_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
-        fr.check_move(in_turn(*[bug] * 4), alpha=1.0, gamma=2.0, repetitions=size(24_000), seed=6)
+        fr.check_move(in_turn(*[bug] * 8), alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
 
 
 def test_launched_splits_of_documents_in_pieces(monkeypatch):
