@@ -28,7 +28,7 @@ from franchise.posterior import Posterior
 from franchise.priors import Gamma, check_number_or_gamma
 from franchise.recipes import resolve
 from franchise.recipes.base import FromSample
-from franchise.state.base import PreparedData
+from franchise.state.base import PreparedData, State
 from franchise.validation import check_integer, check_positive, describe
 
 
@@ -110,15 +110,15 @@ def sample(
     check_schedule(schedule, plan.total)
     engine = _make_engine(engine, workers)
     _check_memory(plan, chains, model.data.n_observations)
-    starts = starts_of_chains(
-        _usual(usual_start) if start is None else start, chains, model.data.n_observations
-    )
-    states = engine.map(
-        lambda chain: make_start(
-            starts[chain], model, view, data.to_grouped_order, start_streams(seed, chain), engine
-        ),
-        range(chains),
-    )
+    starts = starts_of_chains(usual_start if start is None else start, chains, model.data.n_observations)
+
+    def begin(chain: int) -> State:
+        streams = start_streams(seed, chain)
+        if isinstance(starts[chain], FromSample):
+            return start_from_sample(model, starts[chain].moves, streams, engine)
+        return make_start(starts[chain], model, view, data.to_grouped_order, streams)
+
+    states = engine.map(begin, range(chains))
     run = None
     if run_dir is not None:
         run = RunDirectory.create(run_dir, _settings(model, name, schedule, plan, chains, seed), data)
@@ -203,14 +203,6 @@ def _check_data(data: Any) -> None:
             f"data must be a franchise.Corpus or franchise.Groups; got {describe(data)}. Make one by "
             f"Corpus.from_texts, Corpus.from_matrix, Corpus.from_tokens or Groups(observations, groups)."
         )
-
-
-def _usual(start: Any) -> Any:
-    """Where a sampler starts when nothing is said, as `make_start` takes it."""
-    if isinstance(start, FromSample):
-        moves = start.moves
-        return lambda model, streams, engine: start_from_sample(model, moves, streams, engine)
-    return start
 
 
 def _make_engine(engine: Any, workers: int | None) -> Threads:

@@ -80,6 +80,13 @@ def test_large_counts_go_by_cells_by_themselves(small_blocks, monkeypatch):
     assert any(isinstance(move, CellSweep) for move in resolve("parallel", alone.model).schedule.parts)
 
 
+def test_a_start_from_a_sample_is_found_by_observations_however_few_the_cells():
+    """The sample, too, has more than enough in each cell; by cells alone one topic would stay one."""
+    posterior = draws(counts(), fr.Categorical(10, 0.3), "parallel", 2, start=None, draws=1, warmup=0)
+    assert isinstance(posterior.states[0], CellCounts)
+    assert posterior.states[0].topic_count > 1
+
+
 def test_text_does_not_go_by_cells():
     posterior = draws(corpus(), fr.Categorical(300, 0.1), "parallel", 2)
     assert posterior.model.observations_per_cell < 3.0

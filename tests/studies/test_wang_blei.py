@@ -404,9 +404,10 @@ def test_what_is_missing_is_named(tmp_path):
     ("content", "words"),
     [
         (b"not gzipped", "not a gzipped file of JSON lines"),
-        (gzip.compress(b"not json\n"), "not a gzipped file of JSON lines"),
-        (gzip.compress(b'{"title": "x"}\n'), r"line 1: needs the fields abstract, conference"),
+        (gzip.compress(b"not json\n", mtime=0), "not a gzipped file of JSON lines"),
+        (gzip.compress(b'{"title": "x"}\n', mtime=0), r"line 1: needs the fields abstract, conference"),
     ],
+    ids=["not gzipped", "not JSON", "fields missing"],
 )
 def test_damaged_data_are_named(content, words, tmp_path):
     write_data(tmp_path)

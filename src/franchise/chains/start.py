@@ -57,15 +57,8 @@ def starts_of_chains(start: Any, chains: int, n_observations: int) -> list[Any]:
     return [start] * chains
 
 
-def make_start(
-    start: Any, model: Model, view: type[State], to_grouped_order: Any, streams: Streams, engine: Any = None
-) -> State:
-    """The state that one chain starts from; InputError if `start` is none of the known kinds.
-
-    A sampler may bring a function of its own, of the model, the streams and the engine.
-    """
-    if callable(start):
-        return start(model, streams, engine)
+def make_start(start: Any, model: Model, view: type[State], to_grouped_order: Any, streams: Streams) -> State:
+    """The state that one chain starts from; InputError if `start` is none of the known kinds."""
     if isinstance(start, str) and start == SEQUENTIAL:
         return start_sequentially(model, view, streams)
     if isinstance(start, State):

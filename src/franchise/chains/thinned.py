@@ -35,8 +35,10 @@ def start_from_sample(
     """A state in the counts view, with the topics that the given moves find in a sample of the observations."""
     rng = streams.generator()
     sample = _thinned(model, rng)
-    nowhere = np.zeros(sample.data.n_observations, np.int32)
-    state = Weights.from_topics(sample.data, model.family, nowhere, model.start_alpha(), model.start_gamma())
+    one_topic = np.zeros(sample.data.n_observations, np.int32)
+    state = Weights.from_topics(
+        sample.data, model.family, one_topic, model.start_alpha(), model.start_gamma()
+    )
     seed = int(rng.integers(2**62))
     chain = Chain(sample, in_turn(*moves(sample)), state, seed, number=0, warmup=SWEEPS, engine=engine)
     for _ in range(SWEEPS):

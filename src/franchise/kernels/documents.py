@@ -366,6 +366,17 @@ def fill_fresh(fresh, word, slice_height, in_group, out):
     return topic
 
 
+@helper
+def finish_fresh(fresh, in_group, capacity, cells, words):
+    """Draw the tables of the fresh topics of the document, and forget its counts."""
+    for topic in range(len(in_group)):
+        if in_group[topic] > 0:
+            concentration = fresh.weights[topic] * fresh.heights[topic]
+            tables = draw_table_count(in_group[topic], concentration, words)
+            add_cell(cells, capacity + topic, in_group[topic], tables)
+            in_group[topic] = 0
+
+
 @kernel
 def sweep_slices(densities, observations, offsets, groups, labels, order, fresh, words, live, cells, opened):
     """Draw the topics of the observations of a block, over those above each one's slice, for categories.
@@ -433,12 +444,7 @@ def sweep_slices(densities, observations, offsets, groups, labels, order, fresh,
                 count = put_in(live, count, new, scale[new])
         finish_document(live, count, densities, cells, choices)
         if met_fresh:
-            for topic in range(len(in_fresh)):
-                if in_fresh[topic] > 0:
-                    concentration = fresh.weights[topic] * fresh.heights[topic]
-                    tables = draw_table_count(in_fresh[topic], concentration, choices)
-                    add_cell(cells, capacity + topic, in_fresh[topic], tables)
-                    in_fresh[topic] = 0
+            finish_fresh(fresh, in_fresh, capacity, cells, choices)
 
 
 # --- any family ---------------------------------------------------------------------------------------------

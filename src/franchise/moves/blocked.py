@@ -33,10 +33,11 @@ from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.kernels import blocked as kernels
 from franchise.model import Model
-from franchise.moves.base import Move, MoveReport, check_draws
+from franchise.moves.base import MoveReport, check_draws
 from franchise.moves.blocks import (
     STICKS,
     WORDS,
+    Sliced,
     Work,
     draw_topics,
     drop_empty_topics,
@@ -47,7 +48,6 @@ from franchise.moves.blocks import (
 from franchise.state.counts import CellCounts, sums_of_runs
 from franchise.state.weights import Weighted, Weights
 from franchise.streams import Streams
-from franchise.validation import check_positive
 
 FEW = 10.0
 """Topics with fewer observations in a group than about this are guarded by slices of their own width."""
@@ -67,7 +67,7 @@ class Slices(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BlockedSweep(Move):
+class BlockedSweep(Sliced):
     """Draw the weights of all groups, then the topics of all observations, fresh topics included.
 
     View: weights. Exact for the HDP. Costs K for each observation. Parallel over blocks. Any family. Mixes more
@@ -79,16 +79,9 @@ class BlockedSweep(Move):
         The constant c of the heights; None takes one for each group, by its size and the concentrations.
     """
 
-    cutoff: float | None = None
-
     views = (Weights,)
     learns = ("observations",)
     needs_conjugacy = False
-
-    def __post_init__(self) -> None:
-        """Check the setting."""
-        if self.cutoff is not None:
-            check_positive("cutoff", self.cutoff)
 
     def check_family(self, family: Family) -> None:
         """Parameters must be drawn."""
@@ -105,9 +98,8 @@ class BlockedSweep(Move):
         shares, slots = _all_shares(work, topics, slices, sticks)
         limit = int(slots.max()) + 1
         shares = np.ascontiguousarray(shares[:, :limit])
-        parameters = draw_topics(work, limit)
-
         heights = heights_of(shares, cutoffs)
+        parameters = draw_topics(work, limit)
 
         def draw(block: int) -> None:
             _draw_observations(work, block, parameters, shares, heights, slices[block].details)
@@ -119,7 +111,7 @@ class BlockedSweep(Move):
 
 
 @dataclass(frozen=True)
-class CellSweep(Move):
+class CellSweep(Sliced):
     """As `BlockedSweep`, for categories that occur many times in a group: by cells, in multinomial draws.
 
     View: counts. Exact for the HDP. Costs at most K^2 for each cell, and seldom more than a few K. Parallel over
@@ -131,15 +123,8 @@ class CellSweep(Move):
         The constant c of the heights; None takes one for each group, by its size and the concentrations.
     """
 
-    cutoff: float | None = None
-
     views = (CellCounts,)
     learns = ("observations",)
-
-    def __post_init__(self) -> None:
-        """Check the setting."""
-        if self.cutoff is not None:
-            check_positive("cutoff", self.cutoff)
 
     def check_family(self, family: Family) -> None:
         """Cells are of categories."""

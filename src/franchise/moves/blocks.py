@@ -8,6 +8,7 @@ is counts.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -16,13 +17,27 @@ from franchise.errors import InternalError
 from franchise.families.base import Family
 from franchise.kernels.documents import Cells
 from franchise.model import Model
+from franchise.moves.base import Move
 from franchise.state.base import CellTables, PreparedData
 from franchise.state.blocks import cut_blocks
 from franchise.state.weights import Weighted, Weights
 from franchise.streams import Streams
+from franchise.validation import check_positive
 
 # Streams of a move: blocks of observations have the numbers from 0 on, other work takes these.
 WORDS, STICKS = 2**30, 2**31
+
+
+@dataclass(frozen=True)
+class Sliced(Move):
+    """A move whose slices have a constant c that can be set."""
+
+    cutoff: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        if self.cutoff is not None:
+            check_positive("cutoff", self.cutoff)
 
 
 class Work:

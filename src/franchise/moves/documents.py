@@ -40,6 +40,7 @@ from franchise.model import Model
 from franchise.moves.base import Move, MoveReport, check_draws, check_sparse
 from franchise.moves.blocks import (
     STICKS,
+    Sliced,
     Work,
     break_sticks,
     draw_topics,
@@ -116,7 +117,7 @@ class SettledSweep(Move):
 
 
 @dataclass(frozen=True)
-class DocumentSweep(Move):
+class DocumentSweep(Sliced):
     """Draw the topics of all observations, over all topics above each one's slice, fresh ones included.
 
     View: weights. Exact for the HDP. Costs as `SettledSweep`, and about as much again for slices and fresh topics.
@@ -132,17 +133,11 @@ class DocumentSweep(Move):
         1000 observations. One law either way.
     """
 
-    cutoff: float | None = None
     sparse: bool | None = None
 
     views = (Weights,)
     learns = ("observations",)
     needs_conjugacy = False
-
-    def __post_init__(self) -> None:
-        """Check the setting."""
-        if self.cutoff is not None:
-            check_positive("cutoff", self.cutoff)
 
     def check_family(self, family: Family) -> None:
         """Parameters must be drawn; the kernels for categories need categories."""

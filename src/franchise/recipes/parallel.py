@@ -22,20 +22,33 @@ EVEN = 0.25
 """The share of the warm-up in which all topics have the same weight."""
 
 
+def goes_by_cells(model: Model) -> bool:
+    """Whether counts are so large that sweeps go by cells."""
+    return model.data.n_observations > FEW and model.observations_per_cell >= MANY
+
+
 def parallel_moves(model: Model) -> list[Move | Composed]:
     """Sweeps, splits and merges, and what stands above the topics.
 
+    Counts in the hundreds and thousands are drawn by cells, without splits and merges, which go by observations.
+    """
+    if not goes_by_cells(model):
+        return moves_by_observations(model)
+    above = moves_above_topics(model, in_weights_view=True)
+    return [CellSweep(), *above, during_warmup(EvenWeights(), (0.0, EVEN))]
+
+
+def moves_by_observations(model: Model) -> list[Move | Composed]:
+    """The moves where observations are drawn one by one.
+
     Most sweeps are settled ones, which are quick and let small topics grow; one in sixteen opens and closes topics.
     The warm-up begins with even weights, then tries splits and merges in every sweep; later one in 32 does.
-    Counts in the hundreds and thousands are drawn by cells, without splits and merges, which go by observations.
     """
     above = moves_above_topics(model, in_weights_view=True)
     splits = can_split(model.family)
     if model.data.n_observations <= FEW:
         tried: list[Move | Composed] = [LaunchedSplits(tries=1)] if splits else []
         return repeated_if_tiny(model, [DocumentSweep(), *tried, *above])
-    if model.observations_per_cell >= MANY:
-        return [CellSweep(), *above, during_warmup(EvenWeights(), (0.0, EVEN))]
     tried = [
         during_warmup(LaunchedSplits(), (EVEN, 1.0)),
         at_random((LaunchedSplits(), 1.0), (in_turn(), 31.0)),
@@ -50,7 +63,7 @@ def parallel_moves(model: Model) -> list[Move | Composed]:
 
 def parallel_start(model: Model) -> Any:
     """Where it starts when nothing is said: a number of topics; where counts are large, a sample's topics."""
-    return None if model.observations_per_cell < MANY else FromSample(parallel_moves)
+    return FromSample(moves_by_observations) if goes_by_cells(model) else None
 
 
 PARALLEL = Recipe(
