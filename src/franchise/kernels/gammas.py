@@ -82,18 +82,24 @@ def next_small_gamma(words, shape):
 @shared_helper
 def next_gamma(words, shape):
     """Gamma(shape), shape >= 1."""
+    normal = next_normal(words)
+    return finish_gamma(words, shape, normal, 1.0 - next_uniform(words))
+
+
+@shared_helper
+def finish_gamma(words, shape, normal, uniform):
+    """Gamma(shape), shape >= 1, whose first try is made with this normal and uniform."""
     centre = shape - 1.0 / 3.0
     spread = 1.0 / math.sqrt(9.0 * centre)
     while True:
-        normal = next_normal(words)
         root = 1.0 + spread * normal
         if root > 0.0:
             cube, square = root * root * root, normal * normal
-            uniform = 1.0 - next_uniform(words)
             if uniform < 1.0 - 0.0331 * square * square:
                 return centre * cube
             if math.log(uniform) < 0.5 * square + centre * (1.0 - cube + math.log(cube)):
                 return centre * cube
+        normal, uniform = next_normal(words), 1.0 - next_uniform(words)
 
 
 @shared_helper
@@ -149,28 +155,85 @@ def next_below(words, shape, share):
     return power * (1.0 + power / (shape + 1.0))
 
 
-@kernel
-def draw_rows_by_table(small, counts, whole, words, places, bits, out, totals):
-    """Gamma(whole + shape + n_kw) for some words w (rows) and all topics k, whole >= 0.
+BATCH = 32
+"""Words whose draws are made together."""
 
-    `counts` and `out`, single precision, are (words, slots); `bits` (uint32) and `places` have room for a number by
-    slot; the sums over these words are added to `totals`.
+
+class Batch(NamedTuple):
+    """Room for the draws of some words that are not read off the quantiles; a place for each of their cells."""
+
+    places: np.ndarray  # int64: of a cell, counted from the first of these words
+    shapes: np.ndarray  # float64
+    normals: np.ndarray  # float64
+    uniforms: np.ndarray  # float64
+    bits: np.ndarray  # uint32, one for each slot
+
+
+def room_for_batch(slots: int) -> Batch:
+    """Room for as many words as are drawn together."""
+    size = BATCH * slots
+    return Batch(
+        np.empty(size, np.int64), np.empty(size), np.empty(size), np.empty(size), np.empty(slots, np.uint32)
+    )
+
+
+@kernel
+def draw_rows_by_table(small, counts, whole, vacant, words, batch, out, totals):
+    """Gamma(whole + shape + n_kw) for some words w (rows) and all topics k, whole >= 0; zero in the vacant slots.
+
+    `counts` and `out`, single precision, are (words, slots); the sums over these words are added to `totals`.
     """
-    for row in range(len(counts)):
-        fill_bits(words, bits)
-        read_quantiles(small.quantiles, bits, out[row])
+    slots = counts.shape[1]
+    flat_counts, flat_out = counts.reshape(counts.size), out.reshape(out.size)
+    for first in range(0, len(counts), BATCH):
+        last = min(first + BATCH, len(counts))
         found = 0
-        for topic in range(counts.shape[1]):
-            places[found] = topic
-            value = out[row, topic]
-            found += np.int64(
-                (counts[row, topic] + whole > 0) | (value >= small.beyond) | (value < small.below)
+        for row in range(first, last):
+            fill_bits(words, batch.bits)
+            read_quantiles(small.quantiles, batch.bits, out[row])
+            found = list_others(
+                small, counts[row], whole, out[row], (row - first) * slots, found, batch.places
             )
-        for place in range(found):
-            topic = places[place]
-            out[row, topic] = drawn_anew(words, small, counts[row, topic] + whole, out[row, topic])
-        for topic in range(counts.shape[1]):
-            totals[topic] += out[row, topic]
+        draw_others(
+            small, flat_counts[first * slots :], whole, words, batch, found, flat_out[first * slots :]
+        )
+        for row in range(first, last):
+            for slot in vacant:
+                out[row, slot] = 0.0
+            for topic in range(slots):
+                totals[topic] += out[row, topic]
+
+
+@helper
+def list_others(small, counts, whole, values, begin, found, places):
+    """List the cells of a word whose draws are not read off the quantiles; how many are listed by now."""
+    for topic in range(len(counts)):
+        places[found] = begin + topic
+        found += np.int64(
+            (counts[topic] + whole > 0) | (values[topic] >= small.beyond) | (values[topic] < small.below)
+        )
+    return found
+
+
+@helper
+def draw_others(small, counts, whole, words, batch, found, out):
+    """Draw the cells that are listed, in steps that each go over all: few of them need more than these."""
+    for place in range(found):
+        batch.shapes[place] = counts[batch.places[place]] + whole + small.shape
+        batch.normals[place] = next_normal(words)
+    for place in range(found):
+        batch.uniforms[place] = 1.0 - next_uniform(words)
+    for place in range(found):
+        shape, normal, cell = batch.shapes[place], batch.normals[place], batch.places[place]
+        centre = shape - 1.0 / 3.0
+        root = 1.0 + normal / math.sqrt(9.0 * max(centre, 1.0 / 9.0))
+        square = normal * normal
+        if shape >= 1.0 and root > 0.0 and batch.uniforms[place] < 1.0 - 0.0331 * square * square:
+            out[cell] = np.float32(centre * root * root * root)
+        else:
+            out[cell] = np.float32(
+                drawn_with_care(small, shape, normal, batch.uniforms[place], out[cell], words)
+            )
 
 
 @helper
@@ -196,13 +259,13 @@ def read_quantiles(quantiles, bits, out):
 
 
 @shared_helper
-def drawn_anew(words, small, count, value):
-    """A draw of a cell that has observations, or of one whose draw was in the first or last intervals."""
-    if count > 0:
-        return np.float32(next_gamma(words, count + small.shape))
+def drawn_with_care(small, shape, normal, uniform, value, words):
+    """A draw whose normal and uniform do not pass the quick test, or one in the first or last intervals."""
+    if shape >= 1.0:
+        return finish_gamma(words, shape, normal, uniform)
     if value < small.below:
-        return np.float32(next_below(words, small.shape, small.share_below))
-    return np.float32(next_beyond(words, small.shape, small.beyond))
+        return next_below(words, small.shape, small.share_below)
+    return next_beyond(words, small.shape, small.beyond)
 
 
 @kernel

@@ -12,7 +12,7 @@ from franchise.draws import draw_log_gammas
 from franchise.families.categorical import set_totals
 from franchise.kernels import documents as kernels
 from franchise.kernels.documents import CHUNK, Densities, Fresh, Live, Order
-from franchise.kernels.gammas import INTERVALS, SmallGammas, draw_rows, draw_rows_by_table
+from franchise.kernels.gammas import INTERVALS, SmallGammas, draw_rows, draw_rows_by_table, room_for_batch
 from franchise.moves.blocks import (
     STICKS,
     WORDS,
@@ -39,7 +39,7 @@ LEAST_SHAPE = 0.001
 def _draw_gammas(work: Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gamma(eta_w + n_kw) for all words and the topics listed, (V, C) with zeros elsewhere; sums by topic."""
     statistics, capacity = work.state.statistics, work.state.capacity
-    gammas = np.zeros((len(statistics.prior), capacity), np.float32)
+    gammas = np.empty((len(statistics.prior), capacity), np.float32)
     draw = rows_by_table(statistics, topics) or rows_by_word(statistics, topics)
 
     def make_worker() -> Callable[[int], np.ndarray]:
@@ -62,6 +62,7 @@ def rows_by_word(statistics: Any, topics: np.ndarray) -> DrawRows:
 
     def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> np.ndarray:
         totals = np.zeros(out.shape[1])
+        out[:] = 0.0
         draw_rows(statistics.counts[rows], topics, statistics.prior[rows], words, out, totals)
         return totals
 
@@ -74,14 +75,11 @@ def rows_by_table(statistics: Any, topics: np.ndarray) -> DrawRows | None:
     if np.ptp(statistics.prior) != 0.0 or shape < LEAST_SHAPE:
         return None
     small = small_gammas(shape)
+    vacant = np.setdiff1d(np.arange(statistics.counts.shape[1]), topics)
 
     def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> np.ndarray:
-        totals = np.zeros(out.shape[1])
-        places, bits = np.empty(out.shape[1], np.int64), np.empty(out.shape[1], np.uint32)
-        draw_rows_by_table(small, statistics.counts[rows], int(whole), words, places, bits, out, totals)
-        vacant = np.ones(out.shape[1], np.bool_)
-        vacant[topics] = False
-        out[:, vacant] = 0.0
+        totals, batch = np.zeros(out.shape[1]), room_for_batch(out.shape[1])
+        draw_rows_by_table(small, statistics.counts[rows], int(whole), vacant, words, batch, out, totals)
         return totals
 
     return draw
@@ -95,7 +93,7 @@ def small_gammas(shape: float) -> SmallGammas:
     quantiles = gammaincinv(shape, np.arange(INTERVALS + 1) / INTERVALS)
     quantiles[-1] = quantiles[-2] + 1.0  # not infinite; draws there are made anew
     quantiles = quantiles.astype(np.float32)
-    last = max(INTERVALS - 256, int(np.searchsorted(quantiles, 0.5)))
+    last = max(INTERVALS - 96, int(np.searchsorted(quantiles, 0.5)))
     first = 256 if shape > 0.2 else 0
     return SmallGammas(shape, quantiles, float(quantiles[last]), float(quantiles[first]), first / INTERVALS)
 
