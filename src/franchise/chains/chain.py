@@ -104,7 +104,7 @@ class Chain:
         """The numbers that are traced for every sampler (architecture, section 2)."""
         state, model = self.state, self.model
         cells = self.cell_tables()
-        likelihood = log_likelihood(state, model.data)
+        likelihood = log_likelihood(state, model.data, self.engine)
         joint = likelihood + log_prior(state, model.data, cells)
         for prior, value in (
             (model.alpha, state.group_concentration),

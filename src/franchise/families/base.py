@@ -32,6 +32,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from franchise.kernels import verbs
+from franchise.kernels.counting import fill_log_marginals
 from franchise.kernels.random import exponentiate
 from franchise.priors import Gamma
 
@@ -148,6 +149,13 @@ class Family:
             if isinstance(new, np.ndarray):
                 new[tuple(slice(length) for length in old.shape)] = old
         return grown
+
+    @classmethod
+    def log_marginals(cls, statistics: Any, slots: int, engine: Any = None) -> np.ndarray:
+        """The log marginal likelihoods of the topics in the first slots; an engine may share the work."""
+        marginals = np.zeros(slots)
+        fill_log_marginals(statistics, marginals)
+        return marginals
 
     def log_marginal_of(self, prepared: Any, indices: Any) -> float:
         """Log marginal likelihood of some observations together, as one topic."""

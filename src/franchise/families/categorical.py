@@ -25,6 +25,7 @@ import numpy as np
 from franchise.errors import InputError
 from franchise.families.base import Example, Family
 from franchise.families.dirichlet import DirichletPrior, draw_categories
+from franchise.kernels.counting import fill_log_rising
 from franchise.kernels.dirichlet import (
     SHORT_BLOCK,
     log_rising_sums,
@@ -34,6 +35,9 @@ from franchise.kernels.dirichlet import (
     sum_of,
 )
 from franchise.validation import describe
+
+CATEGORIES_IN_BLOCK = 1024
+"""Categories whose work is done together, where workers share it."""
 
 
 class CategoricalStatistics(NamedTuple):
@@ -105,6 +109,24 @@ class Categorical(DirichletPrior, Family):
     ) -> np.ndarray:
         """One category from phi_k for each k in `topics`."""
         return draw_categories(parameters.log_probabilities, topics, rng)
+
+    @classmethod
+    def log_marginals(cls, statistics: CategoricalStatistics, slots: int, engine: Any = None) -> np.ndarray:
+        """Where there are many categories, by blocks of them."""
+        if engine is None or len(statistics.prior) <= CATEGORIES_IN_BLOCK:
+            return super().log_marginals(statistics, slots)
+
+        def sum_block(block: int) -> np.ndarray:
+            rows, out = block_of_categories(block), np.empty(slots)
+            fill_log_rising(statistics.counts[rows], statistics.prior[rows], out)
+            return out
+
+        parts = engine.run_blocks(lambda: sum_block, count_blocks(len(statistics.prior)))
+        mass = statistics.prior_mass[0]
+        rising = [
+            math.lgamma(mass + total) - math.lgamma(mass) for total in statistics.totals[:slots].tolist()
+        ]
+        return np.sum(parts, axis=0) - rising
 
     # -- compiled ------------------------------------------------------------------------------------------
 
@@ -212,6 +234,16 @@ class Categorical(DirichletPrior, Family):
         mass = statistics.prior_mass[0]
         for topic in range(limit):
             out[topic] += math.lgamma(mass) - math.lgamma(mass + statistics.totals[topic])
+
+
+def block_of_categories(block: int) -> slice:
+    """The categories of a block."""
+    return slice(block * CATEGORIES_IN_BLOCK, (block + 1) * CATEGORIES_IN_BLOCK)
+
+
+def count_blocks(size: int) -> int:
+    """Number of blocks of so many categories."""
+    return -(-size // CATEGORIES_IN_BLOCK)
 
 
 def set_totals(statistics: CategoricalStatistics, totals: np.ndarray) -> None:

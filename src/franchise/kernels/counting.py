@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from franchise.kernels import verbs
 from franchise.kernels.compile import kernel
+from franchise.kernels.dirichlet import log_rising_sums
 from franchise.kernels.xoshiro import next_uniform
 
 
@@ -26,6 +29,23 @@ def recount(statistics, observations, topic_of_observation, observations_per_top
 def fill_log_marginals(statistics, out):
     """Fill ``out[k]`` with the log marginal likelihood of topic k, for all of its places."""
     verbs.fill_log_marginals(statistics, len(out), out)
+
+
+@kernel
+def fill_log_rising(counts, prior, out):
+    """Fill ``out[k]`` with the sum over some categories w of lgamma(eta_w + n_kw) - lgamma(eta_w)."""
+    log_rising_sums(counts, prior, len(out), out)
+
+
+@kernel
+def log_group_part(offsets, alpha, customers, tables, log_stirling):
+    """The part of log p(z, m) that is of groups and their cells, but for the power of alpha."""
+    total = 0.0
+    for group in range(len(offsets) - 1):
+        total += math.lgamma(alpha) - math.lgamma(alpha + (offsets[group + 1] - offsets[group]))
+    for cell in range(len(customers)):
+        total += log_stirling[customers[cell], tables[cell]]
+    return total
 
 
 @kernel

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from franchise.draws import draw_log_gammas
-from franchise.families.categorical import set_totals
+from franchise.families.categorical import block_of_categories, count_blocks, set_totals
 from franchise.kernels import documents as kernels
 from franchise.kernels.documents import CHUNK, Densities, Fresh, Live, Order
 from franchise.kernels.gammas import INTERVALS, SmallGammas, draw_rows, draw_rows_by_table, room_for_batch
@@ -24,8 +24,6 @@ from franchise.moves.blocks import (
     take_cells,
 )
 from franchise.state.weights import Weights
-
-WORDS_IN_BLOCK = 1024
 
 CUSTOMERS = 64
 """Tables of cells with at most so many customers are drawn by inversion."""
@@ -44,13 +42,13 @@ def _draw_gammas(work: Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
     def make_worker() -> Callable[[int], np.ndarray]:
         def draw_block(block: int) -> np.ndarray:
-            rows = slice(block * WORDS_IN_BLOCK, (block + 1) * WORDS_IN_BLOCK)
+            rows = block_of_categories(block)
             return draw(rows, work.streams.words(WORDS + block)[0], gammas[rows])
 
         return draw_block
 
-    blocks = -(-len(gammas) // WORDS_IN_BLOCK)
-    return gammas, np.sum(work.engine.run_blocks(make_worker, blocks), axis=0)
+    parts = work.engine.run_blocks(make_worker, count_blocks(len(gammas)))
+    return gammas, np.sum(parts, axis=0)
 
 
 DrawRows = Callable[[slice, np.ndarray, np.ndarray], np.ndarray]
@@ -103,9 +101,9 @@ def _over_words(work: Work, function: Callable[[slice], None]) -> None:
     size = len(work.state.statistics.prior)
 
     def make_worker() -> Callable[[int], None]:
-        return lambda block: function(slice(block * WORDS_IN_BLOCK, (block + 1) * WORDS_IN_BLOCK))
+        return lambda block: function(block_of_categories(block))
 
-    work.engine.run_blocks(make_worker, -(-size // WORDS_IN_BLOCK))
+    work.engine.run_blocks(make_worker, count_blocks(size))
 
 
 def _room_for_live(capacity: int) -> Live:

@@ -10,27 +10,28 @@ Algorithms page, section 1.3 (p(z, m) is the summand there).
 from __future__ import annotations
 
 import math
+from typing import Any
 
-import numpy as np
-
-from franchise.kernels.counting import fill_log_marginals, sum_log_densities
+from franchise.kernels.counting import log_group_part, sum_log_densities
 from franchise.kernels.stirling import log_stirling_table
 from franchise.kernels.verbs import family_of
 from franchise.state.base import CellTables, PreparedData, State
 
 
-def log_likelihood(state: State, data: PreparedData | None = None) -> float:
+def log_likelihood(state: State, data: PreparedData | None = None, engine: Any = None) -> float:
     """log p(x | z), the parameters of the topics integrated out: the sum of their log marginals.
+
+    With an engine, its workers share the work where there is much.
 
     For a family that is not conjugate, given the parameters instead, and only with the data; NaN if none are drawn.
     """
-    if not family_of(type(state.statistics)).conjugate:
+    family = family_of(type(state.statistics))
+    if not family.conjugate:
         parameters = getattr(state, "parameters", None)
         if parameters is None or data is None:
             return math.nan
         return float(sum_log_densities(parameters, data.observations, state.topics(data)))
-    marginals = np.zeros(len(state.observations_per_topic))
-    fill_log_marginals(state.statistics, marginals)
+    marginals = family.log_marginals(state.statistics, state.capacity, engine)
     return float(marginals[state.observations_per_topic > 0].sum())
 
 
@@ -41,20 +42,10 @@ def log_prior(state: State, data: PreparedData, cells: CellTables) -> float:
     table_count = int(cells.tables.sum())
     occupied = cells.per_topic[cells.per_topic > 0]
     return (
-        _log_gamma_ratios(data.offsets, alpha)
-        + float(stirling[cells.customers, cells.tables].sum())
+        log_group_part(data.offsets, alpha, cells.customers, cells.tables, stirling)
         + table_count * math.log(alpha)
         + len(occupied) * math.log(gamma)
         + sum(math.lgamma(count) for count in occupied.tolist())
         + math.lgamma(gamma)
         - math.lgamma(gamma + table_count)
     )
-
-
-def _log_gamma_ratios(offsets: np.ndarray, alpha: float) -> float:
-    """Sum over groups of lgamma(alpha) - lgamma(alpha + n_j); equal sizes are taken together."""
-    sizes, often = np.unique(np.diff(offsets), return_counts=True)
-    of_groups = sum(
-        times * math.lgamma(alpha + size) for size, times in zip(sizes.tolist(), often.tolist(), strict=True)
-    )
-    return (len(offsets) - 1) * math.lgamma(alpha) - of_groups
