@@ -76,11 +76,11 @@ class Theirs:
         """Topics in use."""
         return self.model.live_k
 
-    def round(self) -> float:
+    def round(self, sweeps: int = SWEEPS) -> float:
         """Words per second over a round."""
         begun = time.perf_counter()
-        self.model.train(SWEEPS, workers=1)
-        return SWEEPS * self.n_tokens / (time.perf_counter() - begun)
+        self.model.train(sweeps, workers=1)
+        return sweeps * self.n_tokens / (time.perf_counter() - begun)
 
 
 def compare(corpus: fr.Corpus, sampler: str, topics: int, prior: float, needed: str, limit: str) -> None:

@@ -3,7 +3,8 @@
     python benchmarks/parallel.py [--data FOLDER] [--part NAME ...]
 
 Parts:
-  speed    full sweeps on one core beside tomotopy's HDPModel, rounds alternating in one run; and on two threads
+  speed    full sweeps on one core beside tomotopy's HDPModel, rounds alternating in one run; and on two threads,
+           beside two processes that share nothing
   growth   how the time of a sweep goes with the number of topics and of words, and how memory does
   counts   counts in the thousands: time by cells, not by counts
   ap       document completion on the AP corpus, prior 0.01, after a minute on two cores; also from 1 and 300 topics
@@ -19,10 +20,14 @@ from __future__ import annotations
 
 import argparse
 import gc
+import multiprocessing
 import statistics
 import time
 import tracemalloc
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
 
 import numpy as np
 from collapsed import Theirs
@@ -37,7 +42,7 @@ from franchise.model import Model
 from franchise.recipes import resolve
 from franchise.state import PreparedData, Weights
 
-ROUNDS, SWEEPS, BURN_IN = 7, 60, 40
+ROUNDS, SWEEPS, BURN_IN = 21, 33, 40
 
 
 class Ours:
@@ -70,44 +75,70 @@ class Ours:
 
 
 def compare_speed(name: str, corpus: fr.Corpus) -> None:
-    """Ours on one core and on two, theirs on one."""
-    print(
-        f"\nFull sweeps, {name}, prior 0.1, {ROUNDS} rounds of {SWEEPS} sweeps; medians of million words a second:"
-    )
+    """Ours on one core and on two, theirs on one; and two processes with a core each, as the yardstick of two.
+
+    Rounds follow each other closely and are compared with their neighbours, so that a machine that is faster at one
+    time than at another does not favour anyone.
+    """
+    print(f"\nFull sweeps, {name}, prior 0.1, {ROUNDS} rounds of {SWEEPS} sweeps; million words a second:")
     ours, theirs = Ours(corpus, 88, 0.1), Theirs(corpus, 100, 0.1)
-    rounds = (
-        np.array([(ours.run(SWEEPS, 1), ours.run(SWEEPS, 2), theirs.round()) for _ in range(ROUNDS)]) / 1e6
-    )
-    for what, (one, two, other) in (("median", np.median(rounds, axis=0)), ("best", rounds.max(axis=0))):
-        print(
-            f"  {what}: one thread {one:.1f}, two {two:.1f}, at {ours.topics} topics; tomotopy {other:.1f}, at "
-            f"{theirs.topics}; one thread over tomotopy {one / other:.2f} (needed: 2.5), "
-            f"two over one {two / one:.2f} (needed: 1.8)"
+    with other_process(corpus) as other:
+        rounds = np.array(
+            [
+                (ours.run(SWEEPS, 1), ours.run(SWEEPS, 2), other.run_beside(ours), theirs.round(SWEEPS))
+                for _ in range(ROUNDS)
+            ]
         )
-    print(f"  this machine by itself, two threads over one, nothing shared: {own_scaling():.2f}")
+    one, two, processes, tomotopy = rounds.T / 1e6
+    print(f"  one thread {spread(one)}, two {spread(two)}, at {ours.topics} topics")
+    print(f"  tomotopy {spread(tomotopy)}, at {theirs.topics}")
+    print(f"  one thread over tomotopy {spread(one / tomotopy)} (needed: 2.5)")
+    print(f"  two threads over one {spread(two / one)} (needed: 1.8)")
+    print(
+        f"  two processes that share nothing, over one thread {spread(processes / one)}: what this machine can do; "
+        f"two threads over two processes {spread(two / processes)}"
+    )
 
 
-def own_scaling() -> float:
-    """How much faster two threads are than one where they share nothing but the machine; median of some rounds."""
-    from concurrent.futures import ThreadPoolExecutor
+def spread(values: np.ndarray) -> str:
+    """The median and the quartiles."""
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
 
-    from franchise.kernels.tables import draw_table_counts
 
-    size = 200_000
-    work = [
-        (np.full(size, 40), np.full(size, 5.0), np.arange(1, 5, dtype=np.uint64), np.empty(size, np.int32))
-    ] * 2
-    draw_table_counts(*work[0])
-    ratios = []
-    with ThreadPoolExecutor(2) as pool:
-        for _ in range(15):
-            begun = time.perf_counter()
-            for part in work:
-                draw_table_counts(*part)
-            between = time.perf_counter()
-            list(pool.map(lambda part: draw_table_counts(*part), work))
-            ratios.append((between - begun) / (time.perf_counter() - between))
-    return statistics.median(ratios)
+class OtherProcess:
+    """The same chain in a process of its own, which runs when told to."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self.pipe = pipe
+        self.pipe.recv()
+
+    def run_beside(self, ours: Ours) -> float:
+        """Words per second of both processes together, on a core each."""
+        self.pipe.send(SWEEPS)
+        speed = ours.run(SWEEPS, 1)
+        return speed + self.pipe.recv()
+
+
+@contextmanager
+def other_process(corpus: fr.Corpus) -> Iterator[OtherProcess]:
+    """Have the other process, ready to run; it ends with the context."""
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=serve, args=(there, corpus), daemon=True)
+    process.start()
+    try:
+        yield OtherProcess(here)
+    finally:
+        here.send(None)
+        process.join()
+
+
+def serve(pipe: Connection, corpus: fr.Corpus) -> None:
+    """What the other process does."""
+    ours = Ours(corpus, 88, 0.1)
+    pipe.send("ready")
+    while (sweeps := pipe.recv()) is not None:
+        pipe.send(ours.run(sweeps, 1))
 
 
 def show_growth(corpus: fr.Corpus) -> None:
