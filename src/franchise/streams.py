@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from franchise.memory import copied_apart
+
 # Names of streams that belong to no move of the schedule.
 START, CONVERSION, MEASUREMENT = 2**31, 2**31 + 1, 2**31 + 2
 
@@ -53,7 +55,7 @@ class Streams:
 
     def words(self, block: int = 0, count: int = 1) -> np.ndarray:
         """The first words of a block's stream, (count, 4): the states of as many generators inside kernels."""
-        return self.generator(block).bit_generator.random_raw(4 * count).reshape(count, 4)
+        return copied_apart(self.generator(block).bit_generator.random_raw(4 * count).reshape(count, 4))
 
 
 _EMPTY_BUFFER = np.zeros(4, np.uint64)

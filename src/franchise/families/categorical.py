@@ -34,6 +34,7 @@ from franchise.kernels.dirichlet import (
     restore_bench,
     sum_of,
 )
+from franchise.memory import zeros_apart
 from franchise.validation import describe
 
 CATEGORIES_IN_BLOCK = 1024
@@ -117,7 +118,7 @@ class Categorical(DirichletPrior, Family):
             return super().log_marginals(statistics, slots)
 
         def sum_block(block: int) -> np.ndarray:
-            rows, out = block_of_categories(block), np.empty(slots)
+            rows, out = block_of_categories(block), zeros_apart(slots)
             fill_log_rising(statistics.counts[rows], statistics.prior[rows], out)
             return out
 

@@ -46,20 +46,17 @@ class Live(NamedTuple):
     """The topics of the document at hand, listed in no particular order; room for every slot."""
 
     topics: np.ndarray  # int64: their slots
-    counts: np.ndarray  # int64: n_jk
-    weights: np.ndarray  # float64: n_jk times the topic's scale
+    counts: np.ndarray  # float64: n_jk; whole, but floats for the loops' sake
     places: np.ndarray  # int64 by slot: the place in the list; -1 = not live
     sums: np.ndarray  # float64: running sums of a draw
 
 
 class Densities(NamedTuple):
-    """Parameters of topics over categories, drawn but not normalised: phi_kw = gammas[w, k] / totals[k]."""
+    """Parameters of topics over categories, and their weights."""
 
-    gammas: np.ndarray  # float32 (V, C): zero for topics that take no part
-    scale: np.ndarray  # float64 (C,): 1 / (totals[k] h_k); zero for topics that take no part
+    rows: np.ndarray  # float32 (V, C): phi_kw / h_k; zero for topics that take no part
+    heights: np.ndarray  # float64 (C,): h_k; zero for topics that take no part
     concentrations: np.ndarray  # float64 (C,): alpha beta_k
-    heights: np.ndarray  # float64 (C,): h_k
-    shared_weights: np.ndarray  # float64 (C,): alpha beta_k times the scale
     no_more: np.ndarray  # float64 (C, CUSTOMERS): see `draw_tables_of_cell`
 
 
@@ -127,7 +124,7 @@ def add_cell(cells, topic, customers, tables):
 
 
 @helper
-def list_live(labels, begin, end, scale, live):
+def list_live(labels, begin, end, live):
     """List the topics of a document; how many there are."""
     count = 0
     for index in range(begin, end):
@@ -137,11 +134,9 @@ def list_live(labels, begin, end, scale, live):
             place = count
             live.places[topic] = place
             live.topics[place] = topic
-            live.counts[place] = 0
+            live.counts[place] = 0.0
             count += 1
-        live.counts[place] += 1
-    for place in range(count):
-        live.weights[place] = live.counts[place] * scale[live.topics[place]]
+        live.counts[place] += 1.0
     return count
 
 
@@ -151,24 +146,22 @@ def strike(live, count, topic):
     place, last = live.places[topic], live.topics[count - 1]
     live.topics[place] = last
     live.counts[place] = live.counts[count - 1]
-    live.weights[place] = live.weights[count - 1]
     live.places[last] = place
     live.places[topic] = -1
     return count - 1
 
 
 @helper
-def put_in(live, count, topic, scale):
+def put_in(live, count, topic):
     """Add one observation to a topic of the document. The new count."""
     place = live.places[topic]
     if place < 0:
         place = count
         live.places[topic] = place
         live.topics[place] = topic
-        live.counts[place] = 0
+        live.counts[place] = 0.0
         count += 1
-    live.counts[place] += 1
-    live.weights[place] = live.counts[place] * scale
+    live.counts[place] += 1.0
     return count
 
 
@@ -176,7 +169,7 @@ def put_in(live, count, topic, scale):
 def finish_document(live, count, densities, cells, words):
     """Draw the tables of the document's topics, and empty the list."""
     for place in range(count):
-        topic, customers = live.topics[place], live.counts[place]
+        topic, customers = live.topics[place], np.int64(live.counts[place])
         live.places[topic] = -1
         concentration = densities.concentrations[topic]
         tables = draw_tables_of_cell(densities.no_more[topic], customers, concentration, words)
@@ -200,16 +193,24 @@ def mark_settled(labels, begins, log_rest, words, settled):
 
 
 @kernel
-def fill_shared(gammas, weights, out):
-    """Sums over topics of weights[k] gammas[w, k]: by chunks of topics, and in the last column over all."""
-    for word in range(len(gammas)):
+def fill_shared(rows, scale, weights, out):
+    """Multiply each row by `scale`; sums of weights[k] rows[w, k]: by chunks of topics, in the last column all."""
+    for word in range(len(rows)):
+        scale_row(rows[word], scale)
         total = 0.0
         for chunk in range(out.shape[1] - 1):
             begin = chunk * CHUNK
             end = min(begin + CHUNK, len(weights))
-            out[word, chunk] = sum_of_products(weights[begin:end], gammas[word, begin:end])
+            out[word, chunk] = sum_of_products(weights[begin:end], rows[word, begin:end])
             total += out[word, chunk]
         out[word, -1] = total
+
+
+@helper
+def scale_row(row, scale):
+    """row[k] *= scale[k]."""
+    for topic in range(len(scale)):
+        row[topic] *= scale[topic]
 
 
 @summing_helper
@@ -246,52 +247,49 @@ def search_row(row, weights, sums, target):
 def sweep_settled(densities, observations, offsets, groups, labels, shared, log_rest, words, live, cells):
     """Draw the topics of the observations of a block, over settled topics, for categories.
 
-    `groups` are the first and the one after the last; `shared` are sums over topics of alpha beta_k f. The
-    weight of the document's other observations in the present topic comes first: most of the time it is drawn,
-    and nothing changes.
+    `groups` are the first and the one after the last; `shared` are sums over topics of alpha beta_k f. Nearly
+    without branches: which topic is drawn cannot be guessed.
     """
-    gammas, scale = densities.gammas, densities.scale
-    flat, last = gammas.reshape(gammas.size), offsets[groups[1]] - 1
+    rows, heights = densities.rows, densities.heights
+    topics, counts, sums = live.topics, live.counts, live.sums
+    flat, last = rows.reshape(rows.size), offsets[groups[1]] - 1
     choices = words[1]
     frozen = offsets[groups[0]] + next_gap(words[2], log_rest)
     for group in range(groups[0], groups[1]):
         begin, end = offsets[group], offsets[group + 1]
-        count = list_live(labels, begin, end, scale, live)
+        count = list_live(labels, begin, end, live)
         for index in range(begin, end):
+            word = observations[index]
+            prefetch_row(flat, observations[min(index + _AHEAD, last)], len(heights), _PER_LINE)
+            old = np.int64(labels[index])
             if index == frozen:
                 frozen += 1 + next_gap(words[2], log_rest)
                 continue
-            word = observations[index]
-            prefetch_row(flat, observations[min(index + _AHEAD, last)], len(scale), _PER_LINE)
-            old = np.int64(labels[index])
-            if scale[old] == 0.0:
+            if heights[old] == 0.0:
                 continue
-            row = gammas[word]
+            row = rows[word]
             own = live.places[old]
-            weight = live.weights[own]
-            stays = (weight - scale[old]) * row[old] if live.counts[own] > 1 else 0.0
-            live.weights[own] = 0.0
+            others = counts[own] - 1.0
+            counts[own] = others
             total = 0.0
             for place in range(count):
-                total += live.weights[place] * row[live.topics[place]]
-                live.sums[place] = total
-            target = next_uniform(choices) * (stays + total + shared[word, -1]) - stays
-            if target < 0.0:
-                live.weights[own] = weight
-                continue
+                total += counts[place] * row[topics[place]]
+                sums[place] = total
+            target = next_uniform(choices) * (total + shared[word, -1])
             if target < total:
-                place = 0
-                while live.sums[place] <= target:
-                    place += 1
-                new = live.topics[place]
-            else:
-                new = search_row(row, densities.shared_weights, shared[word], target - total)
-            live.counts[own] -= 1
-            live.weights[own] = live.counts[own] * scale[old]
-            if live.counts[own] == 0 and new != old:
-                count = strike(live, count, old)
+                drawn = 0
+                for place in range(count - 1):
+                    drawn += sums[place] <= target
+                counts[drawn] += 1.0
+                labels[index] = topics[drawn]
+                if others == 0.0:
+                    count = strike(live, count, old)
+                continue
+            new = search_row(row, densities.concentrations, shared[word], target - total)
             labels[index] = new
-            count = put_in(live, count, new, scale[new])
+            if others == 0.0 and new != old:
+                count = strike(live, count, old)
+            count = put_in(live, count, new)
         finish_document(live, count, densities, cells, choices)
 
 
@@ -322,13 +320,14 @@ def find_lowest_slices(heights, observations, labels, begin, end, reach, words, 
 
 
 @kernel
-def fill_prefixes(gammas, weights, order, out):
-    """out[w, r] = sum of weights[k] gammas[w, k] over the topics k = order[0], ..., order[r]."""
-    for word in range(len(gammas)):
+def fill_prefixes(rows, scale, weights, order, out):
+    """Multiply each row by `scale`; out[w, r] = sum of weights[k] rows[w, k] over k = order[0], ..., order[r]."""
+    for word in range(len(rows)):
+        scale_row(rows[word], scale)
         total = 0.0
         for place in range(len(order)):
             topic = order[place]
-            total += weights[topic] * gammas[word, topic]
+            total += weights[topic] * rows[word, topic]
             out[word, place] = total
 
 
@@ -384,9 +383,9 @@ def sweep_slices(densities, observations, offsets, groups, labels, order, fresh,
     Fresh topic f is written as C + f into the labels, and the observation's index into `opened` (its first place:
     how many).
     """
-    gammas, scale, heights = densities.gammas, densities.scale, densities.heights
-    capacity = len(scale)
-    flat, last = gammas.reshape(gammas.size), offsets[groups[1]] - 1
+    rows, heights = densities.rows, densities.heights
+    capacity = len(heights)
+    flat, last = rows.reshape(rows.size), offsets[groups[1]] - 1
     flat_prefixes = order.prefixes.reshape(order.prefixes.size)
     bins = len(order.guide) / order.heights[0]
     reach = fresh.heights[0] if len(fresh.heights) > 0 else 0.0
@@ -395,7 +394,7 @@ def sweep_slices(densities, observations, offsets, groups, labels, order, fresh,
     choices = words[1]
     for group in range(groups[0], groups[1]):
         begin, end = offsets[group], offsets[group + 1]
-        count = list_live(labels, begin, end, scale, live)
+        count = list_live(labels, begin, end, live)
         met_fresh = False
         for index in range(begin, end):
             word = observations[index]
@@ -406,14 +405,13 @@ def sweep_slices(densities, observations, offsets, groups, labels, order, fresh,
             old = np.int64(labels[index])
             height = next_uniform(words[0]) * heights[old]
             place = live.places[old]
-            live.counts[place] -= 1
-            live.weights[place] = live.counts[place] * scale[old]
-            row = gammas[word]
+            live.counts[place] -= 1.0
+            row = rows[word]
             total = 0.0
             for place in range(count):
                 topic = live.topics[place]
                 if heights[topic] > height:
-                    total += live.weights[place] * row[topic]
+                    total += live.counts[place] * row[topic]
                 live.sums[place] = total
             above = reached(order.heights, height, order.guide[int(height * bins)])
             common = np.float64(order.prefixes[word, above - 1])
@@ -432,7 +430,7 @@ def sweep_slices(densities, observations, offsets, groups, labels, order, fresh,
             else:
                 new = capacity + first_above(fresh_sums, fresh_count, target - total - common)
             if new != old:
-                if live.counts[live.places[old]] == 0:
+                if live.counts[live.places[old]] == 0.0:
                     count = strike(live, count, old)
                 labels[index] = new
             if new >= capacity:
@@ -441,7 +439,7 @@ def sweep_slices(densities, observations, offsets, groups, labels, order, fresh,
                 opened[0] += 1
                 opened[opened[0]] = index
             else:
-                count = put_in(live, count, new, scale[new])
+                count = put_in(live, count, new)
         finish_document(live, count, densities, cells, choices)
         if met_fresh:
             finish_fresh(fresh, in_fresh, capacity, cells, choices)

@@ -24,6 +24,7 @@ import numpy as np
 
 from franchise.kernels.compile import helper, kernel, shared_helper
 from franchise.kernels.xoshiro import next_uniform, next_word
+from franchise.memory import zeros_apart
 
 INTERVALS = 2**16
 
@@ -173,7 +174,11 @@ def room_for_batch(slots: int) -> Batch:
     """Room for as many words as are drawn together."""
     size = BATCH * slots
     return Batch(
-        np.empty(size, np.int64), np.empty(size), np.empty(size), np.empty(size), np.empty(slots, np.uint32)
+        np.empty(size, np.int64),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size),
+        zeros_apart(slots, np.uint32),
     )
 
 

@@ -32,6 +32,7 @@ from franchise.draws import draw_dirichlets, draw_log_gammas
 from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.kernels import blocked as kernels
+from franchise.memory import zeros_apart
 from franchise.model import Model
 from franchise.moves.base import MoveReport, check_draws
 from franchise.moves.blocks import (
@@ -276,7 +277,7 @@ def _draw_observations(
         heights[first:last],
         slices,
         work.streams.words(_TOPICS + block)[0],
-        np.zeros((2, shares.shape[1])),
+        zeros_apart((2, shares.shape[1])),
         work.state.topic_of_observation,
     )
     if fault >= 0:

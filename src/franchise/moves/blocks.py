@@ -16,6 +16,7 @@ import numpy as np
 from franchise.errors import InternalError
 from franchise.families.base import Family
 from franchise.kernels.documents import Cells
+from franchise.memory import copied_apart, zeros_apart
 from franchise.model import Model
 from franchise.moves.base import Move
 from franchise.state.base import CellTables, PreparedData
@@ -82,7 +83,7 @@ class Work:
         words = self._words.get(block)
         if words is None:
             words = self._words[block] = self.streams.words(block, 3)
-        return words.copy()
+        return copied_apart(words)
 
     @property
     def concentrations(self) -> np.ndarray:
@@ -117,7 +118,7 @@ class CellsOfBlock(NamedTuple):
 def empty_cells(size: int, slots: int) -> Cells:
     """Room for the cells of a block of so many observations, and so many topics."""
     customers, tables = np.empty((2, size), np.int32)
-    return Cells(customers, tables, np.zeros(1, np.int64), *np.zeros((2, slots), np.int64))
+    return Cells(customers, tables, zeros_apart(1, np.int64), *zeros_apart((2, slots), np.int64))
 
 
 def filled_cells(cells: Cells) -> CellsOfBlock:

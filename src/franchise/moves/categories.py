@@ -13,6 +13,7 @@ from franchise.families.categorical import block_of_categories, count_blocks, se
 from franchise.kernels import documents as kernels
 from franchise.kernels.documents import CHUNK, Densities, Fresh, Live, Order
 from franchise.kernels.gammas import INTERVALS, SmallGammas, draw_rows, draw_rows_by_table, room_for_batch
+from franchise.memory import copied_apart, zeros_apart
 from franchise.moves.blocks import (
     STICKS,
     WORDS,
@@ -59,7 +60,7 @@ def rows_by_word(statistics: Any, topics: np.ndarray) -> DrawRows:
     """How to draw the gammas of some words, each with a prior of its own."""
 
     def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> np.ndarray:
-        totals = np.zeros(out.shape[1])
+        totals = zeros_apart(out.shape[1])
         out[:] = 0.0
         draw_rows(statistics.counts[rows], topics, statistics.prior[rows], words, out, totals)
         return totals
@@ -76,7 +77,7 @@ def rows_by_table(statistics: Any, topics: np.ndarray) -> DrawRows | None:
     vacant = np.setdiff1d(np.arange(statistics.counts.shape[1]), topics)
 
     def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> np.ndarray:
-        totals, batch = np.zeros(out.shape[1]), room_for_batch(out.shape[1])
+        totals, batch = zeros_apart(out.shape[1]), room_for_batch(out.shape[1])
         draw_rows_by_table(small, statistics.counts[rows], int(whole), vacant, words, batch, out, totals)
         return totals
 
@@ -108,11 +109,10 @@ def _over_words(work: Work, function: Callable[[slice], None]) -> None:
 
 def _room_for_live(capacity: int) -> Live:
     return Live(
-        topics=np.zeros(capacity, np.int64),
-        counts=np.zeros(capacity, np.int64),
-        weights=np.zeros(capacity),
-        places=np.full(capacity, -1, np.int64),
-        sums=np.zeros(capacity),
+        topics=zeros_apart(capacity, np.int64),
+        counts=zeros_apart(capacity),
+        places=copied_apart(np.full(capacity, -1)),
+        sums=zeros_apart(capacity),
     )
 
 
@@ -137,28 +137,26 @@ def _take_sizes(state: Weights, sizes: np.ndarray) -> None:
     set_totals(state.statistics, sizes)
 
 
-def _densities(work: Work, gammas: np.ndarray, scale: np.ndarray, heights: np.ndarray) -> Densities:
+def _densities(work: Work, rows: np.ndarray, heights: np.ndarray) -> Densities:
     concentrations = work.concentrations
     seated = np.arange(CUSTOMERS)
     seated[0] = 1
     opens_none = seated / (seated + concentrations[:, None])
     opens_none[:, 0] = 1.0
-    return Densities(
-        gammas, scale, concentrations, heights, concentrations * scale, np.cumprod(opens_none, axis=1)
-    )
+    return Densities(rows, heights, concentrations, np.cumprod(opens_none, axis=1))
 
 
 def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -> None:
     """Sweep over the topics of height 1 with the kernel for categories."""
     state = work.state
     topics = np.flatnonzero(heights)
-    gammas, totals = _draw_gammas(work, topics)
-    scale = np.zeros(state.capacity)
+    rows, totals = _draw_gammas(work, topics)
+    scale = np.zeros(state.capacity, np.float32)
     scale[topics] = 1.0 / totals[topics]
-    densities = _densities(work, gammas, scale, heights)
-    shared = np.empty((len(gammas), -(-state.capacity // CHUNK) + 1))
-    weights = densities.shared_weights
-    _over_words(work, lambda rows: kernels.fill_shared(gammas[rows], weights, shared[rows]))
+    densities = _densities(work, rows, heights)
+    shared = np.empty((len(rows), -(-state.capacity // CHUNK) + 1))
+    weights = densities.concentrations
+    _over_words(work, lambda some: kernels.fill_shared(rows[some], scale, weights, shared[some]))
 
     def make_worker() -> Callable[[int], Any]:
         live = _room_for_live(state.capacity)
@@ -196,11 +194,11 @@ def sweep_slices_categories(work: Work, cutoff: float) -> None:
     sticks, rest = break_sticks(state, cutoff, float(lowest.min()), rng)
     fresh = _draw_fresh(state, sticks, cutoff, lowest, rng)
     topics = np.flatnonzero(heights)
-    gammas, totals = _draw_gammas(work, topics)
-    scale = np.zeros(state.capacity)
+    rows, totals = _draw_gammas(work, topics)
+    scale = np.zeros(state.capacity, np.float32)
     scale[topics] = 1.0 / (totals[topics] * heights[topics])
-    densities = _densities(work, gammas, scale, heights)
-    order = _sum_in_order(work, densities, topics)
+    densities = _densities(work, rows, heights)
+    order = _sum_in_order(work, densities, scale, topics)
 
     def make_worker() -> Callable[[int], Any]:
         live = _room_for_live(state.capacity)
@@ -293,15 +291,13 @@ def _draw_fresh(
     )
 
 
-def _sum_in_order(work: Work, densities: Densities, topics: np.ndarray) -> Order:
-    """The topics by height, and the sums of the shared part in that order."""
+def _sum_in_order(work: Work, densities: Densities, scale: np.ndarray, topics: np.ndarray) -> Order:
+    """The rows by scale; the topics by height, and the sums of the shared part in that order."""
     order = topics[np.argsort(-densities.heights[topics], kind="stable")]
     heights = densities.heights[order]
-    prefixes = np.empty((len(densities.gammas), len(order)), np.float32)
-    weights = densities.shared_weights
-    _over_words(
-        work, lambda rows: kernels.fill_prefixes(densities.gammas[rows], weights, order, prefixes[rows])
-    )
+    rows, weights = densities.rows, densities.concentrations
+    prefixes = np.empty((len(rows), len(order)), np.float32)
+    _over_words(work, lambda some: kernels.fill_prefixes(rows[some], scale, weights, order, prefixes[some]))
     upper = (np.arange(1, _BINS + 1) / _BINS) * heights[0]
     return Order(order, heights, prefixes, np.searchsorted(-heights, -upper, side="left"))
 

@@ -36,6 +36,7 @@ import numpy as np
 from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.kernels import documents as kernels
+from franchise.memory import zeros_apart
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport, check_draws, check_sparse
 from franchise.moves.blocks import (
@@ -186,7 +187,7 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
     concentrations = work.concentrations
 
     def make_worker() -> Callable[[int], Any]:
-        scratch = np.zeros((3, limit))
+        scratch = zeros_apart((3, limit))
 
         def sweep(block: int) -> Any:
             cells = empty_cells(work.size_of(block), state.capacity)

@@ -1,0 +1,29 @@
+"""Memory that only one thread writes to.
+
+Cores share memory by lines of 64 bytes. Where two threads write to one line, each to a place of its own, they wait
+for each other all the same; and small arrays that are made in turn lie side by side. So what a thread writes to all
+the time while it works on a block, such as the state of its random numbers, is kept apart from everything else.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+MARGIN = 128
+"""Bytes: two lines, as processors fetch lines in pairs."""
+
+
+def zeros_apart(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
+    """An array of zeros that shares no line with any other."""
+    size = math.prod(np.atleast_1d(shape).tolist()) * np.dtype(dtype).itemsize
+    return np.zeros(size + 2 * MARGIN, np.uint8)[MARGIN : MARGIN + size].view(dtype).reshape(shape)
+
+
+def copied_apart(array: np.ndarray) -> np.ndarray:
+    """A copy that shares no line with any other array."""
+    copy = zeros_apart(array.shape, array.dtype)
+    copy[:] = array
+    return copy
