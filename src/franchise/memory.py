@@ -16,10 +16,16 @@ MARGIN = 128
 """Bytes: two lines, as processors fetch lines in pairs."""
 
 
+def rows_apart(rows: int, columns: int, dtype: Any = np.float64) -> np.ndarray:
+    """Rows of zeros that share no line with one another, nor with any other array."""
+    margin = MARGIN // np.dtype(dtype).itemsize
+    return np.zeros((rows, columns + 2 * margin), dtype)[:, margin : margin + columns]
+
+
 def zeros_apart(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
     """An array of zeros that shares no line with any other."""
-    size = math.prod(np.atleast_1d(shape).tolist()) * np.dtype(dtype).itemsize
-    return np.zeros(size + 2 * MARGIN, np.uint8)[MARGIN : MARGIN + size].view(dtype).reshape(shape)
+    size = math.prod(shape) if isinstance(shape, tuple) else shape
+    return rows_apart(1, size, dtype)[0].reshape(shape)
 
 
 def copied_apart(array: np.ndarray) -> np.ndarray:

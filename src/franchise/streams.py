@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from franchise.memory import copied_apart
+from franchise.kernels.philox import fill_words
+from franchise.memory import rows_apart
 
 # Names of streams that belong to no move of the schedule.
 START, CONVERSION, MEASUREMENT = 2**31, 2**31 + 1, 2**31 + 2
@@ -37,7 +38,7 @@ class Streams:
 
     def generator(self, block: int = 0) -> np.random.Generator:
         """The generator of a block, at its beginning."""
-        counter = np.array([0, self.sweep, (self.move << 32) | block, self.chain], dtype=np.uint64)
+        counter = self._counter(block)
         generator = self.pool.get((self.move, block))
         if generator is None:
             generator = np.random.Generator(np.random.Philox(key=_key_of(self.seed), counter=counter))
@@ -55,7 +56,16 @@ class Streams:
 
     def words(self, block: int = 0, count: int = 1) -> np.ndarray:
         """The first words of a block's stream, (count, 4): the states of as many generators inside kernels."""
-        return copied_apart(self.generator(block).bit_generator.random_raw(4 * count).reshape(count, 4))
+        return self.words_of_blocks(block, 1, count)[0]
+
+    def words_of_blocks(self, first: int, blocks: int, count: int = 1) -> np.ndarray:
+        """The same for several blocks, (blocks, count, 4), those of one apart from those of the next in memory."""
+        words = rows_apart(blocks, 4 * count, np.uint64).reshape(blocks, count, 4)
+        fill_words(_key_of(self.seed), self._counter(first), words)
+        return words
+
+    def _counter(self, block: int) -> np.ndarray:
+        return np.array([0, self.sweep, (self.move << 32) | block, self.chain], dtype=np.uint64)
 
 
 _EMPTY_BUFFER = np.zeros(4, np.uint64)

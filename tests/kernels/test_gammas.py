@@ -37,6 +37,14 @@ def test_uniforms_are_uniform():
         assert abs(np.corrcoef(out[1:], out[:-1])[0, 1]) < 4.0 / np.sqrt(len(out))
 
 
+def test_words_are_the_first_of_the_streams():
+    streams = Streams(11, 3, 2**40, 5)
+    for block in (0, 7, 2**31):
+        expected = streams.generator(block).bit_generator.random_raw(12).reshape(3, 4)
+        np.testing.assert_array_equal(streams.words(block, 3), expected)
+    np.testing.assert_array_equal(streams.words_of_blocks(6, 2, 3)[1], streams.words(7, 3))
+
+
 def test_streams_of_blocks_differ_and_come_again():
     streams = Streams(0, 0, 1, 0)
     first, second = streams.words(0, 2), streams.words(1, 2)

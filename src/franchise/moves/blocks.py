@@ -58,7 +58,7 @@ class Work:
         self.offsets = model.data.offsets if offsets is None else offsets
         self.cuts = cut_blocks(self.offsets, size)
         self.blocks = len(self.cuts) - 1
-        self._words: dict[int, np.ndarray] = {}
+        self._words = streams.words_of_blocks(0, self.blocks, 3)
         state.cell_tables = None
 
     def groups_of(self, block: int) -> tuple[int, int]:
@@ -80,10 +80,11 @@ class Work:
 
         The same every time: what is drawn from them twice is drawn again.
         """
-        words = self._words.get(block)
-        if words is None:
-            words = self._words[block] = self.streams.words(block, 3)
-        return copied_apart(words)
+        return copied_apart(self._words[block])
+
+    def words_of_all(self) -> np.ndarray:
+        """The same of all blocks, (blocks, 3, 4)."""
+        return self._words.copy()
 
     @property
     def concentrations(self) -> np.ndarray:

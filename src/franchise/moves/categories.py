@@ -40,15 +40,17 @@ def _draw_gammas(work: Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray
     statistics, capacity = work.state.statistics, work.state.capacity
     gammas = np.empty((len(statistics.prior), capacity), np.float32)
     draw = rows_by_table(statistics, topics) or rows_by_word(statistics, topics)
+    blocks = count_blocks(len(gammas))
+    words = work.streams.words_of_blocks(WORDS, blocks)
 
     def make_worker() -> Callable[[int], np.ndarray]:
         def draw_block(block: int) -> np.ndarray:
             rows = block_of_categories(block)
-            return draw(rows, work.streams.words(WORDS + block)[0], gammas[rows])
+            return draw(rows, words[block, 0], gammas[rows])
 
         return draw_block
 
-    parts = work.engine.run_blocks(make_worker, count_blocks(len(gammas)))
+    parts = work.engine.run_blocks(make_worker, blocks)
     return gammas, np.sum(parts, axis=0)
 
 

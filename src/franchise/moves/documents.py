@@ -171,7 +171,7 @@ def is_sparse(asked: bool | None, model: Model) -> bool:
 def _settled_topics(work: Work, log_rest: float) -> np.ndarray:
     """Whether a topic has a frozen observation, by slot."""
     settled = np.zeros(work.state.capacity, np.bool_)
-    words = np.array([work.words_of(block)[2] for block in range(work.blocks)])
+    words = work.words_of_all()[:, 2]
     kernels.mark_settled(
         work.state.topic_of_observation, work.data.offsets[work.cuts], log_rest, words, settled
     )
