@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.blocks import cut_categories
 from franchise.errors import InputError
 from franchise.families.base import Example, Family
 from franchise.families.dirichlet import DirichletPrior, draw_categories
@@ -36,9 +37,6 @@ from franchise.kernels.dirichlet import (
 )
 from franchise.memory import zeros_apart
 from franchise.validation import describe
-
-CATEGORIES_IN_BLOCK = 1024
-"""Categories whose work is done together, where workers share it."""
 
 
 class CategoricalStatistics(NamedTuple):
@@ -114,15 +112,16 @@ class Categorical(DirichletPrior, Family):
     @classmethod
     def log_marginals(cls, statistics: CategoricalStatistics, slots: int, engine: Any = None) -> np.ndarray:
         """Where there are many categories, by blocks of them."""
-        if engine is None or len(statistics.prior) <= CATEGORIES_IN_BLOCK:
+        blocks = cut_categories(len(statistics.prior))
+        if engine is None or len(blocks) == 1:
             return super().log_marginals(statistics, slots)
 
         def sum_block(block: int) -> np.ndarray:
-            rows, out = block_of_categories(block), zeros_apart(slots)
+            rows, out = blocks[block], zeros_apart(slots)
             fill_log_rising(statistics.counts[rows], statistics.prior[rows], out)
             return out
 
-        parts = engine.run_blocks(lambda: sum_block, count_blocks(len(statistics.prior)))
+        parts = engine.run_blocks(lambda: sum_block, len(blocks))
         mass = statistics.prior_mass[0]
         rising = [
             math.lgamma(mass + total) - math.lgamma(mass) for total in statistics.totals[:slots].tolist()
@@ -235,16 +234,6 @@ class Categorical(DirichletPrior, Family):
         mass = statistics.prior_mass[0]
         for topic in range(limit):
             out[topic] += math.lgamma(mass) - math.lgamma(mass + statistics.totals[topic])
-
-
-def block_of_categories(block: int) -> slice:
-    """The categories of a block."""
-    return slice(block * CATEGORIES_IN_BLOCK, (block + 1) * CATEGORIES_IN_BLOCK)
-
-
-def count_blocks(size: int) -> int:
-    """Number of blocks of so many categories."""
-    return -(-size // CATEGORIES_IN_BLOCK)
 
 
 def set_totals(statistics: CategoricalStatistics, totals: np.ndarray) -> None:

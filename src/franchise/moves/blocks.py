@@ -1,6 +1,6 @@
 """What sweeps over blocks have in common: the blocks, tables drawn on the way, parameters, fresh topics.
 
-Blocks are runs of whole groups (`state/blocks.py`); an engine runs them side by side.  A block owns its
+Blocks are runs of whole groups (`franchise/blocks.py`); an engine runs them side by side.  A block owns its
 observations and their topics; what goes out to it in a sweep is weights and parameters of topics, what comes back
 is counts.
 """
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from franchise.blocks import cut_blocks
 from franchise.errors import InternalError
 from franchise.families.base import Family
 from franchise.kernels.documents import Cells
@@ -20,7 +21,6 @@ from franchise.memory import copied_apart, zeros_apart
 from franchise.model import Model
 from franchise.moves.base import Move
 from franchise.state.base import CellTables, PreparedData
-from franchise.state.blocks import cut_blocks
 from franchise.state.weights import Weighted, Weights
 from franchise.streams import Streams
 from franchise.validation import check_positive

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from franchise.blocks import cut_categories
 from franchise.draws import draw_log_gammas
-from franchise.families.categorical import block_of_categories, count_blocks, set_totals
+from franchise.families.categorical import set_totals
 from franchise.kernels import documents as kernels
 from franchise.kernels.documents import CHUNK, Densities, Fresh, Live, Order
 from franchise.kernels.gammas import INTERVALS, SmallGammas, draw_rows, draw_rows_by_table, room_for_batch
@@ -40,17 +41,16 @@ def _draw_gammas(work: Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray
     statistics, capacity = work.state.statistics, work.state.capacity
     gammas = np.empty((len(statistics.prior), capacity), np.float32)
     draw = rows_by_table(statistics, topics) or rows_by_word(statistics, topics)
-    blocks = count_blocks(len(gammas))
-    words = work.streams.words_of_blocks(WORDS, blocks)
+    blocks = cut_categories(len(gammas))
+    words = work.streams.words_of_blocks(WORDS, len(blocks))
 
     def make_worker() -> Callable[[int], np.ndarray]:
         def draw_block(block: int) -> np.ndarray:
-            rows = block_of_categories(block)
-            return draw(rows, words[block, 0], gammas[rows])
+            return draw(blocks[block], words[block, 0], gammas[blocks[block]])
 
         return draw_block
 
-    parts = work.engine.run_blocks(make_worker, blocks)
+    parts = work.engine.run_blocks(make_worker, len(blocks))
     return gammas, np.sum(parts, axis=0)
 
 
@@ -101,12 +101,12 @@ def small_gammas(shape: float) -> SmallGammas:
 
 def _over_words(work: Work, function: Callable[[slice], None]) -> None:
     """Call the function for all words, in blocks of rows."""
-    size = len(work.state.statistics.prior)
+    blocks = cut_categories(len(work.state.statistics.prior))
 
     def make_worker() -> Callable[[int], None]:
-        return lambda block: function(block_of_categories(block))
+        return lambda block: function(blocks[block])
 
-    work.engine.run_blocks(make_worker, count_blocks(size))
+    work.engine.run_blocks(make_worker, len(blocks))
 
 
 def _room_for_live(capacity: int) -> Live:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franchise.state.blocks import cut_blocks
+from franchise.blocks import cut_blocks, cut_categories
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.integers(1, 50))
@@ -24,3 +24,18 @@ def test_every_group_is_in_one_block_and_blocks_are_of_the_size_asked(sizes, siz
 def test_the_usual_size():
     cuts = cut_blocks(np.arange(0, 100_001, 100))
     assert len(cuts) - 1 == pytest.approx(100_000 / 2**14, abs=1)
+
+
+def test_many_blocks_can_be_shared_evenly():
+    cuts = cut_blocks(np.arange(0, 440_001, 100))
+    assert len(cuts) - 1 == 32
+    assert np.ptp(np.diff(cuts)) <= 1
+
+
+@given(st.integers(1, 40_000))
+def test_every_category_is_in_one_block(total):
+    blocks = cut_categories(total)
+    assert np.concatenate([np.arange(total)[block] for block in blocks]).tolist() == list(range(total))
+    sizes = [block.stop - block.start for block in blocks]
+    assert max(sizes) <= 1024
+    assert max(sizes) - min(sizes) <= 1

@@ -1,0 +1,45 @@
+"""Blocks: runs of whole groups, about 2^14 observations each, or of categories, that workers take in turn.
+
+They are cut by the data alone, never by the number of workers, and each has random numbers of its own: so draws
+do not depend on where the blocks run.  Where there are many, their number is a multiple of 8, so that 2, 4 or 8
+workers that are equally fast come to an end together.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+BLOCK_SIZE = 2**14
+"""Observations."""
+
+CATEGORIES_IN_BLOCK = 1024
+
+_WORKERS = 8
+
+
+def count_blocks(total: int, size: int) -> int:
+    """The number of blocks of about `size` that `total` is cut into."""
+    blocks = -(-total // size)
+    return blocks if blocks <= _WORKERS else -(-blocks // _WORKERS) * _WORKERS
+
+
+def cut_blocks(offsets: np.ndarray, size: int | None = None) -> np.ndarray:
+    """Where the blocks begin and end: block b has the groups from ``cuts[b]`` to ``cuts[b + 1]``.
+
+    They are as even as can be, of about `size` observations each (BLOCK_SIZE), but one group is never shared out: a
+    block ends with the group in which it is full.
+    """
+    total = int(offsets[-1])
+    blocks = count_blocks(total, BLOCK_SIZE if size is None else size)
+    marks = np.arange(1, blocks) * total // max(blocks, 1)
+    ends = np.searchsorted(offsets, marks)  # the first group boundary at or after each mark
+    return np.unique(np.concatenate([[0], ends, [len(offsets) - 1]]))
+
+
+def cut_categories(total: int) -> list[slice]:
+    """Blocks of categories."""
+    blocks = count_blocks(total, CATEGORIES_IN_BLOCK)
+    cuts = [block * total // blocks for block in range(blocks + 1)]
+    return [slice(begin, end) for begin, end in pairwise(cuts)]
