@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import franchise as fr
+from franchise import blocks
 from franchise.chains import thinned
 from franchise.moves import BlockedSweep, CellSweep, Concentrations, LaunchedSplits, TopicWeights, blocked
 from franchise.moves.blocked import heights_of, usual_cutoffs
 from franchise.recipes import resolve
-from franchise.state import CellCounts, blocks
+from franchise.state import CellCounts
 from tests.moves.test_documents import corpus, draws, groups, same
 
 

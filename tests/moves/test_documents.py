@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
+from franchise import blocks
 from franchise.kernels import documents as kernels
 from franchise.moves import (
     Concentrations,
@@ -16,7 +17,6 @@ from franchise.moves import (
     at_random,
 )
 from franchise.moves.documents import usual_cutoff
-from franchise.state import blocks
 
 SWEEPS = [DocumentSweep(), SettledSweep(frozen=0.05)]
 

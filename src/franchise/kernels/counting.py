@@ -40,9 +40,9 @@ def fill_log_rising(counts, prior, out):
 @kernel
 def log_group_part(offsets, alpha, customers, tables, log_stirling):
     """The part of log p(z, m) that is of groups and their cells, but for the power of alpha."""
-    total = 0.0
+    total = (len(offsets) - 1) * math.lgamma(alpha)
     for group in range(len(offsets) - 1):
-        total += math.lgamma(alpha) - math.lgamma(alpha + (offsets[group + 1] - offsets[group]))
+        total -= math.lgamma(alpha + (offsets[group + 1] - offsets[group]))
     for cell in range(len(customers)):
         total += log_stirling[customers[cell], tables[cell]]
     return total

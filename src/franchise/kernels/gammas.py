@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.kernels.compile import helper, kernel, shared_helper
-from franchise.kernels.xoshiro import next_uniform, next_word
+from franchise.kernels.xoshiro import fill_words, next_uniform, next_word, stepped, uniform_of
 from franchise.memory import zeros_apart
 
 INTERVALS = 2**16
@@ -52,7 +52,7 @@ def _layers(count: int, tail: float) -> np.ndarray:
 TAIL = 3.6541528853610088  # with which 256 layers of equal area end at 0
 EDGES = _layers(256, TAIL)
 INSIDE = EDGES[1:] / EDGES[:-1]
-_LAST_LAYER, _11 = np.uint64(255), np.uint64(11)
+_LAST_LAYER = np.uint64(255)
 
 _32 = np.uint64(32)
 _LOW = np.uint64(2**32 - 1)
@@ -103,13 +103,35 @@ def finish_gamma(words, shape, normal, uniform):
         normal, uniform = next_normal(words), 1.0 - next_uniform(words)
 
 
+@kernel
+def draw_auxiliary(sizes, alpha, words):
+    """Sum of log Beta(alpha + 1, n_j), and of Bernoulli(n_j / (n_j + alpha)), over groups of these sizes.
+
+    A Beta(a, b) is x / (x + y) with gammas x and y of the shapes a and b.
+    """
+    logs, switches = 0.0, 0
+    for size in sizes:
+        first = next_gamma(words, alpha + 1.0)
+        logs += math.log(first / (first + next_gamma(words, np.float64(size))))
+        switches += next_uniform(words) * (size + alpha) < size
+    return logs, switches
+
+
 @shared_helper
 def next_normal(words):
-    """A standard normal: from one of 256 layers of equal area, each a rectangle and a bit of the curve."""
+    """A standard normal."""
+    return normal_of(next_word(words), words)
+
+
+@shared_helper
+def normal_of(word, words):
+    """A standard normal: from one of 256 layers of equal area, each a rectangle and a bit of the curve.
+
+    Most of the time the random word is enough; else more of them are made.
+    """
     while True:
-        word = next_word(words)
         layer = np.int64(word & _LAST_LAYER)
-        signed = 2.0 * (np.float64(np.int64(word >> _11)) * 2.0**-53) - 1.0
+        signed = 2.0 * uniform_of(word) - 1.0
         if abs(signed) < INSIDE[layer]:
             return signed * EDGES[layer]
         if layer == 0:
@@ -119,6 +141,7 @@ def next_normal(words):
         upper = math.exp(-0.5 * (EDGES[layer + 1] * EDGES[layer + 1] - value * value))
         if lower + next_uniform(words) * (upper - lower) < 1.0:
             return value
+        word = next_word(words)
 
 
 @shared_helper
@@ -166,19 +189,21 @@ class Batch(NamedTuple):
     places: np.ndarray  # int64: of a cell, counted from the first of these words
     shapes: np.ndarray  # float64
     normals: np.ndarray  # float64
-    uniforms: np.ndarray  # float64
+    random: np.ndarray  # uint64 (2, ...): for the normals, for the uniforms
     bits: np.ndarray  # uint32, one for each slot
+    flags: np.ndarray  # uint8, one for each slot, and zeros to a multiple of 8
 
 
 def room_for_batch(slots: int) -> Batch:
     """Room for as many words as are drawn together."""
     size = BATCH * slots
     return Batch(
-        np.empty(size, np.int64),
-        np.empty(size),
-        np.empty(size),
-        np.empty(size),
-        zeros_apart(slots, np.uint32),
+        places=np.empty(size + 8, np.int64),
+        shapes=np.empty(size),
+        normals=np.empty(size),
+        random=np.empty((2, size), np.uint64),
+        bits=zeros_apart(slots, np.uint32),
+        flags=zeros_apart(-(-slots // 8) * 8, np.uint8),
     )
 
 
@@ -196,9 +221,7 @@ def draw_rows_by_table(small, counts, whole, vacant, words, batch, out, totals):
         for row in range(first, last):
             fill_bits(words, batch.bits)
             read_quantiles(small.quantiles, batch.bits, out[row])
-            found = list_others(
-                small, counts[row], whole, out[row], (row - first) * slots, found, batch.places
-            )
+            found = list_others(small, counts[row], whole, out[row], (row - first) * slots, found, batch)
         draw_others(
             small, flat_counts[first * slots :], whole, words, batch, found, flat_out[first * slots :]
         )
@@ -210,45 +233,55 @@ def draw_rows_by_table(small, counts, whole, vacant, words, batch, out, totals):
 
 
 @helper
-def list_others(small, counts, whole, values, begin, found, places):
-    """List the cells of a word whose draws are not read off the quantiles; how many are listed by now."""
+def list_others(small, counts, whole, values, begin, found, batch):
+    """List the cells of a word whose draws are not read off the quantiles; how many are listed by now.
+
+    They are few, so eight at a time are looked at.
+    """
+    most = np.int32(-1 if whole > 0 else 0)
+    beyond, below = np.float32(small.beyond), np.float32(small.below)
     for topic in range(len(counts)):
-        places[found] = begin + topic
-        found += np.int64(
-            (counts[topic] + whole > 0) | (values[topic] >= small.beyond) | (values[topic] < small.below)
+        batch.flags[topic] = np.uint8(
+            (counts[topic] > most) | (values[topic] >= beyond) | (values[topic] < below)
         )
+    eights = batch.flags.view(np.uint64)
+    for eight in range(len(eights)):
+        if eights[eight] != 0:
+            for topic in range(8 * eight, 8 * eight + 8):
+                batch.places[found] = begin + topic
+                found += np.int64(batch.flags[topic])
     return found
 
 
 @helper
 def draw_others(small, counts, whole, words, batch, found, out):
     """Draw the cells that are listed, in steps that each go over all: few of them need more than these."""
+    fill_words(words, batch.random[0, :found])
+    fill_words(words, batch.random[1, :found])
     for place in range(found):
         batch.shapes[place] = counts[batch.places[place]] + whole + small.shape
-        batch.normals[place] = next_normal(words)
-    for place in range(found):
-        batch.uniforms[place] = 1.0 - next_uniform(words)
+        batch.normals[place] = normal_of(batch.random[0, place], words)
     for place in range(found):
         shape, normal, cell = batch.shapes[place], batch.normals[place], batch.places[place]
         centre = shape - 1.0 / 3.0
         root = 1.0 + normal / math.sqrt(9.0 * max(centre, 1.0 / 9.0))
-        square = normal * normal
-        if shape >= 1.0 and root > 0.0 and batch.uniforms[place] < 1.0 - 0.0331 * square * square:
+        square, uniform = normal * normal, 1.0 - uniform_of(batch.random[1, place])
+        if shape >= 1.0 and root > 0.0 and uniform < 1.0 - 0.0331 * square * square:
             out[cell] = np.float32(centre * root * root * root)
         else:
-            out[cell] = np.float32(
-                drawn_with_care(small, shape, normal, batch.uniforms[place], out[cell], words)
-            )
+            out[cell] = np.float32(drawn_with_care(small, shape, normal, uniform, out[cell], words))
 
 
 @helper
 def fill_bits(words, out):
     """32 random bits each; two from each random word."""
     last = len(out) - len(out) % 2
+    first, second, third, fourth = words[0], words[1], words[2], words[3]
     for index in range(0, last, 2):
-        word = next_word(words)
+        word, first, second, third, fourth = stepped(first, second, third, fourth)
         out[index] = np.uint32(word >> _32)
         out[index + 1] = np.uint32(word & _LOW)
+    words[0], words[1], words[2], words[3] = first, second, third, fourth
     if last < len(out):
         out[last] = np.uint32(next_word(words) >> _32)
 

@@ -12,32 +12,54 @@ import math
 
 import numpy as np
 
-from franchise.kernels.compile import shared_helper
+from franchise.kernels.compile import helper, shared_helper
 
 _UNIT = 2.0**-53
 
 _11, _17, _19, _23, _41, _45 = (np.uint64(bits) for bits in (11, 17, 19, 23, 41, 45))
 
 
+@helper
+def stepped(first, second, third, fourth):
+    """The next 64 random bits, and the four words of the state after them."""
+    mixed = first + fourth
+    third ^= first
+    fourth ^= second
+    return (
+        ((mixed << _23) | (mixed >> _41)) + first,
+        first ^ fourth,
+        second ^ third,
+        third ^ (second << _17),
+        (fourth << _45) | (fourth >> _19),
+    )
+
+
 @shared_helper
 def next_word(words):
     """The next 64 random bits; `words` (4,) is the state and moves on."""
-    first, second, third, fourth = words[0], words[1], words[2], words[3]
-    mixed = first + fourth
-    result = ((mixed << _23) | (mixed >> _41)) + first
-    third ^= first
-    fourth ^= second
-    words[0] = first ^ fourth
-    words[1] = second ^ third
-    words[2] = third ^ (second << _17)
-    words[3] = (fourth << _45) | (fourth >> _19)
+    result, words[0], words[1], words[2], words[3] = stepped(words[0], words[1], words[2], words[3])
     return result
 
 
 @shared_helper
 def next_uniform(words):
     """The next uniform in [0, 1), of 53 bits."""
-    return np.float64(next_word(words) >> _11) * _UNIT
+    return uniform_of(next_word(words))
+
+
+@helper
+def uniform_of(word):
+    """A uniform in [0, 1), of 53 bits, from a random word."""
+    return np.float64(np.int64(word >> _11)) * _UNIT
+
+
+@helper
+def fill_words(words, out):
+    """Random words, as many as there is room for."""
+    first, second, third, fourth = words[0], words[1], words[2], words[3]
+    for place in range(len(out)):
+        out[place], first, second, third, fourth = stepped(first, second, third, fourth)
+    words[0], words[1], words[2], words[3] = first, second, third, fourth
 
 
 @shared_helper

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from franchise.kernels.gammas import draw_auxiliary
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
 from franchise.priors import Gamma
@@ -52,8 +53,7 @@ def draw_group_concentration(
     w_j ~ Beta(alpha + 1, n_j), s_j ~ Bernoulli(n_j / (n_j + alpha)), over groups that have observations;
     alpha ~ Gamma(a + m - sum s_j, b - sum log w_j).
     """
-    logs = np.log(rng.beta(alpha + 1.0, group_sizes)).sum()
-    switches = np.count_nonzero(rng.random(len(group_sizes)) * (group_sizes + alpha) < group_sizes)
+    logs, switches = draw_auxiliary(group_sizes, alpha, rng.bit_generator.random_raw(4))
     return _positive_gamma(prior.shape + table_count - switches, prior.rate - logs, rng)
 
 
