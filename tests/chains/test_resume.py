@@ -17,6 +17,7 @@ import pytest
 import franchise as fr
 from franchise.chains import run as running
 from franchise.chains.chain import Chain
+from franchise.state.base import SPARE_SLOTS
 from tests.chains.runs import CASES, assert_same, assert_same_traces, sample
 
 SAMPLERS = ["crf", "direct", "split-merge", "parallel", "finite"]
@@ -230,6 +231,22 @@ def test_more_draws_are_those_of_a_longer_run(case, sampler, tmp_path, undisturb
     fr.resume(tmp_path / "run", draws=8)
     assert_same(fr.resume(tmp_path / "run", draws=DRAWS), undisturbed(case, sampler))
     assert_same(fr.load(tmp_path / "run"), undisturbed(case, sampler))
+
+
+@pytest.mark.parametrize("sampler", ["parallel", "finite"])
+def test_words_enough_for_sparse_kernels(sampler, tmp_path):
+    """The kernels draw for vacant slots too, so their number must come back."""
+    corpus = fr.synthetic.planted_topics(0, documents=60, vocabulary=60, topics=6).data
+    family = fr.Categorical(60, 0.05)
+    start = fr.sample(corpus, family, sampler=sampler, draws=1, warmup=4, chains=1, start=8).states[0]
+    start.make_room(family)
+    settings = {"sampler": sampler, "chains": 1, "warmup": 8, "keep_labels": True, "seed": 2, "start": start}
+    whole = fr.sample(corpus, family, draws=12, workers=1, **settings)
+    part = fr.sample(corpus, family, draws=4, workers=1, run_dir=tmp_path / "run", **settings)
+    state = part.states[0]
+    assert corpus.n_tokens > 2000
+    assert state.capacity != state.occupied[-1] + 1 + SPARE_SLOTS  # as many as a new state would have
+    assert_same(fr.resume(tmp_path / "run", draws=12), whole)
 
 
 def test_fewer_draws_than_there_are_drop_none(tmp_path):

@@ -67,8 +67,10 @@ def test_when_there_are_many_holes():
     model = model_of("categorical")
     assert has_many_holes(scattered(model, Weights))
     assert not has_many_holes(scattered(model, Weights, (0, 1, 2)))
-    assert not has_many_holes(scattered(model, Weights, (0, 1, 2 * 3 + SPARE_SLOTS - 1)))
-    assert has_many_holes(scattered(model, Weights, (0, 1, 2 * 3 + SPARE_SLOTS)))
+    assert not has_many_holes(
+        scattered(model, Weights, (0, 1, 3 + SPARE_SLOTS - 1))
+    )  # that many more to spare
+    assert has_many_holes(scattered(model, Weights, (0, 1, 3 + SPARE_SLOTS)))
 
 
 def test_compacting_twice_changes_nothing_more():

@@ -21,6 +21,7 @@ def round_trip(state, model):
 def assert_same(again, state, model):
     again.check_consistency(model.data, model.family)
     assert type(again) is type(state)
+    assert again.capacity == state.capacity
     assert (again.group_concentration, again.top_concentration) == (
         state.group_concentration,
         state.top_concentration,
@@ -41,6 +42,8 @@ def assert_same(again, state, model):
 def test_round_trip(family, view):
     model = model_of(family)
     state = random_state(view, model, np.random.default_rng(0))
+    assert_same(round_trip(state, model), state, model)
+    state.make_room(model.family)
     assert_same(round_trip(state, model), state, model)
 
 

@@ -115,6 +115,15 @@ class State:
         """Count statistics and sizes anew from the assignments."""
         raise NotImplementedError
 
+    def make_room(self, family: Family) -> None:
+        """More slots for topics."""
+        self.widen(family, larger_capacity(self.capacity))
+
+    def widen(self, family: Family, capacity: int) -> None:
+        """So many slots for topics, no fewer than there are."""
+        self.statistics = family.grow(self.statistics, capacity)
+        self.observations_per_topic = grown(self.observations_per_topic, capacity)
+
     def copy(self) -> Self:
         """An independent copy."""
         return type(self)(**{field.name: _copied(getattr(self, field.name)) for field in fields(self)})
@@ -138,8 +147,8 @@ def grown(array: np.ndarray, capacity: int) -> np.ndarray:
 
 
 def larger_capacity(capacity: int) -> int:
-    """The next number of slots when all are taken."""
-    return capacity + capacity // 2 + SPARE_SLOTS
+    """The next number of slots when all are taken; few more, as sweeps take time for vacant slots too."""
+    return capacity + capacity // 8 + SPARE_SLOTS
 
 
 def check_equal(what: str, held: Any, recounted: Any) -> None:

@@ -1,4 +1,4 @@
-"""Topics moved together when most slots have become vacant, so that sweeps do not walk over holes."""
+"""Topics moved together when many slots have become vacant, so that sweeps do not walk over holes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from franchise.state.weights import Weighted, Weights
 
 
 def has_many_holes(state: State) -> bool:
-    """Whether more than half of the slots up to the last topic are vacant (and there are some)."""
-    occupied = state.occupied
-    return len(occupied) > 0 and occupied[-1] + 1 > 2 * len(occupied) + SPARE_SLOTS
+    """Whether vacant slots are more than a quarter of the topics, and than twice those a state begins with."""
+    return 0 < state.topic_count < (state.capacity - 2 * SPARE_SLOTS) / 1.25
 
 
 def compact(state: State, data: PreparedData, family: Family) -> None:

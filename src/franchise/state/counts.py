@@ -83,10 +83,10 @@ class CellCounts(Weighted):
         self.observations_per_topic[:] = self.topic_counts.sum(axis=0)
         set_totals(self.statistics, self.observations_per_topic)
 
-    def make_room(self, family: Family) -> None:
-        """More slots for topics."""
-        super().make_room(family)
-        more = self.capacity - self.topic_counts.shape[1]
+    def widen(self, family: Family, capacity: int) -> None:
+        """So many slots for topics, no fewer than there are."""
+        super().widen(family, capacity)
+        more = capacity - self.topic_counts.shape[1]
         self.topic_counts = np.pad(self.topic_counts, ((0, 0), (0, more)))
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:

@@ -1,6 +1,7 @@
 """A state as named arrays, and back: what a checkpoint keeps.
 
-Only what cannot be counted again is kept: assignments, weights, concentrations, a learned prior.
+Only what cannot be counted again is kept: assignments, weights, concentrations, a learned prior; and the number of
+slots, as draws are made for vacant ones too.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import numpy as np
 
 from franchise.errors import InternalError
 from franchise.families.base import Family
-from franchise.state.base import SPARE_SLOTS, CellTables, PreparedData, State
+from franchise.state.base import CellTables, PreparedData, State
 from franchise.state.counts import CellCounts, cells_of
 from franchise.state.seating import Seating
 from franchise.state.weights import Weighted, Weights
@@ -17,7 +18,10 @@ from franchise.state.weights import Weighted, Weights
 
 def state_to_arrays(state: State, family: Family) -> dict[str, np.ndarray]:
     """The state as arrays by name."""
-    arrays = {"concentrations": np.array([state.group_concentration, state.top_concentration])}
+    arrays = {
+        "concentrations": np.array([state.group_concentration, state.top_concentration]),
+        "slots": np.array([state.capacity]),
+    }
     if family.learned_prior is not None and isinstance(state.statistics, family.Statistics):
         arrays["prior"] = np.array([family.prior_value(state.statistics)])
     if isinstance(state, Seating):
@@ -61,7 +65,7 @@ def state_from_arrays(arrays: dict[str, np.ndarray], data: PreparedData, family:
 def _seating_from(
     arrays: dict[str, np.ndarray], data: PreparedData, family: Family, alpha: float, gamma: float
 ) -> Seating:
-    capacity = int(arrays["topic_of_table"].max()) + 1 + SPARE_SLOTS
+    capacity = int(arrays["slots"][0])
     seating = Seating.empty(data, family.empty_statistics(capacity), capacity, alpha, gamma)
     seating.table_of_observation[:] = arrays["table_of_observation"]
     seating.topic_of_table[:] = arrays["topic_of_table"]
@@ -72,7 +76,9 @@ def _seating_from(
 def _weights_from(
     arrays: dict[str, np.ndarray], data: PreparedData, family: Family, alpha: float, gamma: float
 ) -> Weights:
-    weights = Weights.from_topics(data, family, arrays["topic_of_observation"], alpha, gamma)
+    weights = Weights.from_topics(
+        data, family, arrays["topic_of_observation"], alpha, gamma, int(arrays["slots"][0])
+    )
     _set_weights(weights, arrays)
     fields: tuple[str, ...] = getattr(family.Parameters, "_fields", ())
     kept = [arrays.get(f"parameters_{name}") for name in fields]
@@ -84,8 +90,8 @@ def _weights_from(
 def _counts_from(
     arrays: dict[str, np.ndarray], data: PreparedData, family: Family, alpha: float, gamma: float
 ) -> CellCounts:
-    counts = np.pad(arrays["topic_counts"], ((0, 0), (0, SPARE_SLOTS)))
-    capacity = counts.shape[1]
+    capacity = int(arrays["slots"][0])
+    counts = np.pad(arrays["topic_counts"], ((0, 0), (0, capacity - arrays["topic_counts"].shape[1])))
     state = CellCounts(
         statistics=family.empty_statistics(capacity),
         observations_per_topic=np.zeros(capacity, np.int64),

@@ -17,7 +17,6 @@ from franchise.state.base import (
     check_equal,
     check_statistics,
     grown,
-    larger_capacity,
 )
 
 
@@ -104,11 +103,9 @@ class Seating(State):
         self.table_slots[:] = 0
         np.maximum.at(self.table_slots, groups, open_tables - data.offsets[groups] + 1)
 
-    def make_room(self, family: Family) -> None:
-        """More slots for topics."""
-        capacity = larger_capacity(self.capacity)
-        self.statistics = family.grow(self.statistics, capacity)
-        self.observations_per_topic = grown(self.observations_per_topic, capacity)
+    def widen(self, family: Family, capacity: int) -> None:
+        """So many slots for topics, no fewer than there are."""
+        super().widen(family, capacity)
         self.tables_per_topic = grown(self.tables_per_topic, capacity)
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:

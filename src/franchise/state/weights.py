@@ -18,7 +18,6 @@ from franchise.state.base import (
     check_equal,
     check_statistics,
     grown,
-    larger_capacity,
 )
 
 
@@ -31,11 +30,9 @@ class Weighted(State):
     cell_tables: CellTables | None = None  # m_jk, if drawn since the last change of z or beta
     tables_are_new: bool = False  # whether they were drawn given z and beta as they are, and nothing since
 
-    def make_room(self, family: Family) -> None:
-        """More slots for topics."""
-        capacity = larger_capacity(self.capacity)
-        self.statistics = family.grow(self.statistics, capacity)
-        self.observations_per_topic = grown(self.observations_per_topic, capacity)
+    def widen(self, family: Family, capacity: int) -> None:
+        """So many slots for topics, no fewer than there are."""
+        super().widen(family, capacity)
         self.topic_weights = grown(self.topic_weights, capacity)
 
     def check_weights(self, data: PreparedData) -> None:
@@ -59,13 +56,20 @@ class Weights(Weighted):
 
     @classmethod
     def from_topics(
-        cls, data: PreparedData, family: Family, topics: np.ndarray, alpha: float, gamma: float
+        cls,
+        data: PreparedData,
+        family: Family,
+        topics: np.ndarray,
+        alpha: float,
+        gamma: float,
+        slots: int | None = None,
     ) -> Weights:
         """A state with the given topics (-1 = none yet), weights in proportion to their observations.
 
-        A start, not a draw: the next draw of the topic weights forgets the ones set here.
+        A start, not a draw: the next draw of the topic weights forgets the ones set here. Without a number of
+        slots, there are some to spare.
         """
-        capacity = int(topics.max(initial=-1)) + 1 + SPARE_SLOTS
+        capacity = int(topics.max(initial=-1)) + 1 + SPARE_SLOTS if slots is None else slots
         state = cls(
             statistics=family.empty_statistics(capacity),
             observations_per_topic=np.zeros(capacity, np.int64),
