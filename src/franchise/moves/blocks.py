@@ -107,39 +107,51 @@ def expected_unseen(model: Model, state: Weighted) -> float:
 # --- tables drawn on the way ----------------------------------------------------------------------------------
 
 
+class CellLists:
+    """The cells of all blocks, as workers list them: each has room for one block, and its own sums by topic."""
+
+    def __init__(self, work: Work, slots: int) -> None:
+        self._largest = max(work.size_of(block) for block in range(work.blocks))
+        self._slots = slots
+        self._rooms: list[Cells] = []
+
+    def room(self) -> Cells:
+        """Room for a worker."""
+        customers, tables = np.empty((2, self._largest), np.int32)
+        room = Cells(customers, tables, zeros_apart(1, np.int64), *zeros_apart((2, self._slots), np.int64))
+        self._rooms.append(room)
+        return room
+
+    @property
+    def customers_per_topic(self) -> np.ndarray:
+        """n_k of all blocks."""
+        return np.sum([room.customers_per_topic for room in self._rooms], axis=0)
+
+    @property
+    def tables_per_topic(self) -> np.ndarray:
+        """m_k of all blocks."""
+        return np.sum([room.tables_per_topic for room in self._rooms], axis=0)
+
+
 class CellsOfBlock(NamedTuple):
-    """The cells of a block, and what they come to by topic."""
+    """The cells of a block."""
 
     customers: np.ndarray  # int32: n_jk of each cell
     tables: np.ndarray  # int32: m_jk of each cell
-    customers_per_topic: np.ndarray  # int64, by slot
-    tables_per_topic: np.ndarray  # int64, by slot
 
 
-def empty_cells(size: int, slots: int) -> Cells:
-    """Room for the cells of a block of so many observations, and so many topics."""
-    customers, tables = np.empty((2, size), np.int32)
-    return Cells(customers, tables, zeros_apart(1, np.int64), *zeros_apart((2, slots), np.int64))
+def taken_cells(room: Cells) -> CellsOfBlock:
+    """The cells that a kernel has listed; the room is for the next block then."""
+    count = int(room.filled[0])
+    room.filled[0] = 0
+    return CellsOfBlock(room.customers[:count].copy(), room.tables[:count].copy())
 
 
-def filled_cells(cells: Cells) -> CellsOfBlock:
-    """The cells that a kernel has listed."""
-    count = int(cells.filled[0])
-    return CellsOfBlock(
-        cells.customers[:count].copy(),
-        cells.tables[:count].copy(),
-        cells.customers_per_topic,
-        cells.tables_per_topic,
-    )
-
-
-def take_cells(state: Weights, cells: list[CellsOfBlock], per_topic: np.ndarray | None = None) -> None:
-    """The tables that the blocks have drawn, for the draws that need them next; by topic too, if not as listed."""
-    if per_topic is None:
-        per_topic = np.sum([part.tables_per_topic for part in cells], axis=0)
+def keep_cells(state: Weights, cells: list[CellsOfBlock], tables_per_topic: np.ndarray) -> None:
+    """The tables that the blocks have drawn, for the draws that need them next."""
     customers = np.concatenate([part.customers for part in cells])
     tables = np.concatenate([part.tables for part in cells])
-    state.cell_tables = CellTables(customers, tables, per_topic.astype(np.int64))
+    state.cell_tables = CellTables(customers, tables, tables_per_topic)
     state.tables_are_new = True
 
 

@@ -18,12 +18,12 @@ from franchise.memory import copied_apart, zeros_apart
 from franchise.moves.blocks import (
     STICKS,
     WORDS,
+    CellLists,
     CellsOfBlock,
     Work,
     break_sticks,
-    empty_cells,
-    filled_cells,
-    take_cells,
+    keep_cells,
+    taken_cells,
 )
 from franchise.state.weights import Weights
 
@@ -160,11 +160,12 @@ def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -
     weights = densities.concentrations
     _over_words(work, lambda some: kernels.fill_shared(rows[some], scale, weights, shared[some]))
 
-    def make_worker() -> Callable[[int], Any]:
-        live = _room_for_live(state.capacity)
+    lists = CellLists(work, state.capacity)
 
-        def sweep(block: int) -> Any:
-            cells = empty_cells(work.size_of(block), state.capacity)
+    def make_worker() -> Callable[[int], CellsOfBlock]:
+        live, cells = _room_for_live(state.capacity), lists.room()
+
+        def sweep(block: int) -> CellsOfBlock:
             kernels.sweep_settled(
                 densities,
                 work.data.observations,
@@ -177,14 +178,14 @@ def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -
                 live,
                 cells,
             )
-            return filled_cells(cells)
+            return taken_cells(cells)
 
         return sweep
 
     cells = work.engine.run_blocks(make_worker, work.blocks)
     _count_anew(work)
-    _take_sizes(state, np.sum([part.customers_per_topic for part in cells], axis=0))
-    take_cells(state, cells)
+    _take_sizes(state, lists.customers_per_topic)
+    keep_cells(state, cells, lists.tables_per_topic)
 
 
 def sweep_slices_categories(work: Work, cutoff: float) -> None:
@@ -202,11 +203,12 @@ def sweep_slices_categories(work: Work, cutoff: float) -> None:
     densities = _densities(work, rows, heights)
     order = _sum_in_order(work, densities, scale, topics)
 
-    def make_worker() -> Callable[[int], Any]:
-        live = _room_for_live(state.capacity)
+    lists = CellLists(work, state.capacity + len(sticks))
 
-        def sweep(block: int) -> Any:
-            cells = empty_cells(work.size_of(block), state.capacity + len(sticks))
+    def make_worker() -> Callable[[int], tuple[CellsOfBlock, np.ndarray]]:
+        live, cells = _room_for_live(state.capacity), lists.room()
+
+        def sweep(block: int) -> tuple[CellsOfBlock, np.ndarray]:
             opened = np.zeros(work.size_of(block) + 1, np.int64)
             kernels.sweep_slices(
                 densities,
@@ -221,12 +223,14 @@ def sweep_slices_categories(work: Work, cutoff: float) -> None:
                 cells,
                 opened,
             )
-            return filled_cells(cells), opened[1 : 1 + opened[0]].copy()
+            return taken_cells(cells), opened[1 : 1 + opened[0]].copy()
 
         return sweep
 
     results = work.engine.run_blocks(make_worker, work.blocks)
-    _settle_fresh(work, sticks, rest, [cells for cells, _ in results], [opened for _, opened in results])
+    cells, opened = zip(*results, strict=True)
+    tables = _settle_fresh(work, sticks, rest, lists, np.concatenate(opened))
+    keep_cells(state, list(cells), tables)
 
 
 def _lowest_slices(work: Work, heights: np.ndarray, reach: float) -> np.ndarray:
@@ -305,17 +309,15 @@ def _sum_in_order(work: Work, densities: Densities, scale: np.ndarray, topics: n
 
 
 def _settle_fresh(
-    work: Work,
-    sticks: np.ndarray,
-    rest: float,
-    cells: list[CellsOfBlock],
-    opened: list[np.ndarray],
-) -> None:
-    """Give slots to the fresh topics that have observations; the others go back to the unseen weight."""
+    work: Work, sticks: np.ndarray, rest: float, lists: CellLists, opened: np.ndarray
+) -> np.ndarray:
+    """Give slots to the fresh topics that have observations; the others go back to the unseen weight.
+
+    `opened` are the observations of fresh topics. Returns the tables by slot.
+    """
     state, capacity = work.state, work.state.capacity
-    indices = np.concatenate(opened)
     labels = state.topic_of_observation
-    taken = np.unique(labels[indices]) - capacity
+    taken = np.unique(labels[opened]) - capacity
     slots = np.flatnonzero((state.observations_per_topic == 0) & (state.topic_weights == 0.0))
     while len(slots) < len(taken):
         state.make_room(work.model.family)
@@ -323,16 +325,13 @@ def _settle_fresh(
     slot_of = np.zeros(capacity + len(sticks), np.int32)
     slot_of[:capacity] = np.arange(capacity)
     slot_of[capacity + taken] = slots[: len(taken)]
-    labels[indices] = slot_of[labels[indices]]
+    labels[opened] = slot_of[labels[opened]]
     _count_anew(work)
     state.topic_weights[slots[: len(taken)]] = sticks[taken]
     state.unseen_weight[0] = rest + np.delete(sticks, taken).sum()
     sizes, tables = (
-        np.bincount(slot_of, weights=np.sum(parts, axis=0), minlength=state.capacity)
-        for parts in (
-            [part.customers_per_topic for part in cells],
-            [part.tables_per_topic for part in cells],
-        )
+        np.bincount(slot_of, weights=sums, minlength=state.capacity)
+        for sums in (lists.customers_per_topic, lists.tables_per_topic)
     )
     _take_sizes(state, sizes)
-    take_cells(state, cells, tables)
+    return tables.astype(np.int64)

@@ -41,17 +41,18 @@ from franchise.model import Model
 from franchise.moves.base import Move, MoveReport, check_draws, check_sparse
 from franchise.moves.blocks import (
     STICKS,
+    CellLists,
+    CellsOfBlock,
     Sliced,
     Work,
     break_sticks,
     draw_topics,
     drop_empty_topics,
-    empty_cells,
     expected_unseen,
-    filled_cells,
+    keep_cells,
     raise_fault,
-    take_cells,
     take_vacant_slots,
+    taken_cells,
 )
 from franchise.moves.categories import sweep_settled_categories, sweep_slices_categories
 from franchise.state.weights import Weights
@@ -185,12 +186,12 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
     limit = max(limit, int(state.occupied[-1]) + 1)
     parameters = draw_topics(work, limit)
     concentrations = work.concentrations
+    lists = CellLists(work, state.capacity)
 
-    def make_worker() -> Callable[[int], Any]:
-        scratch = zeros_apart((3, limit))
+    def make_worker() -> Callable[[int], CellsOfBlock]:
+        scratch, cells = zeros_apart((3, limit)), lists.room()
 
-        def sweep(block: int) -> Any:
-            cells = empty_cells(work.size_of(block), state.capacity)
+        def sweep(block: int) -> CellsOfBlock:
             fault = kernels.sweep_any(
                 parameters,
                 work.data.observations,
@@ -206,13 +207,13 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
             )
             if fault >= 0:
                 raise_fault(work.model.family, fault)
-            return filled_cells(cells)
+            return taken_cells(cells)
 
         return sweep
 
     cells = work.engine.run_blocks(make_worker, work.blocks)
     state.recount(work.data)
-    take_cells(state, cells)
+    keep_cells(state, cells, lists.tables_per_topic)
 
 
 def _sweep_slices_any(work: Work, cutoff: float) -> None:
