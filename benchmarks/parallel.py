@@ -87,7 +87,7 @@ def compare_speed(name: str, corpus: fr.Corpus) -> None:
     time than at another does not favour anyone.
     """
     print(f"\nFull sweeps, {name}, prior 0.1, {ROUNDS} rounds of {SWEEPS} sweeps; million words a second:")
-    ours, theirs = Ours(corpus, 88, 0.1), Theirs(corpus, 100, 0.1)
+    ours, theirs = Ours(corpus, 80, 0.1), Theirs(corpus, 100, 0.1)
     with other_process(corpus) as other:
         rounds = np.array(
             [
@@ -141,7 +141,7 @@ def other_process(corpus: fr.Corpus) -> Iterator[OtherProcess]:
 
 def serve(pipe: Connection, corpus: fr.Corpus) -> None:
     """What the other process does."""
-    ours = Ours(corpus, 88, 0.1)
+    ours = Ours(corpus, 80, 0.1)
     pipe.send("ready")
     while (sweeps := pipe.recv()) is not None:
         pipe.send(ours.run(sweeps, 1))

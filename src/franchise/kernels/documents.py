@@ -84,7 +84,7 @@ CHUNK = 16
 """Topics whose shared parts are summed together."""
 
 _PER_LINE = LINE // 4  # single floats
-_AHEAD = 2  # observations
+_AHEAD = 6  # observations
 _FAR_AHEAD = 16
 
 
@@ -252,7 +252,8 @@ def sweep_settled(densities, observations, offsets, groups, labels, shared, log_
     """
     rows, heights = densities.rows, densities.heights
     topics, counts, sums = live.topics, live.counts, live.sums
-    flat, last = rows.reshape(rows.size), offsets[groups[1]] - 1
+    flat, flat_shared = rows.reshape(rows.size), shared.reshape(shared.size)
+    last = offsets[groups[1]] - 1
     choices = words[1]
     frozen = offsets[groups[0]] + next_gap(words[2], log_rest)
     for group in range(groups[0], groups[1]):
@@ -260,7 +261,9 @@ def sweep_settled(densities, observations, offsets, groups, labels, shared, log_
         count = list_live(labels, begin, end, live)
         for index in range(begin, end):
             word = observations[index]
-            prefetch_row(flat, observations[min(index + _AHEAD, last)], len(heights), _PER_LINE)
+            soon = observations[min(index + _AHEAD, last)]
+            prefetch_row(flat, soon, len(heights), _PER_LINE)
+            prefetch(flat_shared, (soon + 1) * shared.shape[1] - 1)
             old = np.int64(labels[index])
             if index == frozen:
                 frozen += 1 + next_gap(words[2], log_rest)

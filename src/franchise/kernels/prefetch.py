@@ -2,7 +2,7 @@
 
 Loops over words read a row of a large matrix for every word, in an order the processor cannot guess, and draws
 between them end in branches it cannot guess either; so it would wait for memory again and again.  Which word comes
-two places later is known, and asking for its row at once hides most of the waiting.  Nothing depends on the hint.
+some places later is known, and asking for its row at once hides most of the waiting.  Nothing depends on the hint.
 """
 
 from __future__ import annotations
