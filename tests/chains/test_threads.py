@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import franchise as fr
 from franchise.engines import Threads
+from franchise.engines.helpers import Helper
+from franchise.kernels.waiting import await_more
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -78,6 +81,47 @@ def test_repr_and_checks():
     for workers in (0, -1, 1.5, True, "2"):
         with pytest.raises(fr.InputError, match="workers"):
             Threads(workers)
+
+
+# --- helpers ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("awake", [True, False])
+@pytest.mark.parametrize("pause", [0.0, 0.02])
+def test_a_helper_does_what_it_is_told_waiting_awake_or_asleep(awake, pause):
+    helper, done = Helper(awake), []
+    for number in range(20):
+        helper.begin(lambda number=number: (time.sleep(pause * (number % 2)), done.append(number)))
+        helper.wait()
+        assert done[-1] == number
+        time.sleep(pause * (number % 3 == 0))
+    helper.close()
+    assert done == list(range(20))
+
+
+def test_a_number_is_awaited():
+    number = np.zeros(1, np.int64)
+    assert not await_more(number, 0, 1000)
+    number[0] = 3
+    assert await_more(number, 2, 1000)
+    threading.Timer(0.02, number.__setitem__, (0, 4)).start()
+    assert await_more(number, 3, 10**10)  # sees what another thread writes
+
+
+@pytest.mark.parametrize("workers", [2, 5])
+def test_an_interruption_within_a_block_stays_what_it_is(workers):
+    def make_worker():
+        def work(block: int) -> None:
+            time.sleep(0.001)
+            if block == 4:
+                raise KeyboardInterrupt
+
+        return work
+
+    engine = Threads(workers)
+    with pytest.raises(KeyboardInterrupt):
+        engine.run_blocks(make_worker, 12)
+    assert engine.run_blocks(lambda: abs, 4) == [0, 1, 2, 3]
 
 
 # --- blocks -------------------------------------------------------------------------------------------------

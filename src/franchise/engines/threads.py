@@ -16,6 +16,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
+from franchise.engines.helpers import Helper
 from franchise.errors import InternalError
 from franchise.validation import check_integer
 
@@ -30,8 +31,8 @@ class Threads:
         self.workers = available_cores() if workers is None else check_integer("workers", workers, minimum=1)
         self._lock = threading.Lock()
         self._busy = 0  # workers that run a task or help with blocks
-        self._users = 0  # calls under way that may use the pool of helpers
-        self._pool: ThreadPoolExecutor | None = None
+        self._users = 0  # calls under way that may use helpers
+        self._idle: list[Helper] = []  # helpers that are there and free
 
     def map(
         self,
@@ -79,12 +80,14 @@ class Threads:
             job.take_part()
             return job.finished()
         with self._helpers_open(), self._borrowed(blocks - 1) as helpers:
-            futures = [self._helper_pool().submit(job.take_part) for _ in range(helpers)]
+            for helper in helpers:
+                helper.begin(job.take_part)
             try:
                 job.take_part()
             finally:
                 job.close()
-                wait(futures)
+                for helper in helpers:
+                    helper.wait()
         return job.finished()
 
     @contextmanager
@@ -98,16 +101,20 @@ class Threads:
                 self._busy -= workers
 
     @contextmanager
-    def _borrowed(self, wanted: int) -> Iterator[int]:
+    def _borrowed(self, wanted: int) -> Iterator[list[Helper]]:
         """Take up to so many of the workers that are free; the caller's own is never among them."""
         with self._lock:
-            helpers = max(0, min(wanted, self.workers - max(1, self._busy)))
-            self._busy += helpers
+            count = max(0, min(wanted, self.workers - max(1, self._busy)))
+            self._busy += count
+            while len(self._idle) < count:
+                self._idle.append(Helper(awake=self.workers <= available_cores()))
+            helpers = [self._idle.pop() for _ in range(count)]
         try:
             yield helpers
         finally:
             with self._lock:
-                self._busy -= helpers
+                self._busy -= count
+                self._idle.extend(helpers)
 
     @contextmanager
     def _helpers_open(self) -> Iterator[None]:
@@ -119,17 +126,11 @@ class Threads:
         finally:
             with self._lock:
                 self._users -= 1
-                pool = self._pool if self._users == 0 else None
-                if pool is not None:
-                    self._pool = None
-            if pool is not None:
-                pool.shutdown()
-
-    def _helper_pool(self) -> ThreadPoolExecutor:
-        with self._lock:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="franchise-blocks")
-            return self._pool
+                leaving = self._idle if self._users == 0 else []
+                if leaving:
+                    self._idle = []
+            for helper in leaving:
+                helper.close()
 
     def __repr__(self) -> str:
         """Show the number of workers."""
@@ -144,7 +145,7 @@ class _Job(Generic[Result]):
         self._blocks = blocks
         self._next = itertools.count()
         self._results: dict[int, Result] = {}
-        self._failures: dict[int, Exception] = {}
+        self._failures: dict[int, BaseException] = {}
         self._closed = False
 
     def take_part(self) -> None:
@@ -154,7 +155,7 @@ class _Job(Generic[Result]):
             try:
                 worker = worker or self._make_worker()
                 self._results[block] = worker(block)
-            except Exception as error:
+            except BaseException as error:
                 self._failures[block] = error
                 self._closed = True
 
@@ -165,6 +166,8 @@ class _Job(Generic[Result]):
     def finished(self) -> list[Result]:
         """The results in the order of the blocks, or the failure of the first that failed."""
         for block, error in sorted(self._failures.items()):
+            if not isinstance(error, Exception):  # such as an interruption by the user
+                raise error
             raise InternalError(
                 f"block {block} of {self._blocks} failed: {type(error).__name__}: {error}"
             ) from error
