@@ -110,6 +110,8 @@ def test_a_wrong_proposal_of_parameters_is_caught():
     move = in_turn(*[LaunchedSplits(tries=2, scans=(2, 1))] * 3)
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
         fr.check_move(move, family, NOT_CONJUGATE.observations, GROUPS, repetitions=size(8000), seed=1)
+    with pytest.raises(CheckFailed, match="proposals of parameters"):
+        fr.check_family(family, NOT_CONJUGATE.observations)
 
 
 class WrongMetropolis(fr.GaussianIndependent):

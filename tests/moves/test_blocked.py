@@ -59,6 +59,37 @@ def test_counts_are_right_after_every_sweep(small_blocks, move):
         assert state.observations_per_topic.sum() == data.n_observations
 
 
+def test_every_observation_is_visited_once_a_sweep(small_blocks, monkeypatch):
+    original, visited = blocked.kernels.draw_given_shares, []
+
+    def watch(*arguments):
+        offsets = arguments[2]
+        visited.extend(range(offsets[0], offsets[-1]))
+        return original(*arguments)
+
+    monkeypatch.setattr(blocked.kernels, "draw_given_shares", watch)
+    data, family = groups("poisson")
+    draws(data, family, [BlockedSweep(), TopicWeights()], 2, draws=1, warmup=0)
+    assert sorted(visited) == list(range(data.n_observations))
+
+
+def test_every_cell_is_visited_once_a_sweep(small_blocks, monkeypatch):
+    """Every cell is drawn by just one block, and keeps its number of observations."""
+    original, visited = blocked._draw_cells, []
+
+    def watch(work, block, *rest):
+        counts = original(work, block, *rest)
+        begin, end = work.range_of(block)
+        visited.extend(range(begin, end))
+        np.testing.assert_array_equal(counts.sum(axis=1), work.state.cells.counts[begin:end])
+        return counts
+
+    monkeypatch.setattr(blocked, "_draw_cells", watch)
+    data = corpus(30)
+    posterior = draws(data, fr.Categorical(300, 0.3), [CellSweep(), TopicWeights()], 2, draws=1, warmup=0)
+    assert sorted(visited) == list(range(len(posterior.states[0].cells.counts)))
+
+
 def test_topics_open_and_close():
     data, family = counts(600), fr.Categorical(10, 0.3)
     settings = {"draws": 60, "start": 1, "alpha": 3.0, "gamma": 5.0}

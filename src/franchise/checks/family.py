@@ -461,6 +461,8 @@ def _laws(family: Family, prepared: Any, rng: np.random.Generator) -> list[Findi
         findings.append(_predictive_fits_draws(family, prepared, order, rng))
     elif type(family).move_parameters is not Family.move_parameters:
         findings.append(_moves_keep_the_law(family, prepared, rng))
+    if type(family).propose_parameters is not Family.propose_parameters:
+        findings.append(_proposals_have_their_density(family, prepared, order, rng))
     findings.append(_parameters_fit_observations(family, prepared, rng))
     findings.append(_observations_fit_density(family, prepared, order, rng))
     return findings + _density_is_normalised(family, prepared, order, rng)
@@ -556,6 +558,28 @@ def _moves_keep_the_law(family: Family, prepared: Any, rng: np.random.Generator)
         "moves of parameters",
         "how parameters fit the observations they made, before and after a move given these",
         p_values,
+    )
+
+
+def _proposals_have_their_density(
+    family: Family, prepared: Any, order: Sequence[int], rng: np.random.Generator
+) -> Finding:
+    """Proposals of parameters follow the density that their weights say.
+
+    p is the prior H, q the proposal g given a block x; then r = g / H = f(x; phi) / exp(log weight).
+    """
+    block = order[:3]
+    empty, filled = _filled(family, prepared, [[]], 1), _filled(family, prepared, [block], 1)
+    ratios = np.empty((_DRAWS, 2))
+    for draw in range(_DRAWS):
+        both = (family.draw_parameters(empty, 1, rng), family.propose_parameters(filled, 1, rng))
+        for place, parameters in enumerate(both):
+            density = sum(verbs.log_density(parameters, prepared, index, 0) for index in block)
+            ratios[draw, place] = density - family.log_proposal_weights(filled, parameters, 1)[0]
+    return _likely(
+        "proposals of parameters",
+        "weights of parameters from the prior, and of those proposed for some observations",
+        _p_values_of_ratio(ratios[:, 0], ratios[:, 1]),
     )
 
 

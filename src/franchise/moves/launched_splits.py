@@ -34,7 +34,7 @@ from franchise.kernels import verbs
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.blocks import with_rows
-from franchise.moves.proposals import DrawnProposal, Picked, Proposal
+from franchise.moves.proposals import SAMPLE, DrawnProposal, Picked, Proposal
 from franchise.state.weights import Weights
 from franchise.streams import Streams
 from franchise.validation import check_integer
@@ -53,12 +53,14 @@ class LaunchedSplits(Move):
     ----------
     tries : int
         Colours C: each tries one split or merge in a step.
-    scans : (int, int)
-        Scans of a launch over a sample of the documents (10,000 observations), and over all.
+    scans : (int, int) or None
+        Scans of a launch over a sample of the documents (10,000 observations), and over all. None goes by the
+        number of observations to be split: 20 over the sample; over all 2 where they are more than the sample,
+        and 1 where they are more than ten times as many.
     """
 
     tries: int = 4
-    scans: tuple[int, int] = (20, 2)
+    scans: tuple[int, int] | None = None
 
     views = (Weights,)
     needs_conjugacy = False
@@ -68,7 +70,7 @@ class LaunchedSplits(Move):
     def __post_init__(self) -> None:
         """Check the settings."""
         check_integer("tries", self.tries, minimum=1)
-        for scans in self.scans:
+        for scans in self.scans or ():
             check_integer("scans", scans, minimum=0)
 
     def check_family(self, family: Family) -> None:
@@ -113,7 +115,7 @@ class LaunchedSplits(Move):
         """Draw the launch and the proposal; decide."""
         kind = self.proposal if model.family.conjugate else self.drawn_proposal
         proposal = kind(model, state, labels, picked, rng)
-        proposal.launch(self.scans)
+        proposal.launch(usual_scans(proposal.size) if self.scans is None else self.scans)
         if picked.is_split:
             sides, share, log_density = proposal.draw_split()
             if sides.min() == sides.max():
@@ -152,6 +154,13 @@ def _pick(topics: np.ndarray, rng: np.random.Generator) -> Picked | None:
         return None
     first, second = rng.choice(topics, 2, replace=False)
     return Picked(int(first), int(second), len(topics) - 2)
+
+
+def usual_scans(size: int) -> tuple[int, int]:
+    """Scans of a launch: over the sample, over all; they depend on the union only, so a launch has one law."""
+    if size <= SAMPLE:
+        return 20, 0
+    return 20, 2 if size <= 10 * SAMPLE else 1
 
 
 def can_split(family: Family) -> bool:
