@@ -89,13 +89,15 @@ def compare_speed(name: str, corpus: fr.Corpus) -> None:
     print(f"\nFull sweeps, {name}, prior 0.1, {ROUNDS} rounds of {SWEEPS} sweeps; million words a second:")
     ours, theirs = Ours(corpus, 80, 0.1), Theirs(corpus, 100, 0.1)
     with other_process(corpus) as other:
-        rounds = np.array(
-            [
-                (ours.run(SWEEPS, 1), ours.run(SWEEPS, 2), other.run_beside(ours), theirs.round(SWEEPS))
-                for _ in range(ROUNDS)
-            ]
+        modes = (
+            lambda: ours.run(SWEEPS, 1),
+            lambda: ours.run(SWEEPS, 2),
+            lambda: other.run_beside(ours),
+            lambda: theirs.round(SWEEPS),
         )
-    one, two, processes, tomotopy = rounds.T / 1e6
+        rounds = np.array([[(mode(), stolen_share()) for mode in modes] for _ in range(ROUNDS)])
+    one, two, processes, tomotopy = rounds[:, :, 0].T / 1e6
+    stolen = np.mean(rounds[:, :, 1], axis=0)
     print(f"  one thread {spread(one)}, two {spread(two)}, at {ours.topics} topics")
     print(f"  tomotopy {spread(tomotopy)}, at {theirs.topics}")
     print(f"  one thread over tomotopy {spread(one / tomotopy)} (needed: 2.5)")
@@ -104,6 +106,25 @@ def compare_speed(name: str, corpus: fr.Corpus) -> None:
         f"  two processes that share nothing, over one thread {spread(processes / one)}: what this machine can do; "
         f"two threads over two processes {spread(two / processes)}"
     )
+    print(
+        f"  of the time that programs were ready to run, others on the machine had {stolen[0]:.1%} (one thread), "
+        f"{stolen[1]:.1%} (two), {stolen[2]:.1%} (two processes)"
+    )
+
+
+_ticks = [0, 0]
+
+
+def stolen_share() -> float:
+    """The share of busy time since the last call that a virtual machine did not get (NaN where it is not told)."""
+    try:
+        with open("/proc/stat") as file:
+            user, nice, system, _, _, irq, soft, stolen, *_ = map(int, file.readline().split()[1:])
+    except OSError:
+        return float("nan")
+    now = [stolen, user + nice + system + irq + soft + stolen]
+    passed, _ticks[:] = [new - old for new, old in zip(now, _ticks, strict=True)], now
+    return passed[0] / max(passed[1], 1)
 
 
 def spread(values: np.ndarray) -> str:

@@ -170,7 +170,7 @@ FORBIDDEN = {
     "moves": {"chains", "recipes", "cli", "engines", "diagnostics", "sampling", "posterior"},
     "recipes": {"chains", "cli", "engines", "diagnostics", "sampling"},
     "chains": {"cli", "sampling", "posterior", "diagnostics", "recipes"},
-    "engines": {"moves", "state", "chains", "recipes", "cli", "families", "kernels"},
+    "engines": {"moves", "state", "chains", "recipes", "cli", "families"},
     "data": {"moves", "state", "chains", "recipes", "cli", "families", "kernels", "engines"},
     "diagnostics": {"cli", "plots", "report", "studies"},
     "studies": {"cli", "kernels"},
