@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import franchise as fr
 from franchise import blocks
+from franchise.checks.statistics import SMALLEST_P
 from franchise.kernels import documents as kernels
 from franchise.moves import (
     Concentrations,
@@ -15,6 +17,7 @@ from franchise.moves import (
     TopicPrior,
     TopicWeights,
     at_random,
+    categories,
 )
 from franchise.moves.documents import usual_cutoff
 
@@ -242,3 +245,18 @@ def test_collapsed_samplers_refuse_a_family_that_is_not_conjugate():
             fr.sample(data, fr.GaussianIndependent(1), sampler=sampler, draws=2, progress=False)
     table = fr.sampler_table().set_index("name")
     assert table["non_conjugate"].to_dict()["parallel"]
+
+
+@pytest.mark.parametrize("sure", [categories.SURE, np.inf], ids=["by table", "in logs"])
+def test_fresh_topics_are_drawn_from_the_prior(monkeypatch, sure):
+    """Three topics over 60 words: reached by 3 of them, by all, by none."""
+    monkeypatch.setattr(categories, "SURE", sure)
+    prior, sizes, rest = np.full(60, 0.1), np.array([4, 61, 1]), np.array([5.7, 0.0, 6.0])
+    rng = np.random.default_rng(0)
+    gammas = np.array([categories._fresh_gammas(prior, sizes, rest, rng) for _ in range(3000)])
+    assert (gammas[:, 4 + 60] == 0.0).all()
+    assert (gammas[:, -1] > 0.0).all()
+    for begin, size, place, shape in ((0, 4, 1, 0.1), (0, 4, 3, 5.7), (4, 61, 20, 0.1)):
+        topic = gammas[:, begin : begin + size]
+        shares = topic[:, place] / topic.sum(axis=1)
+        assert stats.kstest(shares, stats.beta(shape, 6.0 - shape).cdf).pvalue > SMALLEST_P

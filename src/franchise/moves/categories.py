@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,10 @@ CUSTOMERS = 64
 """Tables of cells with at most so many customers are drawn by inversion."""
 
 _BINS = 256
+_ACROSS = 64
+
+SURE = 5.0
+"""With so large a sum of the priors, the sum of their gammas cannot underflow."""
 
 LEAST_SHAPE = 0.001
 """For smaller shapes even 2^16 intervals are too coarse."""
@@ -71,19 +75,54 @@ def rows_by_word(statistics: Any, topics: np.ndarray) -> DrawRows:
 
 
 def rows_by_table(statistics: Any, topics: np.ndarray) -> DrawRows | None:
-    """The same by tables; None if words differ in their priors, or the prior is too small or a whole number."""
-    whole, shape = divmod(float(statistics.prior[0]), 1.0)
-    if np.ptp(statistics.prior) != 0.0 or shape < LEAST_SHAPE:
+    """The same by a table; None if there is none."""
+    table = table_of(statistics.prior)
+    if table is None:
         return None
-    small = small_gammas(shape)
-    vacant = np.setdiff1d(np.arange(statistics.counts.shape[1]), topics)
+    is_vacant = np.ones(statistics.counts.shape[1], np.bool_)
+    is_vacant[topics] = False
+    vacant = np.flatnonzero(is_vacant)
 
     def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> np.ndarray:
         totals, batch = zeros_apart(out.shape[1]), room_for_batch(out.shape[1])
-        draw_rows_by_table(small, statistics.counts[rows], int(whole), vacant, words, batch, out, totals)
+        draw_rows_by_table(
+            table.small, statistics.counts[rows], table.whole, vacant, words, batch, out, totals
+        )
         return totals
 
     return draw
+
+
+class Table(NamedTuple):
+    """A table to draw gammas by: of the prior's whole part and what is left of it."""
+
+    whole: int
+    small: SmallGammas
+
+
+def table_of(prior: np.ndarray) -> Table | None:
+    """The table for a prior; None if words differ in it, or it is too small or a whole number."""
+    whole, shape = divmod(float(prior[0]), 1.0)
+    if np.ptp(prior) != 0.0 or shape < LEAST_SHAPE:
+        return None
+    return Table(int(whole), small_gammas(shape))
+
+
+def draw_prior_gammas(table: Table, count: int, rng: np.random.Generator) -> np.ndarray:
+    """So many gammas whose shape is the prior."""
+    rows = -(-count // _ACROSS)
+    drawn = np.empty((rows, _ACROSS), np.float32)
+    draw_rows_by_table(
+        table.small,
+        np.zeros((rows, _ACROSS), np.int32),
+        table.whole,
+        np.empty(0, np.int64),
+        rng.bit_generator.random_raw(4),
+        room_for_batch(_ACROSS),
+        drawn,
+        np.zeros(_ACROSS),
+    )
+    return drawn.ravel()[:count].astype(np.float64)
 
 
 @lru_cache(maxsize=8)
@@ -276,16 +315,11 @@ def _draw_fresh(
     sizes = reached + 1  # the last place of a topic is for all words that do not reach it
     ends = np.cumsum(sizes)
     begins = ends - sizes
-    places = np.arange(ends[-1] if len(ends) else 0) - np.repeat(begins, sizes)
     reaching_mass = np.concatenate([[0.0], np.cumsum(prior[by_slice])])
-    shapes = np.concatenate([prior[by_slice], [0.0]])[places]
-    shapes[ends - 1] = np.where(reached < len(prior), reaching_mass[-1] - reaching_mass[reached], 0.0)
-    logs = draw_log_gammas(shapes, rng)
-    logs[ends - 1] = np.where(reached < len(prior), logs[ends - 1], -np.inf)
-    probabilities = (
-        np.exp(logs - np.repeat(np.maximum.reduceat(logs, begins), sizes)) if len(sticks) else logs
-    )
+    rest = reaching_mass[-1] - reaching_mass[reached]
+    probabilities = np.empty(0)
     if len(sticks):
+        probabilities = _fresh_gammas(prior[by_slice], sizes, rest, rng)
         probabilities /= np.repeat(np.add.reduceat(probabilities, begins), sizes)
     return Fresh(
         heights=heights,
@@ -295,6 +329,24 @@ def _draw_fresh(
         ranks=ranks,
         probabilities=probabilities,
     )
+
+
+def _fresh_gammas(
+    prior: np.ndarray, sizes: np.ndarray, rest: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Gammas, up to a factor for each topic, one topic after the other: of its first words, and of all the rest."""
+    ends = np.cumsum(sizes)
+    table = table_of(prior)
+    if table is not None and prior.sum() >= SURE:
+        gammas = draw_prior_gammas(table, int(ends[-1]), rng)
+        gammas[ends - 1] = rng.standard_gamma(rest)
+        return gammas
+    begins = ends - sizes
+    shapes = np.append(prior, 0.0)[np.arange(ends[-1]) - np.repeat(begins, sizes)]
+    shapes[ends - 1] = rest
+    logs = draw_log_gammas(shapes, rng)
+    logs[ends - 1] = np.where(rest > 0.0, logs[ends - 1], -np.inf)
+    return np.exp(logs - np.repeat(np.maximum.reduceat(logs, begins), sizes))
 
 
 def _sum_in_order(work: Work, densities: Densities, scale: np.ndarray, topics: np.ndarray) -> Order:
