@@ -249,14 +249,18 @@ def test_collapsed_samplers_refuse_a_family_that_is_not_conjugate():
 
 @pytest.mark.parametrize("sure", [categories.SURE, np.inf], ids=["by table", "in logs"])
 def test_fresh_topics_are_drawn_from_the_prior(monkeypatch, sure):
-    """Three topics over 60 words: reached by 3 of them, by all, by none."""
+    """Three topics over 20 words: reached by 3 of them, by all, by none."""
     monkeypatch.setattr(categories, "SURE", sure)
-    prior, sizes, rest = np.full(60, 0.1), np.array([4, 61, 1]), np.array([5.7, 0.0, 6.0])
+    prior, sizes, rest = np.full(20, 0.5), np.array([4, 21, 1]), np.array([8.5, 0.0, 10.0])
     rng = np.random.default_rng(0)
-    gammas = np.array([categories._fresh_gammas(prior, sizes, rest, rng) for _ in range(3000)])
-    assert (gammas[:, 4 + 60] == 0.0).all()
-    assert (gammas[:, -1] > 0.0).all()
-    for begin, size, place, shape in ((0, 4, 1, 0.1), (0, 4, 3, 5.7), (4, 61, 20, 0.1)):
-        topic = gammas[:, begin : begin + size]
-        shares = topic[:, place] / topic.sum(axis=1)
-        assert stats.kstest(shares, stats.beta(shape, 6.0 - shape).cdf).pvalue > SMALLEST_P
+    gammas = np.array([categories._fresh_gammas(prior, sizes, rest, rng) for _ in range(10_000)])
+    few, all_words, none = gammas[:, :4], gammas[:, 4:25], gammas[:, 25:]
+    assert (all_words[:, -1] == 0.0).all()
+    assert (none > 0.0).all()
+    shares = few[:, :3].sum(axis=1) / few.sum(axis=1)
+    assert stats.kstest(shares, stats.beta(1.5, 8.5).cdf).pvalue > SMALLEST_P
+    assert (
+        stats.kstest(shares, stats.beta(1.5, 9.0).cdf).pvalue < SMALLEST_P
+    )  # half a word too many would show
+    shares = all_words[:, 7:10].sum(axis=1) / all_words.sum(axis=1)
+    assert stats.kstest(shares, stats.beta(1.5, 8.5).cdf).pvalue > SMALLEST_P
