@@ -7,9 +7,12 @@ workers that are equally fast come to an end together.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+
+from franchise.kernels.turns import Turns
 
 BLOCK_SIZE = 2**14
 """Observations."""
@@ -17,6 +20,17 @@ BLOCK_SIZE = 2**14
 CATEGORIES_IN_BLOCK = 1024
 
 _WORKERS = 8
+
+
+class Part(NamedTuple):
+    """A kernel over blocks that threads take in turn inside it.
+
+    `make_worker` is called once by every thread that takes part: what the function that it gives keeps, such as
+    counts that add up in any order, is the thread's own.
+    """
+
+    make_worker: Callable[[], Callable[[Turns], None]]
+    cuts: np.ndarray  # block b has the items from cuts[b] to cuts[b + 1]
 
 
 def count_blocks(total: int, size: int) -> int:
@@ -38,8 +52,12 @@ def cut_blocks(offsets: np.ndarray, size: int | None = None) -> np.ndarray:
     return np.unique(np.concatenate([[0], ends, [len(offsets) - 1]]))
 
 
-def cut_categories(total: int) -> list[slice]:
-    """Blocks of categories."""
-    blocks = count_blocks(total, CATEGORIES_IN_BLOCK)
-    cuts = [block * total // blocks for block in range(blocks + 1)]
-    return [slice(begin, end) for begin, end in pairwise(cuts)]
+def cut_evenly(total: int, size: int) -> np.ndarray:
+    """Where blocks of about `size` items begin and end."""
+    blocks = count_blocks(total, size)
+    return np.arange(blocks + 1) * total // max(blocks, 1)
+
+
+def cut_categories(total: int) -> np.ndarray:
+    """Where the blocks of categories begin and end."""
+    return cut_evenly(total, CATEGORIES_IN_BLOCK)

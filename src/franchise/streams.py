@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from franchise.kernels.philox import fill_words
-from franchise.memory import rows_apart
+from franchise.memory import copied_apart
 
 # Names of streams that belong to no move of the schedule.
 START, CONVERSION, MEASUREMENT = 2**31, 2**31 + 1, 2**31 + 2
@@ -56,11 +56,11 @@ class Streams:
 
     def words(self, block: int = 0, count: int = 1) -> np.ndarray:
         """The first words of a block's stream, (count, 4): the states of as many generators inside kernels."""
-        return self.words_of_blocks(block, 1, count)[0]
+        return copied_apart(self.words_of_blocks(block, 1, count)[0])
 
     def words_of_blocks(self, first: int, blocks: int, count: int = 1) -> np.ndarray:
-        """The same for several blocks, (blocks, count, 4), those of one apart from those of the next in memory."""
-        words = rows_apart(blocks, 4 * count, np.uint64).reshape(blocks, count, 4)
+        """The same for several blocks, (blocks, count, 4), to be copied: threads must not write side by side."""
+        words = np.empty((blocks, count, 4), np.uint64)
         fill_words(_key_of(self.seed), self._counter(first), words)
         return words
 

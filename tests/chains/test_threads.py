@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 import time
 
+import numba
 import numpy as np
 import pytest
 
 import franchise as fr
+from franchise.blocks import Part
 from franchise.engines import Threads
-from franchise.engines.helpers import Helper
-from franchise.kernels.waiting import await_more
+from franchise.engines.helpers import Desk, Helper
+from franchise.kernels.atomics import add_now, await_more
+from franchise.kernels.turns import end_turns, first_turns, take_turn
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -86,12 +89,24 @@ def test_repr_and_checks():
 # --- helpers ------------------------------------------------------------------------------------------------
 
 
+class Task:
+    """A job for one helper."""
+
+    calls_helpers = False
+
+    def __init__(self, work) -> None:
+        self._work = work
+
+    def take_part(self, role) -> None:
+        self._work()
+
+
 @pytest.mark.parametrize("awake", [True, False])
 @pytest.mark.parametrize("pause", [0.0, 0.02])
 def test_a_helper_does_what_it_is_told_waiting_awake_or_asleep(awake, pause):
-    helper, done = Helper(awake), []
+    helper, done = Helper(Desk(3, awake)), []
     for number in range(20):
-        helper.begin(lambda number=number: (time.sleep(pause * (number % 2)), done.append(number)))
+        helper.begin(Task(lambda number=number: (time.sleep(pause * (number % 2)), done.append(number))))
         helper.wait()
         assert done[-1] == number
         time.sleep(pause * (number % 3 == 0))
@@ -222,3 +237,123 @@ def test_an_interruption_in_a_block_leaves_no_thread():
     with pytest.raises(KeyboardInterrupt):
         Threads(2).run_blocks(make_worker, 1000)
     assert threading.active_count() == before
+
+
+# --- parts --------------------------------------------------------------------------------------------------
+
+
+@numba.njit(nogil=True)
+def note_items(turns, thread, spins, items):
+    """Write the number of the thread, and how often it was there, for every item of its blocks."""
+    block = take_turn(turns)
+    while block >= 0:
+        for item in range(turns.cuts[block], turns.cuts[block + 1]):
+            items[item, 0] += 1
+            items[item, 1] = thread
+        spun = 0.0
+        for spin in range(spins):
+            spun += np.sqrt(spin + spun)
+        items[turns.cuts[block], 2] = np.int64(spun > 0.0)
+        block = take_turn(turns)
+
+
+def part_noting(items: np.ndarray, cuts: np.ndarray, spins: int = 0, made: list | None = None) -> Part:
+    made = [] if made is None else made
+
+    def make_worker():
+        number = len(made)
+        made.append(number)
+        return lambda turns: note_items(turns, number, spins, items)
+
+    return Part(make_worker, cuts)
+
+
+def test_additions_of_many_threads_are_all_counted():
+    @numba.njit(nogil=True)
+    def add_many(counter):
+        for _ in range(200_000):
+            add_now(counter, 0, 1)
+
+    counter = np.zeros(1, np.int64)
+    threads = [threading.Thread(target=add_many, args=(counter,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counter[0] == 800_000
+    assert add_now(counter, 0, 2) == 800_000  # in Python, too
+    assert counter[0] == 800_002
+
+
+def test_blocks_are_taken_in_order_and_none_after_the_end():
+    @numba.njit
+    def next_block(turns):
+        return take_turn(turns)
+
+    for take in (take_turn, next_block):
+        turns = first_turns(np.array([0, 4, 9, 9, 12]))
+        assert [take(turns) for _ in range(3)] == [0, 1, 2]
+        assert turns.at_hand[0] == 2
+        end_turns(turns)
+        assert [take(turns) for _ in range(2)] == [-1, -1]
+        assert turns.at_hand[0] == 2
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 8])
+def test_parts_go_over_every_item_once_however_they_follow_each_other(workers):
+    """Also with pauses in which helpers fall asleep, and blocks of the other kind in between."""
+    rng = np.random.default_rng(workers)
+    engine = Threads(workers)
+    with engine._helpers_open():
+        for turn in range(150):
+            blocks = [int(count) for count in rng.integers(1, 40, rng.integers(1, 4))]
+            noted = [np.zeros((3 * count, 3), np.int64) for count in blocks]
+            spins = int(rng.choice([0, 0, 1000, 100_000]))
+            engine.run_parts(*(part_noting(items, np.arange(0, len(items) + 1, 3), spins) for items in noted))
+            assert all((items[:, 0] == 1).all() for items in noted)
+            if turn % 10 == 0:
+                assert engine.run_blocks(lambda: abs, 5) == [0, 1, 2, 3, 4]
+            time.sleep(float(rng.choice([0.0, 0.0, 0.0, 0.0005, 0.01])))
+
+
+def test_parts_are_shared():
+    items, made = np.zeros((60, 3), np.int64), []
+    cuts = np.arange(0, 61)
+    note_items(first_turns(cuts), 0, 10, items)  # compiled
+    engine = Threads(3)
+    with engine._helpers_open():
+        for _ in range(3):
+            engine.run_parts(part_noting(items, cuts, 3_000_000, made))
+    assert len(made) > 3
+    assert len(set(items[:, 1])) > 1
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("place", ["in a worker", "before it", "in the second part"])
+def test_a_failing_part_is_named_and_leaves_no_thread(workers, place):
+    items, failed = np.zeros((1000, 3), np.int64), threading.Event()
+
+    def make_worker():
+        if place == "before it":
+            raise ValueError("a stone in the flour")
+
+        def work(turns) -> None:
+            while (block := take_turn(turns)) >= 0:
+                time.sleep(0.001)
+                if block == 3:
+                    failed.set()
+                    raise ValueError("a stone in the flour")
+
+        return work
+
+    parts = [Part(make_worker, np.arange(1001))]
+    if place == "in the second part":
+        parts.insert(0, part_noting(items, np.arange(1001)))
+    before, engine = threading.active_count(), Threads(workers)
+    where = "what goes before the 1000 blocks" if place == "before it" else "block 3 of 1000"
+    with pytest.raises(fr.InternalError, match=f"{where} failed: ValueError: a stone in"):
+        engine.run_parts(*parts)
+    assert failed.is_set() == (place != "before it")
+    assert threading.active_count() == before
+    engine.run_parts(part_noting(items, np.arange(1001)))
+    assert (items[:, 0] >= 1).all()

@@ -8,9 +8,12 @@ import pytest
 from scipy import stats
 
 from franchise.checks.statistics import SMALLEST_P
+from franchise.engines import Threads
 from franchise.kernels.gammas import TAIL, draw_rows, next_below, next_normal, read_quantiles
+from franchise.kernels.turns import first_turns
 from franchise.kernels.xoshiro import next_gap, next_uniform, next_word
-from franchise.moves.categories import rows_by_table, rows_by_word, small_gammas
+from franchise.moves import categories
+from franchise.moves.categories import Gammas, small_gammas, table_of
 from franchise.streams import Streams
 
 
@@ -70,19 +73,21 @@ def test_gaps_are_geometric():
 @pytest.mark.parametrize("by_table", [True, False], ids=["table", "word by word"])
 @pytest.mark.parametrize("prior", [0.003, 0.1, 0.6, 1.0, 2.3])
 @pytest.mark.parametrize("count", [0, 1, 5, 40])
-def test_gammas_have_their_distribution(by_table, prior, count):
+def test_gammas_have_their_distribution(monkeypatch, by_table, prior, count):
     class Statistics:
         counts = np.full((300, 101), count, np.int32)
         prior_of_words = np.full(300, prior)
 
     Statistics.prior = Statistics.prior_of_words
     topics = np.arange(100)
-    draw = (rows_by_table if by_table else rows_by_word)(Statistics, topics)
-    if draw is None:
+    if by_table and table_of(Statistics.prior) is None:
         assert prior == 1.0  # nothing small is left to be drawn by a table
         return
-    out = np.zeros((300, 101), np.float32)
-    totals = draw(slice(0, 300), words(4), out)
+    if not by_table:
+        monkeypatch.setattr(categories, "table_of", lambda prior: None)
+    gammas = Gammas(Statistics, topics, lambda blocks: words(4).reshape(1, 4))
+    Threads(1).run_parts(gammas.part)
+    out, totals = gammas.rows, gammas.totals
     np.testing.assert_allclose(totals[:100], out[:, :100].sum(axis=0), rtol=1e-5)
     assert (out[:, 100] == 0.0).all()
     drawn = out[:, :100].ravel().astype(float)
@@ -116,20 +121,18 @@ def test_words_with_priors_of_their_own():
     prior = np.array([0.2, 1.7, 3.0])
     counts = np.zeros((3, 40_000), np.int32)
     out = np.zeros((3, 40_000), np.float32)
-    totals = np.zeros(40_000)
-    draw_rows(counts, np.arange(40_000), prior, words(5), out, totals)
-    np.testing.assert_allclose(totals, out.sum(axis=0), rtol=1e-5)
+    totals = np.zeros((1, 40_000))
+    turns = first_turns(np.array([0, 3]))
+    draw_rows(turns, counts, np.arange(40_000), prior, words(5).reshape(1, 4), out, totals)
+    np.testing.assert_allclose(totals[0], out.sum(axis=0), rtol=1e-5)
     for row, shape in enumerate(prior):
         assert stats.kstest(out[row], stats.gamma(shape).cdf).pvalue > SMALLEST_P
 
 
 def test_tables_are_not_used_where_they_would_be_coarse_or_words_differ():
-    class Statistics:
-        prior = np.full(3, 1e-4)
-
-    assert rows_by_table(Statistics, np.arange(2)) is None
-    Statistics.prior = np.array([0.1, 0.1, 0.2])
-    assert rows_by_table(Statistics, np.arange(2)) is None
+    assert table_of(np.full(3, 1e-4)) is None
+    assert table_of(np.array([0.1, 0.1, 0.2])) is None
+    assert table_of(np.full(3, 0.1)) is not None
 
 
 @pytest.mark.parametrize("shape", [0.001, 0.01, 0.1, 0.5, 0.99])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 from scipy import stats
@@ -10,6 +11,7 @@ import franchise as fr
 from franchise import blocks
 from franchise.checks.statistics import SMALLEST_P
 from franchise.kernels import documents as kernels
+from franchise.kernels.turns import take_turn
 from franchise.moves import (
     Concentrations,
     DocumentSweep,
@@ -110,22 +112,24 @@ def test_counts_are_right_after_every_sweep(small_blocks, move, sparse):
 @pytest.mark.parametrize("move", [DocumentSweep(), SettledSweep(frozen=1e-9)], ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("kernel", ["sparse", "any"])
 def test_every_observation_is_visited_once_a_sweep(small_blocks, monkeypatch, move, kernel):
-    """Every observation is in exactly one call to the kernel, and the kernel goes over its groups once."""
-    name = (
-        "sweep_any"
-        if kernel == "any"
-        else "sweep_slices"
-        if isinstance(move, DocumentSweep)
-        else "sweep_settled"
-    )
-    original, visited = getattr(kernels, name), []
+    """Every observation is in exactly one block that is swept; within it, groups are gone over once."""
+    visited = []
 
-    def watch(*arguments):
-        offsets, (first, last) = arguments[2], arguments[3]
-        visited.extend(range(offsets[first], offsets[last]))
-        return original(*arguments)
+    def watching(original, offsets, groups):
+        def watch(*arguments):
+            first, last = arguments[groups]
+            visited.extend(range(arguments[offsets][first], arguments[offsets][last]))
+            return original(*arguments)
 
-    monkeypatch.setattr(kernels, name, watch)
+        return watch
+
+    if kernel == "any":
+        monkeypatch.setattr(kernels, "sweep_any", watching(kernels.sweep_any, 2, 3))
+    else:
+        name = "sweep_slices" if isinstance(move, DocumentSweep) else "sweep_settled"
+        monkeypatch.setattr(kernels, name, getattr(kernels, name).function)  # not compiled: it can be watched
+        block = name + "_block"
+        monkeypatch.setattr(kernels, block, watching(numba.njit(getattr(kernels, block)), 2, 3))
     data = corpus()
     chosen = type(move)(sparse=kernel == "sparse")
     draws(data, fr.Categorical(300, 0.1), [chosen, TopicWeights()], 2, draws=1, warmup=0)
@@ -200,7 +204,8 @@ def test_a_family_must_draw_parameters(sampler):
 def test_a_fault_in_a_block_ends_the_run_and_is_named(small_blocks, monkeypatch):
     import threading
 
-    def broken(*arguments):
+    def broken(turns, *arguments):
+        take_turn(turns)
         raise RuntimeError("no flour")
 
     monkeypatch.setattr(kernels, "sweep_settled", broken)

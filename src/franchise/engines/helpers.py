@@ -2,73 +2,110 @@
 
 They wait awake for a while, as the next part of a sweep follows soon, and only then fall asleep; so does the thread
 that waits for them.  Where there are more workers than cores nobody waits awake, as it would keep others from work.
+
+A helper counts the tasks that it was given and those that it has done (`kernels/turns.py`: `Bells`).  It may be
+called, say that it is done and wait for its next task inside a kernel; what is here catches whoever falls asleep
+meanwhile, and sees that nobody sleeps who should be woken.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
-from franchise.kernels.waiting import LOOKS, await_more
-from franchise.memory import zeros_apart
+import numpy as np
+
+from franchise.engines.jobs import Job
+from franchise.kernels.atomics import LOOKS, await_more
+from franchise.kernels.turns import ALONE, PLACE, Role, bells_for
 
 
-class Bell:
-    """Is rung, and waited for."""
+class Desk:
+    """Where the helpers of an engine have their numbers and bells."""
 
-    def __init__(self, looks: int) -> None:
-        self._looks = looks
-        self._rung = zeros_apart(1, "int64")  # how often
-        self._condition = threading.Condition()
+    def __init__(self, helpers: int, awake: bool) -> None:
+        self.bells = bells_for(helpers)
+        self.looks = LOOKS if awake else 0
+        self.free = list(range(helpers))  # numbers
 
-    def ring(self) -> None:
-        """Wake whoever waits."""
-        with self._condition:
-            self._rung[0] += 1
-            self._condition.notify_all()
-
-    def wait_for(self, count: int) -> None:
-        """Until it has been rung so many times in all."""
-        if self._looks and await_more(self._rung, count - 1, self._looks):
-            return
-        with self._condition:
-            while self._rung[0] < count:
-                self._condition.wait()
+    def caller(self, to_call: list[int]) -> Role:
+        """The role of a thread that calls these helpers."""
+        return Role(self.bells, np.array(to_call, np.int64), -1, 0)
 
 
 class Helper:
     """A thread that does one task after the other as it is told."""
 
-    def __init__(self, awake: bool) -> None:
-        looks = LOOKS if awake else 0
-        self._called, self._done = Bell(looks), Bell(looks)
-        self._task: Callable[[], None] | None = None
-        self._tasks = 0
-        self._thread = threading.Thread(target=self._serve, name="franchise-blocks")
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.number = desk.free.pop()
+        self._called, self._done, self._awaited = (
+            rows[self.number, PLACE : PLACE + 1] for rows in desk.bells
+        )
+        self._tasks = int(self._called[0])
+        self._job: Job | None = None
+        self._sleeps = False
+        self._condition = threading.Condition()
+        self._thread = threading.Thread(target=self._serve, args=(self._tasks,), name="franchise-blocks")
         self._thread.start()
 
-    def begin(self, task: Callable[[], None]) -> None:
-        """Start a task, which raises nothing; the one before must have been waited for."""
-        self._task = task
+    def begin(self, job: Job) -> bool:
+        """Give it a job to take part in; the one before must have been waited for.
+
+        Whether it has been called; if not, it is awake, and the job will call it.
+        """
+        self._job = job
         self._tasks += 1
-        self._called.ring()
+        if job.calls_helpers and self._desk.looks and not self._sleeps:
+            return False
+        self._call()
+        return True
 
     def wait(self) -> None:
-        """Until the task is done."""
-        self._done.wait_for(self._tasks)
+        """Until the job, which is closed, is done."""
+        if self._called[0] < self._tasks:  # the job has failed before it called
+            self._call()
+        if await_more(self._done, self._tasks - 1, self._desk.looks):
+            return
+        with self._condition:
+            self._awaited[0] = 1
+            self._condition.notify_all()  # it may have fallen asleep just as it was called inside a kernel
+            while self._done[0] < self._tasks:
+                self._condition.wait()
+            self._awaited[0] = 0
 
     def close(self) -> None:
         """End the thread."""
-        self._task = None
-        self._called.ring()
+        self._job = None
+        self._call()
         self._thread.join()
+        self._desk.free.append(self.number)
 
-    def _serve(self) -> None:
-        turn = 1
+    def _call(self) -> None:
+        with self._condition:
+            self._called[0] += 1
+            self._condition.notify_all()
+
+    def _serve(self, task: int) -> None:
+        role = Role(self._desk.bells, ALONE.to_call, self.number, self._desk.looks)
         while True:
-            self._called.wait_for(turn)
-            if self._task is None:
+            task += 1
+            self._await_call(task)
+            if self._job is None:
                 return
-            self._task()
-            self._done.ring()
-            turn += 1
+            self._job.take_part(role)
+            self._say_done(task)
+
+    def _await_call(self, task: int) -> None:
+        if await_more(self._called, task - 1, self._desk.looks):
+            return
+        with self._condition:
+            self._sleeps = True
+            while self._called[0] < task:
+                self._condition.wait()
+            self._sleeps = False
+
+    def _say_done(self, task: int) -> None:
+        self._done[0] = task
+        if self._awaited[0]:
+            with self._condition:
+                self._condition.notify_all()

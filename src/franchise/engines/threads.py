@@ -8,16 +8,17 @@ still running, gets all.
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from franchise.engines.helpers import Helper
-from franchise.errors import InternalError
+from franchise.blocks import Part
+from franchise.engines.helpers import Desk, Helper
+from franchise.engines.jobs import Blocks, Job, Parts
+from franchise.kernels.turns import ALONE
 from franchise.validation import check_integer
 
 Task = TypeVar("Task")
@@ -33,6 +34,7 @@ class Threads:
         self._busy = 0  # workers that run a task or help with blocks
         self._users = 0  # calls under way that may use helpers
         self._idle: list[Helper] = []  # helpers that are there and free
+        self._desk = Desk(self.workers - 1, awake=self.workers <= available_cores())
 
     def map(
         self,
@@ -75,20 +77,33 @@ class Threads:
         keeps between blocks, such as counts that add up in any order, is the thread's own. If a block fails no
         further one is begun, and an InternalError names it.
         """
-        job = _Job(make_worker, blocks)
-        if blocks == 1 or self.workers == 1:
-            job.take_part()
-            return job.finished()
-        with self._helpers_open(), self._borrowed(blocks - 1) as helpers:
-            for helper in helpers:
-                helper.begin(job.take_part)
+        job = Blocks(make_worker, blocks)
+        self._run(job, blocks)
+        return job.results()
+
+    def run_parts(self, *parts: Part) -> None:
+        """Run kernels that take their blocks in turn by themselves, one part after the other.
+
+        Threads do not wait for each other between the parts, so none may need what another gives. If a block fails
+        no further one is begun, and an InternalError names it.
+        """
+        job = Parts(parts)
+        self._run(job, max(len(part.cuts) - 1 for part in parts))
+        job.raise_failure()
+
+    def _run(self, job: Job, most: int) -> None:
+        """Let up to so many threads take part in a job, the caller's among them."""
+        if most == 1 or self.workers == 1:
+            job.take_part(ALONE)
+            return
+        with self._helpers_open(), self._borrowed(most - 1) as helpers:
+            to_call = [helper.number for helper in helpers if not helper.begin(job)]
             try:
-                job.take_part()
+                job.take_part(self._desk.caller(to_call))
             finally:
                 job.close()
                 for helper in helpers:
                     helper.wait()
-        return job.finished()
 
     @contextmanager
     def _occupying(self, workers: int) -> Iterator[None]:
@@ -107,7 +122,7 @@ class Threads:
             count = max(0, min(wanted, self.workers - max(1, self._busy)))
             self._busy += count
             while len(self._idle) < count:
-                self._idle.append(Helper(awake=self.workers <= available_cores()))
+                self._idle.append(Helper(self._desk))
             helpers = [self._idle.pop() for _ in range(count)]
         try:
             yield helpers
@@ -135,43 +150,6 @@ class Threads:
     def __repr__(self) -> str:
         """Show the number of workers."""
         return f"Threads(workers={self.workers})"
-
-
-class _Job(Generic[Result]):
-    """Blocks that several threads take in turn."""
-
-    def __init__(self, make_worker: Callable[[], Callable[[int], Result]], blocks: int) -> None:
-        self._make_worker = make_worker
-        self._blocks = blocks
-        self._next = itertools.count()
-        self._results: dict[int, Result] = {}
-        self._failures: dict[int, BaseException] = {}
-        self._closed = False
-
-    def take_part(self) -> None:
-        """Run blocks until none is left."""
-        worker: Callable[[int], Result] | None = None
-        while not self._closed and (block := next(self._next)) < self._blocks:
-            try:
-                worker = worker or self._make_worker()
-                self._results[block] = worker(block)
-            except BaseException as error:
-                self._failures[block] = error
-                self._closed = True
-
-    def close(self) -> None:
-        """Begin no further block."""
-        self._closed = True
-
-    def finished(self) -> list[Result]:
-        """The results in the order of the blocks, or the failure of the first that failed."""
-        for block, error in sorted(self._failures.items()):
-            if not isinstance(error, Exception):  # such as an interruption by the user
-                raise error
-            raise InternalError(
-                f"block {block} of {self._blocks} failed: {type(error).__name__}: {error}"
-            ) from error
-        return [self._results[block] for block in range(self._blocks)]
 
 
 def available_cores() -> int:

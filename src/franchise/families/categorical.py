@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.blocks import cut_categories
+from franchise.blocks import Part, cut_categories
 from franchise.errors import InputError
 from franchise.families.base import Example, Family
 from franchise.families.dirichlet import DirichletPrior, draw_categories
@@ -35,7 +35,6 @@ from franchise.kernels.dirichlet import (
     restore_bench,
     sum_of,
 )
-from franchise.memory import zeros_apart
 from franchise.validation import describe
 
 
@@ -112,21 +111,17 @@ class Categorical(DirichletPrior, Family):
     @classmethod
     def log_marginals(cls, statistics: CategoricalStatistics, slots: int, engine: Any = None) -> np.ndarray:
         """Where there are many categories, by blocks of them."""
-        blocks = cut_categories(len(statistics.prior))
-        if engine is None or len(blocks) == 1:
+        cuts = cut_categories(len(statistics.prior))
+        if engine is None or len(cuts) == 2:
             return super().log_marginals(statistics, slots)
-
-        def sum_block(block: int) -> np.ndarray:
-            rows, out = blocks[block], zeros_apart(slots)
-            fill_log_rising(statistics.counts[rows], statistics.prior[rows], out)
-            return out
-
-        parts = engine.run_blocks(lambda: sum_block, len(blocks))
+        parts = np.empty((len(cuts) - 1, slots))
+        counts, prior = statistics.counts, statistics.prior
+        engine.run_parts(Part(lambda: lambda turns: fill_log_rising(turns, counts, prior, parts), cuts))
         mass = statistics.prior_mass[0]
         rising = [
             math.lgamma(mass + total) - math.lgamma(mass) for total in statistics.totals[:slots].tolist()
         ]
-        return np.sum(parts, axis=0) - rising
+        return parts.sum(axis=0) - rising
 
     # -- compiled ------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import numpy as np
 from franchise.kernels import verbs
 from franchise.kernels.compile import kernel
 from franchise.kernels.dirichlet import log_rising_sums
+from franchise.kernels.turns import take_turn
 from franchise.kernels.xoshiro import next_uniform
 
 
@@ -32,9 +33,15 @@ def fill_log_marginals(statistics, out):
 
 
 @kernel
-def fill_log_rising(counts, prior, out):
-    """Fill ``out[k]`` with the sum over some categories w of lgamma(eta_w + n_kw) - lgamma(eta_w)."""
-    log_rising_sums(counts, prior, len(out), out)
+def fill_log_rising(turns, counts, prior, out):
+    """Fill ``out[b, k]`` with the sum of lgamma(eta_w + n_kw) - lgamma(eta_w) over the categories w of block b."""
+    block = take_turn(turns)
+    while block >= 0:
+        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        sums = np.empty(out.shape[1])  # not in place: other threads write close by
+        log_rising_sums(counts[begin:end], prior[begin:end], len(sums), sums)
+        out[block] = sums
+        block = take_turn(turns)
 
 
 @kernel

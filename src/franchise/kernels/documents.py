@@ -14,7 +14,8 @@ topics finite (`moves/documents.py` says more, and why each is exact):
 are sparse kernels: a document's live topics one by one, and the rest, sum_k alpha beta_k f(x; phi_k) / h_k, as one
 number a word.  When a document is done, the tables of each of its topics are drawn at once (algorithms 1.2).
 
-Randomness: ``words[0]`` serves slices, ``words[2]`` frozen observations, ``words[1]`` all the rest.
+A block has three generators: for slices, for choices and tables, for frozen observations. What is drawn twice, such
+as slices, is drawn from a copy of the generator as it was.
 """
 
 from __future__ import annotations
@@ -29,15 +30,17 @@ from franchise.kernels.compile import helper, kernel, shared_helper, summing_hel
 from franchise.kernels.prefetch import LINE, prefetch, prefetch_row
 from franchise.kernels.random import draw_from_weights
 from franchise.kernels.tables import draw_table_count
+from franchise.kernels.turns import take_turn
 from franchise.kernels.xoshiro import next_gap, next_uniform
 
 
 class Cells(NamedTuple):
-    """What a sweep says of the cells (document, topic) of a block; one place each, as many as `filled` says."""
+    """What a sweep says of the cells (document, topic), those of a block listed where its observations begin."""
 
-    customers: np.ndarray  # int32: n_jk
-    tables: np.ndarray  # int32: m_jk
-    filled: np.ndarray  # int64 (1,)
+    customers: np.ndarray  # int32 (N,): n_jk
+    tables: np.ndarray  # int32 (N,): m_jk
+    filled: np.ndarray  # int64 (1,): the end of the list at hand
+    ends: np.ndarray  # int64 (B,): the end of the list of each block
     customers_per_topic: np.ndarray  # int64, by slot
     tables_per_topic: np.ndarray  # int64, by slot
 
@@ -57,7 +60,7 @@ class Densities(NamedTuple):
     rows: np.ndarray  # float32 (V, C): phi_kw / h_k; zero for topics that take no part
     heights: np.ndarray  # float64 (C,): h_k; zero for topics that take no part
     concentrations: np.ndarray  # float64 (C,): alpha beta_k
-    no_more: np.ndarray  # float64 (C, CUSTOMERS): see `draw_tables_of_cell`
+    no_more: np.ndarray  # float64 (C, CUSTOMERS): see `fill_no_more`
 
 
 class Order(NamedTuple):
@@ -80,6 +83,9 @@ class Fresh(NamedTuple):
     probabilities: np.ndarray  # float64: phi_fw
 
 
+SLICES, CHOICES, FROZEN = 0, 1, 2
+"""The generators of a block."""
+
 CHUNK = 16
 """Topics whose shared parts are summed together."""
 
@@ -91,12 +97,23 @@ _FAR_AHEAD = 16
 # --- tables, and lists of topics ----------------------------------------------------------------------------
 
 
+@kernel
+def fill_no_more(concentrations, out):
+    """out[k, i] = the probability that none of i customers after the first opens a table in topic k.
+
+    That is the product of s / (a_k + s) over s = 1, ..., i.
+    """
+    for topic in range(len(out)):
+        out[topic, 0] = 1.0
+        for seated in range(1, out.shape[1]):
+            out[topic, seated] = out[topic, seated - 1] * (seated / (seated + concentrations[topic]))
+
+
 @shared_helper
 def draw_tables_of_cell(no_more, customers, concentration, words):
     """Number of tables of a cell (algorithms 1.2), by inversion where customers are few.
 
-    ``no_more[i]`` is the probability that none of i customers after the first opens a table: the product of
-    s / (a + s) for s = 1, ..., i.
+    `no_more` is the topic's row of `fill_no_more`.
     """
     if customers > len(no_more):
         return draw_table_count(customers, concentration, words)
@@ -180,30 +197,40 @@ def finish_document(live, count, densities, cells, words):
 
 
 @kernel
-def mark_settled(labels, begins, log_rest, words, settled):
+def mark_settled(turns, labels, offsets, log_rest, words, settled):
     """Mark the topics of the frozen observations: each is frozen with probability 1 - exp(log_rest).
 
-    Block b has the observations from ``begins[b]`` to ``begins[b + 1]``, and the words ``words[b]``.
+    Blocks are of groups; block b has the words ``words[b]``.
     """
-    for block in range(len(words)):
-        frozen = begins[block] + next_gap(words[block], log_rest)
-        while frozen < begins[block + 1]:
+    block = take_turn(turns)
+    while block >= 0:
+        end = offsets[turns.cuts[block + 1]]
+        own = words[block, FROZEN].copy()
+        frozen = offsets[turns.cuts[block]] + next_gap(own, log_rest)
+        while frozen < end:
             settled[labels[frozen]] = True
-            frozen += 1 + next_gap(words[block], log_rest)
+            frozen += 1 + next_gap(own, log_rest)
+        block = take_turn(turns)
 
 
 @kernel
-def fill_shared(rows, scale, weights, out):
-    """Multiply each row by `scale`; sums of weights[k] rows[w, k]: by chunks of topics, in the last column all."""
-    for word in range(len(rows)):
-        scale_row(rows[word], scale)
-        total = 0.0
-        for chunk in range(out.shape[1] - 1):
-            begin = chunk * CHUNK
-            end = min(begin + CHUNK, len(weights))
-            out[word, chunk] = sum_of_products(weights[begin:end], rows[word, begin:end])
-            total += out[word, chunk]
-        out[word, -1] = total
+def fill_shared(turns, rows, scale, weights, out):
+    """Multiply each row by `scale`; sums of weights[k] rows[w, k]: by chunks of topics, in the last column all.
+
+    Blocks are of categories, here and wherever rows are filled.
+    """
+    block = take_turn(turns)
+    while block >= 0:
+        for word in range(turns.cuts[block], turns.cuts[block + 1]):
+            scale_row(rows[word], scale)
+            total = 0.0
+            for chunk in range(out.shape[1] - 1):
+                begin = chunk * CHUNK
+                end = min(begin + CHUNK, len(weights))
+                out[word, chunk] = sum_of_products(weights[begin:end], rows[word, begin:end])
+                total += out[word, chunk]
+            out[word, -1] = total
+        block = take_turn(turns)
 
 
 @helper
@@ -244,18 +271,34 @@ def search_row(row, weights, sums, target):
 
 
 @kernel
-def sweep_settled(densities, observations, offsets, groups, labels, shared, log_rest, words, live, cells):
-    """Draw the topics of the observations of a block, over settled topics, for categories.
+def sweep_settled(turns, densities, observations, offsets, labels, shared, log_rest, words, live, cells):
+    """Draw the topics of observations, over settled topics, for categories; blocks are of groups.
 
-    `groups` are the first and the one after the last; `shared` are sums over topics of alpha beta_k f. Nearly
-    without branches: which topic is drawn cannot be guessed.
+    `shared` are sums over topics of alpha beta_k f.
     """
+    block = take_turn(turns)
+    while block >= 0:
+        groups = turns.cuts[block], turns.cuts[block + 1]
+        cells.filled[0] = offsets[groups[0]]
+        own = words[block].copy()
+        sweep_settled_block(
+            densities, observations, offsets, groups, labels, shared, log_rest, own, live, cells
+        )
+        cells.ends[block] = cells.filled[0]
+        block = take_turn(turns)
+
+
+@shared_helper
+def sweep_settled_block(
+    densities, observations, offsets, groups, labels, shared, log_rest, words, live, cells
+):
+    """The same in one block. Nearly without branches: which topic is drawn cannot be guessed."""
     rows, heights = densities.rows, densities.heights
     topics, counts, sums = live.topics, live.counts, live.sums
     flat, flat_shared = rows.reshape(rows.size), shared.reshape(shared.size)
     last = offsets[groups[1]] - 1
-    choices = words[1]
-    frozen = offsets[groups[0]] + next_gap(words[2], log_rest)
+    choices = words[CHOICES]
+    frozen = offsets[groups[0]] + next_gap(words[FROZEN], log_rest)
     for group in range(groups[0], groups[1]):
         begin, end = offsets[group], offsets[group + 1]
         count = list_live(labels, begin, end, live)
@@ -266,7 +309,7 @@ def sweep_settled(densities, observations, offsets, groups, labels, shared, log_
             prefetch(flat_shared, (soon + 1) * shared.shape[1] - 1)
             old = np.int64(labels[index])
             if index == frozen:
-                frozen += 1 + next_gap(words[2], log_rest)
+                frozen += 1 + next_gap(words[FROZEN], log_rest)
                 continue
             if heights[old] == 0.0:
                 continue
@@ -297,41 +340,51 @@ def sweep_settled(densities, observations, offsets, groups, labels, shared, log_
 
 
 @kernel
-def count_words(labels, observations_by_word, offsets_by_word, counts):
-    """Count n_kw for some words (rows of `counts`), whose observations are listed one word after the other."""
-    last = offsets_by_word[len(counts)] - 1
-    for word in range(len(counts)):
-        row = counts[word]
-        for topic in range(len(row)):
-            row[topic] = 0
-        for place in range(offsets_by_word[word], offsets_by_word[word + 1]):
-            prefetch(labels, observations_by_word[min(place + _FAR_AHEAD, last)])
-            row[labels[observations_by_word[place]]] += 1
+def count_words(turns, labels, observations_by_word, offsets_by_word, counts):
+    """Count n_kw for all words (rows of `counts`), whose observations are listed one word after the other."""
+    last = len(observations_by_word) - 1
+    block = take_turn(turns)
+    while block >= 0:
+        for word in range(turns.cuts[block], turns.cuts[block + 1]):
+            row = counts[word]
+            for topic in range(len(row)):
+                row[topic] = 0
+            for place in range(offsets_by_word[word], offsets_by_word[word + 1]):
+                prefetch(labels, observations_by_word[min(place + _FAR_AHEAD, last)])
+                row[labels[observations_by_word[place]]] += 1
+        block = take_turn(turns)
 
 
 # --- slices -------------------------------------------------------------------------------------------------
 
 
 @kernel
-def find_lowest_slices(heights, observations, labels, begin, end, reach, words, lowest):
-    """lowest[w] = the lowest slice of word w in a block, where it is below `reach`: fresh topics lie there."""
-    for index in range(begin, end):
-        height = next_uniform(words) * heights[labels[index]]
-        if height < reach:
-            word = observations[index]
-            lowest[word] = min(lowest[word], height)
+def find_lowest_slices(turns, heights, observations, offsets, labels, reach, words, lowest):
+    """lowest[w] = the lowest slice of word w in some blocks, where it is below `reach`: fresh topics lie there."""
+    block = take_turn(turns)
+    while block >= 0:
+        own = words[block, SLICES].copy()
+        for index in range(offsets[turns.cuts[block]], offsets[turns.cuts[block + 1]]):
+            height = next_uniform(own) * heights[labels[index]]
+            if height < reach:
+                word = observations[index]
+                lowest[word] = min(lowest[word], height)
+        block = take_turn(turns)
 
 
 @kernel
-def fill_prefixes(rows, scale, weights, order, out):
+def fill_prefixes(turns, rows, scale, weights, order, out):
     """Multiply each row by `scale`; out[w, r] = sum of weights[k] rows[w, k] over k = order[0], ..., order[r]."""
-    for word in range(len(rows)):
-        scale_row(rows[word], scale)
-        total = 0.0
-        for place in range(len(order)):
-            topic = order[place]
-            total += weights[topic] * rows[word, topic]
-            out[word, place] = total
+    block = take_turn(turns)
+    while block >= 0:
+        for word in range(turns.cuts[block], turns.cuts[block + 1]):
+            scale_row(rows[word], scale)
+            total = 0.0
+            for place in range(len(order)):
+                topic = order[place]
+                total += weights[topic] * rows[word, topic]
+                out[word, place] = total
+        block = take_turn(turns)
 
 
 @shared_helper
@@ -379,13 +432,37 @@ def finish_fresh(fresh, in_group, capacity, cells, words):
             in_group[topic] = 0
 
 
-@kernel
-def sweep_slices(densities, observations, offsets, groups, labels, order, fresh, words, live, cells, opened):
-    """Draw the topics of the observations of a block, over those above each one's slice, for categories.
+@helper
+def fill_live(live, count, row, heights, slice_height):
+    """Running sums of n_jk phi_kw / h_k over the document's topics above the slice; their total."""
+    total = 0.0
+    for place in range(count):
+        topic = live.topics[place]
+        if heights[topic] > slice_height:
+            total += live.counts[place] * row[topic]
+        live.sums[place] = total
+    return total
 
-    Fresh topic f is written as C + f into the labels, and the observation's index into `opened` (its first place:
-    how many).
+
+@kernel
+def sweep_slices(turns, densities, observations, offsets, labels, order, fresh, words, live, cells):
+    """Draw the topics of observations, over those above each one's slice, for categories; blocks are of groups.
+
+    Fresh topic f is written as C + f into the labels.
     """
+    block = take_turn(turns)
+    while block >= 0:
+        groups = turns.cuts[block], turns.cuts[block + 1]
+        cells.filled[0] = offsets[groups[0]]
+        own = words[block].copy()
+        sweep_slices_block(densities, observations, offsets, groups, labels, order, fresh, own, live, cells)
+        cells.ends[block] = cells.filled[0]
+        block = take_turn(turns)
+
+
+@shared_helper
+def sweep_slices_block(densities, observations, offsets, groups, labels, order, fresh, words, live, cells):
+    """The same in one block."""
     rows, heights = densities.rows, densities.heights
     capacity = len(heights)
     flat, last = rows.reshape(rows.size), offsets[groups[1]] - 1
@@ -394,7 +471,7 @@ def sweep_slices(densities, observations, offsets, groups, labels, order, fresh,
     reach = fresh.heights[0] if len(fresh.heights) > 0 else 0.0
     in_fresh = np.zeros(len(fresh.heights), np.int64)
     fresh_sums = np.zeros(len(fresh.heights))
-    choices = words[1]
+    choices = words[CHOICES]
     for group in range(groups[0], groups[1]):
         begin, end = offsets[group], offsets[group + 1]
         count = list_live(labels, begin, end, live)
@@ -402,20 +479,12 @@ def sweep_slices(densities, observations, offsets, groups, labels, order, fresh,
         for index in range(begin, end):
             word = observations[index]
             soon = observations[min(index + _AHEAD, last)]
-            if soon != word:
-                prefetch_row(flat, soon, capacity, _PER_LINE)
-                prefetch(flat_prefixes, (soon + 1) * len(order.topics) - 1)
+            prefetch_row(flat, soon, capacity, _PER_LINE)
+            prefetch(flat_prefixes, (soon + 1) * len(order.topics) - 1)
             old = np.int64(labels[index])
-            height = next_uniform(words[0]) * heights[old]
-            place = live.places[old]
-            live.counts[place] -= 1.0
-            row = rows[word]
-            total = 0.0
-            for place in range(count):
-                topic = live.topics[place]
-                if heights[topic] > height:
-                    total += live.counts[place] * row[topic]
-                live.sums[place] = total
+            height = next_uniform(words[SLICES]) * heights[old]
+            live.counts[live.places[old]] -= 1.0
+            total = fill_live(live, count, rows[word], heights, height)
             above = reached(order.heights, height, order.guide[int(height * bins)])
             common = np.float64(order.prefixes[word, above - 1])
             fresh_count, opening = 0, 0.0
@@ -436,13 +505,11 @@ def sweep_slices(densities, observations, offsets, groups, labels, order, fresh,
                 if live.counts[live.places[old]] == 0.0:
                     count = strike(live, count, old)
                 labels[index] = new
-            if new >= capacity:
+            if new < capacity:
+                count = put_in(live, count, new)
+            else:
                 in_fresh[new - capacity] += 1
                 met_fresh = True
-                opened[0] += 1
-                opened[opened[0]] = index
-            else:
-                count = put_in(live, count, new)
         finish_document(live, count, densities, cells, choices)
         if met_fresh:
             finish_fresh(fresh, in_fresh, capacity, cells, choices)
@@ -472,8 +539,8 @@ def sweep_any(
     """
     limit = len(heights)
     in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]
-    choices = words[1]
-    frozen = offsets[groups[0]] + next_gap(words[2], log_rest)
+    choices = words[CHOICES]
+    frozen = offsets[groups[0]] + next_gap(words[FROZEN], log_rest)
     for group in range(groups[0], groups[1]):
         begin, end = offsets[group], offsets[group + 1]
         for topic in range(limit):
@@ -482,12 +549,12 @@ def sweep_any(
             in_group[labels[index]] += 1.0
         for index in range(begin, end):
             if index == frozen:
-                frozen += 1 + next_gap(words[2], log_rest)
+                frozen += 1 + next_gap(words[FROZEN], log_rest)
                 continue
             old = labels[index]
             if heights[old] == 0.0:
                 continue
-            height = next_uniform(words[0]) * heights[old]
+            height = next_uniform(words[SLICES]) * heights[old]
             in_group[old] -= 1.0
             for topic in range(limit):
                 prior_weights[topic] = 0.0

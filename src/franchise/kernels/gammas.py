@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.kernels.compile import helper, kernel, shared_helper
+from franchise.kernels.turns import take_turn
 from franchise.kernels.xoshiro import fill_words, next_uniform, next_word, stepped, uniform_of
 from franchise.memory import zeros_apart
 
@@ -104,17 +105,21 @@ def finish_gamma(words, shape, normal, uniform):
 
 
 @kernel
-def draw_auxiliary(sizes, alpha, words):
-    """Sum of log Beta(alpha + 1, n_j), and of Bernoulli(n_j / (n_j + alpha)), over groups of these sizes.
+def draw_auxiliary(turns, sizes, alpha, words, logs, switches):
+    """Sums of log Beta(alpha + 1, n_j), and of Bernoulli(n_j / (n_j + alpha)), over blocks of groups.
 
     A Beta(a, b) is x / (x + y) with gammas x and y of the shapes a and b.
     """
-    logs, switches = 0.0, 0
-    for size in sizes:
-        first = next_gamma(words, alpha + 1.0)
-        logs += math.log(first / (first + next_gamma(words, np.float64(size))))
-        switches += next_uniform(words) * (size + alpha) < size
-    return logs, switches
+    block = take_turn(turns)
+    while block >= 0:
+        own, log_sum, count = words[block].copy(), 0.0, 0
+        for group in range(turns.cuts[block], turns.cuts[block + 1]):
+            size = sizes[group]
+            first = next_gamma(own, alpha + 1.0)
+            log_sum += math.log(first / (first + next_gamma(own, np.float64(size))))
+            count += next_uniform(own) * (size + alpha) < size
+        logs[block], switches[block] = log_sum, count
+        block = take_turn(turns)
 
 
 @shared_helper
@@ -208,28 +213,44 @@ def room_for_batch(slots: int) -> Batch:
 
 
 @kernel
-def draw_rows_by_table(small, counts, whole, vacant, words, batch, out, totals):
-    """Gamma(whole + shape + n_kw) for some words w (rows) and all topics k, whole >= 0; zero in the vacant slots.
+def draw_rows_by_table(turns, small, counts, whole, vacant, words, batch, out, totals):
+    """Gamma(whole + shape + n_kw) for all words w (rows) and topics k, whole >= 0; zero in the vacant slots.
 
-    `counts` and `out`, single precision, are (words, slots); the sums over these words are added to `totals`.
+    `counts` and `out`, single precision, are (words, slots). Block b has the generator ``words[b]``; the sums over
+    its words go into ``totals[b]``.
     """
+    block = take_turn(turns)
+    while block >= 0:
+        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        own, sums = words[block].copy(), np.zeros(out.shape[1])
+        for first in range(begin, end, BATCH):
+            last = min(first + BATCH, end)
+            draw_batch(small, counts[first:last], whole, own, batch, out[first:last])
+            finish_batch(vacant, out[first:last], sums)
+        totals[block] = sums
+        block = take_turn(turns)
+
+
+@shared_helper
+def draw_batch(small, counts, whole, words, batch, out):
+    """The draws of some words, for all slots."""
     slots = counts.shape[1]
-    flat_counts, flat_out = counts.reshape(counts.size), out.reshape(out.size)
-    for first in range(0, len(counts), BATCH):
-        last = min(first + BATCH, len(counts))
-        found = 0
-        for row in range(first, last):
-            fill_bits(words, batch.bits)
-            read_quantiles(small.quantiles, batch.bits, out[row])
-            found = list_others(small, counts[row], whole, out[row], (row - first) * slots, found, batch)
-        draw_others(
-            small, flat_counts[first * slots :], whole, words, batch, found, flat_out[first * slots :]
-        )
-        for row in range(first, last):
-            for slot in vacant:
-                out[row, slot] = 0.0
-            for topic in range(slots):
-                totals[topic] += out[row, topic]
+    found = 0
+    for row in range(len(counts)):
+        fill_bits(words, batch.bits)
+        read_quantiles(small.quantiles, batch.bits, out[row])
+        found = list_others(small, counts[row], whole, out[row], row * slots, found, batch)
+    draw_others(small, counts.reshape(counts.size), whole, words, batch, found, out.reshape(out.size))
+
+
+@shared_helper
+def finish_batch(vacant, out, totals):
+    """Zeros for vacant slots; the sums over these words are added to `totals`."""
+    for row in range(len(out)):
+        for slot in vacant:
+            out[row, slot] = 0.0
+        for topic in range(len(totals)):
+            totals[topic] += out[row, topic]
 
 
 @helper
@@ -307,11 +328,17 @@ def drawn_with_care(small, shape, normal, uniform, value, words):
 
 
 @kernel
-def draw_rows(counts, topics, prior, words, out, totals):
-    """Gamma(prior_w + n_kw), as above, for words with priors of their own."""
-    for row in range(len(prior)):
-        for column in range(len(topics)):
-            topic = topics[column]
-            shape = prior[row] + counts[row, topic]
-            out[row, topic] = next_gamma(words, shape) if shape >= 1.0 else next_small_gamma(words, shape)
-            totals[topic] += out[row, topic]
+def draw_rows(turns, counts, topics, prior, words, out, totals):
+    """Gamma(prior_w + n_kw), as above, for words with priors of their own and the topics listed."""
+    block = take_turn(turns)
+    while block >= 0:
+        own, sums = words[block].copy(), np.zeros(out.shape[1])
+        for row in range(turns.cuts[block], turns.cuts[block + 1]):
+            out[row] = 0.0
+            for column in range(len(topics)):
+                topic = topics[column]
+                shape = prior[row] + counts[row, topic]
+                out[row, topic] = next_gamma(own, shape) if shape >= 1.0 else next_small_gamma(own, shape)
+                sums[topic] += out[row, topic]
+        totals[block] = sums
+        block = take_turn(turns)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from franchise.blocks import cut_blocks
 from franchise.errors import InternalError
 from franchise.families.base import Family
 from franchise.kernels.documents import Cells
-from franchise.memory import copied_apart, zeros_apart
+from franchise.memory import copied_apart, rows_apart
 from franchise.model import Model
 from franchise.moves.base import Move
 from franchise.state.base import CellTables, PreparedData
@@ -58,7 +58,7 @@ class Work:
         self.offsets = model.data.offsets if offsets is None else offsets
         self.cuts = cut_blocks(self.offsets, size)
         self.blocks = len(self.cuts) - 1
-        self._words = streams.words_of_blocks(0, self.blocks, 3)
+        self.words = streams.words_of_blocks(0, self.blocks, 3)  # of every block; kernels copy them
         state.cell_tables = None
 
     def groups_of(self, block: int) -> tuple[int, int]:
@@ -76,15 +76,8 @@ class Work:
         return end - begin
 
     def words_of(self, block: int) -> np.ndarray:
-        """The random words of a block: of its slices, its other draws, its frozen observations.
-
-        The same every time: what is drawn from them twice is drawn again.
-        """
-        return copied_apart(self._words[block])
-
-    def words_of_all(self) -> np.ndarray:
-        """The same of all blocks, (blocks, 3, 4)."""
-        return self._words.copy()
+        """The generators of a block, each of four words: a copy, so it begins anew every time."""
+        return copied_apart(self.words[block])
 
     @property
     def concentrations(self) -> np.ndarray:
@@ -108,17 +101,20 @@ def expected_unseen(model: Model, state: Weighted) -> float:
 
 
 class CellLists:
-    """The cells of all blocks, as workers list them: each has room for one block, and its own sums by topic."""
+    """The cells of all blocks, each listed where its observations begin; workers have their own sums by topic."""
 
     def __init__(self, work: Work, slots: int) -> None:
-        self._largest = max(work.size_of(block) for block in range(work.blocks))
+        self._begins = work.offsets[work.cuts[:-1]]
+        self._lists = np.empty((2, work.data.n_observations), np.int32)  # most of it is never touched
+        self._ends = np.empty(work.blocks, np.int64)
         self._slots = slots
         self._rooms: list[Cells] = []
 
     def room(self) -> Cells:
-        """Room for a worker."""
-        customers, tables = np.empty((2, self._largest), np.int32)
-        room = Cells(customers, tables, zeros_apart(1, np.int64), *zeros_apart((2, self._slots), np.int64))
+        """What a worker writes to."""
+        customers, tables = self._lists
+        filled, customers_per_topic, tables_per_topic = rows_apart(3, self._slots, np.int64)
+        room = Cells(customers, tables, filled, self._ends, customers_per_topic, tables_per_topic)
         self._rooms.append(room)
         return room
 
@@ -132,25 +128,20 @@ class CellLists:
         """m_k of all blocks."""
         return np.sum([room.tables_per_topic for room in self._rooms], axis=0)
 
-
-class CellsOfBlock(NamedTuple):
-    """The cells of a block."""
-
-    customers: np.ndarray  # int32: n_jk of each cell
-    tables: np.ndarray  # int32: m_jk of each cell
-
-
-def taken_cells(room: Cells) -> CellsOfBlock:
-    """The cells that a kernel has listed; the room is for the next block then."""
-    count = int(room.filled[0])
-    room.filled[0] = 0
-    return CellsOfBlock(room.customers[:count].copy(), room.tables[:count].copy())
+    def listed(self) -> np.ndarray:
+        """n_jk and m_jk of all cells, (2, cells)."""
+        return np.concatenate(
+            [
+                self._lists[:, begin:end]
+                for begin, end in zip(self._begins.tolist(), self._ends.tolist(), strict=True)
+            ],
+            axis=1,
+        )
 
 
-def keep_cells(state: Weights, cells: list[CellsOfBlock], tables_per_topic: np.ndarray) -> None:
+def keep_cells(state: Weights, lists: CellLists, tables_per_topic: np.ndarray) -> None:
     """The tables that the blocks have drawn, for the draws that need them next."""
-    customers = np.concatenate([part.customers for part in cells])
-    tables = np.concatenate([part.tables for part in cells])
+    customers, tables = lists.listed()
     state.cell_tables = CellTables(customers, tables, tables_per_topic)
     state.tables_are_new = True
 

@@ -8,22 +8,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.blocks import cut_categories
+from franchise.blocks import Part, cut_categories
 from franchise.draws import draw_log_gammas
 from franchise.families.categorical import set_totals
 from franchise.kernels import documents as kernels
 from franchise.kernels.documents import CHUNK, Densities, Fresh, Live, Order
 from franchise.kernels.gammas import INTERVALS, SmallGammas, draw_rows, draw_rows_by_table, room_for_batch
+from franchise.kernels.turns import Turns, first_turns
 from franchise.memory import copied_apart, zeros_apart
 from franchise.moves.blocks import (
     STICKS,
     WORDS,
     CellLists,
-    CellsOfBlock,
     Work,
     break_sticks,
     keep_cells,
-    taken_cells,
 )
 from franchise.state.weights import Weights
 
@@ -40,57 +39,59 @@ LEAST_SHAPE = 0.001
 """For smaller shapes even 2^16 intervals are too coarse."""
 
 
-def _draw_gammas(work: Work, topics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Gamma(eta_w + n_kw) for all words and the topics listed, (V, C) with zeros elsewhere; sums by topic."""
-    statistics, capacity = work.state.statistics, work.state.capacity
-    gammas = np.empty((len(statistics.prior), capacity), np.float32)
-    draw = rows_by_table(statistics, topics) or rows_by_word(statistics, topics)
-    blocks = cut_categories(len(gammas))
-    words = work.streams.words_of_blocks(WORDS, len(blocks))
+class Gammas:
+    """Gamma(eta_w + n_kw) for all words and the topics listed, drawn by a part of a sweep."""
 
-    def make_worker() -> Callable[[int], np.ndarray]:
-        def draw_block(block: int) -> np.ndarray:
-            return draw(blocks[block], words[block, 0], gammas[blocks[block]])
+    def __init__(self, statistics: Any, topics: np.ndarray, words_of: Callable[[int], np.ndarray]) -> None:
+        cuts = cut_categories(len(statistics.prior))
+        slots = statistics.counts.shape[1]
+        self.rows = np.empty((len(statistics.prior), slots), np.float32)  # zero for other topics
+        self._sums = np.empty((len(cuts) - 1, slots))
+        self._statistics, self._topics, self._words = statistics, topics, words_of(len(cuts) - 1)
+        is_vacant = np.ones(slots, np.bool_)
+        is_vacant[topics] = False
+        self._vacant = np.flatnonzero(is_vacant)
+        table = table_of(statistics.prior)
+        self.part = Part(self._by_word if table is None else lambda: self._by_table(table), cuts)
 
-        return draw_block
+    @property
+    def totals(self) -> np.ndarray:
+        """Sums over words, by topic."""
+        return self._sums.sum(axis=0)
 
-    parts = work.engine.run_blocks(make_worker, len(blocks))
-    return gammas, np.sum(parts, axis=0)
-
-
-DrawRows = Callable[[slice, np.ndarray, np.ndarray], np.ndarray]
-"""Of rows, random words and room for the gammas: their sums by slot."""
-
-
-def rows_by_word(statistics: Any, topics: np.ndarray) -> DrawRows:
-    """How to draw the gammas of some words, each with a prior of its own."""
-
-    def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> np.ndarray:
-        totals = zeros_apart(out.shape[1])
-        out[:] = 0.0
-        draw_rows(statistics.counts[rows], topics, statistics.prior[rows], words, out, totals)
-        return totals
-
-    return draw
-
-
-def rows_by_table(statistics: Any, topics: np.ndarray) -> DrawRows | None:
-    """The same by a table; None if there is none."""
-    table = table_of(statistics.prior)
-    if table is None:
-        return None
-    is_vacant = np.ones(statistics.counts.shape[1], np.bool_)
-    is_vacant[topics] = False
-    vacant = np.flatnonzero(is_vacant)
-
-    def draw(rows: slice, words: np.ndarray, out: np.ndarray) -> np.ndarray:
-        totals, batch = zeros_apart(out.shape[1]), room_for_batch(out.shape[1])
-        draw_rows_by_table(
-            table.small, statistics.counts[rows], table.whole, vacant, words, batch, out, totals
+    def _by_word(self) -> Callable[[Turns], None]:
+        return lambda turns: draw_rows(
+            turns,
+            self._statistics.counts,
+            self._topics,
+            self._statistics.prior,
+            self._words,
+            self.rows,
+            self._sums,
         )
-        return totals
 
-    return draw
+    def _by_table(self, table: Table) -> Callable[[Turns], None]:
+        batch = room_for_batch(self.rows.shape[1])
+        return lambda turns: draw_rows_by_table(
+            turns,
+            table.small,
+            self._statistics.counts,
+            table.whole,
+            self._vacant,
+            self._words,
+            batch,
+            self.rows,
+            self._sums,
+        )
+
+
+def gammas_of(work: Work, topics: np.ndarray) -> Gammas:
+    """The parameters of a sweep."""
+    return Gammas(
+        work.state.statistics,
+        topics,
+        lambda blocks: work.streams.words_of_blocks(WORDS, blocks).reshape(blocks, 4),
+    )
 
 
 class Table(NamedTuple):
@@ -113,14 +114,15 @@ def draw_prior_gammas(table: Table, count: int, rng: np.random.Generator) -> np.
     rows = -(-count // _ACROSS)
     drawn = np.empty((rows, _ACROSS), np.float32)
     draw_rows_by_table(
+        first_turns(np.array([0, rows])),
         table.small,
         np.zeros((rows, _ACROSS), np.int32),
         table.whole,
         np.empty(0, np.int64),
-        rng.bit_generator.random_raw(4),
+        rng.bit_generator.random_raw((1, 4)),
         room_for_batch(_ACROSS),
         drawn,
-        np.zeros(_ACROSS),
+        np.zeros((1, _ACROSS)),
     )
     return drawn.ravel()[:count].astype(np.float64)
 
@@ -138,14 +140,9 @@ def small_gammas(shape: float) -> SmallGammas:
     return SmallGammas(shape, quantiles, float(quantiles[last]), float(quantiles[first]), first / INTERVALS)
 
 
-def _over_words(work: Work, function: Callable[[slice], None]) -> None:
-    """Call the function for all words, in blocks of rows."""
-    blocks = cut_categories(len(work.state.statistics.prior))
-
-    def make_worker() -> Callable[[int], None]:
-        return lambda block: function(blocks[block])
-
-    work.engine.run_blocks(make_worker, len(blocks))
+def _over_words(work: Work, function: Callable[[Turns], None]) -> None:
+    """Call a kernel over blocks of words."""
+    work.engine.run_parts(Part(lambda: function, cut_categories(len(work.state.statistics.prior))))
 
 
 def _room_for_live(capacity: int) -> Live:
@@ -165,10 +162,7 @@ def _count_anew(work: Work) -> None:
         work.model.category_index,
     )
     _over_words(
-        work,
-        lambda rows: kernels.count_words(
-            labels, index.observations, index.offsets[rows.start : rows.stop + 1], counts[rows]
-        ),
+        work, lambda turns: kernels.count_words(turns, labels, index.observations, index.offsets, counts)
     )
 
 
@@ -180,122 +174,104 @@ def _take_sizes(state: Weights, sizes: np.ndarray) -> None:
 
 def _densities(work: Work, rows: np.ndarray, heights: np.ndarray) -> Densities:
     concentrations = work.concentrations
-    seated = np.arange(CUSTOMERS)
-    seated[0] = 1
-    opens_none = seated / (seated + concentrations[:, None])
-    opens_none[:, 0] = 1.0
-    return Densities(rows, heights, concentrations, np.cumprod(opens_none, axis=1))
+    no_more = np.empty((len(concentrations), CUSTOMERS))
+    kernels.fill_no_more(concentrations, no_more)
+    return Densities(rows, heights, concentrations, no_more)
 
 
-def sweep_settled_categories(work: Work, heights: np.ndarray, log_rest: float) -> None:
-    """Sweep over the topics of height 1 with the kernel for categories."""
-    state = work.state
-    topics = np.flatnonzero(heights)
-    rows, totals = _draw_gammas(work, topics)
-    scale = np.zeros(state.capacity, np.float32)
-    scale[topics] = 1.0 / totals[topics]
+def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, log_rest: float) -> None:
+    """Sweep over the topics of height 1, for which gammas have been drawn, with the kernel for categories."""
+    state, rows = work.state, gammas.rows
+    scale = _inverse(gammas.totals, heights)
     densities = _densities(work, rows, heights)
     shared = np.empty((len(rows), -(-state.capacity // CHUNK) + 1))
     weights = densities.concentrations
-    _over_words(work, lambda some: kernels.fill_shared(rows[some], scale, weights, shared[some]))
-
+    _over_words(work, lambda turns: kernels.fill_shared(turns, rows, scale, weights, shared))
     lists = CellLists(work, state.capacity)
 
-    def make_worker() -> Callable[[int], CellsOfBlock]:
+    def make_worker() -> Callable[[Turns], None]:
         live, cells = _room_for_live(state.capacity), lists.room()
+        return lambda turns: kernels.sweep_settled(
+            turns,
+            densities,
+            work.data.observations,
+            work.data.offsets,
+            state.topic_of_observation,
+            shared,
+            log_rest,
+            work.words,
+            live,
+            cells,
+        )
 
-        def sweep(block: int) -> CellsOfBlock:
-            kernels.sweep_settled(
-                densities,
-                work.data.observations,
-                work.data.offsets,
-                work.groups_of(block),
-                state.topic_of_observation,
-                shared,
-                log_rest,
-                work.words_of(block),
-                live,
-                cells,
-            )
-            return taken_cells(cells)
-
-        return sweep
-
-    cells = work.engine.run_blocks(make_worker, work.blocks)
+    work.engine.run_parts(Part(make_worker, work.cuts))
     _count_anew(work)
     _take_sizes(state, lists.customers_per_topic)
-    keep_cells(state, cells, lists.tables_per_topic)
+    keep_cells(state, lists, lists.tables_per_topic)
+
+
+def _inverse(totals: np.ndarray, heights: np.ndarray) -> np.ndarray:
+    """1 / (total times height), single precision; zero for topics of height zero, which take no part."""
+    inverse = np.zeros(len(totals), np.float32)
+    np.divide(1.0, totals * heights, out=inverse, where=heights > 0.0, casting="same_kind")
+    return inverse
 
 
 def sweep_slices_categories(work: Work, cutoff: float) -> None:
     """Sweep over all topics above each observation's slice, fresh ones included, with the kernel for categories."""
     state = work.state
     heights = np.minimum(cutoff, state.topic_weights)
-    lowest = _lowest_slices(work, heights, min(cutoff, float(state.unseen_weight[0])))
+    reach = min(cutoff, float(state.unseen_weight[0]))
+    lowest = lowest_slices(work, heights, reach, work.data.observations, len(state.statistics.prior))
     rng = work.streams.generator(STICKS)
     sticks, rest = break_sticks(state, cutoff, float(lowest.min()), rng)
     fresh = _draw_fresh(state, sticks, cutoff, lowest, rng)
     topics = np.flatnonzero(heights)
-    rows, totals = _draw_gammas(work, topics)
-    scale = np.zeros(state.capacity, np.float32)
-    scale[topics] = 1.0 / (totals[topics] * heights[topics])
-    densities = _densities(work, rows, heights)
-    order = _sum_in_order(work, densities, scale, topics)
-
+    gammas = gammas_of(work, topics)
+    work.engine.run_parts(gammas.part)
+    densities = _densities(work, gammas.rows, heights)
+    order = _sum_in_order(work, densities, _inverse(gammas.totals, heights), topics)
     lists = CellLists(work, state.capacity + len(sticks))
 
-    def make_worker() -> Callable[[int], tuple[CellsOfBlock, np.ndarray]]:
+    def make_worker() -> Callable[[Turns], None]:
         live, cells = _room_for_live(state.capacity), lists.room()
+        return lambda turns: kernels.sweep_slices(
+            turns,
+            densities,
+            work.data.observations,
+            work.data.offsets,
+            state.topic_of_observation,
+            order,
+            fresh,
+            work.words,
+            live,
+            cells,
+        )
 
-        def sweep(block: int) -> tuple[CellsOfBlock, np.ndarray]:
-            opened = np.zeros(work.size_of(block) + 1, np.int64)
-            kernels.sweep_slices(
-                densities,
-                work.data.observations,
-                work.data.offsets,
-                work.groups_of(block),
-                state.topic_of_observation,
-                order,
-                fresh,
-                work.words_of(block),
-                live,
-                cells,
-                opened,
-            )
-            return taken_cells(cells), opened[1 : 1 + opened[0]].copy()
-
-        return sweep
-
-    results = work.engine.run_blocks(make_worker, work.blocks)
-    cells, opened = zip(*results, strict=True)
-    tables = _settle_fresh(work, sticks, rest, lists, np.concatenate(opened))
-    keep_cells(state, list(cells), tables)
+    work.engine.run_parts(Part(make_worker, work.cuts))
+    tables = _settle_fresh(work, sticks, rest, lists)
+    keep_cells(state, lists, tables)
 
 
-def _lowest_slices(work: Work, heights: np.ndarray, reach: float) -> np.ndarray:
-    """The lowest slice of each word, infinite where none is below `reach`."""
-    size = len(work.state.statistics.prior)
+def lowest_slices(work: Work, heights: np.ndarray, reach: float, words: np.ndarray, size: int) -> np.ndarray:
+    """The lowest slice of each word, infinite where none is below `reach`; `words` are of all observations."""
     found: list[np.ndarray] = []
 
-    def make_worker() -> Callable[[int], None]:
+    def make_worker() -> Callable[[Turns], None]:
         lowest = np.full(size, np.inf)
         found.append(lowest)
+        return lambda turns: kernels.find_lowest_slices(
+            turns,
+            heights,
+            words,
+            work.data.offsets,
+            work.state.topic_of_observation,
+            reach,
+            work.words,
+            lowest,
+        )
 
-        def find(block: int) -> None:
-            words = work.words_of(block)[0]
-            kernels.find_lowest_slices(
-                heights,
-                work.data.observations,
-                work.state.topic_of_observation,
-                *work.range_of(block),
-                reach,
-                words,
-                lowest,
-            )
-
-        return find
-
-    work.engine.run_blocks(make_worker, work.blocks)
+    work.engine.run_parts(Part(make_worker, work.cuts))
     return np.minimum.reduce(found)
 
 
@@ -355,20 +331,19 @@ def _sum_in_order(work: Work, densities: Densities, scale: np.ndarray, topics: n
     heights = densities.heights[order]
     rows, weights = densities.rows, densities.concentrations
     prefixes = np.empty((len(rows), len(order)), np.float32)
-    _over_words(work, lambda some: kernels.fill_prefixes(rows[some], scale, weights, order, prefixes[some]))
+    _over_words(work, lambda turns: kernels.fill_prefixes(turns, rows, scale, weights, order, prefixes))
     upper = (np.arange(1, _BINS + 1) / _BINS) * heights[0]
     return Order(order, heights, prefixes, np.searchsorted(-heights, -upper, side="left"))
 
 
-def _settle_fresh(
-    work: Work, sticks: np.ndarray, rest: float, lists: CellLists, opened: np.ndarray
-) -> np.ndarray:
+def _settle_fresh(work: Work, sticks: np.ndarray, rest: float, lists: CellLists) -> np.ndarray:
     """Give slots to the fresh topics that have observations; the others go back to the unseen weight.
 
-    `opened` are the observations of fresh topics. Returns the tables by slot.
+    Returns the tables by slot.
     """
     state, capacity = work.state, work.state.capacity
     labels = state.topic_of_observation
+    opened = np.flatnonzero(labels >= capacity)
     taken = np.unique(labels[opened]) - capacity
     slots = np.flatnonzero((state.observations_per_topic == 0) & (state.topic_weights == 0.0))
     while len(slots) < len(taken):

@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from franchise.blocks import Part, cut_evenly
 from franchise.kernels.gammas import draw_auxiliary
+from franchise.kernels.turns import Turns, first_turns
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
 from franchise.priors import Gamma
@@ -27,6 +29,8 @@ from franchise.state.counts import CellCounts
 from franchise.state.seating import Seating
 from franchise.state.weights import Weighted, Weights
 from franchise.streams import Streams
+
+GROUPS_IN_BLOCK = 256
 
 
 def draw_top_concentration(
@@ -46,15 +50,30 @@ def draw_top_concentration(
 
 
 def draw_group_concentration(
-    alpha: float, table_count: int, group_sizes: np.ndarray, prior: Gamma, rng: np.random.Generator
+    alpha: float,
+    table_count: int,
+    group_sizes: np.ndarray,
+    prior: Gamma,
+    rng: np.random.Generator,
+    engine: Any = None,
 ) -> float:
     """alpha | m under a Gamma(a, b) prior (algorithms 1.4; Teh et al. (2006), appendix A).
 
     w_j ~ Beta(alpha + 1, n_j), s_j ~ Bernoulli(n_j / (n_j + alpha)), over groups that have observations;
     alpha ~ Gamma(a + m - sum s_j, b - sum log w_j).
     """
-    logs, switches = draw_auxiliary(group_sizes, alpha, rng.bit_generator.random_raw(4))
-    return _positive_gamma(prior.shape + table_count - switches, prior.rate - logs, rng)
+    cuts = cut_evenly(len(group_sizes), GROUPS_IN_BLOCK)
+    words = rng.bit_generator.random_raw((len(cuts) - 1, 4))
+    logs, switches = np.empty(len(words)), np.empty(len(words), np.int64)
+
+    def draw(turns: Turns) -> None:
+        draw_auxiliary(turns, group_sizes, alpha, words, logs, switches)
+
+    if engine is None:
+        draw(first_turns(cuts))
+    else:
+        engine.run_parts(Part(lambda: draw, cuts))
+    return _positive_gamma(prior.shape + table_count - switches.sum(), prior.rate - logs.sum(), rng)
 
 
 def _positive_gamma(shape: float, rate: float, rng: np.random.Generator) -> float:
@@ -63,7 +82,12 @@ def _positive_gamma(shape: float, rate: float, rng: np.random.Generator) -> floa
 
 
 def draw_concentrations(
-    model: Model, state: State, table_count: int, rng: np.random.Generator, clusters: int | None = None
+    model: Model,
+    state: State,
+    table_count: int,
+    rng: np.random.Generator,
+    engine: Any,
+    clusters: int | None = None,
 ) -> None:
     """Draw those of alpha and gamma that are learned, given the tables; the state takes the new values.
 
@@ -77,7 +101,7 @@ def draw_concentrations(
     if isinstance(model.alpha, Gamma):
         sizes = np.diff(model.data.offsets)
         state.group_concentration = draw_group_concentration(
-            state.group_concentration, table_count, sizes[sizes > 0], model.alpha, rng
+            state.group_concentration, table_count, sizes[sizes > 0], model.alpha, rng, engine
         )
 
 
@@ -140,10 +164,10 @@ class Concentrations(Move):
         """Draw m if it is not there; then gamma and alpha; then, where weights are held, beta."""
         rng = streams.generator()
         if isinstance(state, Seating):
-            draw_concentrations(model, state, int(state.table_count[0]), rng)
+            draw_concentrations(model, state, int(state.table_count[0]), rng, engine)
             return MoveReport()
         cells = new_cell_tables(state, model.data, rng)
-        draw_concentrations(model, state, int(cells.per_topic.sum()), rng)
+        draw_concentrations(model, state, int(cells.per_topic.sum()), rng, engine)
         state.topic_weights, state.unseen_weight = draw_topic_weights(
             cells.per_topic, state.top_concentration, rng
         )

@@ -33,16 +33,17 @@ from typing import Any
 
 import numpy as np
 
+from franchise.blocks import Part
 from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.kernels import documents as kernels
+from franchise.kernels.turns import Turns
 from franchise.memory import zeros_apart
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport, check_draws, check_sparse
 from franchise.moves.blocks import (
     STICKS,
     CellLists,
-    CellsOfBlock,
     Sliced,
     Work,
     break_sticks,
@@ -52,9 +53,13 @@ from franchise.moves.blocks import (
     keep_cells,
     raise_fault,
     take_vacant_slots,
-    taken_cells,
 )
-from franchise.moves.categories import sweep_settled_categories, sweep_slices_categories
+from franchise.moves.categories import (
+    gammas_of,
+    lowest_slices,
+    sweep_settled_categories,
+    sweep_slices_categories,
+)
 from franchise.state.weights import Weights
 from franchise.streams import Streams
 from franchise.validation import check_positive
@@ -110,11 +115,14 @@ class SettledSweep(Move):
         """Find the settled topics, draw their parameters, sweep."""
         work = Work(model, state, streams, engine)
         log_rest = math.log1p(-self.frozen)
-        heights = _settled_topics(work, log_rest).astype(np.float64)
+        settled = Settled(work, log_rest)
         if is_sparse(self.sparse, model):
-            sweep_settled_categories(work, heights, log_rest)
+            gammas = gammas_of(work, state.occupied)
+            engine.run_parts(settled.part, gammas.part)
+            sweep_settled_categories(work, gammas, settled.heights(), log_rest)
         else:
-            sweep_any(work, heights, log_rest)
+            engine.run_parts(settled.part)
+            sweep_any(work, settled.heights(), log_rest)
         return MoveReport()
 
 
@@ -169,14 +177,24 @@ def is_sparse(asked: bool | None, model: Model) -> bool:
     return (model.family.sparse and model.data.n_observations > FEW) if asked is None else asked
 
 
-def _settled_topics(work: Work, log_rest: float) -> np.ndarray:
-    """Whether a topic has a frozen observation, by slot."""
-    settled = np.zeros(work.state.capacity, np.bool_)
-    words = work.words_of_all()[:, 2]
-    kernels.mark_settled(
-        work.state.topic_of_observation, work.data.offsets[work.cuts], log_rest, words, settled
-    )
-    return settled
+class Settled:
+    """The topics that have a frozen observation, found by a part of a sweep."""
+
+    def __init__(self, work: Work, log_rest: float) -> None:
+        self._work, self._log_rest = work, log_rest
+        self._found: list[np.ndarray] = []
+        self.part = Part(self._make_worker, work.cuts)
+
+    def heights(self) -> np.ndarray:
+        """1 for settled topics, 0 for others, by slot."""
+        return np.logical_or.reduce(self._found).astype(np.float64)
+
+    def _make_worker(self) -> Callable[[Turns], None]:
+        work, found = self._work, np.zeros(self._work.state.capacity, np.bool_)
+        self._found.append(found)
+        return lambda turns: kernels.mark_settled(
+            turns, work.state.topic_of_observation, work.data.offsets, self._log_rest, work.words, found
+        )
 
 
 def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
@@ -188,10 +206,11 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
     concentrations = work.concentrations
     lists = CellLists(work, state.capacity)
 
-    def make_worker() -> Callable[[int], CellsOfBlock]:
+    def make_worker() -> Callable[[int], None]:
         scratch, cells = zeros_apart((3, limit)), lists.room()
 
-        def sweep(block: int) -> CellsOfBlock:
+        def sweep(block: int) -> None:
+            cells.filled[0] = work.range_of(block)[0]
             fault = kernels.sweep_any(
                 parameters,
                 work.data.observations,
@@ -207,13 +226,13 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
             )
             if fault >= 0:
                 raise_fault(work.model.family, fault)
-            return taken_cells(cells)
+            cells.ends[block] = cells.filled[0]
 
         return sweep
 
-    cells = work.engine.run_blocks(make_worker, work.blocks)
+    work.engine.run_blocks(make_worker, work.blocks)
     state.recount(work.data)
-    keep_cells(state, cells, lists.tables_per_topic)
+    keep_cells(state, lists, lists.tables_per_topic)
 
 
 def _sweep_slices_any(work: Work, cutoff: float) -> None:
@@ -222,20 +241,8 @@ def _sweep_slices_any(work: Work, cutoff: float) -> None:
     heights = np.minimum(cutoff, state.topic_weights)
     reach = min(cutoff, float(state.unseen_weight[0]))
 
-    def make_worker() -> Callable[[int], float]:
-        def lowest_of(block: int) -> float:
-            begin, end = work.range_of(block)
-            lowest = np.full(1, np.inf)
-            words = work.words_of(block)[0]
-            nothing = np.zeros(end, np.int8)
-            kernels.find_lowest_slices(
-                heights, nothing, state.topic_of_observation, begin, end, reach, words, lowest
-            )
-            return float(lowest[0])
-
-        return lowest_of
-
-    lowest = min(work.engine.run_blocks(make_worker, work.blocks))
+    alike = np.zeros(work.data.n_observations, np.int8)
+    lowest = float(lowest_slices(work, heights, reach, alike, 1)[0])
     sticks, rest = break_sticks(state, cutoff, lowest, work.streams.generator(STICKS))
     take_vacant_slots(work, sticks)
     state.unseen_weight[0] = rest

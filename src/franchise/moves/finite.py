@@ -21,7 +21,7 @@ from franchise.families.base import Family
 from franchise.model import Model
 from franchise.moves.base import FINITE, Move, MoveReport, check_draws, check_sparse
 from franchise.moves.blocks import Work, drop_empty_topics
-from franchise.moves.categories import sweep_settled_categories
+from franchise.moves.categories import gammas_of, sweep_settled_categories
 from franchise.moves.concentrations import draw_concentrations
 from franchise.moves.documents import is_sparse, sweep_any
 from franchise.state.cells import new_cell_tables
@@ -73,7 +73,9 @@ class FiniteSweep(Move):
         heights[slots] = 1.0
         work = Work(model, state, streams, engine)
         if is_sparse(self.sparse, model):
-            sweep_settled_categories(work, heights, log_rest=0.0)
+            gammas = gammas_of(work, slots)
+            engine.run_parts(gammas.part)
+            sweep_settled_categories(work, gammas, heights, log_rest=0.0)
         else:
             sweep_any(work, heights, log_rest=0.0)
         drop_empty_topics(state)
@@ -110,7 +112,7 @@ class FiniteConcentrations(Move):
         rng = streams.generator()
         tables = new_cell_tables(state, model.data, rng).per_topic
         clusters = draw_clusters(tables, state.top_concentration / self.topics, rng)
-        draw_concentrations(model, state, int(tables.sum()), rng, clusters)
+        draw_concentrations(model, state, int(tables.sum()), rng, engine, clusters)
         state.topic_weights, state.unseen_weight = draw_finite_weights(
             tables, state.top_concentration, self.topics, rng
         )

@@ -1,0 +1,109 @@
+"""Blocks that threads take in turn inside a kernel.
+
+A thread that wants the interpreter's lock while another has it falls asleep, and may take a tenth of a millisecond
+to wake: as long as a small block itself.  So kernels take their blocks by themselves:
+
+    block = take_turn(turns)
+    while block >= 0:
+        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        ...
+        block = take_turn(turns)
+
+For the same reason threads tell each other inside kernels when to begin and when all is done.  The caller calls
+its helpers when it takes its first block, as then it has given the lock away; a helper that finds no block left
+says so, and waits there for its next call.  `engines/helpers.py` has the other half of this.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise.kernels.atomics import add_now, load_now, store_now
+from franchise.kernels.compile import shared_helper
+from franchise.memory import copied_apart, zeros_apart
+
+PLACE, WIDTH = 16, 32
+
+
+class Bells(NamedTuple):
+    """What the threads of an engine tell each other.
+
+    Each is int64 (H, WIDTH), a row for each helper; the number is at PLACE, apart from everything else in memory.
+    """
+
+    called: np.ndarray  # how many tasks it was given
+    done: np.ndarray  # how many it has done
+    awaited: np.ndarray  # 1 if its caller sleeps until then
+
+
+class Role(NamedTuple):
+    """What a thread has to tell the others."""
+
+    bells: Bells
+    to_call: np.ndarray  # int64: the helpers to call when it takes its first block
+    helper: int  # the number of the helper that it is, to say when all is done; or -1
+    looks: int  # how often it looks then whether it is called again
+
+
+class Turns(NamedTuple):
+    """What a thread needs to take blocks in turn with others."""
+
+    cuts: np.ndarray  # int64 (B + 1,): block b has the items from cuts[b] to cuts[b + 1]
+    taken: np.ndarray  # int64 (1,): blocks taken by all threads
+    at_hand: np.ndarray  # int64 (1,): the block this thread took last; -1 before the first
+    role: Role
+
+
+def bells_for(helpers: int) -> Bells:
+    """The bells of so many helpers."""
+    called, done, awaited = np.zeros((3, helpers, WIDTH), np.int64)
+    return Bells(called, done, awaited)
+
+
+ALONE = Role(bells_for(1), np.empty(0, np.int64), -1, 0)
+"""The role of a thread that works alone."""
+
+
+def first_turns(cuts: np.ndarray) -> Turns:
+    """The turns of a thread that works alone."""
+    cuts = np.ascontiguousarray(cuts, np.int64)
+    return Turns(cuts, zeros_apart(1, np.int64), copied_apart(np.array([-1])), ALONE)
+
+
+def shared_turns(turns: Turns, role: Role) -> Turns:
+    """Those of another thread, over the same blocks."""
+    return Turns(turns.cuts, turns.taken, copied_apart(np.array([-1])), role)
+
+
+def end_turns(turns: Turns) -> None:
+    """Let no thread take a further block."""
+    turns.taken[0] = len(turns.cuts)
+
+
+@shared_helper
+def take_turn(turns):
+    """The next block; -1 if there is none left."""
+    role = turns.role
+    if turns.at_hand[0] < 0:
+        for helper in role.to_call:
+            add_now(role.bells.called[helper], PLACE, 1)
+    block = add_now(turns.taken, 0, 1)
+    if block < len(turns.cuts) - 1:
+        turns.at_hand[0] = block
+        return block
+    if role.helper >= 0:
+        await_call(role)
+    return -1
+
+
+@shared_helper
+def await_call(role):
+    """Say that all is done, and wait for the next call, but not while the caller sleeps: it must be woken."""
+    called, awaited = role.bells.called[role.helper], role.bells.awaited[role.helper]
+    task = load_now(called, PLACE)
+    store_now(role.bells.done[role.helper], PLACE, task)
+    for _ in range(role.looks):
+        if load_now(called, PLACE) != task or load_now(awaited, PLACE) != 0:
+            break
