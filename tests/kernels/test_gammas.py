@@ -12,8 +12,8 @@ from franchise.engines import Threads
 from franchise.kernels.gammas import TAIL, draw_rows, next_below, next_normal, read_quantiles
 from franchise.kernels.turns import first_turns
 from franchise.kernels.xoshiro import next_gap, next_uniform, next_word
-from franchise.moves import categories
-from franchise.moves.categories import Gammas, small_gammas, table_of
+from franchise.moves import gammas as parameters
+from franchise.moves.gammas import Gammas, small_gammas, table_of
 from franchise.streams import Streams
 
 
@@ -84,7 +84,7 @@ def test_gammas_have_their_distribution(monkeypatch, by_table, prior, count):
         assert prior == 1.0  # nothing small is left to be drawn by a table
         return
     if not by_table:
-        monkeypatch.setattr(categories, "table_of", lambda prior: None)
+        monkeypatch.setattr(parameters, "table_of", lambda prior: None)
     gammas = Gammas(Statistics, topics, lambda blocks: words(4).reshape(1, 4))
     Threads(1).run_parts(gammas.part)
     out, totals = gammas.rows, gammas.totals

@@ -19,7 +19,7 @@ from franchise.moves import (
     TopicPrior,
     TopicWeights,
     at_random,
-    categories,
+    gammas,
 )
 from franchise.moves.documents import usual_cutoff
 
@@ -252,14 +252,14 @@ def test_collapsed_samplers_refuse_a_family_that_is_not_conjugate():
     assert table["non_conjugate"].to_dict()["parallel"]
 
 
-@pytest.mark.parametrize("sure", [categories.SURE, np.inf], ids=["by table", "in logs"])
+@pytest.mark.parametrize("sure", [gammas.SURE, np.inf], ids=["by table", "in logs"])
 def test_fresh_topics_are_drawn_from_the_prior(monkeypatch, sure):
     """Three topics over 20 words: reached by 3 of them, by all, by none."""
-    monkeypatch.setattr(categories, "SURE", sure)
+    monkeypatch.setattr(gammas, "SURE", sure)
     prior, sizes, rest = np.full(20, 0.5), np.array([4, 21, 1]), np.array([8.5, 0.0, 10.0])
     rng = np.random.default_rng(0)
-    gammas = np.array([categories._fresh_gammas(prior, sizes, rest, rng) for _ in range(10_000)])
-    few, all_words, none = gammas[:, :4], gammas[:, 4:25], gammas[:, 25:]
+    drawn = np.array([gammas.draw_fresh_gammas(prior, sizes, rest, rng) for _ in range(10_000)])
+    few, all_words, none = drawn[:, :4], drawn[:, 4:25], drawn[:, 25:]
     assert (all_words[:, -1] == 0.0).all()
     assert (none > 0.0).all()
     shares = few[:, :3].sum(axis=1) / few.sum(axis=1)

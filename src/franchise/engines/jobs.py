@@ -69,7 +69,7 @@ class Parts:
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = [(part.make_worker, first_turns(part.cuts)) for part in parts]
-        self._failure: BaseException | None = None
+        self._failures: list[tuple[int, int, BaseException]] = []  # block, of how many, error
 
     def take_part(self, role: Role) -> None:
         """Run blocks of every part until none is left; helpers are called in the first and done in the last."""
@@ -78,7 +78,7 @@ class Parts:
             try:
                 make_worker()(turns)
             except BaseException as error:
-                self._failure = _named(error, int(turns.at_hand[0]), len(turns.cuts) - 1)
+                self._failures.append((int(turns.at_hand[0]), len(turns.cuts) - 1, error))
                 self.close()
 
     def _role_in(self, number: int, role: Role) -> Role:
@@ -94,9 +94,10 @@ class Parts:
             end_turns(turns)
 
     def raise_failure(self) -> None:
-        """Raise what has gone wrong, if anything has."""
-        if self._failure is not None:
-            raise self._failure
+        """Raise what has gone wrong, if anything has: in the first block of those known."""
+        if self._failures:
+            block, blocks, error = min(self._failures, key=lambda failure: (failure[0] < 0, failure[0]))
+            raise _named(error, block, blocks)
 
 
 def _named(error: BaseException, block: int, blocks: int) -> BaseException:

@@ -3,141 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.blocks import Part, cut_categories
-from franchise.draws import draw_log_gammas
 from franchise.families.categorical import set_totals
 from franchise.kernels import documents as kernels
 from franchise.kernels.documents import CHUNK, Densities, Fresh, Live, Order
-from franchise.kernels.gammas import INTERVALS, SmallGammas, draw_rows, draw_rows_by_table, room_for_batch
-from franchise.kernels.turns import Turns, first_turns
+from franchise.kernels.turns import Turns
 from franchise.memory import copied_apart, zeros_apart
-from franchise.moves.blocks import (
-    STICKS,
-    WORDS,
-    CellLists,
-    Work,
-    break_sticks,
-    keep_cells,
-)
+from franchise.moves.blocks import STICKS, CellLists, Work, break_sticks, keep_cells
+from franchise.moves.gammas import Gammas, draw_fresh_gammas, gammas_of
 from franchise.state.weights import Weights
 
 CUSTOMERS = 64
 """Tables of cells with at most so many customers are drawn by inversion."""
 
 _BINS = 256
-_ACROSS = 64
-
-SURE = 5.0
-"""With so large a sum of the priors, the sum of their gammas cannot underflow."""
-
-LEAST_SHAPE = 0.001
-"""For smaller shapes even 2^16 intervals are too coarse."""
-
-
-class Gammas:
-    """Gamma(eta_w + n_kw) for all words and the topics listed, drawn by a part of a sweep."""
-
-    def __init__(self, statistics: Any, topics: np.ndarray, words_of: Callable[[int], np.ndarray]) -> None:
-        cuts = cut_categories(len(statistics.prior))
-        slots = statistics.counts.shape[1]
-        self.rows = np.empty((len(statistics.prior), slots), np.float32)  # zero for other topics
-        self._sums = np.empty((len(cuts) - 1, slots))
-        self._statistics, self._topics, self._words = statistics, topics, words_of(len(cuts) - 1)
-        is_vacant = np.ones(slots, np.bool_)
-        is_vacant[topics] = False
-        self._vacant = np.flatnonzero(is_vacant)
-        table = table_of(statistics.prior)
-        self.part = Part(self._by_word if table is None else lambda: self._by_table(table), cuts)
-
-    @property
-    def totals(self) -> np.ndarray:
-        """Sums over words, by topic."""
-        return self._sums.sum(axis=0)
-
-    def _by_word(self) -> Callable[[Turns], None]:
-        return lambda turns: draw_rows(
-            turns,
-            self._statistics.counts,
-            self._topics,
-            self._statistics.prior,
-            self._words,
-            self.rows,
-            self._sums,
-        )
-
-    def _by_table(self, table: Table) -> Callable[[Turns], None]:
-        batch = room_for_batch(self.rows.shape[1])
-        return lambda turns: draw_rows_by_table(
-            turns,
-            table.small,
-            self._statistics.counts,
-            table.whole,
-            self._vacant,
-            self._words,
-            batch,
-            self.rows,
-            self._sums,
-        )
-
-
-def gammas_of(work: Work, topics: np.ndarray) -> Gammas:
-    """The parameters of a sweep."""
-    return Gammas(
-        work.state.statistics,
-        topics,
-        lambda blocks: work.streams.words_of_blocks(WORDS, blocks).reshape(blocks, 4),
-    )
-
-
-class Table(NamedTuple):
-    """A table to draw gammas by: of the prior's whole part and what is left of it."""
-
-    whole: int
-    small: SmallGammas
-
-
-def table_of(prior: np.ndarray) -> Table | None:
-    """The table for a prior; None if words differ in it, or it is too small or a whole number."""
-    whole, shape = divmod(float(prior[0]), 1.0)
-    if np.ptp(prior) != 0.0 or shape < LEAST_SHAPE:
-        return None
-    return Table(int(whole), small_gammas(shape))
-
-
-def draw_prior_gammas(table: Table, count: int, rng: np.random.Generator) -> np.ndarray:
-    """So many gammas whose shape is the prior."""
-    rows = -(-count // _ACROSS)
-    drawn = np.empty((rows, _ACROSS), np.float32)
-    draw_rows_by_table(
-        first_turns(np.array([0, rows])),
-        table.small,
-        np.zeros((rows, _ACROSS), np.int32),
-        table.whole,
-        np.empty(0, np.int64),
-        rng.bit_generator.random_raw((1, 4)),
-        room_for_batch(_ACROSS),
-        drawn,
-        np.zeros((1, _ACROSS)),
-    )
-    return drawn.ravel()[:count].astype(np.float64)
-
-
-@lru_cache(maxsize=8)
-def small_gammas(shape: float) -> SmallGammas:
-    """The quantiles for one shape, LEAST_SHAPE to 1 (see `kernels.gammas`)."""
-    from scipy.special import gammaincinv
-
-    quantiles = gammaincinv(shape, np.arange(INTERVALS + 1) / INTERVALS)
-    quantiles[-1] = quantiles[-2] + 1.0  # not infinite; draws there are made anew
-    quantiles = quantiles.astype(np.float32)
-    last = max(INTERVALS - 96, int(np.searchsorted(quantiles, 0.5)))
-    first = 256 if shape > 0.2 else 0
-    return SmallGammas(shape, quantiles, float(quantiles[last]), float(quantiles[first]), first / INTERVALS)
 
 
 def _over_words(work: Work, function: Callable[[Turns], None]) -> None:
@@ -295,7 +177,7 @@ def _draw_fresh(
     rest = reaching_mass[-1] - reaching_mass[reached]
     probabilities = np.empty(0)
     if len(sticks):
-        probabilities = _fresh_gammas(prior[by_slice], sizes, rest, rng)
+        probabilities = draw_fresh_gammas(prior[by_slice], sizes, rest, rng)
         probabilities /= np.repeat(np.add.reduceat(probabilities, begins), sizes)
     return Fresh(
         heights=heights,
@@ -305,24 +187,6 @@ def _draw_fresh(
         ranks=ranks,
         probabilities=probabilities,
     )
-
-
-def _fresh_gammas(
-    prior: np.ndarray, sizes: np.ndarray, rest: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """Gammas, up to a factor for each topic, one topic after the other: of its first words, and of all the rest."""
-    ends = np.cumsum(sizes)
-    table = table_of(prior)
-    if table is not None and prior.sum() >= SURE:
-        gammas = draw_prior_gammas(table, int(ends[-1]), rng)
-        gammas[ends - 1] = rng.standard_gamma(rest)
-        return gammas
-    begins = ends - sizes
-    shapes = np.append(prior, 0.0)[np.arange(ends[-1]) - np.repeat(begins, sizes)]
-    shapes[ends - 1] = rest
-    logs = draw_log_gammas(shapes, rng)
-    logs[ends - 1] = np.where(rest > 0.0, logs[ends - 1], -np.inf)
-    return np.exp(logs - np.repeat(np.maximum.reduceat(logs, begins), sizes))
 
 
 def _sum_in_order(work: Work, densities: Densities, scale: np.ndarray, topics: np.ndarray) -> Order:

@@ -54,12 +54,8 @@ from franchise.moves.blocks import (
     raise_fault,
     take_vacant_slots,
 )
-from franchise.moves.categories import (
-    gammas_of,
-    lowest_slices,
-    sweep_settled_categories,
-    sweep_slices_categories,
-)
+from franchise.moves.categories import lowest_slices, sweep_settled_categories, sweep_slices_categories
+from franchise.moves.gammas import gammas_of
 from franchise.state.weights import Weights
 from franchise.streams import Streams
 from franchise.validation import check_positive

@@ -21,9 +21,10 @@ from franchise.families.base import Family
 from franchise.model import Model
 from franchise.moves.base import FINITE, Move, MoveReport, check_draws, check_sparse
 from franchise.moves.blocks import Work, drop_empty_topics
-from franchise.moves.categories import gammas_of, sweep_settled_categories
+from franchise.moves.categories import sweep_settled_categories
 from franchise.moves.concentrations import draw_concentrations
 from franchise.moves.documents import is_sparse, sweep_any
+from franchise.moves.gammas import gammas_of
 from franchise.state.cells import new_cell_tables
 from franchise.state.weights import Weights
 from franchise.streams import Streams
