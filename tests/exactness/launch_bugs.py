@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from franchise.kernels.launch import expected_tables, log_ratio_of_groups
 from franchise.moves import LaunchedSplits
 from franchise.moves.proposals import Proposal
 
@@ -23,14 +26,23 @@ class NoJacobian(Proposal):
         return super()._log_of_both(share, log_probability, log_swapped) + math.log(self.weight)
 
 
+class LaunchFromSides(Proposal):
+    """A launch of two topics to be merged that knows how they are split: it begins with their sides."""
+
+    def launch(self, scans, crowd):
+        super().launch(scans, crowd)
+        if not self.picked.is_split:
+            labels = self.state.topic_of_observation[self.members.observations]
+            self.launched = (labels == self.picked.second).astype(np.int64)
+            documents = np.arange(len(self.members.documents) - 1)
+            self.shapes = expected_tables(self.members, documents, self.whole, self.launched)
+
+
 class NoUrns(Proposal):
     """Documents left out of the ratio of priors."""
 
     def log_ratio(self, sides, share):
-        from franchise.kernels.launch import log_ratio_of_groups
-
-        whole = self.state.group_concentration * self.weight
-        groups = log_ratio_of_groups(self.members, sides, whole, self.concentrations(share))
+        groups = log_ratio_of_groups(self.members, sides, self.whole, self.concentrations(share))
         return super().log_ratio(sides, share) - float(groups)
 
 
@@ -49,6 +61,13 @@ class WithoutJacobian(LaunchedSplits):
 
 
 @dataclass(frozen=True)
+class WithLaunchFromSides(LaunchedSplits):
+    """See `LaunchFromSides`."""
+
+    proposal = LaunchFromSides
+
+
+@dataclass(frozen=True)
 class WithoutUrns(LaunchedSplits):
     """See `NoUrns`."""
 
@@ -59,22 +78,22 @@ class WithoutUrns(LaunchedSplits):
 class WithoutColours(LaunchedSplits):
     """The factor 1 / C forgotten."""
 
-    def log_ratio_of_picks(self, picked):
-        return super().log_ratio_of_picks(picked) + math.log(self.tries)
+    def log_ratio_of_picks(self, picked, colours):
+        return super().log_ratio_of_picks(picked, 1)
 
 
 @dataclass(frozen=True)
 class WithoutPicks(LaunchedSplits):
     """The factor 2 / (K + 1) forgotten."""
 
-    def log_ratio_of_picks(self, picked):
-        return -math.log(self.tries)
+    def log_ratio_of_picks(self, picked, colours):
+        return -math.log(colours)
 
 
 BUGS = [
     WithOneNaming(tries=1, scans=(1, 1)),
     WithoutJacobian(tries=1, scans=(1, 1)),
-    WithoutUrns(tries=1, scans=(1, 1)),
+    WithoutUrns(tries=1, scans=(1, 1), crowd=3),
     WithoutColours(tries=3, scans=(1, 1)),
     WithoutPicks(tries=1, scans=(1, 1)),
 ]

@@ -2,8 +2,15 @@
 
 A split shares the observations I of a topic out over two sides; a merge undoes it.  Both first draw a *launch*, a
 way of sharing I out that looks only at I itself, never at how it is split now; then one scan over the documents,
-whose probability is known, gives the proposal (algorithms page, section 7.1).  In a scan the topics' parameters are
-integrated out: a document's observations are weighed by what the sides hold of all other documents,
+whose probability is known, gives the proposal (algorithms page, section 7.1).
+
+A launch begins with a crowd: a sample of the documents is shared out over several provisional topics, by Gibbs
+sampling.  One of them is to be split off, side 1; all the others together are side 0.  (A blend of many topics is
+hardly better off as two blends of half of them; but to take one of them out of it pays at once.)  The documents
+that are not in the sample follow one by one.
+
+In a scan the topics' parameters are integrated out: a document's observations are weighed by what the sides hold of
+all other documents,
 
     A_i = f_0(x_i),   B_i = f_1(x_i),
 
@@ -27,12 +34,15 @@ import numpy as np
 
 from franchise.kernels import verbs
 from franchise.kernels.compile import helper, kernel, shared_helper
+from franchise.kernels.random import draw_from_weights
 from franchise.kernels.xoshiro import next_uniform
 
 PIECE = 32
 """The most observations of a document whose sides are drawn jointly."""
 
 UNION = 2
+
+_ROUNDS = 4
 
 
 class Members(NamedTuple):
@@ -128,8 +138,7 @@ def draw_piece(begin, size, left, right, urn, words, sides):
 def take_document(statistics, observations, members, document, sides):
     """Take the observations of a document out of their sides."""
     for place in range(members.documents[document], members.documents[document + 1]):
-        if sides[place] >= 0:
-            verbs.remove(statistics, observations, members.observations[place], sides[place])
+        verbs.remove(statistics, observations, members.observations[place], sides[place])
 
 
 @shared_helper
@@ -204,52 +213,115 @@ def shuffle(order, words):
         order[place], order[other] = order[other], order[place]
 
 
-@kernel
-def draw_launch(statistics, observations, members, concentrations, sample, scans, urn, words, launch):
-    """Share the observations out: two documents at random begin a side each, the others follow one by one.
+@helper
+def count_sample(members, documents, sample):
+    """How many of the documents, in their order, have so many observations."""
+    count, observations = 0, 0
+    while count < len(documents) and observations < sample:
+        document = documents[count]
+        observations += members.documents[document + 1] - members.documents[document]
+        count += 1
+    return count
 
-    They come in random order, each drawn given those before. When `sample` observations have a side, their
-    documents are scanned ``scans[0]`` times before others follow; in the end all documents are, ``scans[1]`` times.
-    `launch` comes as -1 everywhere and goes out with the sides.
+
+@kernel
+def draw_crowd(statistics, observations, members, documents, sample, concentration, scans, words, launch):
+    """Two sides for a sample of the documents, which are put in random order: how many are in it.
+
+    The statistics have a slot for each topic of the crowd, and come empty. One topic, picked uniformly from those
+    that have observations, becomes side 1. `launch` comes as -1 everywhere, and goes out with the sides.
     """
-    documents = len(members.documents) - 1
-    order = np.arange(documents)
-    shuffle(order, words)
-    verbs.clear(statistics, 0)
-    verbs.clear(statistics, 1)
-    shared_out, sampled = 0, False
-    for place in range(documents):
-        document = order[place]
-        begin, end = members.documents[document], members.documents[document + 1]
-        if documents > 1 and place < 2:
-            for member in range(begin, end):
-                launch[member] = place
-        else:
-            draw_document(statistics, observations, members, document, concentrations, urn, words, launch)
-        put_document(statistics, observations, members, document, launch)
-        shared_out += end - begin
-        if shared_out >= sample and not sampled:
-            sampled = True
-            scan(
-                statistics,
-                observations,
-                members,
-                order[: place + 1],
-                concentrations,
-                scans[0],
-                urn,
-                words,
-                launch,
-            )
-    if not sampled:
-        scan(statistics, observations, members, order, concentrations, scans[0], urn, words, launch)
-    scan(statistics, observations, members, order, concentrations, scans[1], urn, words, launch)
+    shuffle(documents, words)
+    sampled = count_sample(members, documents, sample)
+    share_out(statistics, observations, members, documents[:sampled], concentration, scans, words, launch)
+    split_off(len(concentration), words, launch)
+    return sampled
 
 
 @shared_helper
-def scan(statistics, observations, members, documents, concentrations, times, urn, words, launch):
-    """Draw the sides of some documents anew, one after the other, so many times."""
-    for _ in range(times):
+def share_out(statistics, observations, members, documents, concentration, scans, words, crowd):
+    """Share observations out over the topics of a crowd: one by one, given those before; then anew."""
+    slots = len(concentration)
+    in_document, prior_weights, weights = np.zeros(slots), np.zeros(slots), np.zeros(slots)
+    for times in range(scans + 1):
+        for document in documents:
+            begin, end = members.documents[document], members.documents[document + 1]
+            in_document[:] = 0.0
+            if times > 0:
+                for place in range(begin, end):
+                    in_document[crowd[place]] += 1.0
+            for place in range(begin, end):
+                index = members.observations[place]
+                if times > 0:
+                    in_document[crowd[place]] -= 1.0
+                    verbs.remove(statistics, observations, index, crowd[place])
+                for topic in range(slots):
+                    prior_weights[topic] = in_document[topic] + concentration[topic]
+                total = verbs.fill_topic_weights(
+                    statistics, observations, index, prior_weights, slots, weights
+                )
+                crowd[place] = draw_from_weights(weights, total, slots, next_uniform(words))
+                in_document[crowd[place]] += 1.0
+                verbs.add(statistics, observations, index, crowd[place])
+
+
+@shared_helper
+def split_off(slots, words, crowd):
+    """Side 1 for one topic of the crowd, side 0 for all others."""
+    occupied = np.zeros(slots, np.int64)
+    for topic in crowd:
+        if topic >= 0:
+            occupied[topic] = 1
+    left = int(next_uniform(words) * occupied.sum())
+    picked = 0
+    while occupied[picked] == 0 or left > 0:
+        left -= occupied[picked]
+        picked += 1
+    for place in range(len(crowd)):
+        if crowd[place] >= 0:
+            crowd[place] = np.int64(crowd[place] == picked)
+
+
+@kernel
+def expected_tables(members, documents, whole, sides):
+    """Tables that the two sides are expected to have in some documents, at least one each.
+
+    n customers at the concentration a: the sum of a / (a + i) over i = 0, ..., n - 1. The sides have
+    concentrations in proportion to their tables, `whole` in all: a few rounds from halves on.
+    """
+    left, right = 1.0, 1.0
+    for _ in range(_ROUNDS):
+        first, second = whole * (left / (left + right)), whole * (right / (left + right))
+        left, right = 0.0, 0.0
+        for document in documents:
+            ones, twos = 0, 0
+            for place in range(members.documents[document], members.documents[document + 1]):
+                if sides[place] == 0:
+                    left += first / (first + ones)
+                    ones += 1
+                else:
+                    right += second / (second + twos)
+                    twos += 1
+        left, right = max(left, 1.0), max(right, 1.0)
+    return left, right
+
+
+@kernel
+def draw_followers(
+    statistics, observations, members, documents, sampled, concentrations, scans, urn, words, launch
+):
+    """Sides for all documents, the first of which, so many, have theirs: the others follow one by one.
+
+    Then all documents are scanned so many times.
+    """
+    verbs.clear(statistics, 0)
+    verbs.clear(statistics, 1)
+    for place in range(len(documents)):
+        document = documents[place]
+        if place >= sampled:
+            draw_document(statistics, observations, members, document, concentrations, urn, words, launch)
+        put_document(statistics, observations, members, document, launch)
+    for _ in range(scans):
         for document in documents:
             take_document(statistics, observations, members, document, launch)
             draw_document(statistics, observations, members, document, concentrations, urn, words, launch)

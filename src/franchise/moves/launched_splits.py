@@ -46,21 +46,27 @@ _COLOURS = 2**31
 class LaunchedSplits(Move):
     """Try to split topics, or to merge two, from a launch drawn from their union.
 
-    View: weights. Exact for the HDP. A try costs, for a topic of n observations, scans * n times those it has in a
-    document. Parallel over tries. Conjugate families, and others that can propose parameters.
+    View: weights. Exact for the HDP. A try costs, for a topic of n observations, scans * crowd times n, or times a
+    sample of 50,000 if n is larger, and some passes over all n. Parallel over tries. Conjugate families, and others
+    that can propose parameters.
 
     Parameters
     ----------
-    tries : int
-        Colours C: each tries one split or merge in a step.
+    tries : int or None
+        Colours C: each tries one split or merge in a step. None goes by the number of observations in all: 4, and
+        one for every 2^18 of them if that is more, but at most 16.
     scans : (int, int) or None
-        Scans of a launch over a sample of the documents (10,000 observations), and over all. None goes by the
-        number of observations to be split: 20 over the sample; over all 2 where they are more than the sample,
-        and 1 where they are more than ten times as many.
+        Scans of a launch over the sample, and over all. None takes 10 over the sample; over all 2, or 1 where the
+        observations to be split are more than 100,000.
+    crowd : int or None
+        The number of provisional topics that a launch begins with. None draws a power of two for every try: 2, 4,
+        ..., up to one for every 50 observations to be split, but at most 64. (Families that are not conjugate have
+        launches without a crowd.)
     """
 
-    tries: int = 4
+    tries: int | None = None
     scans: tuple[int, int] | None = None
+    crowd: int | None = None
 
     views = (Weights,)
     needs_conjugacy = False
@@ -69,7 +75,10 @@ class LaunchedSplits(Move):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_integer("tries", self.tries, minimum=1)
+        if self.tries is not None:
+            check_integer("tries", self.tries, minimum=1)
+        if self.crowd is not None:
+            check_integer("crowd", self.crowd, minimum=2)
         for scans in self.scans or ():
             check_integer("scans", scans, minimum=0)
 
@@ -88,10 +97,9 @@ class LaunchedSplits(Move):
         rng = streams.generator(_COLOURS)
         if not model.family.conjugate and state.parameters is None:
             state.parameters = model.family.draw_parameters(state.statistics, state.capacity, rng)
-        colours = rng.integers(self.tries, size=state.capacity)
-        tries = [
-            _pick(state.occupied[colours[state.occupied] == colour], rng) for colour in range(self.tries)
-        ]
+        colours = self._colours(model)
+        colour_of = rng.integers(colours, size=state.capacity)[state.occupied]
+        tries = [_pick(state.occupied[colour_of == colour], rng) for colour in range(colours)]
         labels = state.topic_of_observation
 
         def make_worker() -> Callable[[int], Outcome | None]:
@@ -103,7 +111,7 @@ class LaunchedSplits(Move):
 
             return work
 
-        outcomes = engine.run_blocks(make_worker, self.tries)
+        outcomes = engine.run_blocks(make_worker, colours)
         for outcome in outcomes:
             if outcome is not None and outcome.accepted:
                 _carry_out(model, state, outcome)
@@ -115,7 +123,10 @@ class LaunchedSplits(Move):
         """Draw the launch and the proposal; decide."""
         kind = self.proposal if model.family.conjugate else self.drawn_proposal
         proposal = kind(model, state, labels, picked, rng)
-        proposal.launch(usual_scans(proposal.size) if self.scans is None else self.scans)
+        proposal.launch(
+            usual_scans(proposal.size) if self.scans is None else self.scans,
+            usual_crowd(proposal.size, rng) if self.crowd is None else self.crowd,
+        )
         if picked.is_split:
             sides, share, log_density = proposal.draw_split()
             if sides.min() == sides.max():
@@ -125,14 +136,17 @@ class LaunchedSplits(Move):
             share = float(state.topic_weights[picked.first]) / proposal.weight
             log_density = proposal.log_density(sides, share)
         log_ratio = proposal.log_ratio(sides, share) - log_density
-        log_ratio += self.log_ratio_of_picks(picked)
+        log_ratio += self.log_ratio_of_picks(picked, self._colours(model))
         accepted = math.log1p(-rng.random()) < (log_ratio if picked.is_split else -log_ratio)
         return Outcome(picked, accepted, proposal.members.observations, sides, share, proposal.proposed)
 
-    def log_ratio_of_picks(self, picked: Picked) -> float:
+    def _colours(self, model: Model) -> int:
+        return usual_tries(model.data.n_observations) if self.tries is None else self.tries
+
+    def log_ratio_of_picks(self, picked: Picked, colours: int) -> float:
         """Log of 2 / (K + 1) / C: the probability of picking the pair to merge, over that of the topic to split."""
         whole = picked.others + 1
-        return math.log(2.0 / (whole + 1)) - math.log(self.tries)
+        return math.log(2.0 / (whole + 1)) - math.log(colours)
 
 
 class Outcome(NamedTuple):
@@ -156,11 +170,20 @@ def _pick(topics: np.ndarray, rng: np.random.Generator) -> Picked | None:
     return Picked(int(first), int(second), len(topics) - 2)
 
 
+def usual_tries(observations: int) -> int:
+    """Tries in a step, by the number of all observations: on nothing that moves."""
+    return min(max(4, observations // 2**18), 16)
+
+
 def usual_scans(size: int) -> tuple[int, int]:
     """Scans of a launch: over the sample, over all; they depend on the union only, so a launch has one law."""
-    if size <= SAMPLE:
-        return 20, 0
-    return 20, 2 if size <= 10 * SAMPLE else 1
+    return 10, 2 if size <= 2 * SAMPLE else 1
+
+
+def usual_crowd(size: int, rng: np.random.Generator) -> int:
+    """Provisional topics of a launch: 2, 4, ..., as many as a union of this size may have, at random."""
+    most = min(max(2, size // 50), 64)
+    return int(2 ** rng.integers(1, most.bit_length()))
 
 
 def can_split(family: Family) -> bool:

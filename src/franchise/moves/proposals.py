@@ -23,8 +23,13 @@ from franchise.kernels.launch import PIECE, Members, Urn
 from franchise.model import Model
 from franchise.state.weights import Weights
 
-SAMPLE = 10_000
-"""A launch first finds two sides among documents with so many observations, before the others follow."""
+SAMPLE, PART = 50_000, 20
+"""A launch begins with documents that have so many observations, or the part of them all that is more."""
+
+
+def sample_of(size: int) -> int:
+    """How many of so many observations a launch begins with."""
+    return max(SAMPLE, size // PART)
 
 
 class Picked(NamedTuple):
@@ -55,7 +60,7 @@ class Proposal:
         topics = [picked.first] if picked.is_split else [picked.first, picked.second]
         self.weight = float(state.topic_weights[topics].sum())
         self.members = _members(labels, topics, model.data.offsets)
-        self.statistics = _sides_like(model.family, state)
+        self.statistics = _statistics_like(model.family, state, 3)  # two sides and their union
         self.urn = Urn(np.zeros((PIECE + 1, PIECE + 1)), np.zeros((PIECE, 2)), np.ones(2))
         self.words = rng.bit_generator.random_raw(4)
 
@@ -64,36 +69,45 @@ class Proposal:
         """Number of observations."""
         return len(self.members.observations)
 
+    @property
+    def whole(self) -> float:
+        """alpha beta_a."""
+        return self.state.group_concentration * self.weight
+
     def concentrations(self, share: float) -> np.ndarray:
         """alpha beta_b and alpha beta_c."""
-        whole = self.state.group_concentration * self.weight
-        return np.array([whole * share, whole * (1.0 - share)])
+        return np.array([self.whole * share, self.whole * (1.0 - share)])
 
-    def launch(self, scans: tuple[int, int]) -> None:
-        """Draw u: the sides of a launch."""
+    def launch(self, scans: tuple[int, int], crowd: int) -> None:
+        """Draw u: the sides of a launch, and the shapes of the share: the tables that they are expected to have."""
+        observations, whole = self.model.data.observations, self.whole
+        documents = np.arange(len(self.members.documents) - 1)
         self.launched = np.full(self.size, -1, np.int64)
-        kernels.draw_launch(
-            self.statistics,
-            self.model.data.observations,
+        sampled = kernels.draw_crowd(
+            _statistics_like(self.model.family, self.state, crowd),
+            observations,
             self.members,
-            self.concentrations(0.5),
-            SAMPLE,
-            (int(scans[0]), int(scans[1])),
+            documents,
+            sample_of(self.size),
+            np.full(crowd, whole / crowd),
+            int(scans[0]),
+            self.words,
+            self.launched,
+        )
+        left, right = kernels.expected_tables(self.members, documents[:sampled], whole, self.launched)
+        kernels.draw_followers(
+            self.statistics,
+            observations,
+            self.members,
+            documents,
+            sampled,
+            self.concentrations(left / (left + right)),
+            int(scans[1]),
             self.urn,
             self.words,
             self.launched,
         )
-        self.count_documents()
-
-    def count_documents(self) -> None:
-        """The shapes of the share: one more than the documents that the launch has on each side."""
-        begins = self.members.documents[:-1]
-        on_right = np.add.reduceat(self.launched, begins)
-        sizes = np.diff(self.members.documents)
-        self.shapes = (
-            1.0 + float(np.count_nonzero(on_right < sizes)),
-            1.0 + float(np.count_nonzero(on_right > 0)),
-        )
+        self.shapes = kernels.expected_tables(self.members, documents, whole, self.launched)
 
     def draw_split(self) -> tuple[np.ndarray, float, float]:
         """Sides, share of the weight, and the log density of both."""
@@ -144,8 +158,7 @@ class Proposal:
 
     def log_ratio(self, sides: np.ndarray, share: float) -> float:
         """The log of the posterior density of the split over that of the whole."""
-        whole = self.state.group_concentration * self.weight
-        groups = kernels.log_ratio_of_groups(self.members, sides, whole, self.concentrations(share))
+        groups = kernels.log_ratio_of_groups(self.members, sides, self.whole, self.concentrations(share))
         weights = math.log(self.state.top_concentration) - math.log(self.weight * share * (1.0 - share))
         return weights + float(groups) + self.log_ratio_of_marginals(sides)
 
@@ -157,7 +170,7 @@ class Proposal:
 class DrawnProposal(Proposal):
     """The same for families whose parameters cannot be integrated out."""
 
-    def launch(self, scans: tuple[int, int]) -> None:
+    def launch(self, scans: tuple[int, int], crowd: int) -> None:
         """Draw u: documents on random sides; then parameters given sides, and sides given parameters, in turn."""
         sizes = np.diff(self.members.documents)
         by_document = len(sizes) > 1
@@ -169,7 +182,8 @@ class DrawnProposal(Proposal):
         for _ in range(sum(scans)):
             self._draw(self._parameters_of_launch(), self.concentrations(0.5), self.launched)
         self.parameters = self._parameters_of_launch()
-        self.count_documents()
+        documents = np.arange(len(sizes))
+        self.shapes = kernels.expected_tables(self.members, documents, self.whole, self.launched)
 
     def _parameters_of_launch(self) -> Any:
         kernels.put_sides(self.statistics, self.model.data.observations, self.members, self.launched)
@@ -230,9 +244,9 @@ def _members(labels: np.ndarray, topics: list[int], offsets: np.ndarray) -> Memb
     return Members(indices, np.append(begins, len(indices)))
 
 
-def _sides_like(family: Family, state: Weights) -> Any:
-    """Empty statistics for two sides and their union, under the present prior."""
-    statistics = family.empty_statistics(3)
+def _statistics_like(family: Family, state: Weights, slots: int) -> Any:
+    """Empty statistics under the present prior."""
+    statistics = family.empty_statistics(slots)
     if family.learned_prior is not None:
         family.set_prior_value(statistics, family.prior_value(state.statistics))
     return statistics
