@@ -7,6 +7,7 @@ Parts:
            beside two processes that share nothing
   growth   how the time of a sweep goes with the number of topics and of words, and how memory does
   counts   counts in the thousands: time by cells, not by counts
+  splits   how many splits are accepted, and topics found a second, with and without a crowd in the launch
   ap       document completion on the AP corpus, prior 0.01, after a minute on two cores; also from 1 and 300 topics
   planted  100 planted topics in 5.5 million words, no number of topics given: what is found in two minutes on two
            cores, compilation excluded; from 1 and 300 topics beside it
@@ -25,6 +26,7 @@ import statistics
 import time
 import tracemalloc
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -39,6 +41,7 @@ from franchise.data.splits import halve_documents, hold_out_documents
 from franchise.diagnostics import document_completion
 from franchise.engines.threads import Threads
 from franchise.model import Model
+from franchise.moves import LaunchedSplits, in_turn
 from franchise.recipes import resolve
 from franchise.state import PreparedData, Weights
 
@@ -277,6 +280,45 @@ def describe_start(start: int | None) -> str:
     return "the default start" if start is None else f"{start} topic{'s' if start > 1 else ''}"
 
 
+def try_splits(name: str, corpus: fr.Corpus) -> None:
+    """Splits and merges alone, from a state that blends topics and from one that hardly does."""
+    family = fr.Categorical(corpus.vocabulary_size, 0.01)
+    model = model_of(corpus, family)
+    print(f"\nSplits and merges, {name}, prior 0.01, 400 tries on two cores, no sweeps between them:")
+    for start, warmup in ((30, 40), (None, 200)):
+        state = fit_sweeps(corpus, family, start, warmup).states[0]
+        for label, move in (("as usual", LaunchedSplits()), ("without a crowd", LaunchedSplits(crowd=2))):
+            chain = Chain(model, in_turn(move), state.copy(), seed=1, number=0, warmup=0, engine=Threads(2))
+            chain.apply(move, 0)  # compiled
+            chain.state, totals = state.copy(), Counter()
+            begun = time.perf_counter()
+            for _ in range(100):
+                chain.sweeps += 1
+                totals.update(chain.apply(move, 0).values)
+            took = time.perf_counter() - begun
+            print(
+                f"  {state.topic_count} topics, {label}: {totals['launch_splits']:.0f} of "
+                f"{totals['launch_split_tries']:.0f} splits accepted, {totals['launch_merges']:.0f} of "
+                f"{totals['launch_merge_tries']:.0f} merges, in {took:.1f} s: "
+                f"{(chain.state.topic_count - state.topic_count) / took:.1f} topics found a second"
+            )
+
+
+def fit_sweeps(corpus: fr.Corpus, family: fr.Family, start: int | None, sweeps: int) -> fr.Posterior:
+    """What "parallel" has after so many sweeps."""
+    return fr.sample(
+        corpus,
+        family,
+        sampler="parallel",
+        start=start,
+        warmup=sweeps,
+        draws=1,
+        chains=1,
+        seed=0,
+        progress=False,
+    )
+
+
 def complete_ap(name: str, corpus: fr.Corpus) -> None:
     """Perplexity of held-out halves after a minute."""
     train, held_out = hold_out_documents(corpus)
@@ -339,7 +381,7 @@ def true_perplexity(planted: fr.synthetic.Planted, held_out: fr.Corpus) -> float
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", help="folder with the AP corpus in ap/ (or set FRANCHISE_DATA)")
-    parts = ("speed", "growth", "counts", "ap", "planted")
+    parts = ("speed", "growth", "counts", "splits", "ap", "planted")
     parser.add_argument("--part", nargs="+", choices=parts, default=parts, help="which parts to run")
     arguments = parser.parse_args()
     name, corpus = load_corpus(arguments.data)
@@ -350,6 +392,8 @@ def main() -> None:
         show_growth(corpus)
     if "counts" in arguments.part:
         sweep_counts()
+    if "splits" in arguments.part:
+        try_splits(name, corpus)
     if "ap" in arguments.part:
         complete_ap(name, corpus)
     if "planted" in arguments.part:
