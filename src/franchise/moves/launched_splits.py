@@ -55,7 +55,7 @@ class LaunchedSplits(Move):
     ----------
     tries : int or None
         Colours C: each tries one split or merge in a step. None goes by the number of observations in all: 4, and
-        one for every 2^18 of them if that is more, but at most 16.
+        one for every 2^20 of them if that is more, but at most 16.
     scans : (int, int) or None
         Scans of a launch over the sample, and over all. None takes 10 over the sample; over all 2, or 1 where the
         observations to be split are more than 100,000.
@@ -173,7 +173,7 @@ def _pick(topics: np.ndarray, rng: np.random.Generator) -> Picked | None:
 
 def usual_tries(observations: int) -> int:
     """Tries in a step, by the number of all observations: on nothing that moves."""
-    return min(max(4, observations // 2**18), 16)
+    return min(max(4, observations // 2**20), 16)
 
 
 def usual_scans(size: int) -> tuple[int, int]:
