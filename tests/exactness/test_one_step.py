@@ -41,7 +41,7 @@ MOVES = {
     "documents": DocumentSweep(),
     "documents sparse": DocumentSweep(sparse=True),
     "documents by low slices": DocumentSweep(cutoff=0.05, sparse=True),
-    "launched splits": in_turn(*[LaunchedSplits(tries=1, scans=(1, 1), crowd=4)] * 3),
+    "launched splits": in_turn(*[LaunchedSplits(tries=1, scans=(1, 1), crowd=4)] * 2),
     "launched splits in colours": LaunchedSplits(tries=3, scans=(0, 0)),
     "settled": SettledSweep(frozen=0.3),
     "settled sparse": SettledSweep(frozen=0.3, sparse=True),
@@ -217,14 +217,14 @@ def test_planted_bugs_in_blocked_sweeps_are_caught(bug):
 @pytest.mark.parametrize("bug", launch_bugs.BUGS, ids=lambda bug: type(bug).__name__)
 def test_planted_bugs_in_launched_splits_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
-        fr.check_move(in_turn(*[bug] * 8), alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
+        fr.check_move(in_turn(*[bug] * 8), alpha=1.0, gamma=2.0, repetitions=size(8_000), seed=6)
 
 
 def test_a_launch_that_knows_the_sides_is_caught():
     """Counts, for which what a launch says counts for more than for three words."""
     move = in_turn(*[launch_bugs.WithLaunchFromSides(tries=1, scans=(1, 1))] * 8)
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
-        fr.check_move(move, fr.Poisson(1.0, 0.1), alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
+        fr.check_move(move, fr.Poisson(1.0, 0.1), alpha=1.0, gamma=2.0, repetitions=size(8_000), seed=6)
 
 
 def test_launched_splits_of_documents_in_pieces(monkeypatch):
@@ -232,7 +232,7 @@ def test_launched_splits_of_documents_in_pieces(monkeypatch):
     for name in ("draw_followers", "draw_sides", "score_sides"):
         monkeypatch.setattr(launch, name, mutated(launch, name, ("PIECE = 32", "PIECE = 2")))
     move = in_turn(*[LaunchedSplits(tries=1, scans=(1, 1))] * 3)
-    fr.check_move(move, alpha=1.3, gamma=0.8, repetitions=size(16_000), seed=1)
+    fr.check_move(move, alpha=1.3, gamma=0.8, repetitions=size(8_000), seed=1)
 
 
 def test_lost_weight_is_caught_by_the_recount():

@@ -6,7 +6,6 @@ from franchise.moves.compose import at_random, during_first, during_warmup, ever
 from franchise.moves.concentrations import Concentrations, EvenWeights, TopicWeights
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
-from franchise.moves.dissolve import DissolveBlends
 from franchise.moves.documents import DocumentSweep, SettledSweep
 from franchise.moves.finite import FiniteConcentrations, FiniteSweep
 from franchise.moves.launched_splits import LaunchedSplits
@@ -19,7 +18,6 @@ __all__ = [
     "Concentrations",
     "CrfGibbs",
     "DirectAssignment",
-    "DissolveBlends",
     "DocumentSweep",
     "EvenWeights",
     "FiniteConcentrations",

@@ -5,9 +5,8 @@ from typing import Any
 from franchise.model import Model
 from franchise.moves.base import Move
 from franchise.moves.blocked import CellSweep
-from franchise.moves.compose import Composed, at_random, during_warmup, every, in_turn
+from franchise.moves.compose import Composed, at_random, during_warmup, in_turn
 from franchise.moves.concentrations import EvenWeights
-from franchise.moves.dissolve import DissolveBlends
 from franchise.moves.documents import DocumentSweep, SettledSweep
 from franchise.moves.launched_splits import LaunchedSplits, can_split
 from franchise.recipes.base import FromSample, Recipe, moves_above_topics, repeated_if_tiny
@@ -43,8 +42,7 @@ def moves_by_observations(model: Model) -> list[Move | Composed]:
     """The moves where observations are drawn one by one.
 
     Most sweeps are settled ones, which are quick and let small topics grow; one in sixteen opens and closes topics.
-    The warm-up begins with even weights, then tries splits and merges in every sweep; later one in 32 does. In its
-    middle, blends are dissolved now and then.
+    The warm-up begins with even weights, then tries splits and merges in every sweep; later one in 32 does.
     """
     above = moves_above_topics(model, in_weights_view=True)
     splits = can_split(model.family)
@@ -60,7 +58,6 @@ def moves_by_observations(model: Model) -> list[Move | Composed]:
         *(tried if splits else []),
         *above,
         during_warmup(EvenWeights(), (0.0, EVEN)),
-        *([every(10, during_warmup(DissolveBlends(), (EVEN, 0.75)))] if model.family.sparse else []),
     ]
 
 
