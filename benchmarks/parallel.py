@@ -41,7 +41,7 @@ from franchise.data.splits import halve_documents, hold_out_documents
 from franchise.diagnostics import document_completion
 from franchise.engines.threads import Threads
 from franchise.model import Model
-from franchise.moves import LaunchedSplits, in_turn
+from franchise.moves import Concentrations, LaunchedSplits, SettledSweep, in_turn
 from franchise.recipes import resolve
 from franchise.state import PreparedData, Weights
 
@@ -285,8 +285,18 @@ def try_splits(name: str, corpus: fr.Corpus) -> None:
     family = fr.Categorical(corpus.vocabulary_size, 0.01)
     model = model_of(corpus, family)
     print(f"\nSplits and merges, {name}, prior 0.01, 400 tries on two cores, no sweeps between them:")
-    for start, warmup in ((30, 40), (None, 200)):
-        state = fit_sweeps(corpus, family, start, warmup).states[0]
+    for start, sampler in ((30, [SettledSweep(), Concentrations()]), (None, "parallel")):
+        state = fr.sample(
+            corpus,
+            family,
+            sampler=sampler,
+            start=start,
+            warmup=150,
+            draws=1,
+            chains=1,
+            seed=0,
+            progress=False,
+        ).states[0]
         for label, move in (("as usual", LaunchedSplits()), ("without a crowd", LaunchedSplits(crowd=2))):
             chain = Chain(model, in_turn(move), state.copy(), seed=1, number=0, warmup=0, engine=Threads(2))
             chain.apply(move, 0)  # compiled
@@ -302,21 +312,6 @@ def try_splits(name: str, corpus: fr.Corpus) -> None:
                 f"{totals['launch_merge_tries']:.0f} merges, in {took:.1f} s: "
                 f"{(chain.state.topic_count - state.topic_count) / took:.1f} topics found a second"
             )
-
-
-def fit_sweeps(corpus: fr.Corpus, family: fr.Family, start: int | None, sweeps: int) -> fr.Posterior:
-    """What "parallel" has after so many sweeps."""
-    return fr.sample(
-        corpus,
-        family,
-        sampler="parallel",
-        start=start,
-        warmup=sweeps,
-        draws=1,
-        chains=1,
-        seed=0,
-        progress=False,
-    )
 
 
 def complete_ap(name: str, corpus: fr.Corpus) -> None:
