@@ -179,7 +179,11 @@ class Settled:
     def __init__(self, work: Work, log_rest: float) -> None:
         self._work, self._log_rest = work, log_rest
         self._found: list[np.ndarray] = []
-        self.part = Part(self._make_worker, work.cuts)
+
+    @property
+    def part(self) -> Part:
+        """What finds them."""
+        return Part(self._make_worker, self._work.cuts)
 
     def heights(self) -> np.ndarray:
         """1 for settled topics, 0 for others, by slot."""

@@ -38,8 +38,13 @@ class Gammas:
         is_vacant = np.ones(slots, np.bool_)
         is_vacant[topics] = False
         self._vacant = np.flatnonzero(is_vacant)
-        table = table_of(statistics.prior)
-        self.part = Part(self._by_word if table is None else lambda: self._by_table(table), cuts)
+        self._cuts = cuts
+
+    @property
+    def part(self) -> Part:
+        """What draws them. (Made anew, as it must not be kept by what it keeps: the rows would outlive a sweep.)"""
+        table = table_of(self._statistics.prior)
+        return Part(self._by_word if table is None else lambda: self._by_table(table), self._cuts)
 
     @property
     def totals(self) -> np.ndarray:
