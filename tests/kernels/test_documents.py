@@ -66,8 +66,7 @@ def swept(sweep) -> np.ndarray:
     capacity = len(CONCENTRATIONS)
     cells = Cells(
         *np.zeros((2, len(labels)), np.int32),
-        np.zeros(1, np.int64),
-        np.zeros(1, np.int64),
+        *np.zeros((3, 1), np.int64),
         *np.zeros((2, capacity + 2), np.int64),
     )
     words = np.random.default_rng(7).integers(0, 2**63, (1, 3, 4), dtype=np.uint64)

@@ -42,8 +42,8 @@ def test_a_launch_is_what_the_topic_asks_for(monkeypatch):
     assert (first == 10).all()
     np.testing.assert_array_equal(second, np.where(size <= 1000, 2, 1))
     assert len(set(second.tolist())) == 2
-    assert {2, 4, 8, 16} <= set(crowd.tolist()) <= {2, 4, 8, 16, 32, 64}
-    assert (crowd <= np.maximum(2, size // 50)).all()
+    assert {2, 4, 8} <= set(crowd.tolist()) <= {2, 4, 8, 16, 32, 64}
+    assert (crowd <= np.maximum(2, size // 100)).all()
 
 
 def test_settings_are_kept_to():

@@ -35,11 +35,12 @@ from franchise.kernels.xoshiro import next_gap, next_uniform
 
 
 class Cells(NamedTuple):
-    """What a sweep says of the cells (document, topic), those of a block listed where its observations begin."""
+    """What a sweep says of the cells (document, topic), a list for each block."""
 
-    customers: np.ndarray  # int32 (N,): n_jk
-    tables: np.ndarray  # int32 (N,): m_jk
+    customers: np.ndarray  # int32, room for all: n_jk
+    tables: np.ndarray  # int32: m_jk
     filled: np.ndarray  # int64 (1,): the end of the list at hand
+    begins: np.ndarray  # int64 (B,): where the list of each block begins
     ends: np.ndarray  # int64 (B,): the end of the list of each block
     customers_per_topic: np.ndarray  # int64, by slot
     tables_per_topic: np.ndarray  # int64, by slot
@@ -279,7 +280,7 @@ def sweep_settled(turns, densities, observations, offsets, labels, shared, log_r
     block = take_turn(turns)
     while block >= 0:
         groups = turns.cuts[block], turns.cuts[block + 1]
-        cells.filled[0] = offsets[groups[0]]
+        cells.filled[0] = cells.begins[block]
         own = words[block].copy()
         sweep_settled_block(
             densities, observations, offsets, groups, labels, shared, log_rest, own, live, cells
@@ -453,7 +454,7 @@ def sweep_slices(turns, densities, observations, offsets, labels, order, fresh, 
     block = take_turn(turns)
     while block >= 0:
         groups = turns.cuts[block], turns.cuts[block + 1]
-        cells.filled[0] = offsets[groups[0]]
+        cells.filled[0] = cells.begins[block]
         own = words[block].copy()
         sweep_slices_block(densities, observations, offsets, groups, labels, order, fresh, own, live, cells)
         cells.ends[block] = cells.filled[0]

@@ -101,11 +101,12 @@ def expected_unseen(model: Model, state: Weighted) -> float:
 
 
 class CellLists:
-    """The cells of all blocks, each listed where its observations begin; workers have their own sums by topic."""
+    """The cells of all blocks, with room for as many as there can be; workers have their own sums by topic."""
 
     def __init__(self, work: Work, slots: int) -> None:
-        self._begins = work.offsets[work.cuts[:-1]]
-        self._lists = np.empty((2, work.data.n_observations), np.int32)  # most of it is never touched
+        room = np.append(0, np.cumsum(np.minimum(np.diff(work.data.offsets), slots)))
+        self._begins = room[work.cuts[:-1]]
+        self._lists = np.empty((2, int(room[-1])), np.int32)
         self._ends = np.empty(work.blocks, np.int64)
         self._slots = slots
         self._rooms: list[Cells] = []
@@ -114,7 +115,9 @@ class CellLists:
         """What a worker writes to."""
         customers, tables = self._lists
         filled, customers_per_topic, tables_per_topic = rows_apart(3, self._slots, np.int64)
-        room = Cells(customers, tables, filled, self._ends, customers_per_topic, tables_per_topic)
+        room = Cells(
+            customers, tables, filled, self._begins, self._ends, customers_per_topic, tables_per_topic
+        )
         self._rooms.append(room)
         return room
 

@@ -210,7 +210,7 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
         scratch, cells = zeros_apart((3, limit)), lists.room()
 
         def sweep(block: int) -> None:
-            cells.filled[0] = work.range_of(block)[0]
+            cells.filled[0] = cells.begins[block]
             fault = kernels.sweep_any(
                 parameters,
                 work.data.observations,

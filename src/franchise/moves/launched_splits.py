@@ -61,7 +61,7 @@ class LaunchedSplits(Move):
         observations to be split are more than 100,000.
     crowd : int or None
         The number of provisional topics that a launch begins with. None draws a power of two for every try: 2, 4,
-        ..., up to one for every 50 observations to be split, but at most 64. (Families that are not conjugate have
+        ..., up to one for every 100 observations to be split, but at most 64. (Families that are not conjugate have
         launches without a crowd.)
     """
 
@@ -183,7 +183,7 @@ def usual_scans(size: int) -> tuple[int, int]:
 
 def usual_crowd(size: int, rng: np.random.Generator) -> int:
     """Provisional topics of a launch: 2, 4, ..., as many as a union of this size may have, at random."""
-    most = min(max(2, size // 50), 64)
+    most = min(max(2, size // 100), 64)
     return int(2 ** rng.integers(1, most.bit_length()))
 
 
