@@ -201,6 +201,7 @@ def bytes_a_word(corpus: fr.Corpus) -> float:
     family = fr.Categorical(corpus.vocabulary_size, 0.1)
     model = model_of(corpus, family)
     _ = model.category_index
+    compile_first(corpus, family)
     gc.collect()
     tracemalloc.start()
     labels = np.random.default_rng(0).integers(100, size=corpus.n_tokens, dtype=np.int32)
