@@ -143,6 +143,20 @@ def test_sparse_sweep_of_the_finite_model():
     fr.check_move(FiniteSweep(4, sparse=True), alpha=0.5, gamma=3.0, repetitions=size(12_000), seed=2)
 
 
+@pytest.mark.parametrize("prior", [0.05, [0.02, 0.1, 0.05]], ids=["one prior", "priors of their own"])
+def test_sparse_sweep_of_the_finite_model_with_empty_topics_whose_gammas_underflow(prior):
+    family = fr.Categorical(3, prior)
+    settings = {"alpha": 1.3, "gamma": 3.0, "repetitions": size(12_000), "seed": 2}
+    fr.check_move(FiniteSweep(4, sparse=True), family, [0, 1, 1, 0, 2, 1], GROUPS, **settings)
+
+
+@pytest.mark.parametrize("move", [DocumentSweep(sparse=True), SettledSweep(frozen=0.3, sparse=True)])
+def test_sparse_sweeps_with_priors_of_their_own(move):
+    family = fr.Categorical(3, [0.02, 1.4, 0.3])
+    settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": size(12_000), "seed": 2}
+    fr.check_move(move, family, [0, 1, 1, 0, 2, 1], GROUPS, **settings)
+
+
 def test_the_finite_model_is_not_the_hdp():
     class Claims(FiniteSweep):
         exact_for = "HDP"

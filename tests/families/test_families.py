@@ -9,6 +9,8 @@ import pytest
 from scipy import sparse, stats
 
 from franchise.checks.family import check_family
+from franchise.data.corpus import Corpus
+from franchise.errors import InputError
 from franchise.families import (
     FAMILIES,
     Bernoulli,
@@ -286,3 +288,11 @@ def test_likelihood_as_a_function_of_the_prior(kind):
         family.set_prior_value(statistics, prior)
         expected = sum(verbs.log_marginal(statistics, topic) for topic in range(2))
         assert log_likelihood(prior) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_prior_by_frequency_goes_with_the_words_of_a_corpus():
+    corpus = Corpus.from_tokens([["a", "b", "a"], ["a"]])
+    family = Categorical.by_frequency(corpus, mass=10.0)
+    np.testing.assert_allclose(family.prior, [10.0 * 3.5 / 5.0, 10.0 * 1.5 / 5.0])
+    with pytest.raises(InputError, match="mass must be a positive"):
+        Categorical.by_frequency(corpus, mass=0.0)

@@ -9,7 +9,7 @@ from scipy import stats
 
 from franchise.checks.statistics import SMALLEST_P
 from franchise.engines import Threads
-from franchise.kernels.gammas import TAIL, draw_rows, next_below, next_normal, read_quantiles
+from franchise.kernels.gammas import NEGLIGIBLE, TAIL, draw_rows, next_below, next_normal, read_quantiles
 from franchise.kernels.turns import first_turns
 from franchise.kernels.xoshiro import next_gap, next_uniform, next_word
 from franchise.moves import gammas as parameters
@@ -92,10 +92,10 @@ def test_gammas_have_their_distribution(monkeypatch, by_table, prior, count):
     assert (out[:, 100] == 0.0).all()
     drawn = out[:, :100].ravel().astype(float)
     quantiles = stats.gamma.cdf(drawn, prior + count)
-    least = stats.gamma.cdf(1e-30, prior + count)  # below it single precision ends
+    least = stats.gamma.cdf(NEGLIGIBLE, prior + count)
     if least > 0.0:
-        assert stats.binomtest(int((drawn < 1e-30).sum()), len(drawn), least).pvalue > SMALLEST_P
-        quantiles = (quantiles[drawn >= 1e-30] - least) / (1.0 - least)
+        assert stats.binomtest(int((drawn < NEGLIGIBLE).sum()), len(drawn), least).pvalue > SMALLEST_P
+        quantiles = (quantiles[drawn >= NEGLIGIBLE] - least) / (1.0 - least)
     assert stats.kstest(quantiles, "uniform").pvalue > SMALLEST_P
 
 
@@ -118,15 +118,24 @@ def test_normals_are_normal_even_in_the_tails():
 
 
 def test_words_with_priors_of_their_own():
-    prior = np.array([0.2, 1.7, 3.0])
-    counts = np.zeros((3, 40_000), np.int32)
-    out = np.zeros((3, 40_000), np.float32)
+    prior = np.array([0.2, 1.7, 3.0, 0.01, 0.0005, 0.93])
+    counts = np.zeros((6, 40_000), np.int32)
+    counts[:, ::2] = np.arange(6)[:, None]
+    out = np.zeros((6, 40_000), np.float32)
     totals = np.zeros((1, 40_000))
-    turns = first_turns(np.array([0, 3]))
+    turns = first_turns(np.array([0, 6]))
     draw_rows(turns, counts, np.arange(40_000), prior, words(5).reshape(1, 4), out, totals)
     np.testing.assert_allclose(totals[0], out.sum(axis=0), rtol=1e-5)
     for row, shape in enumerate(prior):
-        assert stats.kstest(out[row], stats.gamma(shape).cdf).pvalue > SMALLEST_P
+        for count, drawn in ((row, out[row, ::2]), (0, out[row, 1::2])):
+            law = stats.gamma(shape + count)
+            told, below = drawn[drawn > 0.0], law.cdf(NEGLIGIBLE)
+            assert stats.binomtest(len(told), len(drawn), 1.0 - below).pvalue > SMALLEST_P
+            conditional = stats.kstest(
+                told, lambda x, law=law, below=below: (law.cdf(x) - below) / (1.0 - below)
+            )
+            assert conditional.pvalue > SMALLEST_P
+            assert told.min() > 0.99 * NEGLIGIBLE
 
 
 def test_tables_are_not_used_where_they_would_be_coarse_or_words_differ():

@@ -34,13 +34,19 @@ def hold_out_documents(corpus: Corpus, every: int = 10, seed: int = 0) -> tuple[
     train, held_out : Corpus
         Over the same vocabulary, documents in the order of the corpus.
     """
+    held = choose_documents(corpus, every, seed)
+    return corpus.subset(~held), corpus.subset(held)
+
+
+def choose_documents(corpus: Corpus, every: int = 10, seed: int = 0) -> np.ndarray:
+    """The documents that `hold_out_documents` holds out, as flags (n_documents,)."""
     every = check_integer("every", every, minimum=2)
     if corpus.n_documents < 2:
         raise InputError("corpus must have at least two documents to hold one out; got 1.")
     shuffled = seeded_generator(seed).permutation(corpus.n_documents)
     held = np.zeros(corpus.n_documents, dtype=bool)
     held[shuffled[::every]] = True
-    return corpus.subset(~held), corpus.subset(held)
+    return held
 
 
 def halve_documents(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:

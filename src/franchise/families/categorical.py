@@ -18,7 +18,7 @@ the chain (`moves.TopicPrior`).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,10 @@ from franchise.kernels.dirichlet import (
     restore_bench,
     sum_of,
 )
-from franchise.validation import describe
+from franchise.validation import check_positive, describe
+
+if TYPE_CHECKING:
+    from franchise.data.corpus import Corpus
 
 
 class CategoricalStatistics(NamedTuple):
@@ -65,6 +68,27 @@ class Categorical(DirichletPrior, Family):
         The Dirichlet prior eta of a topic: one number for all categories, one for each, or a Gamma prior to
         learn a common number (traced as ``"prior"``).
     """
+
+    @classmethod
+    def by_frequency(cls, corpus: Corpus, mass: float = 200.0) -> Categorical:
+        """A prior that goes with the words of a corpus: topics are expected to have common words in common.
+
+            eta_w = mass (n_w + 1/2) / (N + V / 2)
+
+        for words that occur n_w times among N.  Under a prior that is the same for all words, common words that
+        belong to many topics are gathered in topics of their own, and small topics go without; this one leaves them
+        where they were.  Use it where common words have not been removed.  It is taken from the data, so it is not
+        a prior in the strict sense; what is sampled is the posterior under it, exactly.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            The words.
+        mass : float
+            The sum of eta_w: how many words the prior weighs as much as.
+        """
+        counts = np.bincount(corpus.observations, minlength=corpus.vocabulary_size) + 0.5
+        return cls(corpus.vocabulary_size, check_positive("mass", mass) * counts / counts.sum())
 
     Statistics = CategoricalStatistics
     Parameters = CategoricalParameters

@@ -12,7 +12,9 @@ are made anew, by rejection, and by the power series of the distribution functio
 
 Words with etas of their own use Ahrens & Dieter's algorithm GS (Computing 12, 1974) cell by cell:  with
 b = 1 + eta / e and p uniform on (0, b),  x = p^(1 / eta) if p <= 1, accepted with probability exp(-x);  else
-x = -log((b - p) / eta), accepted with probability x^(eta - 1).
+x = -log((b - p) / eta), accepted with probability x^(eta - 1).  Where eta is small nearly all draws are below
+1e-12, by far: these are passed over and left at zero, as many at a time as a geometric draw says; the others are
+drawn given that they are not below (p uniform on (1e-12^eta, b)).
 """
 
 from __future__ import annotations
@@ -24,10 +26,13 @@ import numpy as np
 
 from franchise.kernels.compile import helper, kernel, shared_helper
 from franchise.kernels.turns import take_turn
-from franchise.kernels.xoshiro import fill_words, next_uniform, next_word, stepped, uniform_of
+from franchise.kernels.xoshiro import fill_words, next_gap, next_uniform, next_word, stepped, uniform_of
 from franchise.memory import zeros_apart
 
 INTERVALS = 2**16
+
+NEGLIGIBLE = 1e-12
+"""Draws below it are as good as zero: a topic with no other draws for a word has a sum of order one."""
 
 
 class SmallGammas(NamedTuple):
@@ -66,11 +71,11 @@ def next_exponential(words):
 
 
 @shared_helper
-def next_small_gamma(words, shape):
-    """Gamma(shape), 0 < shape < 1, from the beginning."""
+def next_small_gamma(words, shape, least):
+    """Gamma(shape), 0 < shape < 1, given that it is not below least^(1 / shape); from the beginning."""
     bound = 1.0 + shape / math.e
     while True:
-        position = bound * next_uniform(words)
+        position = least + (bound - least) * next_uniform(words)
         if position <= 1.0:
             value = position ** (1.0 / shape)
             if next_exponential(words) > value:
@@ -335,10 +340,26 @@ def draw_rows(turns, counts, topics, prior, words, out, totals):
         own, sums = words[block].copy(), np.zeros(out.shape[1])
         for row in range(turns.cuts[block], turns.cuts[block + 1]):
             out[row] = 0.0
-            for column in range(len(topics)):
-                topic = topics[column]
-                shape = prior[row] + counts[row, topic]
-                out[row, topic] = next_gamma(own, shape) if shape >= 1.0 else next_small_gamma(own, shape)
+            draw_row(counts[row], topics, prior[row], own, out[row])
+            for topic in topics:
                 sums[topic] += out[row, topic]
         totals[block] = sums
         block = take_turn(turns)
+
+
+@shared_helper
+def draw_row(counts, topics, shape, words, out):
+    """The draws of one word; those that would be negligible stay as they are."""
+    least, log_negligible = 0.0, -math.inf
+    if shape < 1.0:
+        least = NEGLIGIBLE**shape
+        log_negligible = math.log(least) - math.lgamma(shape + 1.0)
+    passed = next_gap(words, log_negligible)
+    for topic in topics:
+        if counts[topic] > 0 or shape >= 1.0:
+            out[topic] = next_gamma(words, shape + counts[topic])
+        elif passed > 0:
+            passed -= 1
+        else:
+            out[topic] = next_small_gamma(words, shape, least)
+            passed = next_gap(words, log_negligible)

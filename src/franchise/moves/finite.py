@@ -30,7 +30,7 @@ from franchise.state.weights import Weights
 from franchise.streams import Streams
 from franchise.validation import check_integer
 
-_WEIGHTS = 2**31
+_WEIGHTS, _EMPTY = 2**31, 2**31 + 1
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ class FiniteSweep(Move):
         if is_sparse(self.sparse, model):
             gammas = gammas_of(work, slots)
             engine.run_parts(gammas.part)
+            gammas.redraw_prior(slots[state.observations_per_topic[slots] == 0], streams.generator(_EMPTY))
             sweep_settled_categories(work, gammas, heights, log_rest=0.0)
         else:
             sweep_any(work, heights, log_rest=0.0)

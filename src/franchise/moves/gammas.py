@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.blocks import Part, cut_categories
-from franchise.draws import draw_log_gammas
+from franchise.draws import draw_dirichlets, draw_log_gammas
 from franchise.kernels.gammas import INTERVALS, SmallGammas, draw_rows, draw_rows_by_table, room_for_batch
 from franchise.kernels.turns import Turns, first_turns
 from franchise.moves.blocks import WORDS, Work
@@ -50,6 +50,15 @@ class Gammas:
     def totals(self) -> np.ndarray:
         """Sums over words, by topic."""
         return self._sums.sum(axis=0)
+
+    def redraw_prior(self, topics: np.ndarray, rng: np.random.Generator) -> None:
+        """Draw topics without observations anew, as Dirichlets, where the sums of their gammas could underflow."""
+        prior = self._statistics.prior
+        if prior.sum() < SURE:
+            drawn = np.exp(draw_dirichlets(np.tile(prior, (len(topics), 1)), rng))
+            self.rows[:, topics] = drawn.T
+            self._sums[:, topics] = 0.0
+            self._sums[0, topics] = drawn.sum(axis=1)
 
     def _by_word(self) -> Callable[[Turns], None]:
         return lambda turns: draw_rows(
