@@ -34,10 +34,11 @@ class BlockTables(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for two numbers a topic, and for lists of observations."""
+    """Room for some numbers a topic, and for lists of observations."""
 
     prior_weights: np.ndarray  # float64 (limit,)
     weights: np.ndarray  # float64 (limit,)
+    admitted: np.ndarray  # int64 (limit,): topics above a slice
     by_table: np.ndarray  # int64 (n,): observations of the block, by table
     ends: np.ndarray  # int64 (T,): where those of each table end
 
@@ -67,16 +68,21 @@ def list_by_table(tables, scratch):
 def draw_topic_of_table(parameters, observations, members, begin, least, topic_weights, scratch, uniform):
     """A topic for all observations of a table together, over the topics of at least this weight; -1 = a fault."""
     limit = len(topic_weights)
-    largest = -math.inf
+    admitted = 0
     for topic in range(limit):
         scratch.prior_weights[topic] = 0.0
+        scratch.weights[topic] = 0.0
         if topic_weights[topic] >= least:
-            total = 0.0
-            for place in members:
-                total += verbs.log_density(parameters, observations, begin + place, topic)
             scratch.prior_weights[topic] = 1.0
-            scratch.weights[topic] = total
-            largest = max(largest, total)
+            scratch.admitted[admitted] = topic
+            admitted += 1
+    for place in members:
+        for rank in range(admitted):
+            topic = scratch.admitted[rank]
+            scratch.weights[topic] += verbs.log_density(parameters, observations, begin + place, topic)
+    largest = -math.inf
+    for rank in range(admitted):
+        largest = max(largest, scratch.weights[scratch.admitted[rank]])
     total = exponentiate(scratch.prior_weights, largest, limit, scratch.weights)
     if not (total > 0.0 and total < math.inf):
         return -1

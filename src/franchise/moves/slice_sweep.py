@@ -39,7 +39,8 @@ from franchise.kernels.slices import BlockTables, Scratch
 from franchise.memory import zeros_apart
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport, check_draws
-from franchise.moves.blocks import STICKS, Work, draw_topics, raise_fault, vacant_slots
+from franchise.moves.blocks import STICKS, WORDS, Work, draw_topics, raise_fault, vacant_slots
+from franchise.moves.parameters import draw_parameters
 from franchise.state.base import grown
 from franchise.state.convert import draw_topic_weights
 from franchise.state.seating import Seating
@@ -72,7 +73,7 @@ class SliceSweep(Move):
         topic_weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
         parts = _over_blocks(work, lambda block: slice_tables(work, block, topic_weights))
         topic_weights, order = open_topics(work, topic_weights, float(unseen[0]), parts, rng)
-        parameters = draw_topics(work, len(topic_weights))
+        parameters = _draw_parameters(work, order, len(topic_weights))
         cumulative = np.cumsum(topic_weights[order])
 
         def draw(block: int) -> None:
@@ -192,6 +193,12 @@ def open_topics(
     return weights[: int(order.max()) + 1], order
 
 
+def _draw_parameters(work: Work, topics: np.ndarray, limit: int) -> Any:
+    if not work.model.family.conjugate:
+        return draw_topics(work, limit)
+    return draw_parameters(work, work.state.statistics, topics, limit, WORDS)
+
+
 def _draw_block(
     work: Work, block: int, parameters: Any, tables: BlockTables, topic_weights: np.ndarray
 ) -> None:
@@ -200,7 +207,11 @@ def _draw_block(
     offsets = work.data.offsets[first : last + 1]
     room = zeros_apart((2, len(topic_weights)))
     scratch = Scratch(
-        room[0], room[1], np.empty(len(tables.seats), np.int64), np.empty(len(tables.weights), np.int64)
+        prior_weights=room[0],
+        weights=room[1],
+        admitted=zeros_apart(len(topic_weights), np.int64),
+        by_table=np.empty(len(tables.seats), np.int64),
+        ends=np.empty(len(tables.weights), np.int64),
     )
     words = work.streams.words(_SEATS + block)[0]
     fault = kernels.draw_block(
