@@ -520,17 +520,17 @@ def count_by_group_topic_side(labels, sides, topic_count, problem):
     return counts.reshape(problem.group_count, topic_count, 2)
 
 
-def shapes_of_sub_weights(sub_tables, gamma):
+def sub_weights_conditional(sub_tables, gamma):
     """(6): the Dirichlet of bar-beta_k has shapes gamma + bar-m_kh; (K, 2) from bar-m_kh of that shape."""
     return gamma + sub_tables
 
 
-def shapes_of_sub_weights_of_groups(labels, sides, sub_beta, problem):
+def sub_group_weights_conditional(labels, sides, sub_beta, problem):
     """(7): the Dirichlet of bar-pi_jk has shapes alpha bar-beta_kh + bar-n_jkh; (J, K, 2)."""
     return problem.alpha * sub_beta + count_by_group_topic_side(labels, sides, len(sub_beta), problem)
 
 
-def shapes_of_sub_topics(labels, sides, topic_count, problem):
+def sub_topics_conditional(labels, sides, topic_count, problem):
     """(8): the Dirichlet of bar-phi_kh has shapes eta + how often its side has each word; (K, 2, V)."""
     return problem.eta + np.array(
         [
@@ -688,13 +688,13 @@ def accepts(log_ratio, rng):
 def draw_weights_and_topics_of_all(state, rng):
     """Step 2: pi, phi and those of the sub-topics, (2), (3), (7), (8)."""
     problem, labels, count = state.problem, state.weights.labels, state.topic_count
-    of_groups = shapes_of_sub_weights_of_groups(labels, state.sides, state.sub_beta, problem)
+    of_groups = sub_group_weights_conditional(labels, state.sides, state.sub_beta, problem)
     return replace(
         state,
         pi=draw_weights_of_groups(state.weights, problem, rng),
         phi=draw_topics(labels, count, problem, rng),
         sub_pi=draw_dirichlets(of_groups, rng),
-        sub_phi=draw_dirichlets(shapes_of_sub_topics(labels, state.sides, count, problem), rng),
+        sub_phi=draw_dirichlets(sub_topics_conditional(labels, state.sides, count, problem), rng),
     )
 
 
@@ -725,7 +725,7 @@ def draw_table_counts_and_weights(state, rng):
     sub_concentrations = np.broadcast_to(problem.alpha * state.sub_beta, sub_counts.shape)
     sub_tables = draw_table_counts(sub_counts, sub_concentrations, rng)
     new_beta, beta_u = draw_topic_weights(tables.sum(axis=0), problem.gamma, rng)
-    sub_beta = draw_dirichlets(shapes_of_sub_weights(sub_tables.sum(axis=0), problem.gamma), rng)
+    sub_beta = draw_dirichlets(sub_weights_conditional(sub_tables.sum(axis=0), problem.gamma), rng)
     return replace(state, weights=Weights(labels, new_beta, beta_u), sub_beta=sub_beta)
 
 
@@ -784,21 +784,22 @@ def try_local_split(state, topic, log_q, rng):
     return with_fresh_sub_topics(state, [topic, last], rng)
 
 
-def local_moves(state, log_q_of_merge, log_q_of_split, burn_in, rng):
+def local_moves(state, log_q_back, log_q_forth, burn_in, rng):
     """Step 4: floor(K/2) merges of neighbours in a random permutation, then a split of every topic.
 
-    Only topics whose sub-topics have seen `burn_in` restricted sweeps are split.
+    `log_q_back(state, pair)` and `log_q_forth(state, topic)` give the log probability of the labels. Only
+    topics whose sub-topics have seen `burn_in` restricted sweeps are split.
     """
     order = rng.permutation(state.topic_count).tolist()
     pairs = list(zip(order[0::2], order[1::2], strict=False))
     while pairs:
         pair = pairs.pop(0)
-        state, merged = try_local_merge(state, pair, log_q_of_merge(state, pair), rng)
+        state, merged = try_local_merge(state, pair, log_q_back(state, pair), rng)
         if merged:
             pairs = [tuple(_topic_after(topic, pair[1]) for topic in other) for other in pairs]
     for topic in range(state.topic_count):
         if state.age[topic] >= burn_in:
-            state = try_local_split(state, topic, log_q_of_split(state, topic), rng)
+            state = try_local_split(state, topic, log_q_forth(state, topic), rng)
     return state
 
 
@@ -947,7 +948,25 @@ def mean_topics(probabilities):
 
 
 def measure_bias(problem, moves, sweeps, rng, start=None, burn_in=1):
-    """Run the sampler with these moves and compare with the enumeration; the first tenth is not counted."""
+    """Run the sampler with these moves and compare with the enumeration; the first tenth is not counted.
+
+    Words 0 0 1 | 1 2 2 in two groups, alpha = gamma = 1, eta = 0.5; 40,000 sweeps, seed 1. The posterior has
+    2.37 topics on average, and independent draws have a total variation of 0.018.
+
+        moves             as published          guarded
+        none              0.89, 1.00 topics     (never changes the number of topics)
+        local             0.46, 1.52            0.46, 1.54
+        global            0.22, 1.93            0.13, 2.29
+        local, global     0.46, 1.56            0.46, 1.57
+        balanced          0.42, 1.56            0.40, 1.60
+        deterministic     0.67, 1.22
+
+    The stand-in (20) is the worst of it: the topics' own parameters, from which z was just drawn, make the
+    present labels far more likely than sub-topics that never saw them would, so that merges are accepted too
+    often. That the published global moves look better than balanced ones is an accident of few words: the
+    density without a partner favours splits, and the more so the larger the vocabulary (with V = 30, nine
+    tenths of it unused, a run of 5,000 has 2.14 topics where the posterior has 1.64).
+    """
     exact = exact_posterior(problem)
     visits = visited_partitions(problem, moves, sweeps, rng, start, burn_in)[sweeps // 10 :]
     visited = frequencies.frequencies_of(visits)

@@ -425,13 +425,13 @@ def test_shapes_of_the_sub_topics_by_hand():
     counts = subcluster.count_by_group_topic_side(labels, sides, 2, SMALL)
     assert counts.tolist() == [[[1, 1], [0, 1]], [[1, 0], [1, 1]]]
     sub_beta = np.array([[0.25, 0.75], [0.4, 0.6]])
-    of_groups = subcluster.shapes_of_sub_weights_of_groups(labels, sides, sub_beta, SMALL)
+    of_groups = subcluster.sub_group_weights_conditional(labels, sides, sub_beta, SMALL)
     np.testing.assert_allclose(of_groups, [[[1.25, 1.75], [0.4, 1.6]], [[1.25, 0.75], [1.4, 1.6]]])
-    of_topics = subcluster.shapes_of_sub_topics(labels, sides, 2, SMALL)
+    of_topics = subcluster.sub_topics_conditional(labels, sides, 2, SMALL)
     np.testing.assert_allclose(
         of_topics, [[[1.5, 0.5, 1.5], [1.5, 0.5, 0.5]], [[0.5, 0.5, 1.5], [0.5, 2.5, 0.5]]]
     )
-    of_weights = subcluster.shapes_of_sub_weights(np.array([[2, 1], [1, 2]]), 0.7)
+    of_weights = subcluster.sub_weights_conditional(np.array([[2, 1], [1, 2]]), 0.7)
     np.testing.assert_allclose(of_weights, [[2.7, 1.7], [1.7, 2.7]])
 
 
@@ -476,7 +476,7 @@ def test_sides_of_a_single_topic_follow_their_posterior():
 
 def test_sides_with_the_weights_of_regular_topics_do_not(monkeypatch):
     """(6) without its gammas, bar-beta ~ Dir(bar-m), is caught (kept above zero for empty sides)."""
-    monkeypatch.setattr(subcluster, "shapes_of_sub_weights", lambda tables, gamma: tables + 1e-3)
+    monkeypatch.setattr(subcluster, "sub_weights_conditional", lambda tables, gamma: tables + 1e-3)
     draws, exact = _draw_sides(UNEVEN, 2500, 9), _posterior_of_sides(UNEVEN)
     distance, threshold, _ = frequencies.compare_draws(draws, exact, np.random.default_rng(1))
     assert distance > threshold
