@@ -385,10 +385,10 @@ def _honest_global_move(weights, problem, rng):
 
 
 def _compare_honest_sampler(move, sweep=_guarded_sweep):
-    """(total variation, threshold, effective size) of 5000 sweeps, each followed by the move."""
+    """(total variation, threshold, effective size) of 4000 sweeps, each followed by the move."""
     rng = np.random.default_rng(8)
     weights, draws = Weights(np.zeros(5, int), np.array([0.5]), 0.5), []
-    for _ in range(5000):
+    for _ in range(4000):
         weights = move(sweep(weights, UNEVEN, rng), UNEVEN, rng)
         draws.append(canonical(weights.labels))
     return frequencies.compare_draws(draws, subcluster.exact_posterior(UNEVEN), np.random.default_rng(1))
@@ -469,7 +469,7 @@ def _draw_sides(problem, sweeps, seed):
 
 
 def test_sides_of_a_single_topic_follow_their_posterior():
-    draws, exact = _draw_sides(UNEVEN, 2500, 9), _posterior_of_sides(UNEVEN)
+    draws, exact = _draw_sides(UNEVEN, 2000, 9), _posterior_of_sides(UNEVEN)
     distance, threshold, _ = frequencies.compare_draws(draws, exact, np.random.default_rng(1))
     assert distance < threshold
 
@@ -477,7 +477,7 @@ def test_sides_of_a_single_topic_follow_their_posterior():
 def test_sides_with_the_weights_of_regular_topics_do_not(monkeypatch):
     """(6) without its gammas, bar-beta ~ Dir(bar-m), is caught (kept above zero for empty sides)."""
     monkeypatch.setattr(subcluster, "sub_weights_conditional", lambda tables, gamma: tables + 1e-3)
-    draws, exact = _draw_sides(UNEVEN, 2500, 9), _posterior_of_sides(UNEVEN)
+    draws, exact = _draw_sides(UNEVEN, 2000, 9), _posterior_of_sides(UNEVEN)
     distance, threshold, _ = frequencies.compare_draws(draws, exact, np.random.default_rng(1))
     assert distance > threshold
 
@@ -492,7 +492,7 @@ def test_guarded_sweeps_give_the_posterior_among_partitions_with_so_many_topics(
     exact = {labels: p / total if max(labels) + 1 == topic_count else 0.0 for labels, p in everything.items()}
     exact = {labels: p for labels, p in exact.items() if p > 0}
     draws = subcluster.visited_partitions(
-        SMALL, {"guarded"}, 2000, np.random.default_rng(10), start=np.arange(6) % topic_count
+        SMALL, {"guarded"}, 1500, np.random.default_rng(10), start=np.arange(6) % topic_count
     )
     distance, threshold, _ = frequencies.compare_draws(draws, exact, np.random.default_rng(1))
     assert distance < threshold
@@ -526,7 +526,7 @@ def test_every_sweep_leaves_a_whole_state():
     rng = np.random.default_rng(13)
     state = subcluster.starting_state(SMALL._replace(alpha=3.0, gamma=5.0), [0, 1, 2, 0, 1, 2], rng)
     seen = set()
-    for _ in range(400):
+    for _ in range(250):
         state = subcluster.one_sweep(state, rng, EVERY_MOVE)
         topic_count = state.topic_count
         seen.add(topic_count)
@@ -577,7 +577,7 @@ def test_exact_posterior_is_that_of_the_package():
 
 @pytest.mark.parametrize("moves", [{"local"}, {"global"}, {"local", "global"}])
 def test_the_published_sampler_has_too_few_topics(moves):
-    bias = subcluster.measure_bias(SMALL, moves, 1000, np.random.default_rng(16))
+    bias = subcluster.measure_bias(SMALL, moves, 700, np.random.default_rng(16))
     assert bias.exact_topics == pytest.approx(2.3723, abs=1e-4)
     assert bias.topics < bias.exact_topics - 0.2
     assert bias.distance > 1.5 * bias.independent
