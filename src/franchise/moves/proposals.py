@@ -60,7 +60,7 @@ class Proposal:
         topics = [picked.first] if picked.is_split else [picked.first, picked.second]
         self.weight = float(state.topic_weights[topics].sum())
         self.members = _members(labels, topics, model.data.offsets)
-        self.statistics = _statistics_like(model.family, state, 3)  # two sides and their union
+        self.statistics = statistics_like(model.family, state, 3)  # two sides and their union
         self.urn = Urn(np.zeros((PIECE + 1, PIECE + 1)), np.zeros((PIECE, 2)), np.ones(2))
         self.words = rng.bit_generator.random_raw(4)
 
@@ -84,7 +84,7 @@ class Proposal:
         documents = np.arange(len(self.members.documents) - 1)
         self.launched = np.full(self.size, -1, np.int64)
         sampled = kernels.draw_crowd(
-            _statistics_like(self.model.family, self.state, crowd),
+            statistics_like(self.model.family, self.state, crowd),
             observations,
             self.members,
             documents,
@@ -244,7 +244,7 @@ def _members(labels: np.ndarray, topics: list[int], offsets: np.ndarray) -> Memb
     return Members(indices, np.append(begins, len(indices)))
 
 
-def _statistics_like(family: Family, state: Weights, slots: int) -> Any:
+def statistics_like(family: Family, state: Weights, slots: int) -> Any:
     """Empty statistics under the present prior."""
     statistics = family.empty_statistics(slots)
     if family.learned_prior is not None:

@@ -1,0 +1,302 @@
+"""Global splits and merges of the sub-cluster sampler: all observations are drawn anew (algorithms page, section
+6).
+
+A global split of topic a draws every observation from temporary topics: those there are, a replaced by its two
+sub-topics (22).  A global merge of b and c draws them from those there are, b and c replaced by one whose weight is
+the sum of theirs and whose parameter is drawn given their observations (23).  Then beta' is drawn by (13), and the
+proposal is accepted with ratio (14), of which (24) is the written-out form.
+
+The reverse proposal is not known, so it has stand-ins, as in the paper: for a split, topic a's own parameter is
+that of the merge that undoes it; for a merge, the parameters of b and c are those of the sub-topics of the split
+that undoes it.  So the moves are approximate.
+
+**Not as printed**: (24) has the density q(phi~_a | .) without a partner, so that the ratio is not free of the
+scale of phi; over a vocabulary of thousands it would have every split accepted and no merge.  Its partner is the
+density of the same parameter given the observations that topic a has on the other side of the move,
+
+    q(phi_a | x of b and c after the split) / p(phi_a | x of a before it)
+
+in which the prior of phi cancels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.draws import draw_log_gammas
+from franchise.kernels import subclusters as kernels
+from franchise.memory import zeros_apart
+from franchise.moves.blocks import WORDS, vacant_slots
+from franchise.moves.parameters import draw_parameters, joined
+from franchise.moves.restricted import CHOICES, draw_topics_of_block, over_blocks
+from franchise.moves.subcluster_ratios import (
+    Arrangement,
+    log_of_change,
+    log_pick_ratio_global,
+    proposed_tables,
+)
+
+if TYPE_CHECKING:
+    from franchise.moves.subclusters import Sweep
+
+_MERGE, _SPLIT = 2**25, 3 * 2**24  # streams of the two moves, beyond those of the sweep
+_PROPOSED = 2**23
+
+
+class Temporary(NamedTuple):
+    """Topics to draw all observations from: L columns."""
+
+    parameters: Any
+    shares: np.ndarray  # float64 (J, L): pi~_jk up to a factor for each group
+
+
+class Proposal(NamedTuple):
+    """New topics of all observations, as columns, and what goes with them."""
+
+    labels: np.ndarray  # int32 (N,)
+    log_q: float  # log q(z' | v)
+    statistics: Any
+    arrangement: Arrangement
+
+
+def try_global_split(sweep: Sweep) -> list[bool]:
+    """Try to split one topic; whether it was accepted, or nothing if its sub-topics have not burned in."""
+    topics = sweep.topics
+    topic = int(sweep.rng.choice(topics))
+    if not sweep.is_ready(topic):
+        return []
+    sweep.draw_given()
+    others = topics[topics != topic]
+    proposal = propose(sweep, temporary_of_split(sweep, topic, others), len(topics), _SPLIT)
+    if proposal is None:
+        return [False]
+    log_ratio = log_ratio_of_split(sweep, topic, others, proposal)
+    if not math.log1p(-sweep.rng.random()) < log_ratio:
+        return [False]
+    fresh = int(vacant_slots(sweep.work, 1)[0])
+    take(sweep, proposal, [*others.tolist(), topic, fresh], [topic, fresh])
+    return [True]
+
+
+def try_global_merge(sweep: Sweep) -> list[bool]:
+    """Try to merge one pair of topics; whether it was accepted, or nothing if there is none that has burned in."""
+    topics = sweep.topics
+    if len(topics) < 2:
+        return []
+    first, second = (int(topic) for topic in sweep.rng.choice(topics, 2, replace=False))
+    if not sweep.is_ready(first, second):
+        return []
+    sweep.draw_given()
+    others = topics[(topics != first) & (topics != second)]
+    merged = draw_merged(sweep, first, second)
+    temporary = Temporary(
+        joined((sweep.parameters, others), (merged, np.array([0]))),
+        np.column_stack([sweep.shares[:, others], sweep.shares[:, first] + sweep.shares[:, second]]),
+    )
+    proposal = propose(sweep, temporary, len(topics) - 1, _MERGE)
+    if proposal is None:
+        return [False]
+    log_ratio = log_ratio_of_merge(sweep, (first, second), others, merged, proposal)
+    if not math.log1p(-sweep.rng.random()) < log_ratio:
+        return [False]
+    take(sweep, proposal, [*others.tolist(), first], [first])
+    return [True]
+
+
+# --- proposals ------------------------------------------------------------------------------------------------
+
+
+def temporary_of_split(sweep: Sweep, topic: int, others: np.ndarray) -> Temporary:
+    """(22): the topics there are, one of them replaced by its sub-topics."""
+    left = sweep.lefts[:, topic]
+    return Temporary(
+        joined((sweep.parameters, others), (sweep.sub_parameters, np.array([2 * topic, 2 * topic + 1]))),
+        np.column_stack(
+            [
+                sweep.shares[:, others],
+                sweep.shares[:, topic] * left,
+                sweep.shares[:, topic] * (1.0 - left),
+            ]
+        ),
+    )
+
+
+def draw_merged(sweep: Sweep, first: int, second: int) -> Any:
+    """phi~_a given the observations of two topics; of two places, the first is meant."""
+    labels = sweep.state.topic_of_observation
+    union = ((labels != first) & (labels != second)).astype(np.int32)
+    statistics = sweep.recounted(union, 2)
+    return draw_parameters(sweep.work, statistics, np.array([0, 1]), 2, WORDS + _MERGE + 2 * _PROPOSED)
+
+
+def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Proposal | None:
+    """Draw all observations anew, then weights by (13), m~ by (12) with K = `topics`; None if a topic is empty."""
+    work, columns = sweep.work, temporary.shares.shape[1]
+    labels = np.empty(work.data.n_observations, np.int32)
+
+    def draw(block: int) -> float:
+        first, last = work.groups_of(block)
+        begin, end = work.range_of(block)
+        return draw_topics_of_block(
+            work,
+            block,
+            temporary.parameters,
+            temporary.shares[first:last],
+            CHOICES + stream,
+            labels[begin:end],
+        )
+
+    log_q = math.fsum(over_blocks(work, draw))
+    if len(np.unique(labels)) < columns:
+        return None
+    counts = sweep.counts(labels, columns)
+    statistics = sweep.recounted(labels, columns)
+    logs = draw_log_gammas(
+        np.append(proposed_tables(counts, topics), sweep.state.top_concentration), sweep.rng
+    )
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    likelihood = float(sweep.log_marginals(statistics, columns).sum())
+    if weights.min() <= 0.0:
+        return None
+    return Proposal(
+        labels, log_q, statistics, Arrangement(weights[:-1], float(weights[-1]), counts, likelihood)
+    )
+
+
+def present(sweep: Sweep) -> Arrangement:
+    """The topics there are."""
+    state, topics = sweep.state, sweep.topics
+    return Arrangement(
+        state.topic_weights[topics],
+        float(state.unseen_weight[0]),
+        sweep.counts(state.topic_of_observation, sweep.limit)[:, topics],
+        float(sweep.log_marginals(state.statistics, sweep.limit)[topics].sum()),
+    )
+
+
+# --- ratios ---------------------------------------------------------------------------------------------------
+
+
+def log_ratio_of_split(sweep: Sweep, topic: int, others: np.ndarray, proposal: Proposal) -> float:
+    """(14) for a split of a topic into the last two columns; the merge that undoes it has the topic's parameter."""
+    parameters, shares = draw_proposed(sweep, proposal, _SPLIT)
+    rest = np.arange(len(others))
+    reverse = Temporary(
+        joined((parameters, rest), (sweep.parameters, np.array([topic]))),
+        np.column_stack([shares[:, rest], shares[:, -2] + shares[:, -1]]),
+    )
+    log_reverse = score(sweep, reverse, columns_of(sweep, [*others.tolist(), topic]))
+    labels = sweep.state.topic_of_observation
+    return (
+        _log_change(sweep, proposal, len(others) + 1)
+        + log_reverse
+        - proposal.log_q
+        + log_density_of_parameter(sweep, sweep.parameters, topic, proposal.labels >= len(others))
+        - log_density_of_parameter(sweep, sweep.parameters, topic, labels == topic)
+        + log_pick_ratio_global(len(others) + 1)
+    )
+
+
+def log_ratio_of_merge(
+    sweep: Sweep, pair: tuple[int, int], others: np.ndarray, merged: Any, proposal: Proposal
+) -> float:
+    """(14) for a merge into the last column; the split that undoes it has the two topics' parameters."""
+    parameters, shares = draw_proposed(sweep, proposal, _MERGE)
+    first, second = pair
+    rest = np.arange(len(others))
+    left = sweep.shares[:, first] / (sweep.shares[:, first] + sweep.shares[:, second])
+    left = np.where(np.isfinite(left), left, 0.5)
+    reverse = Temporary(
+        joined((parameters, rest), (sweep.parameters, np.array(pair))),
+        np.column_stack([shares[:, rest], shares[:, -1] * left, shares[:, -1] * (1.0 - left)]),
+    )
+    log_reverse = score(sweep, reverse, columns_of(sweep, [*others.tolist(), first, second]))
+    labels = sweep.state.topic_of_observation
+    return (
+        _log_change(sweep, proposal, len(others) + 1)
+        + log_reverse
+        - proposal.log_q
+        + log_density_of_parameter(sweep, merged, 0, proposal.labels == len(others))
+        - log_density_of_parameter(sweep, merged, 0, (labels == first) | (labels == second))
+        - log_pick_ratio_global(len(others) + 1)
+    )
+
+
+def _log_change(sweep: Sweep, proposal: Proposal, topics: int) -> float:
+    alpha, gamma = sweep.state.group_concentration, sweep.state.top_concentration
+    return log_of_change(present(sweep), proposal.arrangement, topics, alpha, gamma)
+
+
+def draw_proposed(sweep: Sweep, proposal: Proposal, stream: int) -> tuple[Any, np.ndarray]:
+    """(2), (3) given the proposal: the parameters of its topics, two places to spare, and weights of groups."""
+    work, columns = sweep.work, proposal.arrangement.counts.shape[1]
+    spare = sweep.recounted(proposal.labels, columns + 2)
+    parameters = draw_parameters(work, spare, np.arange(columns + 2), columns + 2, WORDS + stream + _PROPOSED)
+    concentrations = sweep.state.group_concentration * proposal.arrangement.weights
+
+    def draw(block: int) -> np.ndarray:
+        first, last = work.groups_of(block)
+        rng = work.streams.generator(stream + _PROPOSED + block)
+        return rng.standard_gamma(proposal.arrangement.counts[first:last] + concentrations)
+
+    return parameters, np.concatenate(over_blocks(work, draw))
+
+
+def columns_of(sweep: Sweep, slots: list[int]) -> np.ndarray:
+    """The present topics of all observations as places in a list of slots."""
+    places = np.full(sweep.state.capacity, -1, np.int32)
+    places[slots] = np.arange(len(slots))
+    return places[sweep.state.topic_of_observation]
+
+
+def score(sweep: Sweep, temporary: Temporary, columns: np.ndarray) -> float:
+    """The log probability of drawing these topics from temporary ones."""
+    work = sweep.work
+
+    def score_block(block: int) -> float:
+        first, last = work.groups_of(block)
+        begin, end = work.range_of(block)
+        return float(
+            kernels.score_topics(
+                temporary.parameters,
+                work.data.observations,
+                work.data.offsets[first : last + 1],
+                temporary.shares[first:last],
+                zeros_apart(temporary.shares.shape[1]),
+                columns[begin:end],
+            )
+        )
+
+    return math.fsum(over_blocks(work, score_block))
+
+
+def log_density_of_parameter(sweep: Sweep, parameters: Any, topic: int, members: np.ndarray) -> float:
+    """log p(phi | the members' observations) - log p(phi): their likelihood over their marginal likelihood."""
+    statistics = sweep.recounted(1 - members.astype(np.int32), 2)
+    likelihood = kernels.sum_log_densities_of(
+        parameters, sweep.work.data.observations, topic, np.flatnonzero(members)
+    )
+    return float(likelihood) - float(sweep.log_marginals(statistics, 2)[0])
+
+
+# --- what is accepted -----------------------------------------------------------------------------------------
+
+
+def take(sweep: Sweep, proposal: Proposal, slots: list[int], new: list[int]) -> None:
+    """Make the proposal the state: its columns are the topics in these slots, of which some are new."""
+    from franchise.moves.subclusters import renew_subtopics
+
+    state = sweep.state
+    sweep.subtopics = state.subtopics
+    state.topic_of_observation[:] = np.array(slots, np.int32)[proposal.labels]
+    state.statistics = sweep.recounted(state.topic_of_observation, state.capacity)
+    state.observations_per_topic[:] = np.bincount(state.topic_of_observation, minlength=state.capacity)
+    state.topic_weights[:] = 0.0
+    state.topic_weights[slots] = proposal.arrangement.weights
+    state.unseen_weight[0] = proposal.arrangement.unseen
+    renew_subtopics(sweep, new)
+    sweep.is_current = False
