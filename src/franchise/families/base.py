@@ -105,6 +105,10 @@ class Family:
         """log p(x_k, phi_k) - log g(phi_k | x_k) for the slots k < limit; if g is exact, the log marginal."""
         raise NotImplementedError
 
+    def log_prior_density(self, parameters: Any, topic: int, statistics: Any) -> float:
+        """log H(phi_k) under the prior in the statistics. Only the printed moves of "subcluster" ask for it."""
+        raise NotImplementedError
+
     def draw_observations(
         self, parameters: Any, topics: np.ndarray, rng: np.random.Generator, like: Any
     ) -> Any:

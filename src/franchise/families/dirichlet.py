@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -98,6 +99,14 @@ class DirichletPrior:
             )
 
         return log_likelihood
+
+    def log_prior_density(self, parameters: Any, topic: int, statistics: Any) -> float:
+        """The Dirichlet density of a topic's probabilities, those that have underflowed taken as the least number."""
+        from scipy.special import gammaln
+
+        logs = np.maximum(parameters.log_probabilities[topic], math.log(sys.float_info.min))
+        prior = statistics.prior
+        return float(gammaln(prior.sum()) - gammaln(prior).sum() + ((prior - 1.0) * logs).sum())
 
     def settings(self) -> dict[str, Any]:
         """Size and prior, as plain values."""

@@ -10,13 +10,14 @@ The reverse proposal is not known, so it has stand-ins, as in the paper: for a s
 that of the merge that undoes it; for a merge, the parameters of b and c are those of the sub-topics of the split
 that undoes it.  So the moves are approximate.
 
-**Not as printed**: (24) has the density q(phi~_a | .) without a partner, so that the ratio is not free of the
-scale of phi; over a vocabulary of thousands it would have every split accepted and no merge.  Its partner is the
-density of the same parameter given the observations that topic a has on the other side of the move,
+**As printed, and balanced.**  (24) has the density q(phi~_a | .) of the merge's parameter without a partner, so
+the ratio depends on the scale of phi: over a vocabulary of thousands it is e to the tens of thousands, every
+global split is accepted and no global merge ("global").  The partner that is missing is the density of the same
+parameter given the observations that topic a has on the other side of the move,
 
-    q(phi_a | x of b and c after the split) / p(phi_a | x of a before it)
+    q(phi~_a | x of b and c after the split) / p(phi~_a | x of a before it)
 
-in which the prior of phi cancels.
+in which the prior of phi cancels ("balanced").
 """
 
 from __future__ import annotations
@@ -62,18 +63,22 @@ class Proposal(NamedTuple):
     arrangement: Arrangement
 
 
-def try_global_split(sweep: Sweep) -> list[bool]:
+def try_global_split(sweep: Sweep, balanced: bool) -> list[bool]:
     """Try to split one topic; whether it was accepted, or nothing if its sub-topics have not burned in."""
     topics = sweep.topics
     topic = int(sweep.rng.choice(topics))
     if not sweep.is_ready(topic):
         return []
     sweep.draw_given()
+    labels = sweep.state.topic_of_observation
     others = topics[topics != topic]
     proposal = propose(sweep, temporary_of_split(sweep, topic, others), len(topics), _SPLIT)
     if proposal is None:
         return [False]
     log_ratio = log_ratio_of_split(sweep, topic, others, proposal)
+    log_ratio += log_of_merged_parameter(
+        sweep, sweep.parameters, topic, (proposal.labels >= len(others), labels == topic), balanced
+    )
     if not math.log1p(-sweep.rng.random()) < log_ratio:
         return [False]
     fresh = int(vacant_slots(sweep.work, 1)[0])
@@ -81,7 +86,7 @@ def try_global_split(sweep: Sweep) -> list[bool]:
     return [True]
 
 
-def try_global_merge(sweep: Sweep) -> list[bool]:
+def try_global_merge(sweep: Sweep, balanced: bool) -> list[bool]:
     """Try to merge one pair of topics; whether it was accepted, or nothing if there is none that has burned in."""
     topics = sweep.topics
     if len(topics) < 2:
@@ -90,6 +95,7 @@ def try_global_merge(sweep: Sweep) -> list[bool]:
     if not sweep.is_ready(first, second):
         return []
     sweep.draw_given()
+    labels = sweep.state.topic_of_observation
     others = topics[(topics != first) & (topics != second)]
     merged = draw_merged(sweep, first, second)
     temporary = Temporary(
@@ -99,7 +105,9 @@ def try_global_merge(sweep: Sweep) -> list[bool]:
     proposal = propose(sweep, temporary, len(topics) - 1, _MERGE)
     if proposal is None:
         return [False]
-    log_ratio = log_ratio_of_merge(sweep, (first, second), others, merged, proposal)
+    log_ratio = log_ratio_of_merge(sweep, (first, second), others, proposal)
+    union = (labels == first) | (labels == second)
+    log_ratio -= log_of_merged_parameter(sweep, merged, 0, (union, proposal.labels == len(others)), balanced)
     if not math.log1p(-sweep.rng.random()) < log_ratio:
         return [False]
     take(sweep, proposal, [*others.tolist(), first], [first])
@@ -182,7 +190,7 @@ def present(sweep: Sweep) -> Arrangement:
 
 
 def log_ratio_of_split(sweep: Sweep, topic: int, others: np.ndarray, proposal: Proposal) -> float:
-    """(14) for a split of a topic into the last two columns; the merge that undoes it has the topic's parameter."""
+    """(14) for a split of a topic into the last two columns, but for the parameter of the merge that undoes it."""
     parameters, shares = draw_proposed(sweep, proposal, _SPLIT)
     rest = np.arange(len(others))
     reverse = Temporary(
@@ -190,21 +198,16 @@ def log_ratio_of_split(sweep: Sweep, topic: int, others: np.ndarray, proposal: P
         np.column_stack([shares[:, rest], shares[:, -2] + shares[:, -1]]),
     )
     log_reverse = score(sweep, reverse, columns_of(sweep, [*others.tolist(), topic]))
-    labels = sweep.state.topic_of_observation
     return (
         _log_change(sweep, proposal, len(others) + 1)
         + log_reverse
         - proposal.log_q
-        + log_density_of_parameter(sweep, sweep.parameters, topic, proposal.labels >= len(others))
-        - log_density_of_parameter(sweep, sweep.parameters, topic, labels == topic)
         + log_pick_ratio_global(len(others) + 1)
     )
 
 
-def log_ratio_of_merge(
-    sweep: Sweep, pair: tuple[int, int], others: np.ndarray, merged: Any, proposal: Proposal
-) -> float:
-    """(14) for a merge into the last column; the split that undoes it has the two topics' parameters."""
+def log_ratio_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, proposal: Proposal) -> float:
+    """(14) for a merge into the last column, but for the parameter drawn; the topics stand in for sub-topics."""
     parameters, shares = draw_proposed(sweep, proposal, _MERGE)
     first, second = pair
     rest = np.arange(len(others))
@@ -215,13 +218,10 @@ def log_ratio_of_merge(
         np.column_stack([shares[:, rest], shares[:, -1] * left, shares[:, -1] * (1.0 - left)]),
     )
     log_reverse = score(sweep, reverse, columns_of(sweep, [*others.tolist(), first, second]))
-    labels = sweep.state.topic_of_observation
     return (
         _log_change(sweep, proposal, len(others) + 1)
         + log_reverse
         - proposal.log_q
-        + log_density_of_parameter(sweep, merged, 0, proposal.labels == len(others))
-        - log_density_of_parameter(sweep, merged, 0, (labels == first) | (labels == second))
         - log_pick_ratio_global(len(others) + 1)
     )
 
@@ -272,6 +272,20 @@ def score(sweep: Sweep, temporary: Temporary, columns: np.ndarray) -> float:
         )
 
     return math.fsum(over_blocks(work, score_block))
+
+
+def log_of_merged_parameter(
+    sweep: Sweep, parameters: Any, topic: int, members: tuple[np.ndarray, np.ndarray], balanced: bool
+) -> float:
+    """log q(phi~_a | x of b and c), as printed; balanced, over p(phi~_a | x of a).
+
+    `members` are the observations of b and c on the split side of the move, and those of a on the other.
+    """
+    split, whole = members
+    log_q = log_density_of_parameter(sweep, parameters, topic, split)
+    if balanced:
+        return log_q - log_density_of_parameter(sweep, parameters, topic, whole)
+    return log_q + sweep.work.model.family.log_prior_density(parameters, topic, sweep.state.statistics)
 
 
 def log_density_of_parameter(sweep: Sweep, parameters: Any, topic: int, members: np.ndarray) -> float:

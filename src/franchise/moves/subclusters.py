@@ -69,7 +69,7 @@ from franchise.state.weights import Weights
 from franchise.streams import Streams
 from franchise.validation import check_choice
 
-DETERMINISTIC, LOCAL, GLOBAL = "deterministic", "local", "global"
+DETERMINISTIC, LOCAL, GLOBAL, BALANCED = "deterministic", "local", "global", "balanced"
 
 SLOW = 0.8
 """The weight of the past in the running mean of the sub-topics' log likelihood."""
@@ -93,7 +93,8 @@ class SubclusterSweep(Move):
     Parameters
     ----------
     moves : tuple of str
-        Which splits and merges: "local" or "deterministic", and "global".
+        Which splits and merges: "local" or "deterministic"; and "global", with the ratio as it is printed, or
+        "balanced", with a density in it that the print leaves out (see `moves/global_subclusters.py`).
 
     In the trace: ``subcluster_splits``, ``subcluster_merges``, ``subcluster_global_splits``,
     ``subcluster_global_merges`` (accepted in the sweep), and the same with ``_tries`` (proposed).
@@ -109,14 +110,20 @@ class SubclusterSweep(Move):
         """Check the settings."""
         object.__setattr__(self, "moves", tuple(self.moves))
         for name in self.moves:
-            check_choice("SubclusterSweep: moves", name, [LOCAL, DETERMINISTIC, GLOBAL])
-        if {LOCAL, DETERMINISTIC} <= set(self.moves):
-            raise InputError("SubclusterSweep: moves must have 'local' or 'deterministic', not both.")
+            check_choice("SubclusterSweep: moves", name, [LOCAL, DETERMINISTIC, GLOBAL, BALANCED])
+        for pair in ((LOCAL, DETERMINISTIC), (GLOBAL, BALANCED)):
+            if set(pair) <= set(self.moves):
+                raise InputError(f"SubclusterSweep: moves must have {pair[0]!r} or {pair[1]!r}, not both.")
 
     def check_family(self, family: Family) -> None:
-        """Parameters must be drawn."""
+        """Parameters must be drawn; the printed global moves need the prior density of a parameter."""
         super().check_family(family)
         check_draws(self, family)
+        if GLOBAL in self.moves and not has_prior_density(family):
+            raise InputError(
+                f"SubclusterSweep with 'global' moves, as printed, needs the prior density of a topic's parameter, "
+                f"which {type(family).__name__} does not give. Use moves=('local', 'balanced')."
+            )
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """One sweep in the order of the paper."""
@@ -128,11 +135,17 @@ class SubclusterSweep(Move):
             certain = DETERMINISTIC in self.moves
             _count(report, "merge", merge_topics(sweep, certain))
             _count(report, "split", split_topics(sweep, certain))
-        if GLOBAL in self.moves:
-            _count(report, "global_merge", try_global_merge(sweep))
-            _count(report, "global_split", try_global_split(sweep))
+        if GLOBAL in self.moves or BALANCED in self.moves:
+            balanced = BALANCED in self.moves
+            _count(report, "global_merge", try_global_merge(sweep, balanced))
+            _count(report, "global_split", try_global_split(sweep, balanced))
         sweep.finish()
         return MoveReport(report)
+
+
+def has_prior_density(family: Family) -> bool:
+    """Whether a family gives the prior density of a topic's parameter."""
+    return type(family).log_prior_density is not Family.log_prior_density
 
 
 def _count(report: dict[str, float], name: str, decisions: list[bool]) -> None:
