@@ -12,8 +12,11 @@ from franchise.moves import (
     DirectAssignment,
     DocumentSweep,
     LaunchedSplits,
+    NonEmptyingSweep,
+    RestrictedSweep,
     SettledSweep,
     SplitMerge,
+    SubclusterSweep,
     TopicWeights,
     at_random,
     every,
@@ -139,6 +142,31 @@ def test_planted_bugs_in_blocked_sweeps_are_caught(bug):
 def test_planted_bugs_in_slice_sweeps_are_caught(bug):
     visits = run("categorical", [bug], 1.0, 2.0, draws=size(16_000))
     assert visits.distance > visits.threshold
+
+
+SUBCLUSTERS = {
+    "restricted": RestrictedSweep(),
+    "local": SubclusterSweep(("local",)),
+    "deterministic": SubclusterSweep(("deterministic",)),
+    "global": SubclusterSweep(("global",)),
+    "balanced": SubclusterSweep(("balanced",)),
+    "local and global": SubclusterSweep(),
+}
+
+
+@pytest.mark.parametrize("name", SUBCLUSTERS)
+def test_sub_clusters_as_published_are_biased(name):
+    """As their docstrings say; the repaired form below is not."""
+    visits = run("categorical", [SUBCLUSTERS[name], TopicWeights()], 1.0, 1.0, draws=size(16_000))
+    assert visits.distance > visits.threshold
+    assert visits.distance > 0.1
+
+
+@pytest.mark.parametrize("family", THREE)
+def test_sub_clusters_repaired(family):
+    moves = [NonEmptyingSweep(), LaunchedSplits(tries=1), TopicWeights()]
+    visits = run(family, moves, 1.0, 1.0, draws=size(16_000))
+    assert visits.distance < visits.threshold
 
 
 @pytest.mark.parametrize("family", THREE)
