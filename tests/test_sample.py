@@ -41,6 +41,11 @@ OF_MOVES = {
         "split_merge_tables",
         "split_merge_observations",
     ],
+    "subcluster": [
+        f"subcluster_{name}{kind}"
+        for name in ("merge", "split", "global_merge", "global_split")
+        for kind in ("_tries", "s")
+    ],
     "parallel": ["launch_split_tries", "launch_splits", "launch_merge_tries", "launch_merges"],
 }
 

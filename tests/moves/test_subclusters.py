@@ -330,7 +330,7 @@ def bars(moves: tuple[str, ...], start: int, draws: int) -> fr.Posterior:
 
 
 def test_bars_are_found_from_one_topic():
-    posterior = bars(("local",), start=1, draws=300)
+    posterior = bars(("local",), start=1, draws=500)
     assert posterior.trace["n_topics"][0, 0] == 1
     assert posterior.trace["n_topics"][0, -1] >= 8
     assert posterior.trace["subcluster_splits"].sum() >= 8

@@ -211,8 +211,8 @@ def log_ratio_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, 
     parameters, shares = draw_proposed(sweep, proposal, _MERGE)
     first, second = pair
     rest = np.arange(len(others))
-    left = sweep.shares[:, first] / (sweep.shares[:, first] + sweep.shares[:, second])
-    left = np.where(np.isfinite(left), left, 0.5)
+    both = sweep.shares[:, first] + sweep.shares[:, second]
+    left = np.divide(sweep.shares[:, first], both, out=np.full(len(both), 0.5), where=both > 0.0)
     reverse = Temporary(
         joined((parameters, rest), (sweep.parameters, np.array(pair))),
         np.column_stack([shares[:, rest], shares[:, -1] * left, shares[:, -1] * (1.0 - left)]),
@@ -240,8 +240,11 @@ def draw_proposed(sweep: Sweep, proposal: Proposal, stream: int) -> tuple[Any, n
 
     def draw(block: int) -> np.ndarray:
         first, last = work.groups_of(block)
+        counts = proposal.arrangement.counts[first:last]
+        shares, filled = np.zeros(counts.shape), counts.any(axis=1)
         rng = work.streams.generator(stream + _PROPOSED + block)
-        return rng.standard_gamma(proposal.arrangement.counts[first:last] + concentrations)
+        shares[filled] = rng.standard_gamma(counts[filled] + concentrations)
+        return shares
 
     return parameters, np.concatenate(over_blocks(work, draw))
 

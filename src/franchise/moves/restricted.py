@@ -115,9 +115,13 @@ def count_by_group(work: Work, block: int, topics: np.ndarray, limit: int) -> np
 
 
 def draw_shares(work: Work, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """pi_jk of some groups up to a factor for each (2): gammas for the topics listed, zero for others."""
+    """pi_jk of some groups up to a factor for each (2): gammas for the topics listed, zero for others.
+
+    Groups without observations take no part.
+    """
     shares = np.zeros(counts.shape)
-    shares[:, topics] = rng.standard_gamma(counts[:, topics] + work.concentrations[topics])
+    places = np.ix_(counts.any(axis=1), topics)
+    shares[places] = rng.standard_gamma(counts[places] + work.concentrations[topics])
     return shares
 
 

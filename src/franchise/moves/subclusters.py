@@ -233,7 +233,8 @@ class Sweep:
             counts = count_by_group(work, block, labels, limit)
             self.shares[first:last] = draw_shares(work, counts, topics, rng)
             sides = count_by_group(work, block, 2 * labels + self.subtopics.sides[begin:end], 2 * limit)
-            self.lefts[first:last, topics] = self._draw_lefts(sides, topics, rng)
+            filled = first + np.flatnonzero(counts.any(axis=1))
+            self.lefts[np.ix_(filled, topics)] = self._draw_lefts(sides[filled - first], topics, rng)
 
         over_blocks(work, draw)
         self.drawn += 1
