@@ -73,7 +73,7 @@ def test_tables(done):
     assert tables["text_samples"]["documents"].tolist() == [50, 50]
     assert tables["comparison_lda"]["topics"].tolist() == [3, 5]
     verdicts = tables["statements"]["Verdict"]
-    assert len(verdicts) == 17
+    assert len(verdicts) == 18
     assert set(verdicts) <= {AGREES, IN_PART, DIFFERS, OPEN}
     assert (verdicts == OPEN).sum() >= 14  # two chains and two samples decide little
 
@@ -188,6 +188,7 @@ def test_verdicts_on_the_heat_maps():
 def test_verdict_on_links():
     def verdict(*linked):
         together = np.full((12, 12), 0.2)
+        together[[0, 0, 4, 2], [4, 8, 8, 6]] = 0.1
         for pair in linked:
             together[pair] = 0.6
         return statements.linked(ants_chains(together=together)).verdict
@@ -196,6 +197,18 @@ def test_verdict_on_links():
     assert verdict(*controls, (2, 6)) == AGREES
     assert verdict(*controls) == IN_PART
     assert verdict((0, 1)) == DIFFERS
+
+
+def test_verdict_on_what_is_like_the_controls():
+    def verdict(altitude, dirt, sunlight):
+        together = np.full((12, 12), 0.4)
+        for place, chance in ((1, altitude), (10, dirt), (5, sunlight)):
+            together[place] = together[:, place] = chance
+        return statements.like_controls(ants_chains(together=together)).verdict
+
+    assert verdict(0.0, 0.1, 0.3) == AGREES
+    assert verdict(0.0, 0.1, 0.1) == IN_PART
+    assert verdict(0.3, 0.1, 0.1) == DIFFERS
 
 
 # --- run times ----------------------------------------------------------------------------------------------

@@ -203,8 +203,9 @@ def _write_speed(folder: StudyFolder, timings: list[speed.Timing]) -> None:
 
 
 _WHAT = {
-    REUTERS: "Sample 0 is the paper's: the first stories of the collection. (The paper's program tells its "
-    "sampler of 50 words only, and takes every other word for the most frequent one; here all words count.)",
+    REUTERS: "Sample 0 is the paper's: the first stories of the collection. (The "
+    "script in the paper's repository, Real Data Example.py, tells its sampler of 50 words only, which then "
+    "takes every other word for the most frequent one; here all words count.)",
     SOTU: "Paragraphs come in random order; none of the samples is the paper's.",
 }
 
@@ -245,7 +246,7 @@ def _write_comparison(folder: StudyFolder, runs: list[text.TextRun]) -> None:
         "comparison_times",
         text.table_of_seconds(runs),
         f"Run times: one chain of the HDP ({runs[0].hdp.topics.shape[1]} sweeps), and LDA and LSA with "
-        f"{len(runs[0].lda)} numbers of topics, on 100 documents; means of the samples.",
+        f"{len(runs[0].lda)} numbers of topics; means of the samples.",
     )
     folder.figure(
         "comparison_lda",

@@ -195,6 +195,30 @@ def linked_chances(runs: list[Run]) -> dict[str, float]:
     }
 
 
+def chances_with_controls(runs: list[Run]) -> dict[str, float]:
+    """The mean chance that a trial of a condition shares a cluster with one of a control; of the changed alone.
+
+    For "control" itself it is the chance of two controls of different studies.
+    """
+    names = load("ants").metadata["condition"]
+    together = np.mean([run.together for run in runs], axis=0)
+    controls = [place for place, name in enumerate(names) if name == "control"]
+    found: dict[str, list[float]] = {}
+    for place, name in enumerate(names):
+        if " and " not in name:
+            found.setdefault(name, []).extend(together[place, c] for c in controls if c != place)
+    return {name: float(np.mean(chances)) for name, chances in found.items()}
+
+
+def r_hat(runs: list[Run]) -> float:
+    """R-hat of the number of clusters over some chains: near 1 if they agree."""
+    return float(_summary(runs)["r_hat"])
+
+
+def _summary(runs: list[Run]) -> pd.Series:
+    return summarise({"clusters": np.array([run.clusters for run in runs])}).iloc[0]
+
+
 # --- tables -------------------------------------------------------------------------------------------------
 
 
@@ -223,7 +247,7 @@ def table_of_chains(runs: list[Run]) -> pd.DataFrame:
     for grouping in GROUPINGS:
         for sampler in SAMPLERS:
             chosen = choose(runs, sampler, grouping)
-            summary = summarise({"clusters": np.array([run.clusters for run in chosen])}).loc["clusters"]
+            summary = _summary(chosen)
             means = [float(run.clusters.mean()) for run in chosen]
             draws = sum(len(run.clusters) for run in chosen)
             rows.append(

@@ -33,6 +33,7 @@ def judge(
         two_colours(chains),
         one_dominates(chains),
         linked(chains),
+        like_controls(chains),
         direct_is_faster(timings),
         categorical_is_faster(timings),
         nematodes(),
@@ -90,7 +91,8 @@ def histogram(chains: list[ants.Run]) -> Statement:
         ranges[sampler] = np.quantile(means, [0.025, 0.975])
         parts.append(
             f"{sampler}: {modes[sampler]} is the most common, mean {np.mean(means):.2f}, that of single "
-            f"chains from {ranges[sampler][0]:.2f} to {ranges[sampler][1]:.2f}"
+            f"chains from {ranges[sampler][0]:.2f} to {ranges[sampler][1]:.2f}, R-hat "
+            f"{ants.r_hat(ants.choose(chains, sampler)):.2f}"
         )
     low, high = ranges[ants.DIRECT]
     met = modes[ants.DIRECT] == 5
@@ -98,7 +100,8 @@ def histogram(chains: list[ants.Run]) -> Statement:
     return Statement(
         f"5 clusters are the most common, then 6 (mean {numbers.mean():.2f}).",
         f"{_SIMULATED}, table",
-        "; ".join(parts) + ". (For single chains the middle 95 %.)",
+        "; ".join(parts) + ". (Of single chains the middle 95 %; where R-hat is well above 1, chains "
+        "of this length have not forgotten their start.)",
         _of_direct(chains, AGREES if met and inside else IN_PART if met or inside else DIFFERS),
     )
 
@@ -194,6 +197,26 @@ def linked(chains: list[ants.Run]) -> Statement:
     )
 
 
+def like_controls(chains: list[ants.Run]) -> Statement:
+    """Which changes tell a group from the controls?"""
+    by_sampler = {s: ants.chances_with_controls(ants.choose(chains, s)) for s in ants.SAMPLERS}
+    ours = by_sampler[ants.DIRECT]
+    apart = all(ours[name] < ours["control"] / 2 for name in ("altitude", "quality of dirt"))
+    alike = ours["sunlight"] > ours["control"] / 2
+    parts = [
+        f"{sampler}: " + ", ".join(f"{name} {chance:.2f}" for name, chance in chances.items())
+        for sampler, chances in by_sampler.items()
+    ]
+    return Statement(
+        "Dirt and altitude differ greatly from the controls; sunlight varies as the controls do among "
+        "themselves.",
+        f"{_SIMULATED}, heat maps",
+        f"Chance to share a cluster with a control (of another study): {'; '.join(parts)}. Less than half of "
+        "that of two controls is taken for differing greatly.",
+        _of_direct(chains, AGREES if apart and alike else IN_PART if apart or alike else DIFFERS),
+    )
+
+
 # --- run times ----------------------------------------------------------------------------------------------
 
 
@@ -210,8 +233,8 @@ def direct_is_faster(timings: list[speed.Timing]) -> Statement:
         "Comparison between sampling schemes",
         "Multinomial, CRF by direct: "
         + ", ".join(f"{ratio:.1f} times at N = {shape.observations}" for shape, ratio in ratios.items())
-        + ". CRF draws a token's topic before its table here, so a new table costs no second pass over the "
-        "topics.",
+        + ". CRF draws an observation's topic before its table here, so a new table costs no second pass "
+        "over the topics.",
         verdict,
     )
 
@@ -310,9 +333,9 @@ def perplexities(name: str, runs: list[text.TextRun]) -> Statement:
         f"Reuters: perplexity {text.PRINTED['train']:.1f} of training and {text.PRINTED['test']:.1f} of "
         "test documents.",
         f"{_REAL}, table",
-        f"{name}: {ours['train']:.1f} and {ours['test']:.1f}. The paper's program counts topic labels in the "
-        "place of words and adds up a word's probabilities over all training documents, so what it prints is "
-        "no perplexity, and nearness is chance.",
+        f"{name}: {ours['train']:.1f} and {ours['test']:.1f}. The script in the paper's repository counts "
+        "topic labels in the place of words and adds up a word's probabilities over all training documents, "
+        "so what it prints is no perplexity.",
         _of_reuters(name, runs[0], AGREES if all(met) else IN_PART if any(met) else DIFFERS),
     )
 
