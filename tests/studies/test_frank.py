@@ -10,9 +10,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from franchise.cli import main as cli
 from franchise.data.datasets import load
 from franchise.errors import InputError
 from franchise.studies import frank, reproduce
@@ -84,16 +82,6 @@ def test_progress_is_told(done):
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert {what for what, _ in told} == {"run times", "ants", "text"}
-
-
-def test_the_command(tmp_path, monkeypatch):
-    monkeypatch.setattr(frank, "QUICK", TINY)
-    monkeypatch.delenv("FRANCHISE_DATA", raising=False)
-    out = tmp_path / "out"
-    result = CliRunner().invoke(cli.app, ["reproduce", "frank", "--quick", "--out", str(out)])
-    assert result.exit_code == 0, result.output
-    assert "The paper says" in result.output
-    assert (out / "index.html").is_file()
 
 
 @pytest.mark.slow

@@ -32,14 +32,3 @@ def make_panels(
 def set_title(panel: Axes, text: str) -> None:
     """A small title at the left."""
     panel.set_title(text, loc="left", fontsize=9, color=INK)
-
-
-def log_axis(panel: Axes, which: str = "x") -> None:
-    """Logarithms along x (or y), with a few plain numbers at 1, 2 and 5."""
-    from matplotlib.ticker import LogLocator, NullLocator
-
-    panel.set(**{f"{which}scale": "log"})
-    axis = getattr(panel, f"{which}axis")
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter("{x:g}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from franchise.data.datasets import load
-from franchise.studies.drawing import FAINT, INK, NEW, OLD, log_axis, make_panels, set_title
+from franchise.studies.drawing import FAINT, INK, NEW, OLD, make_panels, set_title
 from franchise.studies.frank import ants
 from franchise.studies.frank.text import PRINTED_TOPICS, TextRun
 
@@ -132,7 +132,6 @@ def draw_lda(runs: list[TextRun]) -> Figure:
     panels[0, 0].axhline(hdp, color=NEW, label="HDP")
     set_title(panels[0, 0], "half of each document predicted from the other")
     panels[0, 1].plot(counts, bounds.mean(axis=0), color=OLD, label="LDA, variational bound")
-    log_axis(panels[0, 1], "y")
     set_title(panels[0, 1], "by the variational bound, as the paper's")
     for panel in panels[0]:
         panel.set_xlabel("topics of LDA", fontsize=8)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from franchise.data.synthetic import five_topics
-from franchise.studies.drawing import FAINT, INK, NEW, OLD, log_axis, make_panels, set_title
+from franchise.studies.drawing import FAINT, INK, NEW, OLD, make_panels, set_title
 from franchise.studies.wang_blei.synthetic import AS_ONE, EARLY, GIBBS, SPLIT_MERGE, STARTS, Run
 from franchise.studies.wang_blei.text import NAMES, Difference, TextRun
 
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = {GIBBS: OLD, SPLIT_MERGE: NEW}
+
+
+def _log_axis(panel: Axes) -> None:
+    """Logarithms along x, with a few plain numbers at 1, 2 and 5."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    panel.set_xscale("log")
+    panel.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.xaxis.set_major_formatter("{x:g}")
 
 
 def draw_difference_of_modes(runs: list[Run]) -> Figure:
@@ -36,7 +46,7 @@ def draw_difference_of_modes(runs: list[Run]) -> Figure:
             panel.plot(sweeps, gaps.T, color=FAINT, linewidth=0.6)
             panel.plot(sweeps, gaps.mean(axis=0), color=NEW, linewidth=2, label=f"mean of {len(gaps)} seeds")
             panel.axhline(0.0, color=INK, linewidth=0.8)
-            log_axis(panel)
+            _log_axis(panel)
             set_title(panel, f"{NAMES[name]}; start: {start}")
         row[0].set_ylabel("Gibbs+SM less Gibbs, nats per word", fontsize=8)
     for panel in panels[-1]:
@@ -122,7 +132,7 @@ def draw_likelihoods(runs: list[TextRun], prior: float) -> Figure:
             for place, run in enumerate(chosen):
                 label = method if place == 0 else None
                 panel.plot(run.seconds, run.likelihood, color=COLOURS[method], linewidth=0.9, label=label)
-        log_axis(panel)
+        _log_axis(panel)
         set_title(panel, f"{corpus}, eta {prior}")
         panel.set_xlabel("seconds", fontsize=8)
     panels[0, 0].set_ylabel("log likelihood per word, nats", fontsize=8)
@@ -144,7 +154,7 @@ def draw_differences(found: list[Difference], what: str) -> Figure:
             panel.fill_between(difference.seconds, mean - error, mean + error, color=FAINT, linewidth=0)
         panel.plot(difference.seconds, mean, color=NEW, linewidth=1.6)
         panel.axhline(0.0, color=INK, linewidth=0.8)
-        log_axis(panel)
+        _log_axis(panel)
         set_title(panel, f"{difference.corpus}, eta {difference.prior}")
     for panel in panels[-1]:
         panel.set_xlabel("seconds", fontsize=8)
