@@ -14,7 +14,8 @@ import pytest
 from franchise.data.datasets import load
 from franchise.errors import InputError
 from franchise.studies import frank, reproduce
-from franchise.studies.frank import Size, ants, corpora, speed, statements, text
+from franchise.studies.frank import Size, ants, corpora, script, speed, statements, text
+from franchise.studies.frank.following import follow
 from franchise.studies.output import AGREES, DIFFERS, IN_PART, OPEN, StudyFolder
 
 TINY = Size(
@@ -110,7 +111,7 @@ def test_clusters_are_followed_from_draw_to_draw():
         ]
     )
     np.testing.assert_array_equal(
-        ants.follow(labels),
+        follow(labels),
         [[0, 0, 0, 1, 1, 2], [0, 0, 0, 1, 1, 2], [0, 0, 0, 1, 1, 1], [0, 0, 2, 1, 1, 1]],
     )
 
@@ -284,7 +285,8 @@ def test_verdict_on_convergence():
 def test_verdicts_on_perplexity():
     def verdicts(train, test, name=corpora.REUTERS):
         runs = [text_run(chains_of_topics(train=train, test=test))]
-        return statements.perplexities(name, runs).verdict, statements.predicts(name, runs).verdict
+        scores = [script.ScriptScore("as they come", 1.0, 2.0)]
+        return statements.perplexities(name, runs, scores).verdict, statements.predicts(name, runs).verdict
 
     assert verdicts(90.0, 110.0) == (AGREES, AGREES)
     assert verdicts(50.0, 120.0) == (IN_PART, AGREES)
@@ -338,6 +340,20 @@ def test_lda_is_scored_as_the_hdp_is():
     assert np.exp(-fit.test) == pytest.approx(hdp.unigram, rel=1e-3)
     assert hdp.topics.shape == (1, 4)
     assert hdp.train[0] > hdp.test[0]
+
+
+def test_the_scripts_perplexity_by_hand():
+    """Two documents, three words and two topics: words by falling frequency are b (0), a (1) and c (2)."""
+    sample = corpora.make_sample(0, ["alpha beta beta", "beta gamma", "beta", "alpha"], least=1)
+    labels = np.array([[0, 1, 1, 0, 1]])  # one draw: alpha in topic 0, beta in 1, beta 1, beta 0, gamma 1
+    words = np.array([[2.5, 0.5, 0.5], [0.5, 3.5, 0.5]]) / [[3.5], [4.5]]
+    weights = np.array([[1.5, 2.5], [1.5, 1.5]]) / [[4.0], [3.0]]
+    beta, alpha, gamma = np.log((weights @ words).sum(axis=0))
+    train, test = script.score_numbered(sample, labels, 2)
+    assert train == pytest.approx(np.exp(-(3 * beta + alpha + gamma) / 5))
+    assert test == pytest.approx(np.exp(-(beta + alpha) / 2))
+    renumbered, _ = script.score_numbered(sample, 1 - labels, 2)
+    assert renumbered != pytest.approx(train)  # no perplexity: it hangs on the numbers of topics
 
 
 # --- corpora ------------------------------------------------------------------------------------------------

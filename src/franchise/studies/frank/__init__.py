@@ -1,7 +1,8 @@
 """Frank, Greenberg & Lindner, "Replicating Hierarchical Dirichlet Processes" (2020): their experiments done again.
 
 `ants` is the simulated data set, `speed` the run times of samplers and families, `text` the documents with LDA and
-LSA beside the HDP; `corpora` gets the texts, `figures` draws, `statements` judges.
+LSA beside the HDP, `script` what the paper took for perplexity; `corpora` gets the texts, `following` keeps hold of
+topics through a chain, `figures` draws, `statements` judges.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from franchise.studies.frank import ants, figures, speed, statements, text
+from franchise.studies.frank import ants, figures, script, speed, statements, text
 from franchise.studies.frank.corpora import REUTERS, SOTU, Texts, load_texts
 from franchise.studies.judging import FEWEST
 from franchise.studies.output import StudyFolder
@@ -68,10 +69,11 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
     timings = speed.time_all(size.speed_sweeps, size.speed_repeats)
     chains = _run_ants(size, tell)
     runs = _run_texts(size, texts, tell)
+    scores = script.score_as_the_script(texts.samples[0], size.sweeps, size.warmup)
     folder.make()
     _write_ants(folder, chains)
     _write_speed(folder, timings)
-    _write_texts(folder, texts.name, runs)
+    _write_texts(folder, texts.name, runs, scores)
     _write_comparison(folder, runs)
     folder.facts(
         {
@@ -86,7 +88,7 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
     return folder.page(
         TITLE,
         _introduction(size, quick, texts.name),
-        statements.judge(chains, timings, texts.name, runs),
+        statements.judge(chains, timings, texts.name, runs, scores),
     )
 
 
@@ -210,7 +212,9 @@ _WHAT = {
 }
 
 
-def _write_texts(folder: StudyFolder, name: str, runs: list[text.TextRun]) -> None:
+def _write_texts(
+    folder: StudyFolder, name: str, runs: list[text.TextRun], scores: list[script.ScriptScore]
+) -> None:
     folder.heading(f"Documents: {name}")
     folder.text(
         f"Direct assignment with a Dirichlet prior of {text.PRIOR} for every word and both concentrations 1. "
@@ -232,6 +236,13 @@ def _write_texts(folder: StudyFolder, name: str, runs: list[text.TextRun]) -> No
         "text_perplexity",
         text.table_of_perplexity(runs[0]),
         f"The paper's table of perplexities (Reuters), and ours ({name}, sample 0).",
+    )
+    folder.table(
+        "text_script",
+        script.table_of_script(scores),
+        f"What the script in the paper's repository would print for one chain of ours ({name}, sample 0). It "
+        "counts the topic labels of words in the place of the words themselves, so its number hangs on how "
+        "topics are numbered, which means nothing; a perplexity does not.",
     )
 
 

@@ -20,6 +20,7 @@ from franchise.data.groups import Groups
 from franchise.diagnostics.convergence import summarise
 from franchise.families.poisson import Poisson
 from franchise.sampling import sample
+from franchise.studies.frank.following import follow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,33 +94,6 @@ def group_by(grouping: str) -> Groups:
         return conditions
     studies = [conditions.metadata["study"][group] for group in conditions.group_of_observation]
     return Groups(conditions.observations, studies)
-
-
-def follow(labels: np.ndarray) -> np.ndarray:
-    """Labels (draws, N) whose numbers stay with a cluster from one draw to the next.
-
-    Clusters of a draw are matched with those of the draw before by the observations they share (Hungarian
-    method); one that shares none gets the lowest number that is free, as a new cluster does in the paper's program.
-    """
-    followed = labels.astype(np.int64)
-    for draw in range(1, len(followed)):
-        followed[draw] = _rename(followed[draw - 1], followed[draw])
-    return followed
-
-
-def _rename(before: np.ndarray, now: np.ndarray) -> np.ndarray:
-    from scipy.optimize import linear_sum_assignment
-
-    shared = np.zeros((before.max() + 1, now.max() + 1), np.int64)
-    np.add.at(shared, (before, now), 1)
-    names = np.full(shared.shape[1], -1)
-    for old, new in zip(*linear_sum_assignment(shared, maximize=True), strict=True):
-        if shared[old, new] > 0:
-            names[new] = old
-    free = np.setdiff1d(np.arange(shared.sum()), names)
-    fresh = np.flatnonzero(names < 0)
-    names[fresh] = free[: len(fresh)]
-    return names[now]
 
 
 def chance_together(labels: np.ndarray, groups: np.ndarray) -> np.ndarray:

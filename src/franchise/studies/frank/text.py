@@ -122,10 +122,10 @@ def run_sample(sample: TextSample, chains: int, sweeps: int, warmup: int, counts
 
 def run_hdp(text: TextSample, chains: int, sweeps: int, warmup: int) -> HdpChains:
     """The chains of a sample, and the time of one on twice the documents."""
-    posterior = _sample(text.train, chains, sweeps, warmup)
+    posterior = sample_hdp(text.train, chains, sweeps, warmup)
     single = [dataclasses.replace(posterior, snapshots=[kept]) for kept in posterior.snapshots]
     scores = [document_completion(chain, text.test) for chain in single]
-    twice = _sample(text.both, 1, sweeps, warmup)
+    twice = sample_hdp(text.both, 1, sweeps, warmup)
     return HdpChains(
         topics=np.hstack([posterior.warmup_trace["n_topics"], posterior.trace["n_topics"]]).astype(np.int64),
         warmup=warmup,
@@ -137,7 +137,8 @@ def run_hdp(text: TextSample, chains: int, sweeps: int, warmup: int) -> HdpChain
     )
 
 
-def _sample(corpus: Corpus, chains: int, sweeps: int, warmup: int) -> Posterior:
+def sample_hdp(corpus: Corpus, chains: int, sweeps: int, warmup: int, keep_labels: bool = False) -> Posterior:
+    """Chains with the settings of the paper's program, one after another on one thread."""
     return sample(
         corpus,
         Categorical(corpus.vocabulary_size, prior=PRIOR),
@@ -148,6 +149,7 @@ def _sample(corpus: Corpus, chains: int, sweeps: int, warmup: int) -> Posterior:
         warmup=warmup,
         draws=sweeps - warmup,
         chains=chains,
+        keep_labels=keep_labels,
         workers=1,
         progress=False,
     )
