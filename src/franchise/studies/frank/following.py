@@ -9,7 +9,7 @@ def follow(labels: np.ndarray) -> np.ndarray:
     """Labels (draws, N) whose numbers stay with a cluster from one draw to the next.
 
     Clusters of a draw are matched with those of the draw before by the observations they share (Hungarian
-    method); one that shares none gets the lowest number that is free, as a new cluster does in the paper's program.
+    method); one that shares none gets the lowest number that is free.
     """
     followed = labels.astype(np.int64)
     for draw in range(1, len(followed)):
