@@ -1,8 +1,8 @@
 """What the paper says, judged by what was measured; when a difference counts, `studies.judging` says.
 
 A number of the paper's is met if ours is within a tenth of it.  Words such as "usually" and "for the most part"
-are taken for clearly more than half.  The paper's chain was one of direct assignment, so that sampler is judged; CRF is
-shown beside it.
+are taken for clearly more than half.  The paper's chain was one of direct assignment, so that sampler is judged;
+CRF is shown beside it.
 """
 
 from __future__ import annotations
