@@ -37,7 +37,7 @@ class Picked(NamedTuple):
 
     first: int  # the topic to split; or one of the topics to merge
     second: int  # the other topic to merge; -1 in a split
-    others: int  # topics of the colour beside
+    rest: np.ndarray  # the slots of the other topics of the colour
 
     @property
     def is_split(self) -> bool:
@@ -155,6 +155,13 @@ class Proposal:
         one = _log_beta_density(share, *self.shapes) + log_probability
         other = _log_beta_density(1.0 - share, *self.shapes) + log_swapped
         return float(np.logaddexp(one, other)) - math.log(self.weight)
+
+    def sketches(self) -> np.ndarray | None:
+        """What the two sides, which the statistics hold by now, and the other topics of the colour are like."""
+        family = self.model.family
+        sides = family.sketch(self.statistics, np.array([0, 1]))
+        rest = family.sketch(self.state.statistics, self.picked.rest)
+        return None if sides is None or rest is None else np.concatenate([sides, rest])
 
     def log_ratio(self, sides: np.ndarray, share: float) -> float:
         """The log of the posterior density of the split over that of the whole."""
