@@ -1,10 +1,10 @@
 """Splits and merges of topics from a launch drawn from their union (algorithms page, section 7.1).
 
 A try tosses a coin.  Split: a topic, picked uniformly, is to become two.  Merge: two topics, alike ones more often
-than others, are to become one.  Either way a launch u is drawn from the union of the observations, beta_a =
-beta_b + beta_c, and nothing that knows how they are split now.  Given u, a split (f = beta_b / beta_a, sides s) has a
-density that can be computed: f is Beta(m_0, m_1), m_i the tables that side i of the launch is expected to have, and s
-comes from one scan.
+than others, are to become one.  Either way a launch u is drawn from the union of the observations, beta_a = beta_b
++ beta_c, and nothing that knows how they are split now.  Given u, a split (f = beta_b / beta_a, sides s) has a
+density that can be computed: f is Beta(m_0, m_1), m_i the tables that side i of the launch is expected to have,
+and s comes from one scan.
 A split is accepted with probability min(1, H), a merge with min(1, 1 / H),
 
     H = gamma beta_a / (beta_b beta_c) * p(x | z') / p(x | z) * prod_j [G(alpha beta_a) / G(alpha beta_a + n_ja)]

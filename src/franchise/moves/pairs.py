@@ -1,8 +1,8 @@
 """Which two topics to merge: alike ones more often (see `moves/launched_splits.py`).
 
 One topic b is picked uniformly, then another c with weight s(b, c) = exp(alike r_b . r_c), r_k being a vector of
-unit length that says what topic k is like (`Family.sketch`; for words, the roots of their shares).  The pair may also
-have been picked the other way round, so among K topics
+unit length that says what topic k is like (`Family.sketch`; for words, the roots of their shares).  The pair may
+also have been picked the other way round, so among K topics
 
     q(b, c) = [s(b, c) / sum_{k != b} s(b, k) + s(c, b) / sum_{k != c} s(c, k)] / K
 
