@@ -156,8 +156,9 @@ def test_ratio_of_a_global_move(monkeypatch, move, seed, balanced):
     getattr(global_subclusters, f"try_global_{move}")(sweep, balanced)
     proposal = spies["propose"].results[0][1]
     assert proposal is not None
-    (_, reverse, columns), log_reverse = spies["score"].results[0]
+    (_, parameters, log_shares, columns), log_reverse = spies["score"].results[0]
     arguments, log_topic = spies["log_of_merged_parameter"].results[0]
+    reverse = global_subclusters.Temporary(parameters, np.exp(log_shares))
     assert log_reverse == pytest.approx(log_product(reverse, columns, problem), abs=1e-9)
     forward = spies["propose"].results[0][0][1]
     assert proposal.log_q == pytest.approx(log_product(forward, proposal.labels, problem), abs=1e-9)

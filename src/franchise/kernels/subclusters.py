@@ -42,14 +42,24 @@ def draw_topics(parameters, observations, offsets, shares, weights, words, topic
 
 
 @kernel
-def score_topics(parameters, observations, offsets, shares, weights, topics):
-    """The log probability that `draw_topics` would have drawn these topics."""
-    begin, limit = offsets[0], shares.shape[1]
+def score_topics(parameters, observations, offsets, log_shares, logs, topics):
+    """The log probability that `draw_topics` would have drawn these topics.
+
+    In logs: a group's share in a topic that it has nothing of may be too small for anything else.
+    """
+    begin, limit = offsets[0], log_shares.shape[1]
     log_probability = 0.0
     for group in range(len(offsets) - 1):
         for index in range(offsets[group], offsets[group + 1]):
-            total = verbs.fill_density_weights(parameters, observations, index, shares[group], limit, weights)
-            log_probability += math.log(weights[topics[index - begin]] / total)
+            largest = -math.inf
+            for topic in range(limit):
+                density = verbs.log_density(parameters, observations, index, topic)
+                logs[topic] = log_shares[group, topic] + density
+                largest = max(largest, logs[topic])
+            total = 0.0
+            for topic in range(limit):
+                total += math.exp(logs[topic] - largest)
+            log_probability += logs[topics[index - begin]] - largest - math.log(total)
     return log_probability
 
 

@@ -191,13 +191,14 @@ def present(sweep: Sweep) -> Arrangement:
 
 def log_ratio_of_split(sweep: Sweep, topic: int, others: np.ndarray, proposal: Proposal) -> float:
     """(14) for a split of a topic into the last two columns, but for the parameter of the merge that undoes it."""
-    parameters, shares = draw_proposed(sweep, proposal, _SPLIT)
+    parameters, log_shares = draw_proposed(sweep, proposal, _SPLIT)
     rest = np.arange(len(others))
-    reverse = Temporary(
+    log_reverse = score(
+        sweep,
         joined((parameters, rest), (sweep.parameters, np.array([topic]))),
-        np.column_stack([shares[:, rest], shares[:, -2] + shares[:, -1]]),
+        np.column_stack([log_shares[:, rest], np.logaddexp(log_shares[:, -2], log_shares[:, -1])]),
+        columns_of(sweep, [*others.tolist(), topic]),
     )
-    log_reverse = score(sweep, reverse, columns_of(sweep, [*others.tolist(), topic]))
     return (
         _log_change(sweep, proposal, len(others) + 1)
         + log_reverse
@@ -208,16 +209,14 @@ def log_ratio_of_split(sweep: Sweep, topic: int, others: np.ndarray, proposal: P
 
 def log_ratio_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, proposal: Proposal) -> float:
     """(14) for a merge into the last column, but for the parameter drawn; the topics stand in for sub-topics."""
-    parameters, shares = draw_proposed(sweep, proposal, _MERGE)
-    first, second = pair
+    parameters, log_shares = draw_proposed(sweep, proposal, _MERGE)
     rest = np.arange(len(others))
-    both = sweep.shares[:, first] + sweep.shares[:, second]
-    left = np.divide(sweep.shares[:, first], both, out=np.full(len(both), 0.5), where=both > 0.0)
-    reverse = Temporary(
+    log_reverse = score(
+        sweep,
         joined((parameters, rest), (sweep.parameters, np.array(pair))),
-        np.column_stack([shares[:, rest], shares[:, -1] * left, shares[:, -1] * (1.0 - left)]),
+        np.column_stack([log_shares[:, rest], log_shares[:, -1:] + log_parts(sweep.shares[:, pair])]),
+        columns_of(sweep, [*others.tolist(), *pair]),
     )
-    log_reverse = score(sweep, reverse, columns_of(sweep, [*others.tolist(), first, second]))
     return (
         _log_change(sweep, proposal, len(others) + 1)
         + log_reverse
@@ -226,13 +225,20 @@ def log_ratio_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, 
     )
 
 
+def log_parts(shares: np.ndarray) -> np.ndarray:
+    """Logs of the parts that two topics have in their sum, by group; of halves where both are too small to tell."""
+    sums = shares.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        return np.log(np.divide(shares, sums, out=np.full(shares.shape, 0.5), where=sums > 0.0))
+
+
 def _log_change(sweep: Sweep, proposal: Proposal, topics: int) -> float:
     alpha, gamma = sweep.state.group_concentration, sweep.state.top_concentration
     return log_of_change(present(sweep), proposal.arrangement, topics, alpha, gamma)
 
 
 def draw_proposed(sweep: Sweep, proposal: Proposal, stream: int) -> tuple[Any, np.ndarray]:
-    """(2), (3) given the proposal: the parameters of its topics, two places to spare, and weights of groups."""
+    """(2), (3) given the proposal: the parameters of its topics, two places to spare, and log weights of groups."""
     work, columns = sweep.work, proposal.arrangement.counts.shape[1]
     spare = sweep.recounted(proposal.labels, columns + 2)
     parameters = draw_parameters(work, spare, np.arange(columns + 2), columns + 2, WORDS + stream + _PROPOSED)
@@ -241,10 +247,10 @@ def draw_proposed(sweep: Sweep, proposal: Proposal, stream: int) -> tuple[Any, n
     def draw(block: int) -> np.ndarray:
         first, last = work.groups_of(block)
         counts = proposal.arrangement.counts[first:last]
-        shares, filled = np.zeros(counts.shape), counts.any(axis=1)
+        logs, filled = np.zeros(counts.shape), counts.any(axis=1)
         rng = work.streams.generator(stream + _PROPOSED + block)
-        shares[filled] = rng.standard_gamma(counts[filled] + concentrations)
-        return shares
+        logs[filled] = draw_log_gammas(counts[filled] + concentrations, rng)
+        return logs
 
     return parameters, np.concatenate(over_blocks(work, draw))
 
@@ -256,8 +262,8 @@ def columns_of(sweep: Sweep, slots: list[int]) -> np.ndarray:
     return places[sweep.state.topic_of_observation]
 
 
-def score(sweep: Sweep, temporary: Temporary, columns: np.ndarray) -> float:
-    """The log probability of drawing these topics from temporary ones."""
+def score(sweep: Sweep, parameters: Any, log_shares: np.ndarray, columns: np.ndarray) -> float:
+    """The log probability of drawing these topics from temporary ones, whose log weights by group are given."""
     work = sweep.work
 
     def score_block(block: int) -> float:
@@ -265,11 +271,11 @@ def score(sweep: Sweep, temporary: Temporary, columns: np.ndarray) -> float:
         begin, end = work.range_of(block)
         return float(
             kernels.score_topics(
-                temporary.parameters,
+                parameters,
                 work.data.observations,
                 work.data.offsets[first : last + 1],
-                temporary.shares[first:last],
-                zeros_apart(temporary.shares.shape[1]),
+                log_shares[first:last],
+                zeros_apart(log_shares.shape[1]),
                 columns[begin:end],
             )
         )
