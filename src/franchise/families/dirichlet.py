@@ -101,7 +101,7 @@ class DirichletPrior:
         return log_likelihood
 
     def log_prior_density(self, parameters: Any, topic: int, statistics: Any) -> float:
-        """The Dirichlet density of a topic's probabilities, those that have underflowed taken as the least number."""
+        """The Dirichlet density of a topic's probabilities; one that has underflowed counts as the least number."""
         from scipy.special import gammaln
 
         logs = np.maximum(parameters.log_probabilities[topic], math.log(sys.float_info.min))
