@@ -247,14 +247,12 @@ def explanation(results: Results) -> list[str]:
 
 def _balance_in_words(results: Results) -> str:
     """Whether topics come by one kind of move and go by another, from the counts."""
-    counts = {kind: np.zeros(2, int) for kind in ("split", "merge", "global split", "global merge")}
-    for run in results.ap:
-        if run.task.sampler == SUBCLUSTER:
-            for kind, pair in text.acceptances(run).items():
-                counts[kind] += pair
-    opened, closed = counts["global split"][0], counts["global merge"][0]
+    runs = [run for run in results.ap if run.task.sampler == SUBCLUSTER]
+    split, merge, opened, closed = (
+        text.total_acceptance(runs, kind)[0] for kind in ("split", "merge", "global split", "global merge")
+    )
     if opened and closed < statements.SELDOM * opened:
-        more = int(counts["merge"][0] - counts["split"][0])
+        more = merge - split
         away = (
             f"topics go by local merges ({more} more of these were accepted than local splits), whose ratio has "
             "the stand-in (20) for the probability of the way back, and by being emptied in the restricted sweep"
@@ -272,10 +270,9 @@ def _balance_in_words(results: Results) -> str:
 
 
 def _sums(runs: list[Followed]) -> dict[str, str]:
-    counts: dict[str, np.ndarray] = {}
-    for run in runs:
-        for kind, pair in text.acceptances(run).items():
-            counts[kind] = counts.get(kind, np.zeros(2, int)) + pair
+    counts = {
+        kind: text.total_acceptance(runs, kind) for kind in ("split", "merge", "global split", "global merge")
+    }
     return {kind: f"{accepted} of {tried}" for kind, (accepted, tried) in counts.items()}
 
 

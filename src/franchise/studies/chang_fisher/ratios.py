@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _STREAM = 2**24
+_PARTS = ("words", "rest", "density", "printed", "balanced")
 
 
 def weigh_moves(task: Task, problem: Problem, tries: int, chains: Path) -> list[dict[str, Any]]:
@@ -96,14 +97,8 @@ def weigh_merge(model: Model, state: Weights, number: int) -> dict[str, Any] | N
 
 
 def _row(move: str, words: int, rest: float, printed: float, balanced: float) -> dict[str, Any]:
-    return {
-        "move": move,
-        "words": words,
-        "rest": rest,
-        "density": printed,
-        "printed": rest + printed,
-        "balanced": rest + balanced,
-    }
+    values = (words, rest, printed, rest + printed, rest + balanced)
+    return {"move": move, **dict(zip(_PARTS, values, strict=True))}
 
 
 def table_of_ratios(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -111,7 +106,8 @@ def table_of_ratios(rows: list[dict[str, Any]]) -> pd.DataFrame:
     import pandas as pd
 
     parts = []
-    for (move, start), group in pd.DataFrame(rows).groupby(["move", "start"], sort=False):
+    frame = pd.DataFrame(rows, columns=["move", "start", *_PARTS])
+    for (move, start), group in frame.groupby(["move", "start"], sort=False):
         parts.append(
             {
                 "global move": move,

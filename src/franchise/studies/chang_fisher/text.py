@@ -203,20 +203,19 @@ def table_of_acceptance(runs: list[Followed]) -> pd.DataFrame:
     """One row a set of moves and start: what was tried and accepted of local and global splits and merges."""
     import pandas as pd
 
-    rows = []
-    for run in runs:
-        counts = acceptances(run)
-        if any(tried for _, tried in counts.values()):
-            rows.append(
-                {
-                    "moves": run.task.sampler,
-                    "start": start_of(run.task),
-                    "seconds": run.task.seconds,
-                    "topics at the end": run.late("n_topics"),
-                    **{f"{kind}s accepted of tried": f"{a} of {t}" for kind, (a, t) in counts.items()},
-                }
-            )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        [
+            {
+                "moves": run.task.sampler,
+                "start": start_of(run.task),
+                "seconds": run.task.seconds,
+                "topics at the end": run.late("n_topics"),
+                **{f"{kind}s accepted of tried": f"{a} of {t}" for kind, (a, t) in acceptances(run).items()},
+            }
+            for run in runs
+            if run.task.sampler in (SUBCLUSTER, LOCAL, *PROBES)
+        ]
+    )
 
 
 def acceptances(run: Followed) -> dict[str, tuple[int, int]]:
@@ -225,6 +224,12 @@ def acceptances(run: Followed) -> dict[str, tuple[int, int]]:
         kind.replace("_", " "): (run.count(f"subcluster_{kind}s"), run.count(f"subcluster_{kind}_tries"))
         for kind in KINDS
     }
+
+
+def total_acceptance(runs: list[Followed], kind: str) -> tuple[int, int]:
+    """Accepted and tried of one kind of move, in all chains together."""
+    pairs = [acceptances(run)[kind] for run in runs]
+    return sum(accepted for accepted, _ in pairs), sum(tried for _, tried in pairs)
 
 
 # --- figure 4(b) ----------------------------------------------------------------------------------------------
