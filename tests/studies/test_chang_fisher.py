@@ -66,6 +66,7 @@ TINY = dataclasses.replace(
     large_starts=(1, 4),
     large_seconds=0.03,
     large_order=12,
+    large_warmup=4,
 )
 
 
@@ -396,16 +397,23 @@ def test_verdicts_on_moves():
 
 
 def test_verdict_on_threads():
-    def verdict(gain, seconds=10.0):
+    def verdict(gain, seconds=10.0, cores=2):
         return statements.speedup(
             [
-                {"problem": "AP", "threads": count, "topics": [1], "seconds": [seconds / gain ** (count - 1)]}
+                {
+                    "problem": "AP",
+                    "threads": count,
+                    "cores": cores,
+                    "topics": [1],
+                    "seconds": [seconds / gain ** (count - 1)],
+                }
                 for count in (1, 2)
             ]
         ).verdict
 
     assert [verdict(gain) for gain in (1.9, 1.5, 1.0)] == [AGREES, IN_PART, DIFFERS]
     assert verdict(1.9, seconds=0.1) == OPEN
+    assert verdict(1.0, cores=1) == OPEN
 
 
 def test_verdicts_on_the_finite_model():

@@ -16,7 +16,7 @@ import numpy as np
 from franchise.chains.chain import Chain
 from franchise.chains.start import make_start, start_streams
 from franchise.data.synthetic import bars
-from franchise.engines.threads import Threads
+from franchise.engines.threads import Threads, available_cores
 from franchise.families.categorical import Categorical
 from franchise.moves import SubclusterSweep, TopicWeights
 from franchise.recipes import resolve
@@ -135,7 +135,13 @@ def _time(problem: Problem, start: int, sweeps: int, workers: int) -> dict[str, 
     for _ in range(sweeps):
         topics.append(int(chain.sweep()["n_topics"]))
         seconds.append(time.perf_counter() - begun)
-    return {"problem": problem.name, "threads": workers, "topics": topics, "seconds": seconds}
+    return {
+        "problem": problem.name,
+        "threads": workers,
+        "cores": available_cores(),
+        "topics": topics,
+        "seconds": seconds,
+    }
 
 
 def table_of_threads(timings: list[dict[str, Any]]) -> pd.DataFrame:
@@ -148,6 +154,7 @@ def table_of_threads(timings: list[dict[str, Any]]) -> pd.DataFrame:
             {
                 "corpus": timing["problem"],
                 "threads": timing["threads"],
+                "cores": timing["cores"],
                 "sweeps": len(timing["seconds"]),
                 "seconds": timing["seconds"][-1],
                 "times as fast as one": single[timing["problem"]] / timing["seconds"][-1],

@@ -1,8 +1,8 @@
 """Chains that are followed against time and kept on disk, so that an interrupted study goes on.
 
 A chain sweeps until its time is up.  At some thirty stops, evenly spread in log time, it is scored: the log
-probability of one word held out from each document (HOW, section 6.1).  The clock counts sweeps only, not scoring,
-writing or waiting between two calls of the study.
+probability of one word held out from each document (HOW, section 6.1).  The clock is the processor's, of the one
+thread that a chain runs on: it counts sweeps, not scoring, writing, or what else the machine is doing.
 
     NAME/trace.log                a line for each sweep
     NAME/checkpoint.safetensors   the state, the clock, and the scores so far; replaced at once, or not at all
@@ -221,9 +221,9 @@ class _Following:
 
     def sweep(self) -> None:
         """One sweep, timed."""
-        begun = time.perf_counter()
+        begun = time.thread_time()
         values = self.chain.sweep()
-        self.seconds += time.perf_counter() - begun
+        self.seconds += time.thread_time() - begun
         kept = {name: value for name, value in values.items() if name not in _NOT_KEPT}
         self.store.add_trace({**kept, "seconds": self.seconds})
 

@@ -37,14 +37,15 @@ def introduction(size: Size, quick: bool, data: Path | None) -> list[str]:
         f"alpha = {ALPHA:g} and gamma = {GAMMA:g} are fixed: the paper fixes its hyper-parameters and does not say "
         f"at what. eta is {text.PRIOR} (for '{PARALLEL}' also {text.SMALL_PRIOR}). HOW is the mean log probability "
         "of one word held out from each document, given a single state, topics and weights at their posterior "
-        f"means; it is taken at up to {STOPS} times, evenly in log time. Times are seconds of sweeps on a single "
-        f"core, scoring left out, {Threads().workers} chains at a time, one on each core; the paper used 16 cores "
-        "for most chains.",
+        f"means; it is taken at up to {STOPS} times, evenly in log time. Times are seconds of one core's time, "
+        f"sweeps only, {Threads().workers} chains at a time, one on each core; the paper used 16 cores for most "
+        "chains.",
         f"'{SUBCLUSTER}' is the published sampler with local and global moves; '{LOCAL}' has the local ones only; "
         f"'{BALANCED}' is the global move with the density that equation (24) leaves out. '{PARALLEL}' and "
         f"'{DIRECT}' are exact for the HDP, '{FINITE}' (the paper's FSD) for the finite model of its order. "
-        f"'{PARALLEL}' warms up for {size.warmup} sweeps, in most of which it tries splits; its chains that start "
-        "from another sampler's state do not.",
+        f"'{PARALLEL}' warms up for {size.warmup} sweeps ({size.large_warmup} on the large corpora): first with "
+        "even weights, which is not exact, then with splits tried in every sweep; its chains that start from "
+        "another sampler's state do not.",
     ]
     if data is None:
         words.append("No data folder was given, so bundled text stands in for AP and NIPS.")
@@ -235,14 +236,20 @@ def explanation(results: Results) -> list[str]:
         f"{published['merge']} merges accepted.",
         _balance_in_words(results),
     ]
-    changes = "; ".join(
-        f"{s.before.task.sampler} to {s.after.task.sampler} from {text.start_of(s.before.task)}: "
-        f"{s.before.late('n_topics'):.0f} to {s.after.late('n_topics'):.0f} topics, log joint "
-        f"{s.after.late('log_joint') - s.before.late('log_joint'):+,.0f}"
-        for s in results.switches
-        if SUBCLUSTER in (s.before.task.sampler, s.after.task.sampler)
+    return [*words, f"Topics before and after a switch, by start: {_switches_in_words(results.switches)}."]
+
+
+def _switches_in_words(switches: list[text.Switch]) -> str:
+    pairs = dict.fromkeys((before.task.sampler, after.task.sampler) for before, after in switches)
+    return "; ".join(
+        f"{old} to {new} "
+        + ", ".join(
+            f"{before.late('n_topics'):.0f} to {after.late('n_topics'):.0f}"
+            for before, after in switches
+            if (before.task.sampler, after.task.sampler) == (old, new)
+        )
+        for old, new in pairs
     )
-    return [*words, f"Switching: {changes}."]
 
 
 def _balance_in_words(results: Results) -> str:
@@ -251,7 +258,9 @@ def _balance_in_words(results: Results) -> str:
     split, merge, opened, closed = (
         text.total_acceptance(runs, kind)[0] for kind in ("split", "merge", "global split", "global merge")
     )
-    if opened and closed < statements.SELDOM * opened:
+    if not opened:
+        return f'No global split of "{SUBCLUSTER}" was accepted here: nothing can be said of how they are undone.'
+    if closed < statements.SELDOM * opened:
         more = merge - split
         away = (
             f"topics go by local merges ({more} more of these were accepted than local splits), whose ratio has "

@@ -39,30 +39,35 @@ _PARTS = ("words", "rest", "density", "printed", "balanced")
 
 
 def weigh_moves(task: Task, problem: Problem, tries: int, chains: Path) -> list[dict[str, Any]]:
-    """Ratios of global splits and merges proposed from the last state of a chain of the published sampler."""
+    """Ratios of global splits and merges proposed from the last state of a chain of the published sampler.
+
+    As in the sampler itself, only topics take part whose sub-topics have burned in.
+    """
 
     def weigh() -> list[dict[str, Any]]:
         model, state = last_state(task, problem, chains)
         assert isinstance(state, Weights)
         rows = [weigh_split(model, state, number) for number in range(tries)]
-        if state.topic_count > 1:
-            rows += [weigh_merge(model, state, tries + number) for number in range(tries)]
+        rows += [weigh_merge(model, state, tries + number) for number in range(tries)]
         return [{"start": task.start, **row} for row in rows if row is not None]
 
     return list(remembered(chains / "ratios" / f"{task.name}.json", weigh))
 
 
-def _sweep(model: Model, state: Weights, number: int) -> Sweep:
+def _sweep(model: Model, state: Weights, number: int) -> tuple[Sweep, np.ndarray]:
+    """A sweep with its parameters drawn, and the topics that may take part."""
     sweep = Sweep(Work(model, state, Streams(0, 0, number, 0), Threads(1)))
     sweep.draw_given()
-    return sweep
+    return sweep, np.array([topic for topic in sweep.topics if sweep.is_ready(int(topic))])
 
 
 def weigh_split(model: Model, state: Weights, number: int) -> dict[str, Any] | None:
-    """A global split of a topic: its ratio in parts, logs; None if a topic would be empty."""
-    sweep = _sweep(model, state, number)
+    """A global split of a topic: its ratio in parts, logs; None if none can be, or a topic would be empty."""
+    sweep, ready = _sweep(model, state, number)
+    if len(ready) == 0:
+        return None
     topics = sweep.topics
-    topic = int(sweep.rng.choice(topics))
+    topic = int(sweep.rng.choice(ready))
     others = topics[topics != topic]
     proposal = propose(sweep, temporary_of_split(sweep, topic, others), len(topics), _STREAM)
     if proposal is None:
@@ -76,10 +81,12 @@ def weigh_split(model: Model, state: Weights, number: int) -> dict[str, Any] | N
 
 
 def weigh_merge(model: Model, state: Weights, number: int) -> dict[str, Any] | None:
-    """A global merge of two topics: its ratio in parts, logs; None if a topic would be empty."""
-    sweep = _sweep(model, state, number)
+    """A global merge of two topics: its ratio in parts, logs; None if none can be, or a topic would be empty."""
+    sweep, ready = _sweep(model, state, number)
+    if len(ready) < 2:
+        return None
     topics = sweep.topics
-    first, second = (int(topic) for topic in sweep.rng.choice(topics, 2, replace=False))
+    first, second = (int(topic) for topic in sweep.rng.choice(ready, 2, replace=False))
     others = topics[(topics != first) & (topics != second)]
     merged = draw_merged(sweep, first, second)
     temporary = Temporary(

@@ -29,6 +29,7 @@ class Size:
     large_starts: tuple[int, ...]
     large_seconds: float  # of a chain of figure 6
     large_order: int
+    large_warmup: int
 
 
 FULL = Size(
@@ -52,6 +53,7 @@ FULL = Size(
     large_starts=(1, 50),
     large_seconds=300.0,
     large_order=200,
+    large_warmup=100,
 )
 QUICK = Size(
     visits=300,
@@ -64,14 +66,15 @@ QUICK = Size(
     warmup=20,
     documents=200,
     starts=(1, 15),
-    long_seconds=1.5,
-    short_seconds=1.0,
-    probe_seconds=0.6,
-    switch_seconds=0.6,
+    long_seconds=1.2,
+    short_seconds=0.8,
+    probe_seconds=0.5,
+    switch_seconds=0.5,
     order=30,
     tries=3,
     enron=(300, 1000),
     large_starts=(1, 15),
-    large_seconds=0.8,
+    large_seconds=0.6,
     large_order=40,
+    large_warmup=20,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from franchise.studies.chang_fisher import bars, bias, text
+from franchise.studies.chang_fisher.following import Followed
 from franchise.studies.chang_fisher.results import Results
 from franchise.studies.chang_fisher.samplers import (
     BALANCED,
@@ -134,7 +135,7 @@ def global_moves(results: Results) -> Statement:
     )
 
 
-def _with_global_moves(results: Results) -> dict[str, list[text.Followed]]:
+def _with_global_moves(results: Results) -> dict[str, list[Followed]]:
     runs = [*results.ap, *results.probes]
     return {
         name: [run for run in runs if run.task.sampler == name]
@@ -158,20 +159,20 @@ def sub_topics(picture: bars.Picture) -> Statement:
     )
 
 
-def _of(runs: list[text.Followed], sampler: str) -> list[text.Followed]:
+def _of(runs: list[Followed], sampler: str) -> list[Followed]:
     return [run for run in runs if run.task.sampler == sampler]
 
 
-def _mean_topics(runs: list[text.Followed]) -> float:
+def _mean_topics(runs: list[Followed]) -> float:
     return float(np.mean([run.late("n_topics") for run in runs]))
 
 
-def _acceptance(runs: list[text.Followed], kind: str) -> float:
+def _acceptance(runs: list[Followed], kind: str) -> float:
     accepted, tried = text.total_acceptance(runs, kind)
     return accepted / tried if tried else float("nan")
 
 
-def deterministic(runs: list[text.Followed]) -> Statement:
+def deterministic(runs: list[Followed]) -> Statement:
     """Are deterministic splits mostly refused, and slower?"""
     certain, drawn = _of(runs, DETERMINISTIC), _of(runs, LOCAL)
     rejected = [1.0 - _acceptance(group, "split") for group in (certain, drawn)]
@@ -190,7 +191,7 @@ def _seconds(value: float) -> str:
     return f"{value:.2f}" if np.isfinite(value) else "never"
 
 
-def global_not_needed(runs: list[text.Followed]) -> Statement:
+def global_not_needed(runs: list[Followed]) -> Statement:
     """Does the local form find as many bars as the combined one?"""
     topics = {name: _mean_topics(_of(runs, name)) for name in (LOCAL, GLOBAL, SUBCLUSTER)}
     return Statement(
@@ -211,7 +212,7 @@ def speedup(timings: list[dict[str, object]]) -> Statement:
     two = table[table["threads"] == 2]
     gains = two["times as fast as one"].tolist()
     words = ", ".join(f"{gain:.2f} times on {name}" for name, gain in zip(two["corpus"], gains, strict=True))
-    long = float(table["seconds"].min()) >= 1.0
+    long = float(table["seconds"].min()) >= 1.0 and int(table["cores"].min()) >= 2
     verdict = AGREES if min(gains) >= LINEAR else IN_PART if max(gains) >= SOME else DIFFERS
     return Statement(
         "A linear speed-up in the number of processors.",
@@ -222,7 +223,7 @@ def speedup(timings: list[dict[str, object]]) -> Statement:
     )
 
 
-def finite_settles_late(runs: list[text.Followed]) -> Statement:
+def finite_settles_late(runs: list[Followed]) -> Statement:
     """Does HOW of the finite model settle before its number of topics?"""
     settled = np.array([bars.times_to_settle(run) for run in _of(runs, FINITE)])
     held_out, topics = np.median(settled, axis=0)
@@ -241,7 +242,7 @@ def finite_settles_late(runs: list[text.Followed]) -> Statement:
     )
 
 
-def finite_creates_all(runs: list[text.Followed]) -> Statement:
+def finite_creates_all(runs: list[Followed]) -> Statement:
     """Does the finite model first use all its topics?"""
     chosen = _of(runs, FINITE)
     most = float(np.mean([run.trace["n_topics"].max() for run in chosen]))
@@ -410,7 +411,7 @@ def confusion(confusions: list[text.Confusion]) -> Statement:
     )
 
 
-def large_finite(runs: list[text.Followed], order: int) -> Statement:
+def large_finite(runs: list[Followed], order: int) -> Statement:
     """Has the finite model still nearly all of its topics?"""
     chosen = _of(runs, FINITE)
     shares = [run.late("n_topics") / order for run in chosen]
@@ -425,7 +426,7 @@ def large_finite(runs: list[text.Followed], order: int) -> Statement:
     )
 
 
-def large_unfinished(runs: list[text.Followed]) -> Statement:
+def large_unfinished(runs: list[Followed]) -> Statement:
     """Do no chains agree, and does direct assignment predict worse than the published sampler?"""
     checks, parts = [], []
     for corpus in dict.fromkeys(run.task.problem for run in runs):

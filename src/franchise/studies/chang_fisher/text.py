@@ -91,7 +91,7 @@ def tasks_of_switches(size: Size) -> list[Task]:
 def tasks_on_large(size: Size, names: list[str]) -> list[Task]:
     """Figure 6: two corpora, two starts."""
     return [
-        Task(name, sampler, start, PRIOR, size.large_seconds, size.large_order, size.warmup)
+        Task(name, sampler, start, PRIOR, size.large_seconds, size.large_order, size.large_warmup)
         for name in names
         for sampler in LARGE
         for start in size.large_starts
