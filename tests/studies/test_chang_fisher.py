@@ -95,9 +95,10 @@ def done(tmp_path_factory):
     with pytest.raises(KeyboardInterrupt):
         chang_fisher.run(StudyFolder(out, "chang-fisher"), True, None, interrupt, TINY)
     kept = stamps(out)
-    written = chang_fisher.run(
-        StudyFolder(out, "chang-fisher"), True, None, lambda what, share: told.append((what, share)), TINY
-    )
+    tell = lambda what, share: told.append((what, share))  # noqa: E731
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(results, "compile_kernels", lambda scale: None)
+        written = chang_fisher.run(StudyFolder(out, "chang-fisher"), True, None, tell, TINY)
     return written, told, kept
 
 
@@ -337,12 +338,26 @@ def test_confusion(problem, tmp_path):
 def test_the_density_is_what_the_two_ratios_differ_by(problem, tmp_path):
     task = Task("bars", SUBCLUSTER, 3, 0.5, 0.1)
     follow(task, problem, tmp_path, lambda: False)
-    rows = ratios.weigh_moves(task, problem, 3, tmp_path)
+    rows = ratios.weigh_at_the_end(task, problem, 3, tmp_path)
     assert {row["move"] for row in rows} <= {"split", "merge"}
     for row in rows:
         assert row["printed"] == pytest.approx(row["rest"] + row["density"])
-    assert rows == ratios.weigh_moves(task, problem, 3, tmp_path)
-    assert set(ratios.table_of_ratios(rows)["chain from"]) == {3}
+    assert rows == ratios.weigh_at_the_end(task, problem, 3, tmp_path)
+    on_the_way = ratios.weigh_on_the_way(dataclasses.replace(task, start=1), problem, 2, tmp_path)
+    assert {row["chain"] for row in on_the_way} == {"from 1, on the way"}
+    assert min(row["topics"] for row in on_the_way) == 1
+    table = ratios.table_of_ratios(rows + on_the_way)
+    assert table["tries"].sum() == len(rows) + len(on_the_way)
+
+
+def test_where_the_density_no_longer_outweighs_the_rest():
+    rows = [
+        {"move": "split", "topics": topics, "rest": rest, "printed": rest + 100.0}
+        for topics, rest in ((2, -10.0), (20, -90.0), (30, -150.0), (40, -np.inf))
+    ]
+    assert ratios.most_topics_above_zero(rows, "printed") == 20
+    assert ratios.most_topics_above_zero([], "printed") == 0
+    assert ratios.count_impossible(rows) == 1
 
 
 # --- verdicts -------------------------------------------------------------------------------------------------
@@ -485,6 +500,8 @@ def global_chain(splits, merges):
 
 RATIOS = [
     {
+        "chain": "x",
+        "topics": 9,
         "move": move,
         "words": 10,
         "rest": -50.0,

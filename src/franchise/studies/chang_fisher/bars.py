@@ -13,16 +13,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.chains.chain import Chain
-from franchise.chains.start import make_start, start_streams
 from franchise.data.synthetic import bars
-from franchise.engines.threads import Threads, available_cores
+from franchise.engines.threads import available_cores
 from franchise.families.categorical import Categorical
 from franchise.moves import SubclusterSweep, TopicWeights
-from franchise.recipes import resolve
 from franchise.sampling import sample
 from franchise.state.weights import Weights
-from franchise.studies.chang_fisher.following import ALPHA, GAMMA, Followed, Problem, Task, remembered
+from franchise.studies.chang_fisher.following import (
+    ALPHA,
+    GAMMA,
+    Followed,
+    Problem,
+    Task,
+    begin_chain,
+    remembered,
+)
 from franchise.studies.chang_fisher.samplers import (
     DETERMINISTIC,
     DIRECT,
@@ -33,7 +38,6 @@ from franchise.studies.chang_fisher.samplers import (
     LOCAL_BALANCED,
     PARALLEL,
     REPAIRED,
-    SAMPLERS,
     SUBCLUSTER,
 )
 
@@ -126,10 +130,8 @@ def time_threads(problem: Problem, start: int, sweeps: int, chains: Path) -> lis
 
 
 def _time(problem: Problem, start: int, sweeps: int, workers: int) -> dict[str, Any]:
-    model = problem.model(PRIOR)
-    _, schedule, view, _ = resolve(SAMPLERS[SUBCLUSTER], model)
-    state = make_start(start, model, view, problem.corpus.to_grouped_order, start_streams(0, 0))
-    chain = Chain(model, schedule, state, 0, 0, 0, Threads(workers))
+    task = Task(problem.name, SUBCLUSTER, start, PRIOR, seconds=0.0)
+    chain = begin_chain(problem, task, start, task.order, workers)
     topics, seconds = [], []
     begun = time.perf_counter()
     for _ in range(sweeps):

@@ -250,19 +250,26 @@ def _draw_dots(
 
 
 def draw_ratios(rows: list[dict[str, Any]]) -> Figure:
-    """Log ratios of global moves as printed and balanced, and without the density; a dot a proposal."""
-    figure, panels = make_panels(1, 2, 10, 2.8)
-    names = {"rest": "without the density", "printed": "as printed", "balanced": "balanced"}
+    """Log ratios of global moves against the number of topics: as printed, balanced, the density; a dot a try."""
+    figure, panels = make_panels(1, 2, 11, 3.6)
+    names = {
+        "rest": "without the density",
+        "density": "the density",
+        "printed": "as printed",
+        "balanced": "balanced",
+    }
+    colours = (INK, FAINT, COLOURS[SUBCLUSTER], COLOURS[PARALLEL])
     for panel, move in zip(panels[0], ("split", "merge"), strict=True):
-        chosen = [row for row in rows if row["move"] == move]
-        for place, (name, words) in enumerate(names.items()):
-            heights = place + np.linspace(-0.2, 0.2, max(len(chosen), 1))[: len(chosen)]
-            panel.plot([row[name] for row in chosen], heights, ".", color=COLOURS[SUBCLUSTER], markersize=4)
-            panel.text(0.01, place + 0.3, words, transform=panel.get_yaxis_transform(), fontsize=8, color=INK)
-        panel.axvline(0.0, color=INK, linewidth=0.8)
-        panel.set_yticks([])
-        panel.set_ylim(-0.5, len(names) - 0.3)
-        panel.set_xscale("symlog", linthresh=10.0)
+        chosen = [row for row in rows if row["move"] == move and np.isfinite(row["rest"])]
+        for shift, ((name, words), colour) in enumerate(zip(names.items(), colours, strict=True)):
+            topics = [row["topics"] * 1.03**shift for row in chosen]
+            thousands = [row[name] / 1000 for row in chosen]
+            panel.plot(topics, thousands, ".", color=colour, markersize=5, label=words)
+        panel.axhline(0.0, color=INK, linewidth=0.8)
+        if chosen:
+            _log_axis(panel, "x")
         set_title(panel, f"global {move}s")
-        panel.set_xlabel("log ratio, nats", fontsize=8)
+        panel.set_xlabel(_TOPICS, fontsize=8)
+        panel.set_ylabel("log ratio, thousands of nats", fontsize=8)
+    panels[0, 0].legend(fontsize=7, frameon=False)
     return figure

@@ -155,6 +155,14 @@ def last_state(task: Task, problem: Problem, chains: Path) -> tuple[Model, State
     return model, state_from_arrays(arrays, model.data, model.family)
 
 
+def begin_chain(problem: Problem, task: Task, start: Any, order: int, workers: int = 1) -> Chain:
+    """A chain before its first sweep, from a number of topics or a state."""
+    model = problem.model(task.prior, order)
+    _, schedule, view, _ = resolve(SAMPLERS[task.sampler], model)
+    state = make_start(start, model, view, problem.corpus.to_grouped_order, start_streams(task.seed, 0))
+    return Chain(model, schedule, state, task.seed, 0, task.warmup, Threads(workers))
+
+
 @dataclass
 class _Following:
     """A chain under way, with its clock and its scores."""
@@ -174,12 +182,7 @@ class _Following:
         if isinstance(start, Task):
             start = last_state(start, problem, chains)[1]
         order = max(task.order, start.topic_count if isinstance(start, State) else start)
-        model = problem.model(task.prior, order)
-        _, schedule, view, _ = resolve(SAMPLERS[task.sampler], model)
-        streams = start_streams(task.seed, 0)
-        state = make_start(start, model, view, problem.corpus.to_grouped_order, streams)
-        chain = Chain(model, schedule, state, task.seed, 0, task.warmup, Threads(1))
-        return cls(task, problem, store, chain, order)
+        return cls(task, problem, store, begin_chain(problem, task, start, order), order)
 
     @classmethod
     def resumed(

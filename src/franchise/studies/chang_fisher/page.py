@@ -208,10 +208,10 @@ def _write_why(folder: StudyFolder, results: Results) -> None:
     folder.table(
         "ratios",
         ratios.table_of_ratios(results.ratios),
-        "Global moves proposed from the last states of the published sampler's chains, their log ratios taken "
-        "apart; medians, nats.",
+        "Global moves proposed from states of the published sampler's chains, their log ratios taken apart; "
+        "medians of those that are finite, nats.",
     )
-    folder.figure("ratios", figures.draw_ratios(results.ratios), "The same, a dot a proposal.")
+    folder.figure("ratios", figures.draw_ratios(results.ratios), "The same against the number of topics.")
 
 
 def explanation(results: Results) -> list[str]:
@@ -224,12 +224,12 @@ def explanation(results: Results) -> list[str]:
     words = [
         "The printed ratio (24) of a global split has the density q(phi~_a | .) of the merged topic's parameter as "
         "a factor, and no density of a parameter to hold against it. Over a vocabulary of thousands a density is a "
-        f"number of enormous size: here its log is {_median(splits, 'density'):+,.0f} nats in the median split, in "
-        f"a ratio whose other terms come to {_median(splits, 'rest'):+,.0f}. In a merge it comes with the opposite "
-        f"sign: {_median(merges, 'density'):+,.0f} beside {_median(merges, 'rest'):+,.0f}. So (24) as printed was "
-        f"above one in {_above(splits, 'printed')} global splits proposed from the chains' last states, and in "
-        f'{_above(merges, "printed")} global merges; with the missing density put in ("{BALANCED}") in '
+        f"number of enormous size: its log is {_median(splits, 'density'):+,.0f} nats in the median split weighed "
+        f"here, and has the opposite sign in a merge ({_median(merges, 'density'):+,.0f}). As printed, the ratio "
+        f"was above one in {_above(splits, 'printed')} global splits and in {_above(merges, 'printed')} global "
+        f"merges that were weighed; with the missing density put in ('{BALANCED}'), in "
         f"{_above(splits, 'balanced')} and {_above(merges, 'balanced')}.",
+        _crossing_in_words(results),
         f"In the chains themselves, global moves as printed: {published['global split']} splits and "
         f"{published['global merge']} merges accepted; balanced: {balanced['global split']} and "
         f"{balanced['global merge']}. Local moves in the same chains, as printed: {published['split']} splits and "
@@ -237,6 +237,28 @@ def explanation(results: Results) -> list[str]:
         _balance_in_words(results),
     ]
     return [*words, f"Topics before and after a switch, by start: {_switches_in_words(results.switches)}."]
+
+
+def _crossing_in_words(results: Results) -> str:
+    """Up to how many topics the density outweighs the rest of the ratio."""
+    splits = [row for row in results.ratios if row["move"] == "split"]
+    finite = [row for row in splits if np.isfinite(row["rest"])]
+    by_topics = {
+        topics: _median([row for row in finite if row["topics"] == topics], "rest")
+        for topics in sorted({row["topics"] for row in finite})
+    }
+    rest = ", ".join(f"{value:+,.0f} with {topics}" for topics, value in by_topics.items())
+    printed, balanced = (
+        ratios.most_topics_above_zero(results.ratios, name) for name in ("printed", "balanced")
+    )
+    return (
+        "The other terms of a split's ratio depend on how many topics there are, since all words are drawn anew "
+        f"and the way back must draw them as they were; medians by number of topics: {rest or 'not known'}. In "
+        f"{ratios.count_impossible(splits)} of {len(splits)} splits the way back has probability 0 in double "
+        "precision, because a document's weight in a topic underflows, and the split is refused whatever the "
+        f"other terms are. Of the rest, most have a printed ratio above one with up to {printed} topics, and a "
+        f"balanced one with up to {balanced} (0: with none)."
+    )
 
 
 def _switches_in_words(switches: list[text.Switch]) -> str:

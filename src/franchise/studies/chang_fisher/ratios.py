@@ -3,11 +3,13 @@
 (24) has the density q(phi~_a | .) of the merged topic's parameter, and nothing to hold against it.  A density over
 the probabilities of V words is in units of volume to the power V - 1: for thousands of words, e to the tens of
 thousands.  It multiplies the ratio of every global split and divides that of every global merge.  Here global moves
-are proposed from a given state and their ratios taken apart; none is carried out.
+are proposed from states of the published sampler, with few topics and with many, and their ratios taken apart; none
+is carried out.
 """
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,31 +29,60 @@ from franchise.moves.global_subclusters import (
 )
 from franchise.moves.parameters import joined
 from franchise.moves.subclusters import Sweep
+from franchise.state.save import state_from_arrays, state_to_arrays
 from franchise.state.weights import Weights
 from franchise.streams import Streams
-from franchise.studies.chang_fisher.following import Problem, Task, last_state, remembered
+from franchise.studies.chang_fisher.following import Problem, Task, begin_chain, last_state, remembered
 
 if TYPE_CHECKING:
     import pandas as pd
 
+LEVELS = (1, 2, 5, 10, 15, 20, 25, 30, 40, 50)  # topics at which a chain's moves are weighed
 _STREAM = 2**24
 _PARTS = ("words", "rest", "density", "printed", "balanced")
 
 
-def weigh_moves(task: Task, problem: Problem, tries: int, chains: Path) -> list[dict[str, Any]]:
-    """Ratios of global splits and merges proposed from the last state of a chain of the published sampler.
-
-    As in the sampler itself, only topics take part whose sub-topics have burned in.
-    """
+def weigh_at_the_end(task: Task, problem: Problem, tries: int, chains: Path) -> list[dict[str, Any]]:
+    """Ratios of global moves proposed from the last state of a chain of the published sampler."""
 
     def weigh() -> list[dict[str, Any]]:
         model, state = last_state(task, problem, chains)
         assert isinstance(state, Weights)
-        rows = [weigh_split(model, state, number) for number in range(tries)]
-        rows += [weigh_merge(model, state, tries + number) for number in range(tries)]
-        return [{"start": task.start, **row} for row in rows if row is not None]
+        return weigh_moves(model, state, tries, f"from {task.start}, at the end")
 
     return list(remembered(chains / "ratios" / f"{task.name}.json", weigh))
+
+
+def weigh_on_the_way(task: Task, problem: Problem, tries: int, chains: Path) -> list[dict[str, Any]]:
+    """The same from the states of a chain as it comes to have 1, 2, 5, ... topics."""
+
+    def weigh() -> list[dict[str, Any]]:
+        chain = begin_chain(problem, task, task.start, task.order)
+        rows: list[dict[str, Any]] = []
+        levels = list(LEVELS)
+        begun = time.thread_time()
+        while levels and time.thread_time() - begun < task.seconds:
+            chain.sweep()
+            state = chain.state
+            assert isinstance(state, Weights)
+            if state.topic_count >= levels[0] and state.subtopics is not None and state.subtopics.ready.any():
+                rows += weigh_moves(chain.model, state, tries, f"from {task.start}, on the way")
+                levels = [level for level in levels if level > state.topic_count]
+        return rows
+
+    return list(remembered(chains / "ratios" / "on-the-way.json", weigh))
+
+
+def weigh_moves(model: Model, state: Weights, tries: int, what: str) -> list[dict[str, Any]]:
+    """Global splits and merges proposed from a copy of a state.
+
+    As in the sampler itself, only topics take part whose sub-topics have burned in.
+    """
+    copied = state_from_arrays(state_to_arrays(state, model.family), model.data, model.family)
+    assert isinstance(copied, Weights)
+    rows = [weigh_split(model, copied, number) for number in range(tries)]
+    rows += [weigh_merge(model, copied, tries + number) for number in range(tries)]
+    return [{"chain": what, "topics": state.topic_count, **row} for row in rows if row is not None]
 
 
 def _sweep(model: Model, state: Weights, number: int) -> tuple[Sweep, np.ndarray]:
@@ -109,24 +140,41 @@ def _row(move: str, words: int, rest: float, printed: float, balanced: float) ->
 
 
 def table_of_ratios(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Medians by move and start, and how many would be accepted (log ratio above zero)."""
+    """Medians by move and state, and how many would be accepted (log ratio above zero)."""
     import pandas as pd
 
     parts = []
-    frame = pd.DataFrame(rows, columns=["move", "start", *_PARTS])
-    for (move, start), group in frame.groupby(["move", "start"], sort=False):
+    frame = pd.DataFrame(rows, columns=["move", "chain", "topics", *_PARTS])
+    for (move, chain, topics), group in frame.groupby(["move", "chain", "topics"], sort=False):
+        finite = group[np.isfinite(group["rest"])]
         parts.append(
             {
                 "global move": move,
-                "chain from": start,
+                "chain": chain,
+                "topics": topics,
                 "tries": len(group),
                 "words of the topic": float(group["words"].median()),
-                "log ratio without the density": float(group["rest"].median()),
+                "log ratio without the density": float(finite["rest"].median()),
                 "its share in the log ratio": float(group["density"].median()),
-                "log ratio as printed": float(group["printed"].median()),
-                "log ratio, balanced": float(group["balanced"].median()),
+                "log ratio as printed": float(finite["printed"].median()),
+                "log ratio, balanced": float(finite["balanced"].median()),
                 "above zero as printed": int((group["printed"] > 0).sum()),
                 "above zero, balanced": int((group["balanced"] > 0).sum()),
+                "way back of probability 0": int((~np.isfinite(group["rest"])).sum()),
             }
         )
     return pd.DataFrame(parts)
+
+
+def most_topics_above_zero(rows: list[dict[str, Any]], name: str) -> int:
+    """The largest number of topics with which most splits (of a finite ratio) have a ratio above one; 0 if none."""
+    splits = [row for row in rows if row["move"] == "split" and np.isfinite(row["rest"])]
+    above: dict[int, list[bool]] = {}
+    for row in splits:
+        above.setdefault(row["topics"], []).append(row[name] > 0)
+    return max((topics for topics, values in above.items() if np.mean(values) > 0.5), default=0)
+
+
+def count_impossible(rows: list[dict[str, Any]]) -> int:
+    """Proposals whose way back has probability zero: a weight in it has underflowed."""
+    return sum(not np.isfinite(row["rest"]) for row in rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,7 @@ def measure(size: Size, corpora: list[NamedCorpus], chains: Path, tell: Tell) ->
         probes=[run for run in on_ap if run.task.sampler in text.PROBES],
         switches=text.switches_of(ap, switched),
         confusions=_confusions(ap, problems[AP], chains),
-        ratios=_ratios(ap, problems[AP], size.tries, chains),
+        ratios=_ratios(ap, problems[AP], size.tries, size.probe_seconds, chains),
         large=followed("large corpora", text.tasks_on_large(size, names)),
     )
 
@@ -86,9 +86,14 @@ def _confusions(ap: list[Followed], problem: Problem, chains: Path) -> list[text
     return [text.confusion_of(task, problem, chains) for task in tasks]
 
 
-def _ratios(ap: list[Followed], problem: Problem, tries: int, chains: Path) -> list[dict[str, Any]]:
+def _ratios(
+    ap: list[Followed], problem: Problem, tries: int, seconds: float, chains: Path
+) -> list[dict[str, Any]]:
+    """Of moves proposed by the published sampler: on the way from the first start, and at the end from all."""
     tasks = [run.task for run in ap if run.task.sampler == SUBCLUSTER]
-    return [row for task in tasks for row in ratios.weigh_moves(task, problem, tries, chains)]
+    on_the_way = ratios.weigh_on_the_way(replace(tasks[0], seconds=seconds), problem, tries, chains)
+    at_the_end = [row for task in tasks for row in ratios.weigh_at_the_end(task, problem, tries, chains)]
+    return on_the_way + at_the_end
 
 
 def _telling(tell: Tell, what: str) -> Callable[[float], None]:
