@@ -132,6 +132,7 @@ def time_threads(problem: Problem, start: int, sweeps: int, chains: Path) -> lis
 def _time(problem: Problem, start: int, sweeps: int, workers: int) -> dict[str, Any]:
     task = Task(problem.name, SUBCLUSTER, start, PRIOR, seconds=0.0)
     chain = begin_chain(problem, task, start, task.order, workers)
+    chain.sweep()  # not timed: threads and kernels are made ready
     topics, seconds = [], []
     begun = time.perf_counter()
     for _ in range(sweeps):
