@@ -42,6 +42,8 @@ def run(family: str, sampler, alpha: float, gamma: float, draws: int = size(40_0
 def test_frequencies(sampler, family):
     visits = run(family, sampler, 1.0, 1.0, size(8_000 if sampler in ("parallel", "slice") else 16_000))
     assert visits.distance < visits.threshold
+    assert visits.independent < 1.1 * visits.expected < 1.1 * visits.threshold
+    assert abs(visits.topics - visits.exact_topics) < 0.15
 
 
 @pytest.mark.parametrize(("sampler", "order"), [("parallel", None), ("slice", None), ("finite", 4)])

@@ -98,10 +98,7 @@ def try_global_merge(sweep: Sweep, balanced: bool) -> list[bool]:
     labels = sweep.state.topic_of_observation
     others = topics[(topics != first) & (topics != second)]
     merged = draw_merged(sweep, first, second)
-    temporary = Temporary(
-        joined((sweep.parameters, others), (merged, np.array([0]))),
-        np.column_stack([sweep.shares[:, others], sweep.shares[:, first] + sweep.shares[:, second]]),
-    )
+    temporary = temporary_of_merge(sweep, (first, second), others, merged)
     proposal = propose(sweep, temporary, len(topics) - 1, _MERGE)
     if proposal is None:
         return [False]
@@ -129,6 +126,14 @@ def temporary_of_split(sweep: Sweep, topic: int, others: np.ndarray) -> Temporar
                 sweep.shares[:, topic] * (1.0 - left),
             ]
         ),
+    )
+
+
+def temporary_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, merged: Any) -> Temporary:
+    """(23): the topics there are, two of them replaced by one that has the sum of their weights."""
+    return Temporary(
+        joined((sweep.parameters, others), (merged, np.array([0]))),
+        np.column_stack([sweep.shares[:, others], sweep.shares[:, pair].sum(axis=1)]),
     )
 
 
