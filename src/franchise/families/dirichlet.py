@@ -102,8 +102,9 @@ class DirichletPrior:
 
     def sketch(self, statistics: Any, topics: np.ndarray) -> np.ndarray | None:
         """The roots of the categories' shares: their products are Bhattacharyya's coefficient."""
-        counts = statistics.counts[:, topics].T.astype(np.float64)
-        return np.sqrt(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0))
+        shares = statistics.counts[:, topics].T.astype(np.float32)
+        shares /= np.maximum(statistics.totals[topics], 1.0)[:, None].astype(np.float32)
+        return np.sqrt(shares, out=shares)
 
     def log_prior_density(self, parameters: Any, topic: int, statistics: Any) -> float:
         """The Dirichlet density of a topic's probabilities; one that has underflowed counts as the least number."""

@@ -107,8 +107,10 @@ class LaunchedSplits(Move):
             state.parameters = model.family.draw_parameters(state.statistics, state.capacity, rng)
         colours = self._colours(model)
         colour_of = rng.integers(colours, size=state.capacity)[state.occupied]
+        sketches = model.family.sketch(state.statistics, state.occupied)
         tries = [
-            self._pick(model, state, state.occupied[colour_of == colour], rng) for colour in range(colours)
+            self._pick(state.occupied, np.flatnonzero(colour_of == colour), sketches, rng)
+            for colour in range(colours)
         ]
         labels = state.topic_of_observation
 
@@ -154,23 +156,33 @@ class LaunchedSplits(Move):
         return usual_tries(model.data.n_observations) if self.tries is None else self.tries
 
     def _pick(
-        self, model: Model, state: Weights, topics: np.ndarray, rng: np.random.Generator
+        self,
+        occupied: np.ndarray,
+        places: np.ndarray,
+        sketches: np.ndarray | None,
+        rng: np.random.Generator,
     ) -> Picked | None:
-        """Toss the coin and pick a topic, uniformly, or a pair; None if there is none."""
-        if rng.random() < 0.5:
-            if len(topics) == 0:
-                return None
-            place = int(rng.integers(len(topics)))
-            return Picked(int(topics[place]), -1, np.delete(topics, place))
-        if len(topics) < 2:
+        """Toss the coin and pick a topic, uniformly, or a pair, from some places in the list of topics; or None."""
+        is_split = rng.random() < 0.5
+        if len(places) < (1 if is_split else 2):
             return None
-        sketches = model.family.sketch(state.statistics, topics)
-        first, second = pick_pair(sketches, len(topics), self.alike, rng)
-        return Picked(int(topics[first]), int(topics[second]), np.delete(topics, [first, second]))
+        if is_split:
+            chosen = [int(rng.integers(len(places)))]
+        else:
+            own = None if sketches is None else sketches[places]
+            chosen = list(pick_pair(own, len(places), self.alike, rng))
+        others = np.delete(places, chosen)
+        topics = [int(occupied[places[place]]) for place in chosen]
+        return Picked(
+            topics[0],
+            -1 if is_split else topics[1],
+            len(others),
+            None if sketches is None else sketches[others],
+        )
 
     def log_ratio_of_picks(self, picked: Picked, sketches: np.ndarray | None, colours: int) -> float:
         """Log of q(b, c) K / C: the probability of picking the pair to merge, over that of the topic to split."""
-        whole = len(picked.rest) + 1
+        whole = picked.others + 1
         log_pair = log_probability_of_pair(sketches, whole + 1, self.alike)
         return log_pair + math.log(whole) - math.log(colours)
 
@@ -209,7 +221,7 @@ def can_split(family: Family) -> bool:
 
 def _carry_out(model: Model, state: Weights, outcome: Outcome) -> None:
     """Split or merge, for good."""
-    first, second, _ = outcome.picked
+    first, second = outcome.picked.first, outcome.picked.second
     moving = outcome.observations[outcome.sides == 1]
     if outcome.picked.is_split:
         second = _vacant_slot(model, state)

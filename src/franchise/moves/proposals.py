@@ -37,7 +37,8 @@ class Picked(NamedTuple):
 
     first: int  # the topic to split; or one of the topics to merge
     second: int  # the other topic to merge; -1 in a split
-    rest: np.ndarray  # the slots of the other topics of the colour
+    others: int  # topics of the colour beside
+    sketches: np.ndarray | None  # what those others are like, (others, D)
 
     @property
     def is_split(self) -> bool:
@@ -158,10 +159,9 @@ class Proposal:
 
     def sketches(self) -> np.ndarray | None:
         """What the two sides, which the statistics hold by now, and the other topics of the colour are like."""
-        family = self.model.family
-        sides = family.sketch(self.statistics, np.array([0, 1]))
-        rest = family.sketch(self.state.statistics, self.picked.rest)
-        return None if sides is None or rest is None else np.concatenate([sides, rest])
+        sides = self.model.family.sketch(self.statistics, np.array([0, 1]))
+        others = self.picked.sketches
+        return None if sides is None or others is None else np.concatenate([sides, others])
 
     def log_ratio(self, sides: np.ndarray, share: float) -> float:
         """The log of the posterior density of the split over that of the whole."""
