@@ -14,8 +14,8 @@ parameter phi of a topic, some families also have
     draw_parameter(block, rng)   phi from its posterior given the block, from the prior for no observations
     log_density(x, phi)          log f(x; phi)
 
-`block` and `others` are lists of observations. Nothing is cached and nothing is updated: every call starts from the raw
-observations.
+`block` and `others` are lists of observations. Nothing is cached and nothing is updated: every call starts
+from the raw observations.
 """
 
 import math
