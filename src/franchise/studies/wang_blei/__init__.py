@@ -6,25 +6,19 @@ gets the texts, `figures` draws, `statements` judges.
 
 from __future__ import annotations
 
-import itertools
-import threading
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from franchise.data.corpus import Corpus
 from franchise.engines.threads import Threads
 from franchise.moves import Concentrations, CrfGibbs, SplitMerge
 from franchise.sampling import sample
+from franchise.studies.judging import FEWEST
 from franchise.studies.output import StudyFolder
+from franchise.studies.running import Tell, side_by_side, versions
 from franchise.studies.wang_blei import figures, statements, synthetic, text
 from franchise.studies.wang_blei.corpora import NamedCorpus, load_corpora
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
-Tell = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -68,7 +62,7 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
             "tries": text.TRIES,
             "picks": text.PICKS,
             "cores": Threads().workers,
-            "versions": _versions(),
+            "versions": versions(),
         }
     )
     return folder.page(
@@ -76,25 +70,6 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
         _introduction(size, quick, data),
         statements.judge(chains, runs, tries, found, max(size.priors)),
     )
-
-
-def _side_by_side(
-    function: Callable[[Task, Callable[[], bool]], Result], tasks: list[Task], tell: Callable[[float], None]
-) -> list[Result]:
-    """The results of independent chains, run on all cores; tells the share that is done.
-
-    A task is also given a function that says whether it should end, since another has failed or the user has
-    interrupted.
-    """
-    lock, done, stop = threading.Lock(), itertools.count(1), threading.Event()
-
-    def work(task: Task) -> Result:
-        result = function(task, stop.is_set)
-        with lock:
-            tell(next(done) / len(tasks))
-        return result
-
-    return Threads().map(work, tasks, cancel=stop.set)
 
 
 def _compile() -> None:
@@ -111,7 +86,7 @@ def _run_synthetic(size: Size, tell: Tell) -> list[synthetic.Run]:
         for start in synthetic.STARTS
         for method in synthetic.METHODS
     ]
-    return _side_by_side(
+    return side_by_side(
         lambda task, _: synthetic.run_chain(task, size.sweeps),
         tasks,
         lambda share: tell("section 4.1, synthetic data", 0.1 * share),
@@ -127,7 +102,7 @@ def _run_text(size: Size, corpora: list[NamedCorpus], tell: Tell) -> list[text.T
         for prior in size.priors
         for method in text.METHODS
     ]
-    return _side_by_side(
+    return side_by_side(
         lambda task, stopped: text.run_chain(task, by_name[task.corpus], size.text_sweeps, stopped),
         tasks,
         lambda share: tell("section 4.2, text", 0.1 + 0.8 * share),
@@ -143,7 +118,7 @@ def _run_tries(size: Size, corpora: list[NamedCorpus], tell: Tell) -> list[dict[
         for prior in size.priors
     ]
     sweeps = min(size.text_sweeps, text.SPLIT_MERGE_SWEEPS)
-    return _side_by_side(
+    return side_by_side(
         lambda task, _: text.count_tries(task, by_name[task.corpus], sweeps),
         tasks,
         lambda share: tell("section 4.2, acceptance", 0.9 + 0.1 * share),
@@ -168,7 +143,7 @@ def _introduction(size: Size, quick: bool, data: Path | None) -> list[str]:
         "log p(x | z), which too many topics make high, is shown beside it. A difference over runs "
         "counts if a t-test "
         "says so at 5 % in all, shared out over the settings; with fewer than "
-        f"{statements.FEWEST} runs or seeds nothing is decided.",
+        f"{FEWEST} runs or seeds nothing is decided.",
     ]
     if data is None:
         words.append("No data folder was given, so bundled text stands in for the paper's three corpora.")
@@ -287,7 +262,3 @@ def _write_similarities(folder: StudyFolder, largest: float, runs: list[text.Tex
         "of the words, in the last states of all runs of both methods.",
     )
     folder.figure("figure8", figures.draw_similarities(runs, largest), "Figure 8: similarities of topics.")
-
-
-def _versions() -> dict[str, Any]:
-    return {name: version(name) for name in ("franchise", "numpy", "numba", "scikit-learn", "matplotlib")}

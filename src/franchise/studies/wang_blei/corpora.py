@@ -12,8 +12,6 @@ Without a data folder: long paragraphs of the bundled State of the Union address
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -22,13 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.data.datasets import load
-from franchise.errors import InputError
+from franchise.studies.sources import long_paragraphs, read_records
 
 _ABSTRACTS = "arxiv_cs_abstracts/arxiv_cs.jsonl.gz"
+_ABSTRACT_FIELDS = {"abstract", "conference"}
 _PAPERS = "nips_text/nipstxt.jsonl.gz"
 _WORDS_OF_A_PAPER = 400
-_WORDS_OF_A_PARAGRAPH = 120
 
 
 class NamedCorpus(NamedTuple):
@@ -86,24 +83,26 @@ def _choose(kind: _Kind, data: Path, documents: int | None) -> NamedCorpus:
     return NamedCorpus(kind.name, kind.what, corpus)
 
 
-def _long_paragraphs(_: Path) -> list[str]:
-    corpus = load("sotu", unit="paragraph")
-    assert corpus.texts is not None
-    return [text for text in corpus.texts if len(text.split()) >= _WORDS_OF_A_PARAGRAPH]
-
-
 def _abstracts(data: Path) -> list[str]:
-    return [record["abstract"] for record in _records(data / _ABSTRACTS) if record["conference"] == "arxiv"]
+    return [
+        record["abstract"]
+        for record in read_records(data / _ABSTRACTS, _ABSTRACT_FIELDS)
+        if record["conference"] == "arxiv"
+    ]
 
 
 def _conference_abstracts(data: Path) -> list[str]:
-    return [record["abstract"] for record in _records(data / _ABSTRACTS) if record["conference"] != "arxiv"]
+    return [
+        record["abstract"]
+        for record in read_records(data / _ABSTRACTS, _ABSTRACT_FIELDS)
+        if record["conference"] != "arxiv"
+    ]
 
 
 def _paper_openings(data: Path) -> list[str]:
     """Papers that have an abstract, from there on; words broken at the end of a line are joined."""
     openings = []
-    for record in _records(data / _PAPERS):
+    for record in read_records(data / _PAPERS, {"text"}):
         start = re.search(r"\babstract\b", record["text"][:4000], re.IGNORECASE)
         if start is not None:
             joined = re.sub(r"-\s*\n\s*", "", record["text"][start.end() :])
@@ -111,24 +110,9 @@ def _paper_openings(data: Path) -> list[str]:
     return openings
 
 
-def _records(path: Path) -> list[dict[str, Any]]:
-    if not path.is_file():
-        raise InputError(
-            f"data (or FRANCHISE_DATA): {str(path)!r} is missing; leave it out to run on bundled text."
-        )
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            records = [json.loads(line) for line in file]
-    except (OSError, EOFError, ValueError) as error:
-        raise InputError(f"{str(path)!r} is not a gzipped file of JSON lines ({error}).") from error
-    needed = {"abstract", "conference"} if path.name == Path(_ABSTRACTS).name else {"text"}
-    for line, record in enumerate(records, start=1):
-        if not isinstance(record, dict) or not needed <= set(record):
-            raise InputError(f"{str(path)!r}, line {line}: needs the fields {', '.join(sorted(needed))}.")
-    return records
-
-
-_ADDRESSES = _Kind("SOTU", "long paragraphs of the State of the Union addresses", _long_paragraphs, 2000, 8)
+_ADDRESSES = _Kind(
+    "SOTU", "long paragraphs of the State of the Union addresses", lambda _: long_paragraphs(), 2000, 8
+)
 _KINDS = (
     _Kind("ARXIV", "abstracts of arXiv computer science, no conference named", _abstracts, 2000, 9),
     _Kind("ML+IR", "conference abstracts on arXiv", _conference_abstracts, 2080, 5),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from franchise.data.synthetic import five_topics
+from franchise.studies.drawing import FAINT, INK, NEW, OLD, make_panels, set_title
 from franchise.studies.wang_blei.synthetic import AS_ONE, EARLY, GIBBS, SPLIT_MERGE, STARTS, Run
 from franchise.studies.wang_blei.text import NAMES, Difference, TextRun
 
@@ -14,28 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, FAINT, OLD, NEW = "#22313f", "#9fb3c1", "#c8553d", "#2b6a8c"
 COLOURS = {GIBBS: OLD, SPLIT_MERGE: NEW}
-
-
-def _panels(
-    rows: int, columns: int, width: float, height: float, **options: Any
-) -> tuple[Figure, np.ndarray]:
-    """A figure without pyplot, so that nothing stays open and any thread may draw."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(rows, columns, squeeze=False, **options)
-    for panel in panels.flat:
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.tick_params(labelsize=8, colors=INK)
-    return figure, panels
-
-
-def _title(panel: Axes, text: str) -> None:
-    panel.set_title(text, loc="left", fontsize=9, color=INK)
 
 
 def _log_axis(panel: Axes) -> None:
@@ -50,7 +30,7 @@ def _log_axis(panel: Axes) -> None:
 
 def draw_difference_of_modes(runs: list[Run]) -> Figure:
     """Figure 4(a): the best of Gibbs+SM less that of Gibbs, sweep by sweep, for each start; joint, likelihood."""
-    figure, panels = _panels(2, len(STARTS), 3.6 * len(STARTS), 5.2, sharex=True, sharey="row")
+    figure, panels = make_panels(2, len(STARTS), 3.6 * len(STARTS), 5.2, sharex=True, sharey="row")
     for row, name in zip(panels, ("best_joint", "best"), strict=True):
         for panel, start in zip(row, STARTS, strict=True):
             gaps = np.array(
@@ -67,7 +47,7 @@ def draw_difference_of_modes(runs: list[Run]) -> Figure:
             panel.plot(sweeps, gaps.mean(axis=0), color=NEW, linewidth=2, label=f"mean of {len(gaps)} seeds")
             panel.axhline(0.0, color=INK, linewidth=0.8)
             _log_axis(panel)
-            _title(panel, f"{NAMES[name]}; start: {start}")
+            set_title(panel, f"{NAMES[name]}; start: {start}")
         row[0].set_ylabel("Gibbs+SM less Gibbs, nats per word", fontsize=8)
     for panel in panels[-1]:
         panel.set_xlabel("sweep", fontsize=8)
@@ -77,7 +57,7 @@ def draw_difference_of_modes(runs: list[Run]) -> Figure:
 
 def draw_shares(pair: dict[str, Run]) -> Figure:
     """Figure 4(b): shares of the words in the largest topic, the two largest, and so on, in the first sweeps."""
-    figure, panels = _panels(1, 2, 10, 3.2, sharey=True)
+    figure, panels = make_panels(1, 2, 10, 3.2, sharey=True)
     for panel, (method, run) in zip(panels[0], pair.items(), strict=True):
         shares = run.shares[:EARLY]
         for line in range(shares.shape[1]):
@@ -88,7 +68,7 @@ def draw_shares(pair: dict[str, Run]) -> Figure:
         sizes = np.sort(np.bincount(five_topics(run.seed).labels))[::-1]
         for true in np.cumsum(sizes) / sizes.sum():
             panel.axhline(true, color=FAINT, linewidth=0.8, linestyle=":")
-        _title(panel, f"{method}, seed {run.seed}")
+        set_title(panel, f"{method}, seed {run.seed}")
         panel.set_xlabel("sweep", fontsize=8)
     panels[0, 0].set_ylabel("share of the words", fontsize=8)
     return figure
@@ -96,7 +76,7 @@ def draw_shares(pair: dict[str, Run]) -> Figure:
 
 def draw_topics(pair: dict[str, Run]) -> Figure:
     """Figures 3, 4(c) and 4(d): topics as dots over the twelve words: the truth, then each method at its best."""
-    figure, panels = _panels(1, 3, 11, 3.0, sharex=True)
+    figure, panels = make_panels(1, 3, 11, 3.0, sharex=True)
     truth = five_topics(next(iter(pair.values())).seed).topics
     _draw_dots(panels[0, 0], truth, "the truth (figure 3)", INK)
     for panel, (method, run) in zip(panels[0, 1:], pair.items(), strict=True):
@@ -114,7 +94,7 @@ def draw_topics(pair: dict[str, Run]) -> Figure:
 def _draw_dots(panel: Axes, topics: np.ndarray, title: str, colour: str) -> None:
     rows, words = np.indices(topics.shape)
     panel.scatter(words + 1, rows + 1, s=260 * topics, color=colour, linewidths=0)
-    _title(panel, title)
+    set_title(panel, title)
     panel.set_xlabel("word", fontsize=8)
     panel.set_ylabel("topic", fontsize=8)
     panel.set_xticks(range(1, topics.shape[1] + 1))
@@ -143,7 +123,7 @@ def slowest_pair(runs: list[Run]) -> dict[str, Run]:
 def draw_likelihoods(runs: list[TextRun], prior: float) -> Figure:
     """Figure 5: log likelihood per word of the training documents against time."""
     names = list(dict.fromkeys(run.task.corpus for run in runs))
-    figure, panels = _panels(1, len(names), 3.6 * len(names), 3.0)
+    figure, panels = make_panels(1, len(names), 3.6 * len(names), 3.0)
     for panel, corpus in zip(panels[0], names, strict=True):
         for method in COLOURS:
             chosen = [
@@ -153,7 +133,7 @@ def draw_likelihoods(runs: list[TextRun], prior: float) -> Figure:
                 label = method if place == 0 else None
                 panel.plot(run.seconds, run.likelihood, color=COLOURS[method], linewidth=0.9, label=label)
         _log_axis(panel)
-        _title(panel, f"{corpus}, eta {prior}")
+        set_title(panel, f"{corpus}, eta {prior}")
         panel.set_xlabel("seconds", fontsize=8)
     panels[0, 0].set_ylabel("log likelihood per word, nats", fontsize=8)
     panels[0, 0].legend(fontsize=8, frameon=False)
@@ -164,7 +144,7 @@ def draw_differences(found: list[Difference], what: str) -> Figure:
     """Figures 6 ("best_joint", "best") and 7 ("held_out"): Gibbs+SM less Gibbs against time, with its error."""
     corpora = list(dict.fromkeys(difference.corpus for difference in found))
     priors = list(dict.fromkeys(difference.prior for difference in found))
-    figure, panels = _panels(len(corpora), len(priors), 3.4 * len(priors), 2.3 * len(corpora))
+    figure, panels = make_panels(len(corpora), len(priors), 3.4 * len(priors), 2.3 * len(corpora))
     for difference in found:
         panel = panels[corpora.index(difference.corpus), priors.index(difference.prior)]
         values = getattr(difference, what)
@@ -175,7 +155,7 @@ def draw_differences(found: list[Difference], what: str) -> Figure:
         panel.plot(difference.seconds, mean, color=NEW, linewidth=1.6)
         panel.axhline(0.0, color=INK, linewidth=0.8)
         _log_axis(panel)
-        _title(panel, f"{difference.corpus}, eta {difference.prior}")
+        set_title(panel, f"{difference.corpus}, eta {difference.prior}")
     for panel in panels[-1]:
         panel.set_xlabel("seconds", fontsize=8)
     for panel in panels[:, 0]:
@@ -186,13 +166,13 @@ def draw_differences(found: list[Difference], what: str) -> Figure:
 def draw_similarities(runs: list[TextRun], prior: float) -> Figure:
     """Figure 8: cosines between pairs of topics, a dot a pair, scattered up and down to be seen."""
     names = list(dict.fromkeys(run.task.corpus for run in runs))
-    figure, panels = _panels(len(names), 1, 8, 1.3 * len(names) + 0.5, sharex=True)
+    figure, panels = make_panels(len(names), 1, 8, 1.3 * len(names) + 0.5, sharex=True)
     for panel, corpus in zip(panels[:, 0], names, strict=True):
         chosen = [run for run in runs if (run.task.corpus, run.task.prior) == (corpus, prior)]
         cosines = np.concatenate([run.similarities for run in chosen])
         heights = np.random.default_rng(0).random(len(cosines))
         panel.plot(cosines, heights, ".", color=NEW, markersize=2, alpha=0.5)
-        _title(panel, f"{corpus}, eta {prior}")
+        set_title(panel, f"{corpus}, eta {prior}")
         panel.set_yticks([])
     panels[-1, 0].set_xlabel("cosine similarity of two topics", fontsize=8)
     return figure

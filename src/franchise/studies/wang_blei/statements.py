@@ -1,8 +1,4 @@
-"""What the paper says, judged by what was measured.
-
-A difference over runs counts if Student's t-test says so at 5 % in all, shared out over the settings compared
-(Bonferroni).  With fewer than FEWEST runs or seeds nothing is decided.
-"""
+"""What the paper says, judged by what was measured; when a difference counts, `studies.judging` says."""
 
 from __future__ import annotations
 
@@ -10,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from franchise.studies.judging import FEWEST, LEVEL, sign
 from franchise.studies.output import AGREES, DIFFERS, IN_PART, OPEN, Statement
 from franchise.studies.wang_blei import synthetic, text
 from franchise.studies.wang_blei.synthetic import AS_ONE, GIBBS, PAPER, SPLIT_MERGE, STARTS, WITHIN, Run
 from franchise.studies.wang_blei.text import Difference, TextRun
 
-FEWEST = 5
-LEVEL = 0.05
 SMALL = 0.01  # nats per word: less than this is "not too different"
 CHEAP = 0.1  # of a chain's time: less than this is "negligible"
 FASTER = {("ML+IR", 0.2), ("ML+IR", 0.5), ("NIPS", 0.2)}  # where the paper finds split-merge ahead
@@ -42,16 +37,6 @@ def judge(
         acceptance(runs, tries),
         similarity(runs, similarity_prior),
     ]
-
-
-def sign(values: np.ndarray, comparisons: int) -> int:
-    """Whether the mean of some runs is clearly above zero (1), clearly below (-1), or neither (0)."""
-    from scipy.stats import ttest_1samp
-
-    if len(values) < FEWEST or np.ptp(values) == 0.0:
-        return 0
-    test = ttest_1samp(values, 0.0)
-    return int(np.sign(test.statistic)) if test.pvalue < LEVEL / comparisons else 0
 
 
 def _chosen(chains: list[Run], start: str, method: str) -> list[Run]:
