@@ -14,7 +14,7 @@ from franchise.errors import InputError
 from franchise.studies.output import StudyFolder
 from franchise.validation import check_choice
 
-STUDIES = {"wang-blei": "franchise.studies.wang_blei"}
+STUDIES = {"wang-blei": "franchise.studies.wang_blei", "amini": "franchise.studies.amini"}
 """By name, the module whose `run(folder, quick, data, tell)` does the study."""
 
 
