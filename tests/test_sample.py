@@ -31,7 +31,7 @@ ALWAYS = [
     "gamma",
     "seconds",
 ]
-SAMPLERS = ["crf", "direct", "split-merge", "parallel", "finite"]
+SAMPLERS = ["crf", "direct", "split-merge", "slice", "parallel", "finite"]
 OF_MOVES = {
     "split-merge": [
         "split_tries",

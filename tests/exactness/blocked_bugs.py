@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from unittest import mock
 
 import numpy as np
 
 from franchise.moves import BlockedSweep, CellSweep, blocked
+from tests.exactness.patched import Patched
 
 
-class Bug:
-    """A sweep that runs with something of its module replaced."""
+class Bug(Patched):
+    """A blocked sweep with a bug."""
 
-    replaced: str
-
-    def replacement(self, *arguments):
-        """What takes its place."""
-        raise NotImplementedError
-
-    def step(self, model, state, streams, engine):
-        with mock.patch.object(blocked, self.replaced, self.replacement):
-            return super().step(model, state, streams, engine)
+    module = blocked
 
 
 @dataclass(frozen=True)

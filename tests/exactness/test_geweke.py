@@ -24,7 +24,7 @@ from franchise.moves import (
     in_turn,
 )
 from franchise.recipes import resolve
-from tests.exactness import launch_bugs, planted
+from tests.exactness import launch_bugs, planted, slice_bugs
 from tests.exactness.cases import CASES, NOT_CONJUGATE, THREE, size
 from tests.exactness.split_merge_bugs import Buggy
 
@@ -44,7 +44,7 @@ def joint_test(family, observations, moves, alpha=None, gamma=None, draws=None, 
 
 
 @pytest.mark.parametrize("family", CASES)
-@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])
+@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel", "slice"])
 def test_concentrations(sampler, family):
     case = CASES[family]
     table = joint_test(case.family, case.observations, sampler)
@@ -53,6 +53,7 @@ def test_concentrations(sampler, family):
 
 def test_a_family_that_is_not_conjugate():
     joint_test(*NOT_CONJUGATE, "parallel")
+    joint_test(*NOT_CONJUGATE, "slice")
     joint_test(*NOT_CONJUGATE, [BlockedSweep(), Concentrations()])
     moves = [FiniteSweep(4), FiniteConcentrations(4)]
     joint_test(*NOT_CONJUGATE, moves, draws=size(4800), finite=4)
@@ -111,6 +112,13 @@ def test_moves_of_the_parallel_sampler_alone(family, move):
     """Short chains from independent forward draws: alone, not every move reaches everything."""
     case = CASES[family]
     joint_test(case.family, case.observations, [move], alpha=1.5, gamma=1.5, draws=size(4800), steps=3)
+
+
+@pytest.mark.parametrize("bug", [slice_bugs.AllTables(), slice_bugs.NoFreshTopics()])
+def test_planted_bugs_in_slice_sweeps_are_caught(bug):
+    case = CASES["categorical"]
+    with pytest.raises(CheckFailed, match="joint distribution test"):
+        joint_test(case.family, case.observations, [bug], alpha=1.0, gamma=2.0, draws=size(19_200))
 
 
 @pytest.mark.parametrize("bug", launch_bugs.BUGS[:2], ids=lambda bug: type(bug).__name__)

@@ -18,7 +18,7 @@ from franchise.moves import (
     at_random,
     every,
 )
-from tests.exactness import blocked_bugs, document_bugs, launch_bugs, planted
+from tests.exactness import blocked_bugs, document_bugs, launch_bugs, planted, slice_bugs
 from tests.exactness.cases import CASES, GROUPS, NOT_CONJUGATE, THREE, size
 from tests.exactness.split_merge_bugs import Buggy
 
@@ -35,13 +35,13 @@ def run(family: str, sampler, alpha: float, gamma: float, draws: int = size(40_0
 
 
 @pytest.mark.parametrize("family", THREE)
-@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel"])
+@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel", "slice"])
 def test_frequencies(sampler, family):
-    visits = run(family, sampler, 1.0, 1.0, size(8_000 if sampler == "parallel" else 16_000))
+    visits = run(family, sampler, 1.0, 1.0, size(8_000 if sampler in ("parallel", "slice") else 16_000))
     assert visits.distance < visits.threshold
 
 
-@pytest.mark.parametrize(("sampler", "order"), [("parallel", None), ("finite", 4)])
+@pytest.mark.parametrize(("sampler", "order"), [("parallel", None), ("slice", None), ("finite", 4)])
 def test_frequencies_of_a_family_that_is_not_conjugate(sampler, order):
     settings = {"alpha": 1.0, "gamma": 1.0, "draws": size(12_000), "seed": 7, "finite_topics": order}
     visits = count_visits(sampler, *NOT_CONJUGATE, GROUPS, **settings)
@@ -58,7 +58,7 @@ def test_frequencies_of_the_finite_model(family):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", THREE)
-@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge"])
+@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel", "slice"])
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 4.0, 20.0])
 @pytest.mark.parametrize("gamma", [0.1, 1.0, 4.0, 20.0])
 def test_frequencies_at_any_concentrations(sampler, family, alpha, gamma):
@@ -132,6 +132,12 @@ def test_blocked_sweeps_and_splits_of_a_family_that_is_not_conjugate():
 @pytest.mark.parametrize("bug", [blocked_bugs.ForgottenHeights(), blocked_bugs.NoFreshTopics()])
 def test_planted_bugs_in_blocked_sweeps_are_caught(bug):
     visits = run("categorical", [bug, TopicWeights()], 1.0, 2.0, draws=size(32_000))
+    assert visits.distance > visits.threshold
+
+
+@pytest.mark.parametrize("bug", [slice_bugs.AllTables(), slice_bugs.NoFreshTopics()])
+def test_planted_bugs_in_slice_sweeps_are_caught(bug):
+    visits = run("categorical", [bug], 1.0, 2.0, draws=size(16_000))
     assert visits.distance > visits.threshold
 
 

@@ -18,12 +18,13 @@ from franchise.moves import (
     FiniteSweep,
     LaunchedSplits,
     SettledSweep,
+    SliceSweep,
     SplitMerge,
     TopicWeights,
     at_random,
     in_turn,
 )
-from tests.exactness import blocked_bugs, document_bugs, launch_bugs, planted
+from tests.exactness import blocked_bugs, document_bugs, launch_bugs, planted, slice_bugs
 from tests.exactness.cases import CASES, GROUPS, NOT_CONJUGATE, THREE, size
 from tests.exactness.mutation import mutated
 from tests.exactness.split_merge_bugs import Buggy
@@ -46,6 +47,7 @@ MOVES = {
     "settled": SettledSweep(frozen=0.3),
     "settled sparse": SettledSweep(frozen=0.3, sparse=True),
     "direct over a share of groups": DirectAssignment(share=0.5),
+    "slices": SliceSweep(),
     "blocked": BlockedSweep(),
     "blocked by low slices": BlockedSweep(cutoff=0.02),
     "cells": CellSweep(),
@@ -65,6 +67,7 @@ MOVES = {
         "split-merge with scans",
         "documents",
         "settled",
+        "slices",
         "blocked",
         "launched splits",
     ],
@@ -87,6 +90,7 @@ def test_every_move_at_extreme_concentrations(move, alpha, gamma):
         DocumentSweep(),
         SettledSweep(frozen=0.3),
         BlockedSweep(),
+        SliceSweep(),
         LaunchedSplits(tries=2, scans=(2, 1)),
         FiniteSweep(6),
     ],
@@ -224,6 +228,12 @@ def test_planted_bugs_in_document_sweeps_are_caught(bug):
     ids=lambda bug: type(bug).__name__,
 )
 def test_planted_bugs_in_blocked_sweeps_are_caught(bug):
+    with pytest.raises(CheckFailed, match="does not leave the posterior"):
+        fr.check_move(in_turn(bug, bug), alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
+
+
+@pytest.mark.parametrize("bug", slice_bugs.BUGS, ids=lambda bug: type(bug).__name__)
+def test_planted_bugs_in_slice_sweeps_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
         fr.check_move(in_turn(bug, bug), alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
 

@@ -34,7 +34,7 @@ def expected(alpha: float) -> float:
     return float((alpha / (alpha + np.arange(WORDS))).sum())
 
 
-@pytest.mark.parametrize("sampler", ["crf", "direct"])
+@pytest.mark.parametrize("sampler", ["crf", "direct", "slice"])
 @pytest.mark.parametrize("alpha", [1.0, 5.0])
 def test_prior_number_of_tables(sampler, alpha):
     assert tables_per_document(sampler, alpha) == pytest.approx(expected(alpha), rel=0.02)

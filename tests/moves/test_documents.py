@@ -50,10 +50,7 @@ def groups(kind: str) -> tuple[fr.Groups, fr.Family]:
 
 def draws(data, family, sampler, workers: int, **settings):
     settings = {"draws": 6, "warmup": 2, "chains": 1, "seed": 5, "start": 12, **settings}
-    if not any(isinstance(move, Concentrations) for move in sampler) and sampler not in (
-        "parallel",
-        "finite",
-    ):
+    if not isinstance(sampler, str) and not any(isinstance(move, Concentrations) for move in sampler):
         settings = {"alpha": 1.5, "gamma": 1.5, **settings}
     return fr.sample(
         data, family, sampler=sampler, workers=workers, keep_labels=True, progress=False, **settings
@@ -225,12 +222,13 @@ def test_the_finite_model_has_the_same_bits_and_no_more_topics(small_blocks):
         draws(data, family, "finite", 1, finite_topics=8)
 
 
-def test_parameters_that_are_kept_survive_an_interruption(tmp_path):
+@pytest.mark.parametrize("sampler", ["parallel", "slice"])
+def test_parameters_that_are_kept_survive_an_interruption(tmp_path, sampler):
     rng = np.random.default_rng(1)
     data = fr.Groups(rng.normal(size=400) + 6.0 * rng.integers(0, 3, 400), np.repeat(np.arange(20), 20))
     family = fr.GaussianIndependent(1)
     settings = {
-        "sampler": "parallel",
+        "sampler": sampler,
         "warmup": 0,
         "chains": 1,
         "seed": 3,

@@ -184,9 +184,13 @@ class Enumeration:
         )
         state.topic_weights[:topics] = beta[:-1]
         state.unseen_weight[0] = beta[-1]
+        self._give_parameters(state, topics, rng)
+        return state
+
+    def _give_parameters(self, state: State, topics: int, rng: np.random.Generator) -> None:
+        """phi, where states keep it."""
         if not self.model.family.conjugate:
             state.parameters = self.model.family.draw_parameters(state.statistics, topics, rng)
-        return state
 
     def _seating(
         self, partition: Partition, tables: dict[tuple[int, int], int], rng: np.random.Generator
@@ -204,6 +208,7 @@ class Enumeration:
                 state.topic_of_table[begin + used[group] + table] = topic
             used[group] += count
         state.recount(data)
+        self._give_parameters(state, max(partition) + 1, rng)
         return state
 
 

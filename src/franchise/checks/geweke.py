@@ -130,8 +130,7 @@ class JointTest:
             labels = chain.state.topics(chain.model.data)
             chain.model, parameters = self.redraw_data(chain.model, labels, eta, rng)
             chain.state.recount(chain.model.data)
-            if isinstance(chain.state, Weights):
-                chain.state.parameters = parameters
+            chain.state.parameters = parameters
 
 
 def draw_labels(

@@ -177,21 +177,22 @@ def _quantities(
 
 def _quantities_of(state: State, exact: Enumeration) -> dict[str, Any]:
     """Label-free quantities of a state beside its partition."""
+    quantities: dict[str, Any] = {}
     if isinstance(state, Seating):
-        return {"tables": int(state.table_count[0]), "seats": _seats(state, exact)}
-    assert isinstance(state, Weights)
-    weights = state.topic_weights
-    quantities = {
-        "unseen weight": float(state.unseen_weight[0]),
-        "weight of the first observation's topic": float(weights[state.topic_of_observation[0]]),
-        "weight of the last observation's topic": float(weights[state.topic_of_observation[-1]]),
-        "sum of squared weights": float((weights**2).sum()),
-    }
+        quantities = {"tables": int(state.table_count[0]), "seats": _seats(state, exact)}
+    elif isinstance(state, Weights):
+        weights = state.topic_weights
+        quantities = {
+            "unseen weight": float(state.unseen_weight[0]),
+            "weight of the first observation's topic": float(weights[state.topic_of_observation[0]]),
+            "weight of the last observation's topic": float(weights[state.topic_of_observation[-1]]),
+            "sum of squared weights": float((weights**2).sum()),
+        }
     if state.parameters is not None:
-        first = int(state.topic_of_observation[0])
-        observations = exact.model.data.observations
+        data = exact.model.data
+        first = int(state.topics(data)[0])
         quantities["log density of the first observation"] = float(
-            verbs.log_density(state.parameters, observations, 0, first)
+            verbs.log_density(state.parameters, data.observations, 0, first)
         )
     return quantities
 

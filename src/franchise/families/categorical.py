@@ -26,6 +26,7 @@ from franchise.blocks import Part, cut_categories
 from franchise.errors import InputError
 from franchise.families.base import Example, Family
 from franchise.families.dirichlet import DirichletPrior, draw_categories
+from franchise.kernels import verbs
 from franchise.kernels.counting import fill_log_rising
 from franchise.kernels.dirichlet import (
     SHORT_BLOCK,
@@ -253,6 +254,35 @@ class Categorical(DirichletPrior, Family):
         mass = statistics.prior_mass[0]
         for topic in range(limit):
             out[topic] += math.lgamma(mass) - math.lgamma(mass + statistics.totals[topic])
+
+
+class CategoricalRows(NamedTuple):
+    """The same distributions by category: what a kernel needs for one observation lies side by side."""
+
+    probabilities: np.ndarray  # float32 (V, K): phi_kw
+    logs: np.ndarray  # float64 (V, K): log phi_kw
+
+
+class _RowVerbs:
+    """The verbs of parameters that lie by category."""
+
+    @staticmethod
+    def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
+        """Density: log phi_kw."""
+        return parameters.logs[observations[index], topic]
+
+    @staticmethod
+    def fill_density_weights(parameters, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
+        """Products; no logs needed."""
+        row = parameters.probabilities[observations[index]]
+        total = 0.0
+        for topic in range(limit):
+            out[topic] = prior_weights[topic] * row[topic]
+            total += out[topic]
+        return total
+
+
+verbs.register(CategoricalRows, _RowVerbs)
 
 
 def set_totals(statistics: CategoricalStatistics, totals: np.ndarray) -> None:

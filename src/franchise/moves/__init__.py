@@ -9,6 +9,7 @@ from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.documents import DocumentSweep, SettledSweep
 from franchise.moves.finite import FiniteConcentrations, FiniteSweep
 from franchise.moves.launched_splits import LaunchedSplits
+from franchise.moves.slice_sweep import SliceSweep
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.topic_prior import TopicPrior
 
@@ -26,6 +27,7 @@ __all__ = [
     "Move",
     "MoveReport",
     "SettledSweep",
+    "SliceSweep",
     "SplitMerge",
     "TopicPrior",
     "TopicWeights",

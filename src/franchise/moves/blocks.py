@@ -59,7 +59,8 @@ class Work:
         self.cuts = cut_blocks(self.offsets, size)
         self.blocks = len(self.cuts) - 1
         self.words = streams.words_of_blocks(0, self.blocks, 3)  # of every block; kernels copy them
-        state.cell_tables = None
+        if isinstance(state, Weighted):
+            state.cell_tables = None
 
     def groups_of(self, block: int) -> tuple[int, int]:
         """The first group of a block, and the one after its last."""
@@ -193,12 +194,17 @@ def break_sticks(
 
 def take_vacant_slots(work: Work, weights: np.ndarray) -> np.ndarray:
     """Give fresh topics, whose weights are given, vacant slots for the sweep; which."""
-    state = work.state
-    while state.capacity - state.topic_count < len(weights):
-        state.make_room(work.model.family)
-    vacant = np.flatnonzero(state.observations_per_topic == 0)[: len(weights)]
-    state.topic_weights[vacant] = weights
+    vacant = vacant_slots(work, len(weights))
+    work.state.topic_weights[vacant] = weights
     return vacant
+
+
+def vacant_slots(work: Work, count: int) -> np.ndarray:
+    """So many slots without observations, room being made for them if need be."""
+    state = work.state
+    while state.capacity - state.topic_count < count:
+        state.make_room(work.model.family)
+    return np.flatnonzero(state.observations_per_topic == 0)[:count]
 
 
 def drop_empty_topics(state: Weighted) -> None:

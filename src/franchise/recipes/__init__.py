@@ -15,6 +15,7 @@ from franchise.recipes.crf import CRF
 from franchise.recipes.direct import DIRECT
 from franchise.recipes.finite import FINITE
 from franchise.recipes.parallel import PARALLEL
+from franchise.recipes.slice import SLICE
 from franchise.recipes.split_merge import SPLIT_MERGE
 from franchise.state.base import State
 from franchise.validation import check_choice, describe
@@ -22,7 +23,9 @@ from franchise.validation import check_choice, describe
 if TYPE_CHECKING:
     import pandas as pd
 
-RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (CRF, SPLIT_MERGE, DIRECT, PARALLEL, FINITE)}
+RECIPES: dict[str, Recipe] = {
+    recipe.name: recipe for recipe in (CRF, SPLIT_MERGE, DIRECT, SLICE, PARALLEL, FINITE)
+}
 
 AUTO = "auto"
 

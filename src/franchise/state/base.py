@@ -13,7 +13,7 @@ Observations are in grouped order throughout.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -50,7 +50,7 @@ class PreparedData(NamedTuple):
 def frozen(prepared: Any) -> Any:
     """Read-only views of an array or of the arrays in a named tuple, so that kernels always see one type."""
     if isinstance(prepared, tuple):
-        return type(prepared)(*(frozen(field) for field in prepared))
+        return type(prepared)(*(frozen(part) for part in prepared))
     if isinstance(prepared, np.ndarray):
         prepared = prepared.view()
         prepared.flags.writeable = False
@@ -73,6 +73,8 @@ class State:
     observations_per_topic: np.ndarray  # int64 (C,): n_k
     group_concentration: float  # alpha
     top_concentration: float  # gamma
+    parameters: Any = field(default=None, kw_only=True)
+    """phi by slot, for a family that is not conjugate; None until first drawn."""
 
     @property
     def capacity(self) -> int:
@@ -126,7 +128,7 @@ class State:
 
     def copy(self) -> Self:
         """An independent copy."""
-        return type(self)(**{field.name: _copied(getattr(self, field.name)) for field in fields(self)})
+        return type(self)(**{part.name: _copied(getattr(self, part.name)) for part in fields(self)})
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""

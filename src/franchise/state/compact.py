@@ -27,10 +27,10 @@ def compact(state: State, data: PreparedData, family: Family) -> None:
     if learned is not None:
         family.set_prior_value(state.statistics, learned)
     state.observations_per_topic = np.zeros(capacity, np.int64)
+    if state.parameters is not None:
+        state.parameters = type(state.parameters)(*(rows[occupied] for rows in state.parameters))
     if isinstance(state, Weights):
         state.topic_of_observation[:] = numbers[state.topic_of_observation]
-        if state.parameters is not None:
-            state.parameters = type(state.parameters)(*(rows[occupied] for rows in state.parameters))
     elif isinstance(state, CellCounts):
         counts = np.zeros((len(state.topic_counts), capacity), np.int32)
         counts[:, : len(occupied)] = state.topic_counts[:, occupied]

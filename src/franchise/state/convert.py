@@ -56,6 +56,7 @@ def to_weights(state: State, data: PreparedData, rng: np.random.Generator) -> We
         topic_weights=weights,
         unseen_weight=unseen,
         cell_tables=state.cell_tables if isinstance(state, CellCounts) else None,
+        parameters=state.parameters,
     )
 
 
@@ -70,6 +71,7 @@ def to_seating(state: State, data: PreparedData, rng: np.random.Generator) -> Se
     concentrations = state.group_concentration * state.topic_weights
     seat_by_weights(state.topic_of_observation, data.offsets, concentrations, seating.tables, rng)
     seating.observations_per_topic = state.observations_per_topic
+    seating.parameters = state.parameters
     return seating
 
 

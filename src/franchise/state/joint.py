@@ -27,10 +27,9 @@ def log_likelihood(state: State, data: PreparedData | None = None, engine: Any =
     """
     family = family_of(type(state.statistics))
     if not family.conjugate:
-        parameters = getattr(state, "parameters", None)
-        if parameters is None or data is None:
+        if state.parameters is None or data is None:
             return math.nan
-        return float(sum_log_densities(parameters, data.observations, state.topics(data)))
+        return float(sum_log_densities(state.parameters, data.observations, state.topics(data)))
     marginals = family.log_marginals(state.statistics, state.capacity, engine)
     return float(marginals[state.observations_per_topic > 0].sum())
 

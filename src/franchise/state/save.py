@@ -29,14 +29,13 @@ def state_to_arrays(state: State, family: Family) -> dict[str, np.ndarray]:
         arrays["topic_of_table"] = state.topic_of_table
     elif isinstance(state, Weights):
         arrays["topic_of_observation"] = state.topic_of_observation
-        if state.parameters is not None:
-            used = int(state.occupied[-1]) + 1
-            for name, rows in state.parameters._asdict().items():
-                arrays[f"parameters_{name}"] = rows[:used]
     elif isinstance(state, CellCounts):
         arrays["topic_counts"] = state.topic_counts[:, : int(state.occupied[-1]) + 1]
+    used = int(state.occupied[-1]) + 1
+    if state.parameters is not None:
+        for name, rows in state.parameters._asdict().items():
+            arrays[f"parameters_{name}"] = rows[:used]
     if isinstance(state, Weighted):
-        used = int(state.occupied[-1]) + 1
         arrays["topic_weights"] = state.topic_weights[:used]
         arrays["unseen_weight"] = state.unseen_weight
         if state.cell_tables is not None:
@@ -57,6 +56,9 @@ def state_from_arrays(arrays: dict[str, np.ndarray], data: PreparedData, family:
         state = _counts_from(arrays, data, family, alpha, gamma)
     else:
         raise InternalError(f"no state can be made of arrays named {sorted(arrays)}")
+    fields: tuple[str, ...] = getattr(family.Parameters, "_fields", ())
+    if fields and all(f"parameters_{name}" in arrays for name in fields):
+        state.parameters = family.Parameters(*(arrays[f"parameters_{name}"] for name in fields))
     if "prior" in arrays:
         family.set_prior_value(state.statistics, float(arrays["prior"][0]))
     return state
@@ -80,10 +82,6 @@ def _weights_from(
         data, family, arrays["topic_of_observation"], alpha, gamma, int(arrays["slots"][0])
     )
     _set_weights(weights, arrays)
-    fields: tuple[str, ...] = getattr(family.Parameters, "_fields", ())
-    kept = [arrays.get(f"parameters_{name}") for name in fields]
-    if fields and all(rows is not None for rows in kept):
-        weights.parameters = family.Parameters(*kept)
     return weights
 
 

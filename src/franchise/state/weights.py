@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -52,7 +51,6 @@ class Weights(Weighted):
     """(z, beta), with the group weights pi and the parameters phi integrated out."""
 
     topic_of_observation: np.ndarray  # int32 (N,): z_ji
-    parameters: Any = None  # phi by slot, for a family that is not conjugate; None until first drawn
 
     @classmethod
     def from_topics(
