@@ -16,7 +16,7 @@ from franchise.studies.amini.printed import AS_PRINTED, BY_THE_REST, Problem, ru
 SLICE, PRINTED, BY_REST, CRF = "slice, put right", "as printed", "printed, by A.1", "CRF Gibbs"
 METHODS = (SLICE, PRINTED, BY_REST, CRF)
 READING_OF = {PRINTED: AS_PRINTED, BY_REST: BY_THE_REST}
-NAME_OF = {SLICE: "crf", CRF: "crf"}
+NAME_OF = {SLICE: "slice", CRF: "crf"}
 
 ALPHA, GAMMA = 1.0, 3.0  # alpha_0 and gamma_0 of section 3.4
 CAP = 30  # of tables and of topics, to begin with; as the authors' program for figure 2, the paper: "say 10"
