@@ -18,7 +18,7 @@ from franchise.errors import InputError
 from franchise.studies import amini, reproduce
 from franchise.studies.amini import Size, curves, exactness, printed, samplers, statements, synthetic, titles
 from franchise.studies.amini.curves import Curve
-from franchise.studies.amini.samplers import BY_REST, CRF, METHODS, PRINTED, SLICE
+from franchise.studies.amini.samplers import BY_REST, CRF, FROM_25, METHODS, PRINTED, SLICE
 from franchise.studies.amini.synthetic import GAUSSIAN, MULTINOMIAL
 from franchise.studies.output import AGREES, DIFFERS, IN_PART, OPEN, StudyFolder
 
@@ -28,8 +28,8 @@ TINY = Size(
     repetitions=1,
     of_large=1,
     sweeps=6,
+    printed_sweeps=5,
     title_runs=1,
-    title_sweeps=5,
     cases=1,
     tiny_sweeps=200,
 )
@@ -75,8 +75,8 @@ def test_the_folder_holds_what_the_page_shows(done):
 def test_tables(done):
     page, _ = done
     tables = {path.stem: pd.read_csv(path) for path in (page.parent / "tables").glob("*.csv")}
-    assert len(tables["synthetic"]) == 2 * 3 * 4 + 3
-    assert len(tables["synthetic_points"]) == (2 * 3 * 4 + 3) * 6
+    assert len(tables["synthetic"]) == 2 * 3 * 5 + 3
+    assert len(tables["synthetic_points"]) == 2 * 3 * (3 * 6 + 2 * 5) + 3 * 6
     assert tables["synthetic_points"]["nmi"].between(0.0, 1.0 + 1e-9).all()
     assert tables["exactness"]["sampler"].tolist() == [SLICE, *(one.name for one in printed.READINGS)]
     assert tables["titles"]["sampler"].tolist() == list(METHODS)  # 12 papers: no smaller choice
@@ -342,9 +342,9 @@ def title_run(method, papers, number, about_100, late):
 
 
 def test_verdicts_on_titles():
-    def verdicts(about_100, late, runs=5):
+    def verdicts(about_100, late, runs=5, crf=None):
         made = [
-            title_run(method, papers, number, about_100[papers], late)
+            title_run(method, papers, number, about_100[papers], crf if crf and method == CRF else late)
             for method in METHODS
             for papers in (100, 894)
             for number in range(runs)
@@ -354,6 +354,10 @@ def test_verdicts_on_titles():
     assert verdicts({100: 0.37, 894: 0.36}, 0.37) == (AGREES, AGREES)
     assert verdicts({100: 0.37, 894: 0.45}, 0.45) == (IN_PART, IN_PART)
     assert verdicts({100: 0.1, 894: 0.1}, 0.4) == (DIFFERS, DIFFERS)
+    assert verdicts({100: 0.1, 894: 0.1}, 0.1, crf=0.4) == (
+        DIFFERS,
+        DIFFERS,
+    )  # at rest, but not where it should be
     assert verdicts({100: 0.37, 894: 0.36}, 0.37, runs=4) == (OPEN, OPEN)
     assert statements.title_quality([]).verdict == statements.title_mixing([]).verdict == OPEN
 
@@ -411,9 +415,12 @@ def test_damaged_titles_are_named(content, words, tmp_path):
 # --- samplers ---------------------------------------------------------------------------------------------------
 
 
-def test_all_start_from_one_topic():
-    corpus = synthetic.plant_words(3, 30, 0).data
-    for method in METHODS:
-        labels = samplers.run_method(method, corpus, 1 / 3, 3, seed=1)
-        assert labels.shape == (3, 90)
-    assert set(samplers.READING_OF) == {PRINTED, BY_REST}
+def test_starts():
+    """After one sweep little has changed, so that where a chain began still shows."""
+    corpus = synthetic.plant_words(20, 300, 0).data
+    topics = {
+        method: len(np.unique(samplers.run_method(method, corpus, 1 / 20, 1, seed=1))) for method in METHODS
+    }
+    assert topics[SLICE] <= 3
+    assert topics[FROM_25] >= 15
+    assert topics[PRINTED] == topics[BY_REST] == 1

@@ -10,14 +10,14 @@ import numpy as np
 from franchise.studies.amini import synthetic, titles
 from franchise.studies.amini.curves import Curve, mean_curve
 from franchise.studies.amini.exactness import Measured
-from franchise.studies.amini.samplers import BY_REST, CRF, METHODS, PRINTED, SLICE
+from franchise.studies.amini.samplers import BY_REST, CRF, FROM_25, METHODS, PRINTED, SLICE
 from franchise.studies.drawing import FAINT, INK, NEW, OLD, make_panels, set_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {SLICE: NEW, PRINTED: OLD, BY_REST: "#e3a857", CRF: INK}
+COLOURS = {SLICE: NEW, FROM_25: "#7fb7be", PRINTED: OLD, BY_REST: "#e3a857", CRF: INK}
 STYLES = {30: (":", 1.2), 100: ("--", 1.2), 300: ("-", 1.6)}  # by n
 TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
@@ -41,7 +41,7 @@ def _draw_sizes(runs: list[synthetic.Run], method: str) -> Figure:
             _draw_curves(panel, [run.curve for run in chosen], f"n = {length}", NEW, style, width)
         set_title(panel, f"J = {size}" if runs[0].task.mixture == synthetic.GAUSSIAN else f"J = W = {size}")
     panels[0, 0].set_ylabel("NMI with the true labels", fontsize=8)
-    _set_axes(panels, runs[0].curve.sweeps[-1])
+    _set_axes(panels, max(run.curve.sweeps[-1] for run in runs))
     panels[0, -1].legend(fontsize=8, frameon=False, loc="lower right")
     return figure
 
@@ -61,7 +61,7 @@ def draw_methods(runs: list[synthetic.Run]) -> Figure:
                 _draw_curves(panel, [run.curve for run in chosen], method, COLOURS[method])
             set_title(panel, f"J = W = {size}, n = {length}")
         row[0].set_ylabel("NMI", fontsize=8)
-    _set_axes(panels, runs[0].curve.sweeps[-1])
+    _set_axes(panels, max(run.curve.sweeps[-1] for run in runs))
     panels[-1, -1].legend(fontsize=8, frameon=False)
     return figure
 
@@ -77,7 +77,7 @@ def draw_figure3(runs: list[titles.Run]) -> Figure:
             _draw_curves(panel, [run.curve for run in chosen], method, COLOURS[method])
         set_title(panel, f"{count} papers")
     panels[0, 0].set_ylabel("NMI with the papers' fields", fontsize=8)
-    _set_axes(panels, runs[0].curve.sweeps[-1])
+    _set_axes(panels, max(run.curve.sweeps[-1] for run in runs))
     panels[0, 0].legend(fontsize=8, frameon=False)
     return figure
 
