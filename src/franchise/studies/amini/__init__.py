@@ -135,12 +135,12 @@ def _introduction(size: Size, quick: bool) -> list[str]:
         "Arash Amini, Marina Paez, Lizhen Lin and Zahra Razaee break the tables of each group, and the topics, off "
         "sticks and sample both by slices, so that only finitely many are ever looked at. This page measures "
         "whether their Algorithm 1 is exact, and repeats the experiments of their section 3.4.",
-        "Put right, the slice sampler draws slices after the sticks they belong to and admits what equation (12) "
-        "admits. Beside it: Algorithm 1 as printed; a second reading of it, in which tables and topics are admitted "
-        "as long as what is left of the stick reaches the slice (their remark A.1, and what their released program "
-        "does, github.com/aaamini/hdpslicer); and Gibbs sampling in the Chinese restaurant franchise (CRF), which is "
-        "exact. All start with one topic, as line 2 of Algorithm 1 does, and the slice sampler put right also with "
-        "every word in one of 25 topics at random.",
+        "Put right, the slice sampler draws slices after the sticks they belong to and admits what equation "
+        "(12) admits. Beside it: Algorithm 1 as printed; a second reading of it, in which tables and topics are "
+        "admitted as long as what is left of the stick reaches the slice (their remark A.1, and what their "
+        "released program does, github.com/aaamini/hdpslicer); and Gibbs sampling in the Chinese restaurant "
+        "franchise (CRF), which is exact. All start with one topic, as line 2 of Algorithm 1 does, and the "
+        "slice sampler put right also with every word in one of 25 topics at random.",
         f"Synthetic data: {size.repetitions} data sets of each setting (the paper: a single one), {size.sweeps} "
         f"sweeps of the exact samplers and {size.printed_sweeps} of Algorithm 1, whose caps begin with {CAP} as in "
         f"the authors' program; it has only {size.of_large} data sets with J = W = {synthetic.LARGE}, since it is "
