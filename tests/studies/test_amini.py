@@ -106,6 +106,11 @@ def test_the_command_without_data(tmp_path, monkeypatch):
     assert not (out / "figures" / "figure3.png").exists()
 
 
+@pytest.mark.slow
+def test_the_quick_form_as_it_is(tmp_path):
+    assert reproduce("amini", tmp_path / "out", quick=True).is_file()
+
+
 # --- the data of figure 2 -----------------------------------------------------------------------------------
 
 
