@@ -307,7 +307,8 @@ def test_verdict_on_mixing():
 def test_verdict_on_variance():
     def verdict(short, long):
         runs = [
-            chain(SLICE, n, spread=spread * (1 + n / length), length=length)
+            chain(method, n, spread=spread * (1 + n / length), length=length)
+            for method in (SLICE, CRF)
             for n in range(5)
             for length, spread in ((30, short), (300, long))
         ]

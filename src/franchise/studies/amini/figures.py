@@ -42,7 +42,7 @@ def _draw_sizes(runs: list[synthetic.Run], method: str) -> Figure:
         set_title(panel, f"J = {size}" if runs[0].task.mixture == synthetic.GAUSSIAN else f"J = W = {size}")
     panels[0, 0].set_ylabel("NMI with the true labels", fontsize=8)
     _set_axes(panels, max(run.curve.sweeps[-1] for run in runs))
-    panels[0, -1].legend(fontsize=8, frameon=False, loc="lower right")
+    panels[0, 0].legend(fontsize=8, frameon=False, loc="upper left")
     return figure
 
 
@@ -62,7 +62,13 @@ def draw_methods(runs: list[synthetic.Run]) -> Figure:
             set_title(panel, f"J = W = {size}, n = {length}")
         row[0].set_ylabel("NMI", fontsize=8)
     _set_axes(panels, max(run.curve.sweeps[-1] for run in runs))
-    panels[-1, -1].legend(fontsize=8, frameon=False)
+    figure.legend(
+        *panels[0, 0].get_legend_handles_labels(),
+        ncols=3,
+        fontsize=8,
+        frameon=False,
+        loc="outside upper left",
+    )
     return figure
 
 
