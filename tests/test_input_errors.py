@@ -119,7 +119,9 @@ def test_data_of_a_wrong_type(data, run_dir):
         pytest.param(COUNTS, 3, ["family", "3"], id="a number"),
     ],
 )
-@pytest.mark.parametrize("sampler", ["auto", "crf", "direct", "split-merge", "slice", "parallel"])
+@pytest.mark.parametrize(
+    "sampler", ["auto", "crf", "direct", "split-merge", "slice", "parallel", "subcluster"]
+)
 def test_a_family_that_does_not_fit(data, family, words, sampler, run_dir):
     refused(words, lambda: fr.sample(data, family, sampler=sampler, draws=1, warmup=0, run_dir=run_dir))
 

@@ -31,7 +31,7 @@ ALWAYS = [
     "gamma",
     "seconds",
 ]
-SAMPLERS = ["crf", "direct", "split-merge", "slice", "parallel", "finite"]
+SAMPLERS = ["crf", "direct", "split-merge", "slice", "parallel", "subcluster", "finite"]
 OF_MOVES = {
     "split-merge": [
         "split_tries",
@@ -40,6 +40,11 @@ OF_MOVES = {
         "merges",
         "split_merge_tables",
         "split_merge_observations",
+    ],
+    "subcluster": [
+        f"subcluster_{name}{kind}"
+        for name in ("merge", "split", "global_merge", "global_split")
+        for kind in ("_tries", "s")
     ],
     "parallel": ["launch_split_tries", "launch_splits", "launch_merge_tries", "launch_merges"],
 }

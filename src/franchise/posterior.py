@@ -64,9 +64,10 @@ class Posterior:
         draws = min(len(run.trace) for run in runs)
         warmup = min(len(run.warmup_trace) for run in runs)
         names = names_of([run.trace for run in runs])
+        in_warmup = names_of([trace for run in runs for trace in (run.trace, run.warmup_trace)])
         return cls(
             trace=stack([run.trace for run in runs], draws, names),
-            warmup_trace=stack([run.warmup_trace for run in runs], warmup, names),
+            warmup_trace=stack([run.warmup_trace for run in runs], warmup, in_warmup),
             labels=None if labels is None else labels[:, :draws],
             snapshots=[run.snapshots.kept for run in runs],
             states=[run.chain.state for run in runs],

@@ -20,7 +20,7 @@ from franchise.chains.chain import Chain
 from franchise.state.base import SPARE_SLOTS
 from tests.chains.runs import CASES, assert_same, assert_same_traces, sample
 
-SAMPLERS = ["crf", "direct", "split-merge", "slice", "parallel", "finite"]
+SAMPLERS = ["crf", "direct", "split-merge", "slice", "parallel", "subcluster", "finite"]
 DRAWS = 12
 
 

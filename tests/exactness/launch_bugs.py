@@ -78,22 +78,31 @@ class WithoutUrns(LaunchedSplits):
 class WithoutColours(LaunchedSplits):
     """The factor 1 / C forgotten."""
 
-    def log_ratio_of_picks(self, picked, colours):
-        return super().log_ratio_of_picks(picked, 1)
+    def log_ratio_of_picks(self, picked, sketches, colours):
+        return super().log_ratio_of_picks(picked, sketches, 1)
 
 
 @dataclass(frozen=True)
 class WithoutPicks(LaunchedSplits):
-    """The factor 2 / (K + 1) forgotten."""
+    """The factor q(b, c) K forgotten."""
 
-    def log_ratio_of_picks(self, picked, colours):
+    def log_ratio_of_picks(self, picked, sketches, colours):
         return -math.log(colours)
 
 
+@dataclass(frozen=True)
+class WithUniformPicks(LaunchedSplits):
+    """Pairs picked because they are alike, but weighed as if all were as likely."""
+
+    def log_ratio_of_picks(self, picked, sketches, colours):
+        return super().log_ratio_of_picks(picked, None, colours)
+
+
 BUGS = [
-    WithOneNaming(tries=1, scans=(1, 1)),
-    WithoutJacobian(tries=1, scans=(1, 1)),
+    WithOneNaming(tries=1, scans=(1, 1), alike=0.0),
+    WithoutJacobian(tries=1, scans=(1, 1), alike=0.0),
     WithoutUrns(tries=1, scans=(1, 1), crowd=3),
     WithoutColours(tries=3, scans=(1, 1)),
     WithoutPicks(tries=1, scans=(1, 1)),
+    WithUniformPicks(tries=1, scans=(1, 1), alike=4.0),
 ]

@@ -17,6 +17,7 @@ from franchise.moves import (
     FiniteConcentrations,
     FiniteSweep,
     LaunchedSplits,
+    NonEmptyingSweep,
     SettledSweep,
     SplitMerge,
     TopicPrior,
@@ -102,6 +103,7 @@ def test_split_merge_alone(family, scans):
     [
         LaunchedSplits(tries=2, scans=(1, 1)),
         SettledSweep(frozen=0.3),
+        NonEmptyingSweep(),
         DocumentSweep(cutoff=0.1),
         BlockedSweep(cutoff=0.1),
     ],

@@ -17,6 +17,8 @@ from franchise.moves import (
     FiniteConcentrations,
     FiniteSweep,
     LaunchedSplits,
+    NonEmptyingSweep,
+    RestrictedSweep,
     SettledSweep,
     SliceSweep,
     SplitMerge,
@@ -48,6 +50,7 @@ MOVES = {
     "settled sparse": SettledSweep(frozen=0.3, sparse=True),
     "direct over a share of groups": DirectAssignment(share=0.5),
     "slices": SliceSweep(),
+    "blocked without emptying": NonEmptyingSweep(),
     "blocked": BlockedSweep(),
     "blocked by low slices": BlockedSweep(cutoff=0.02),
     "cells": CellSweep(),
@@ -68,6 +71,7 @@ MOVES = {
         "documents",
         "settled",
         "slices",
+        "blocked without emptying",
         "blocked",
         "launched splits",
     ],
@@ -230,6 +234,16 @@ def test_planted_bugs_in_document_sweeps_are_caught(bug):
 def test_planted_bugs_in_blocked_sweeps_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
         fr.check_move(in_turn(bug, bug), alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
+
+
+def test_the_restricted_sweep_is_not_exact():
+    """It says so itself; were it to claim otherwise, enumeration would tell."""
+
+    class Claims(RestrictedSweep):
+        exact_for = "HDP"
+
+    with pytest.raises(CheckFailed, match="does not leave the posterior"):
+        fr.check_move(Claims(), alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
 
 
 @pytest.mark.parametrize("bug", slice_bugs.BUGS, ids=lambda bug: type(bug).__name__)

@@ -10,6 +10,7 @@ from scipy import sparse, stats
 
 from franchise.checks.family import check_family
 from franchise.data.corpus import Corpus
+from franchise.data.groups import Groups
 from franchise.errors import InputError
 from franchise.families import (
     FAMILIES,
@@ -240,6 +241,12 @@ class TestMultinomialRows:
             for one, two in zip(rows, Multinomial(3).prepare(other), strict=True):
                 np.testing.assert_array_equal(one, two)
                 assert one.dtype == two.dtype
+
+    def test_sparse_rows_in_groups_are_left_as_they_are(self):
+        groups = Groups(sparse.csr_array(np.array([[0, 3, 0], [1, 0, 2]])), ["a", "b"])
+        rows = Multinomial(3).prepare(groups.grouped_observations)
+        np.testing.assert_array_equal(rows.totals, [3, 3])
+        np.testing.assert_array_equal(groups.observations.data, [3, 1, 2])
 
     def test_draws_keep_the_totals(self):
         family = Multinomial(4, 0.5)

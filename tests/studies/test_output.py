@@ -50,6 +50,27 @@ def test_markdown_reads_as_a_table():
     )
 
 
+def test_the_chains_of_the_same_study_may_stay(tmp_path):
+    facts = {"size": {"starts": (1, 25)}, "quick": True}
+    folder = StudyFolder(tmp_path / "out", "some-study")
+    folder.keep_chains(facts)
+    (folder.chains / "trace.log").write_text("sweeps")
+    again = StudyFolder(tmp_path / "out", "some-study")
+    again.keep_chains(facts)
+    again.make()
+    again.make()
+    assert (again.chains / "trace.log").read_text() == "sweeps"
+    with pytest.raises(InputError, match=r"other settings \(quick\)"):
+        again.keep_chains({**facts, "quick": False})
+    with pytest.raises(InputError, match="new or empty"):
+        StudyFolder(tmp_path / "out", "other-study")
+    with pytest.raises(InputError, match="new or empty"):
+        StudyFolder(tmp_path / "out")
+    (again.chains / "study.json").write_text("{")
+    with pytest.raises(InputError, match=r"study\.json"):
+        StudyFolder(tmp_path / "out", "some-study")
+
+
 # --- refused ------------------------------------------------------------------------------------------------
 
 

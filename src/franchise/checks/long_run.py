@@ -27,6 +27,9 @@ class Visits(NamedTuple):
     independent: float  # what as many independent draws have on average
     threshold: float  # what independent draws of the run's effective size hardly ever exceed
     effective_size: float
+    expected: float  # what independent draws of the run's effective size have on average
+    topics: float  # mean number of topics of the run
+    exact_topics: float  # the same of the posterior
 
 
 def count_visits(
@@ -70,6 +73,9 @@ def count_visits(
         independent=typical_total_variation(exact.probabilities, draws, rng)[0],
         threshold=mean + _MOST_SPREADS * spread,
         effective_size=size,
+        expected=mean,
+        topics=float(np.mean([max(visit) + 1 for visit in visits])),
+        exact_topics=float(exact.probabilities @ [max(partition) + 1 for partition in exact.partitions]),
     )
 
 

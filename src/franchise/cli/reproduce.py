@@ -9,14 +9,17 @@ import typer
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="The study: wang-blei or amini.")],
+    name: Annotated[str, typer.Argument(help="The study: amini, chang-fisher, frank or wang-blei.")],
     quick: Annotated[bool, typer.Option("--quick", help="A small form, done in a minute or two.")] = False,
     data: Annotated[
         Path | None,
         typer.Option(envvar="FRANCHISE_DATA", help="Folder with the real corpora; bundled text without it."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="A new folder for the result; reproduce-NAME if not given.")
+        Path | None,
+        typer.Option(
+            help="A new folder for the result, or that of an interrupted study; reproduce-NAME if not given."
+        ),
     ] = None,
 ) -> None:
     """Do the experiments of a paper again, and set what it says beside what is measured."""

@@ -127,6 +127,12 @@ class Categorical(DirichletPrior, Family):
             prior_mass=np.array([mass]),
         )
 
+    def log_prior_density(self, parameters: Any, topic: int, statistics: CategoricalStatistics) -> float:
+        """The Dirichlet density of a topic's probabilities, however they lie."""
+        if isinstance(parameters, CategoricalRows):
+            parameters = CategoricalParameters(parameters.logs.T)
+        return super().log_prior_density(parameters, topic, statistics)
+
     def draw_observations(
         self, parameters: CategoricalParameters, topics: np.ndarray, rng: np.random.Generator, like: Any
     ) -> np.ndarray:

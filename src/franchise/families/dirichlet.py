@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -98,6 +99,19 @@ class DirichletPrior:
             )
 
         return log_likelihood
+
+    def sketch(self, statistics: Any, topics: np.ndarray) -> np.ndarray | None:
+        """The roots of the categories' shares: their products are Bhattacharyya's coefficient."""
+        counts = statistics.counts[:, topics].T.astype(np.float64)
+        return np.sqrt(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0))
+
+    def log_prior_density(self, parameters: Any, topic: int, statistics: Any) -> float:
+        """The Dirichlet density of a topic's probabilities; one that has underflowed counts as the least number."""
+        from scipy.special import gammaln
+
+        logs = np.maximum(parameters.log_probabilities[topic], math.log(sys.float_info.min))
+        prior = statistics.prior
+        return float(gammaln(prior.sum()) - gammaln(prior).sum() + ((prior - 1.0) * logs).sum())
 
     def settings(self) -> dict[str, Any]:
         """Size and prior, as plain values."""

@@ -99,7 +99,7 @@ class Multinomial(DirichletPrior, Family):
             )
         matrix.sum_duplicates()
         counts = check_counts("Multinomial: observations", matrix.data)
-        matrix = sparse.csr_array((counts, matrix.indices, matrix.indptr), shape=matrix.shape)
+        matrix = sparse.csr_array((counts, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
         matrix.eliminate_zeros()
         return _count_rows(matrix.indptr, matrix.indices, matrix.data)
 

@@ -9,8 +9,10 @@ from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.documents import DocumentSweep, SettledSweep
 from franchise.moves.finite import FiniteConcentrations, FiniteSweep
 from franchise.moves.launched_splits import LaunchedSplits
+from franchise.moves.restricted import NonEmptyingSweep, RestrictedSweep
 from franchise.moves.slice_sweep import SliceSweep
 from franchise.moves.split_merge import SplitMerge
+from franchise.moves.subclusters import SubclusterSweep
 from franchise.moves.topic_prior import TopicPrior
 
 __all__ = [
@@ -26,9 +28,12 @@ __all__ = [
     "LaunchedSplits",
     "Move",
     "MoveReport",
+    "NonEmptyingSweep",
+    "RestrictedSweep",
     "SettledSweep",
     "SliceSweep",
     "SplitMerge",
+    "SubclusterSweep",
     "TopicPrior",
     "TopicWeights",
     "at_random",

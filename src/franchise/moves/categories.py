@@ -38,11 +38,12 @@ def _room_for_live(capacity: int) -> Live:
 
 def _count_anew(work: Work) -> None:
     """n_kw of all words, from the topics of their observations."""
-    labels, counts, index = (
-        work.state.topic_of_observation,
-        work.state.statistics.counts,
-        work.model.category_index,
-    )
+    count_labels(work, work.state.topic_of_observation, work.state.statistics.counts)
+
+
+def count_labels(work: Work, labels: np.ndarray, counts: np.ndarray) -> None:
+    """Observations by word and label, (V, labels), by blocks of words."""
+    index = work.model.category_index
     _over_words(
         work, lambda turns: kernels.count_words(turns, labels, index.observations, index.offsets, counts)
     )

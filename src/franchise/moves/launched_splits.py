@@ -1,17 +1,18 @@
 """Splits and merges of topics from a launch drawn from their union (algorithms page, section 7.1).
 
-A try tosses a coin.  Split: a topic, picked uniformly, is to become two.  Merge: two topics, picked uniformly, are
-to become one.  Either way a launch u is drawn from the union of the observations, beta_a = beta_b + beta_c, and
-nothing that knows how they are split now.  Given u, a split (f = beta_b / beta_a, sides s) has a density that can
-be computed: f is Beta(m_0, m_1), m_i the tables that side i of the launch is expected to have, and s comes from one
-scan.
+A try tosses a coin.  Split: a topic, picked uniformly, is to become two.  Merge: two topics, alike ones more often
+than others, are to become one.  Either way a launch u is drawn from the union of the observations, beta_a = beta_b
++ beta_c, and nothing that knows how they are split now.  Given u, a split (f = beta_b / beta_a, sides s) has a
+density that can be computed: f is Beta(m_0, m_1), m_i the tables that side i of the launch is expected to have,
+and s comes from one scan.
 A split is accepted with probability min(1, H), a merge with min(1, 1 / H),
 
     H = gamma beta_a / (beta_b beta_c) * p(x | z') / p(x | z) * prod_j [G(alpha beta_a) / G(alpha beta_a + n_ja)]
-        * prod_{k in b, c} G(alpha beta_k + n_jk) / G(alpha beta_k) * 2 / (K + 1) / D
+        * prod_{k in b, c} G(alpha beta_k + n_jk) / G(alpha beta_k) * q(b, c) K / D
     D = [Beta(f; m_0, m_1) q(s | f, u) + Beta(1 - f; m_0, m_1) q(swapped s | 1 - f, u)] / beta_a
 
-K being the number of topics when the two are one.  Detailed balance holds for every u, since u has the same law in
+K being the number of topics when the two are one, and q(b, c) the probability with which these two are picked to be
+merged, among K + 1 (`moves/pairs.py`).  Detailed balance holds for every u, since u has the same law in
 both directions; the two terms of D are the two ways to name the sides.
 
 Many tries at once, exactly: each topic gets one of C colours, independently and uniformly; each colour tosses its
@@ -35,10 +36,11 @@ from franchise.kernels import verbs
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.blocks import with_rows
+from franchise.moves.pairs import log_probability_of_pair, pick_pair
 from franchise.moves.proposals import SAMPLE, DrawnProposal, Picked, Proposal
 from franchise.state.weights import Weights
 from franchise.streams import Streams
-from franchise.validation import check_integer
+from franchise.validation import check_integer, check_positive
 
 _COLOURS = 2**31
 
@@ -63,11 +65,14 @@ class LaunchedSplits(Move):
         The number of provisional topics that a launch begins with. None draws a power of two for every try: 2, 4,
         ..., up to one for every 100 observations to be split, but at most 64. (Families that are not conjugate have
         launches without a crowd.)
+    alike : float
+        How much more often alike topics are tried for a merge than others (`moves/pairs.py`); 0: all the same.
     """
 
     tries: int | None = None
     scans: tuple[int, int] | None = None
     crowd: int | None = None
+    alike: float = 12.0
 
     views = (Weights,)
     needs_conjugacy = False
@@ -80,6 +85,8 @@ class LaunchedSplits(Move):
             check_integer("tries", self.tries, minimum=1)
         if self.crowd is not None:
             check_integer("crowd", self.crowd, minimum=2)
+        if self.alike != 0.0:
+            check_positive("alike", self.alike)
         for scans in self.scans or ():
             check_integer("scans", scans, minimum=0)
 
@@ -100,7 +107,9 @@ class LaunchedSplits(Move):
             state.parameters = model.family.draw_parameters(state.statistics, state.capacity, rng)
         colours = self._colours(model)
         colour_of = rng.integers(colours, size=state.capacity)[state.occupied]
-        tries = [_pick(state.occupied[colour_of == colour], rng) for colour in range(colours)]
+        tries = [
+            self._pick(model, state, state.occupied[colour_of == colour], rng) for colour in range(colours)
+        ]
         labels = state.topic_of_observation
 
         def make_worker() -> Callable[[int], Outcome | None]:
@@ -137,17 +146,33 @@ class LaunchedSplits(Move):
             share = float(state.topic_weights[picked.first]) / proposal.weight
             log_density = proposal.log_density(sides, share)
         log_ratio = proposal.log_ratio(sides, share) - log_density
-        log_ratio += self.log_ratio_of_picks(picked, self._colours(model))
+        log_ratio += self.log_ratio_of_picks(picked, proposal.sketches(), self._colours(model))
         accepted = math.log1p(-rng.random()) < (log_ratio if picked.is_split else -log_ratio)
         return Outcome(picked, accepted, proposal.members.observations, sides, share, proposal.proposed)
 
     def _colours(self, model: Model) -> int:
         return usual_tries(model.data.n_observations) if self.tries is None else self.tries
 
-    def log_ratio_of_picks(self, picked: Picked, colours: int) -> float:
-        """Log of 2 / (K + 1) / C: the probability of picking the pair to merge, over that of the topic to split."""
-        whole = picked.others + 1
-        return math.log(2.0 / (whole + 1)) - math.log(colours)
+    def _pick(
+        self, model: Model, state: Weights, topics: np.ndarray, rng: np.random.Generator
+    ) -> Picked | None:
+        """Toss the coin and pick a topic, uniformly, or a pair; None if there is none."""
+        if rng.random() < 0.5:
+            if len(topics) == 0:
+                return None
+            place = int(rng.integers(len(topics)))
+            return Picked(int(topics[place]), -1, np.delete(topics, place))
+        if len(topics) < 2:
+            return None
+        sketches = model.family.sketch(state.statistics, topics)
+        first, second = pick_pair(sketches, len(topics), self.alike, rng)
+        return Picked(int(topics[first]), int(topics[second]), np.delete(topics, [first, second]))
+
+    def log_ratio_of_picks(self, picked: Picked, sketches: np.ndarray | None, colours: int) -> float:
+        """Log of q(b, c) K / C: the probability of picking the pair to merge, over that of the topic to split."""
+        whole = len(picked.rest) + 1
+        log_pair = log_probability_of_pair(sketches, whole + 1, self.alike)
+        return log_pair + math.log(whole) - math.log(colours)
 
 
 class Outcome(NamedTuple):
@@ -159,16 +184,6 @@ class Outcome(NamedTuple):
     sides: np.ndarray  # 0 or 1 for each of them
     share: float  # beta_b / beta_a
     parameters: Any  # where topics have some: of the two sides, and of the whole
-
-
-def _pick(topics: np.ndarray, rng: np.random.Generator) -> Picked | None:
-    """Toss the coin and pick a topic or a pair, uniformly; None if there is none."""
-    if rng.random() < 0.5:
-        return Picked(int(rng.choice(topics)), -1, len(topics) - 1) if len(topics) > 0 else None
-    if len(topics) < 2:
-        return None
-    first, second = rng.choice(topics, 2, replace=False)
-    return Picked(int(first), int(second), len(topics) - 2)
 
 
 def usual_tries(observations: int) -> int:

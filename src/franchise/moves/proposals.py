@@ -37,7 +37,7 @@ class Picked(NamedTuple):
 
     first: int  # the topic to split; or one of the topics to merge
     second: int  # the other topic to merge; -1 in a split
-    others: int  # topics of the colour beside
+    rest: np.ndarray  # the slots of the other topics of the colour
 
     @property
     def is_split(self) -> bool:
@@ -60,7 +60,7 @@ class Proposal:
         topics = [picked.first] if picked.is_split else [picked.first, picked.second]
         self.weight = float(state.topic_weights[topics].sum())
         self.members = _members(labels, topics, model.data.offsets)
-        self.statistics = _statistics_like(model.family, state, 3)  # two sides and their union
+        self.statistics = statistics_like(model.family, state, 3)  # two sides and their union
         self.urn = Urn(np.zeros((PIECE + 1, PIECE + 1)), np.zeros((PIECE, 2)), np.ones(2))
         self.words = rng.bit_generator.random_raw(4)
 
@@ -84,7 +84,7 @@ class Proposal:
         documents = np.arange(len(self.members.documents) - 1)
         self.launched = np.full(self.size, -1, np.int64)
         sampled = kernels.draw_crowd(
-            _statistics_like(self.model.family, self.state, crowd),
+            statistics_like(self.model.family, self.state, crowd),
             observations,
             self.members,
             documents,
@@ -155,6 +155,13 @@ class Proposal:
         one = _log_beta_density(share, *self.shapes) + log_probability
         other = _log_beta_density(1.0 - share, *self.shapes) + log_swapped
         return float(np.logaddexp(one, other)) - math.log(self.weight)
+
+    def sketches(self) -> np.ndarray | None:
+        """What the two sides, which the statistics hold by now, and the other topics of the colour are like."""
+        family = self.model.family
+        sides = family.sketch(self.statistics, np.array([0, 1]))
+        rest = family.sketch(self.state.statistics, self.picked.rest)
+        return None if sides is None or rest is None else np.concatenate([sides, rest])
 
     def log_ratio(self, sides: np.ndarray, share: float) -> float:
         """The log of the posterior density of the split over that of the whole."""
@@ -244,7 +251,7 @@ def _members(labels: np.ndarray, topics: list[int], offsets: np.ndarray) -> Memb
     return Members(indices, np.append(begins, len(indices)))
 
 
-def _statistics_like(family: Family, state: Weights, slots: int) -> Any:
+def statistics_like(family: Family, state: Weights, slots: int) -> Any:
     """Empty statistics under the present prior."""
     statistics = family.empty_statistics(slots)
     if family.learned_prior is not None:

@@ -110,22 +110,26 @@ def slice_tables(work: Work, block: int, topic_weights: np.ndarray) -> Part:
     first, last = work.groups_of(block)
     begin, end = work.range_of(block)
     offsets = work.data.offsets[first : last + 1] - begin
+    sizes = np.diff(offsets)
+    filled = np.flatnonzero(sizes)  # groups that have observations: others take no part
     occupied = np.flatnonzero(state.size_of_table[begin:end])
-    group_of_table = np.searchsorted(offsets, occupied, side="right") - 1
+    group_of_table = np.searchsorted(offsets[filled], occupied, side="right") - 1  # among those filled
     weights, left = draw_table_weights(
-        state.size_of_table[begin:end][occupied], group_of_table, last - first, state.group_concentration, rng
+        state.size_of_table[begin:end][occupied],
+        group_of_table,
+        len(filled),
+        state.group_concentration,
+        rng,
     )
     place_of_slot = np.empty(end - begin, np.int64)
     place_of_slot[occupied] = np.arange(len(occupied))
-    sizes = np.diff(offsets)
     seats = place_of_slot[np.repeat(offsets[:-1], sizes) + state.table_of_observation[begin:end]]
     slices = weights[seats] * (1.0 - rng.random(end - begin))
-    lowest = np.full(last - first, np.inf)
-    np.minimum.at(lowest, np.repeat(np.arange(last - first), sizes), slices)
+    lowest = np.minimum.reduceat(slices, offsets[filled]) if len(filled) else np.empty(0)
     vacant_weights, vacant_groups = break_tables(left, lowest, state.group_concentration, rng)
     topics = state.topic_of_table[begin:end][occupied].astype(np.int64)
     slices_of_tables = topic_weights[topics] * (1.0 - rng.random(len(topics)))
-    groups = np.concatenate([group_of_table, vacant_groups])
+    groups = filled[np.concatenate([group_of_table, vacant_groups])]
     order = np.argsort(groups, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))

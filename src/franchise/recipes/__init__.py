@@ -17,6 +17,7 @@ from franchise.recipes.finite import FINITE
 from franchise.recipes.parallel import PARALLEL
 from franchise.recipes.slice import SLICE
 from franchise.recipes.split_merge import SPLIT_MERGE
+from franchise.recipes.subcluster import SUBCLUSTER
 from franchise.state.base import State
 from franchise.validation import check_choice, describe
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RECIPES: dict[str, Recipe] = {
-    recipe.name: recipe for recipe in (CRF, SPLIT_MERGE, DIRECT, SLICE, PARALLEL, FINITE)
+    recipe.name: recipe for recipe in (CRF, SPLIT_MERGE, DIRECT, SLICE, PARALLEL, SUBCLUSTER, FINITE)
 }
 
 AUTO = "auto"

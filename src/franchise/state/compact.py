@@ -31,6 +31,8 @@ def compact(state: State, data: PreparedData, family: Family) -> None:
         state.parameters = type(state.parameters)(*(rows[occupied] for rows in state.parameters))
     if isinstance(state, Weights):
         state.topic_of_observation[:] = numbers[state.topic_of_observation]
+        if state.subtopics is not None:
+            state.subtopics = state.subtopics.with_slots(occupied, capacity)
     elif isinstance(state, CellCounts):
         counts = np.zeros((len(state.topic_counts), capacity), np.int32)
         counts[:, : len(occupied)] = state.topic_counts[:, occupied]

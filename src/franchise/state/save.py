@@ -13,6 +13,7 @@ from franchise.families.base import Family
 from franchise.state.base import CellTables, PreparedData, State
 from franchise.state.counts import CellCounts, cells_of
 from franchise.state.seating import Seating
+from franchise.state.subtopics import SubTopics
 from franchise.state.weights import Weighted, Weights
 
 
@@ -29,6 +30,8 @@ def state_to_arrays(state: State, family: Family) -> dict[str, np.ndarray]:
         arrays["topic_of_table"] = state.topic_of_table
     elif isinstance(state, Weights):
         arrays["topic_of_observation"] = state.topic_of_observation
+        if state.subtopics is not None:
+            arrays.update({f"subtopics_{name}": values for name, values in state.subtopics._asdict().items()})
     elif isinstance(state, CellCounts):
         arrays["topic_counts"] = state.topic_counts[:, : int(state.occupied[-1]) + 1]
     used = int(state.occupied[-1]) + 1
@@ -82,6 +85,9 @@ def _weights_from(
         data, family, arrays["topic_of_observation"], alpha, gamma, int(arrays["slots"][0])
     )
     _set_weights(weights, arrays)
+    kept = [arrays.get(f"subtopics_{name}") for name in SubTopics._fields]
+    if all(values is not None for values in kept):
+        weights.subtopics = SubTopics(*(np.array(values) for values in kept))
     return weights
 
 

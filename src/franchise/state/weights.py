@@ -18,6 +18,7 @@ from franchise.state.base import (
     check_statistics,
     grown,
 )
+from franchise.state.subtopics import SubTopics
 
 
 @dataclass(kw_only=True)
@@ -51,6 +52,7 @@ class Weights(Weighted):
     """(z, beta), with the group weights pi and the parameters phi integrated out."""
 
     topic_of_observation: np.ndarray  # int32 (N,): z_ji
+    subtopics: SubTopics | None = None  # of the sub-cluster sampler; other views do not have them
 
     @classmethod
     def from_topics(
@@ -87,6 +89,12 @@ class Weights(Weighted):
     def n_observations(self) -> int:
         """Number of observations, N."""
         return len(self.topic_of_observation)
+
+    def widen(self, family: Family, capacity: int) -> None:
+        """So many slots for topics, no fewer than there are."""
+        if self.subtopics is not None:
+            self.subtopics = self.subtopics.with_slots(np.arange(self.capacity), capacity)
+        super().widen(family, capacity)
 
     def topics(self, data: PreparedData) -> np.ndarray:
         """z, as it is held."""

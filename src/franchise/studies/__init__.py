@@ -14,7 +14,12 @@ from franchise.errors import InputError
 from franchise.studies.output import StudyFolder
 from franchise.validation import check_choice
 
-STUDIES = {"wang-blei": "franchise.studies.wang_blei", "amini": "franchise.studies.amini"}
+STUDIES = {
+    "amini": "franchise.studies.amini",
+    "chang-fisher": "franchise.studies.chang_fisher",
+    "frank": "franchise.studies.frank",
+    "wang-blei": "franchise.studies.wang_blei",
+}
 """By name, the module whose `run(folder, quick, data, tell)` does the study."""
 
 
@@ -32,7 +37,7 @@ def reproduce(
     name : str
         Which study.
     out : path
-        A new or empty folder.
+        A new or empty folder; or, for a study that keeps its chains, the one it was interrupted in.
     quick : bool
         A small form that takes a minute or two, to see what comes out; its numbers prove little.
     data : path, optional
@@ -46,7 +51,7 @@ def reproduce(
         raise InputError(
             f"data (or FRANCHISE_DATA) must be the folder with the corpora; {str(data)!r} is not a folder."
         )
-    return module.run(StudyFolder(Path(out)), quick, None if data is None else Path(data), tell)
+    return module.run(StudyFolder(Path(out), name), quick, None if data is None else Path(data), tell)
 
 
 def _check_drawing() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from franchise.chains.storage import damage_named, write_atomically
 from franchise.errors import InputError
 from franchise.validation import check_folder
 
@@ -30,23 +31,65 @@ class Statement:
 
 @dataclass
 class StudyFolder:
-    """The folder of a study, which must be new or empty, and the page as it grows."""
+    """The folder of a study, and the page as it grows.
+
+    The folder must be new or empty; or hold the chains of the very same study (`keep_chains`), which then goes on
+    where it was interrupted.
+    """
 
     path: Path
+    study: str = ""
     parts: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         check_folder("out", self.path)
-        if self.path.exists() and any(self.path.iterdir()):
+        if not self.path.exists() or not any(self.path.iterdir()):
+            return
+        if self._kept().get("study") != self.study:
             raise InputError(
                 f"out must be a new or empty folder; {str(self.path)!r} holds something. Give another name."
             )
 
+    @property
+    def chains(self) -> Path:
+        """Where a study keeps its chains while it runs."""
+        return self.path / "chains"
+
+    def keep_chains(self, facts: dict[str, Any]) -> None:
+        """Make the folder for chains, or find it as an earlier call with the same facts has left it.
+
+        InputError if the chains there are those of the study at another size or with other data.
+        """
+        facts = {"study": self.study, **json.loads(json.dumps(facts))}
+        kept = self._kept()
+        if kept and kept != facts:
+            other = ", ".join(name for name in facts if facts[name] != kept.get(name))
+            raise InputError(
+                f"out: {str(self.path)!r} holds chains of this study with other settings ({other}). "
+                f"Give another name, or the settings they were begun with."
+            )
+        try:
+            self.chains.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._marker, json.dumps(facts, indent=1).encode())
+        except OSError as error:
+            raise InputError(f"out: {str(self.path)!r} cannot be made ({error.strerror}).") from error
+
+    @property
+    def _marker(self) -> Path:
+        return self.chains / "study.json"
+
+    def _kept(self) -> dict[str, Any]:
+        """The facts of the study whose chains are in the folder; nothing if there are none."""
+        if not self._marker.is_file():
+            return {}
+        with damage_named(self._marker):
+            return dict(json.loads(self._marker.read_text(encoding="utf-8")))
+
     def make(self) -> None:
-        """Make the folder."""
+        """Make the folder; tables and figures of a study that goes on are written anew."""
         try:
             for name in ("tables", "figures"):
-                (self.path / name).mkdir(parents=True)
+                (self.path / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"out: {str(self.path)!r} cannot be made ({error.strerror}).") from error
 

@@ -1,0 +1,144 @@
+"""The corpora of section 6.2, or the nearest thing to be had.
+
+    AP       the Associated Press corpus of the paper itself (2,246 documents, 436 thousand words)
+    NIPS     NIPS papers of the UCI collection, in place of the paper's New York Times, which is not to be had
+    Enron    planted topics, as many documents, terms and words as the paper's Enron mails, which are not either
+
+Without a data folder the bundled State of the Union addresses stand in: long paragraphs for AP, whole addresses
+for NIPS.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.data.datasets import load
+from franchise.data.synthetic import planted_topics
+from franchise.errors import InputError
+from franchise.studies.sources import long_paragraphs
+
+AP, NIPS, ENRON = "AP", "NIPS", "Enron size"
+_AP_COUNTS, _AP_WORDS = "ap/ap.dat.gz", "ap/vocab.txt"
+_NIPS_COUNTS, _NIPS_WORDS = "nips_uci/docword.nips.txt.gz", "nips_uci/vocab.nips.txt"
+_AS_LONG = 8  # an address has about so many times the words of a paragraph
+_OF_THE_PAPER = {AP: "2K, –, 436K", ENRON: "40K, –, 6M"}
+
+
+class NamedCorpus(NamedTuple):
+    """A corpus with the name it has in the study, and what it is."""
+
+    name: str
+    what: str
+    corpus: Corpus
+
+    def facts(self) -> dict[str, Any]:
+        """Its size, beside that of the paper's."""
+        return {
+            "name": self.name,
+            "what": self.what,
+            "documents": self.corpus.n_documents,
+            "terms": self.corpus.vocabulary_size,
+            "words": self.corpus.n_tokens,
+            "the paper's": _OF_THE_PAPER.get(self.name, "–"),
+        }
+
+
+def load_corpora(data: Path | None, documents: int | None, enron: tuple[int, int]) -> list[NamedCorpus]:
+    """AP, NIPS, each of at most so many documents, and the synthetic one of so many documents and terms."""
+    large = NamedCorpus(ENRON, "planted topics", planted_topics(documents=enron[0], vocabulary=enron[1]).data)
+    if data is None:
+        return [*_bundled(documents), large]
+    ap = _read_lda_c(data / _AP_COUNTS, data / _AP_WORDS)
+    nips = _read_docword(data / _NIPS_COUNTS, data / _NIPS_WORDS)
+    return [
+        NamedCorpus(AP, "Associated Press, the paper's own corpus", _cut(ap, documents)),
+        NamedCorpus(NIPS, "NIPS papers of the UCI collection, frequent words", _cut(nips, documents)),
+        large,
+    ]
+
+
+def _bundled(documents: int | None) -> list[NamedCorpus]:
+    texts = long_paragraphs()
+    chosen = np.random.default_rng(0).permutation(len(texts))[: documents or 2000]
+    paragraphs = Corpus.from_texts([texts[place] for place in chosen], min_df=3, max_df=0.5, keep_texts=False)
+    addresses = _cut(load("sotu"), documents and max(2, documents // _AS_LONG))
+    return [
+        NamedCorpus(AP, "stand-in: long paragraphs of the State of the Union addresses", paragraphs),
+        NamedCorpus(NIPS, "stand-in: whole State of the Union addresses", addresses),
+    ]
+
+
+def _cut(corpus: Corpus, documents: int | None) -> Corpus:
+    """A random choice of documents, in their order, if there are more."""
+    if documents is None or documents >= corpus.n_documents:
+        return corpus
+    chosen = np.random.default_rng(0).permutation(corpus.n_documents)[:documents]
+    return corpus.subset(np.sort(chosen))
+
+
+def _read_lda_c(counts: Path, words: Path) -> Corpus:
+    """Counts as lda-c writes them: a line a document, `n id:count id:count ...`, ids from 0."""
+    vocabulary = list(_lines(words))
+    rows: list[int] = []
+    columns: list[int] = []
+    values: list[int] = []
+    for document, line in enumerate(_lines(counts)):
+        pairs = line.split()[1:]
+        with _named(counts, document + 1):
+            for pair in pairs:
+                word, count = pair.split(":")
+                rows.append(document)
+                columns.append(int(word))
+                values.append(int(count))
+    return _from_triples(counts, rows, columns, values, vocabulary)
+
+
+def _read_docword(counts: Path, words: Path) -> Corpus:
+    """Counts of the UCI collection: three header lines, then `document word count`, numbered from 1."""
+    vocabulary = list(_lines(words))
+    lines = list(_lines(counts))
+    with _named(counts, 4):
+        triples = np.array([line.split() for line in lines[3:]], dtype=np.int64).reshape(-1, 3)
+    rows, columns, values = triples.T
+    return _from_triples(counts, rows - 1, columns - 1, values, vocabulary)
+
+
+def _from_triples(path: Path, rows: Any, columns: Any, values: Any, vocabulary: list[str]) -> Corpus:
+    from scipy.sparse import csr_array
+
+    rows, columns = np.asarray(rows), np.asarray(columns)
+    if len(columns) == 0 or min(rows.min(), columns.min()) < 0 or columns.max() >= len(vocabulary):
+        raise InputError(
+            f"{str(path)!r}: words must have numbers of the {len(vocabulary)} of the vocabulary beside it."
+        )
+    shape = (int(rows.max()) + 1, len(vocabulary))
+    return Corpus.from_matrix(csr_array((np.asarray(values), (rows, columns)), shape=shape), vocabulary)
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """The lines of a text, gzipped or not; InputError if it is missing or damaged."""
+    if not path.is_file():
+        raise InputError(
+            f"data (or FRANCHISE_DATA): {str(path)!r} is missing; leave it out to run on bundled text."
+        )
+    try:
+        with gzip.open(path, "rt") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:
+            yield from (line.rstrip("\n") for line in file)
+    except (OSError, EOFError, ValueError) as error:
+        raise InputError(f"{str(path)!r} cannot be read ({error}).") from error
+
+
+@contextmanager
+def _named(path: Path, line: int) -> Iterator[None]:
+    """Turn what goes wrong with a line, or from it on, into an InputError that names it."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{str(path)!r}, line {line}: these are no counts of words ({error}).") from error
