@@ -8,14 +8,21 @@ Every family is a plain class with
     log_predictive(x, others)    log_marginal(others + [x]) - log_marginal(others)
     log_predictive_of_block(block, others)    the same for several observations jointly
 
-so that predictive distributions have no formula of their own that could be wrong. `block` and `others` are
-lists of observations. Nothing is cached and nothing is updated: every call starts from the raw
-observations.
+so that predictive distributions have no formula of their own that could be wrong. For samplers that draw the
+parameter phi of a topic, some families also have
+
+    draw_parameter(block, rng)   phi from its posterior given the block, from the prior for no observations
+    log_density(x, phi)          log f(x; phi)
+
+`block` and `others` are lists of observations. Nothing is cached and nothing is updated: every call starts
+from the raw observations.
 """
 
 import math
 
 import numpy as np
+
+from tests.naive.choices import log_of
 
 
 class Family:
@@ -56,6 +63,13 @@ class Categorical(Family):
         for word in block:
             posterior[word] += 1.0
         return _log_dirichlet_normaliser(posterior) - _log_dirichlet_normaliser(self.prior)
+
+    def draw_parameter(self, block, rng):
+        """Word probabilities from Dirichlet(prior + counts)."""
+        return rng.dirichlet([a + block.count(word) for word, a in enumerate(self.prior)])
+
+    def log_density(self, x, phi):
+        return log_of(phi[x])
 
 
 class Multinomial(Family):
@@ -102,6 +116,13 @@ class Poisson(Family):
     def log_marginal(self, block):
         columns = _columns(block)
         return sum(self._log_marginal_of_counts(column) for column in columns)
+
+    def draw_parameter(self, block, rng):
+        """The rate of single counts, from Gamma(shape + sum, rate + n)."""
+        return rng.gamma(self.shape + sum(block)) / (self.rate + len(block))
+
+    def log_density(self, x, phi):
+        return x * math.log(phi) - phi - math.lgamma(x + 1)
 
     def _log_marginal_of_counts(self, counts):
         posterior_shape = self.shape + sum(counts)
@@ -169,6 +190,16 @@ class GaussianKnownPrecision(Family):
         stacked = _matrix(block)
         assert stacked.shape == (n, self.dimension)
         return sum(_log_normal_density(stacked[:, d], covariance) for d in range(self.dimension))
+
+    def draw_parameter(self, block, rng):
+        """The mean, from Amini et al. (14): precision tau_phi^2 + n tau_y^2, mean tau_y^2 sum / precision."""
+        precision = self.prior_precision + len(block) * self.precision
+        mean = self.precision * np.sum([np.atleast_1d(x) for x in block], axis=0) / precision
+        return mean + rng.normal(size=self.dimension) / math.sqrt(precision)
+
+    def log_density(self, x, phi):
+        distance = float(np.sum((np.atleast_1d(x) - phi) ** 2))
+        return 0.5 * (self.dimension * math.log(self.precision / (2 * math.pi)) - self.precision * distance)
 
 
 class GaussianDiagonal(Family):

@@ -15,6 +15,7 @@ from franchise.studies.output import StudyFolder
 from franchise.validation import check_choice
 
 STUDIES = {
+    "amini": "franchise.studies.amini",
     "chang-fisher": "franchise.studies.chang_fisher",
     "frank": "franchise.studies.frank",
     "wang-blei": "franchise.studies.wang_blei",
