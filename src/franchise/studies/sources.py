@@ -5,12 +5,33 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from franchise.data.corpus import Corpus
 from franchise.data.datasets import load
 from franchise.errors import InputError
 
 _WORDS_OF_A_PARAGRAPH = 120
+
+
+class NamedCorpus(NamedTuple):
+    """A corpus with the name it has in a study, and what it is."""
+
+    name: str
+    what: str
+    corpus: Corpus
+    of_the_paper: str = "–"  # documents, terms and words of the paper's
+
+    def facts(self) -> dict[str, Any]:
+        """Its size, beside that of the paper's."""
+        return {
+            "name": self.name,
+            "what": self.what,
+            "documents": self.corpus.n_documents,
+            "terms": self.corpus.vocabulary_size,
+            "words": self.corpus.n_tokens,
+            "the paper's": self.of_the_paper,
+        }
 
 
 def long_paragraphs() -> list[str]:

@@ -14,7 +14,7 @@ import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,43 +22,25 @@ from franchise.data.corpus import Corpus
 from franchise.data.datasets import load
 from franchise.data.synthetic import planted_topics
 from franchise.errors import InputError
-from franchise.studies.sources import long_paragraphs
+from franchise.studies.sources import NamedCorpus, long_paragraphs
 
 AP, NIPS, ENRON = "AP", "NIPS", "Enron size"
 _AP_COUNTS, _AP_WORDS = "ap/ap.dat.gz", "ap/vocab.txt"
 _NIPS_COUNTS, _NIPS_WORDS = "nips_uci/docword.nips.txt.gz", "nips_uci/vocab.nips.txt"
 _AS_LONG = 8  # an address has about so many times the words of a paragraph
-_OF_THE_PAPER = {AP: "2K, –, 436K", ENRON: "40K, –, 6M"}
-
-
-class NamedCorpus(NamedTuple):
-    """A corpus with the name it has in the study, and what it is."""
-
-    name: str
-    what: str
-    corpus: Corpus
-
-    def facts(self) -> dict[str, Any]:
-        """Its size, beside that of the paper's."""
-        return {
-            "name": self.name,
-            "what": self.what,
-            "documents": self.corpus.n_documents,
-            "terms": self.corpus.vocabulary_size,
-            "words": self.corpus.n_tokens,
-            "the paper's": _OF_THE_PAPER.get(self.name, "–"),
-        }
+_AP_OF_THE_PAPER, _ENRON_OF_THE_PAPER = "2K, –, 436K", "40K, –, 6M"  # documents, terms, words
 
 
 def load_corpora(data: Path | None, documents: int | None, enron: tuple[int, int]) -> list[NamedCorpus]:
     """AP, NIPS, each of at most so many documents, and the synthetic one of so many documents and terms."""
-    large = NamedCorpus(ENRON, "planted topics", planted_topics(documents=enron[0], vocabulary=enron[1]).data)
+    planted = planted_topics(documents=enron[0], vocabulary=enron[1]).data
+    large = NamedCorpus(ENRON, "planted topics", planted, _ENRON_OF_THE_PAPER)
     if data is None:
         return [*_bundled(documents), large]
     ap = _read_lda_c(data / _AP_COUNTS, data / _AP_WORDS)
     nips = _read_docword(data / _NIPS_COUNTS, data / _NIPS_WORDS)
     return [
-        NamedCorpus(AP, "Associated Press, the paper's own corpus", _cut(ap, documents)),
+        NamedCorpus(AP, "Associated Press, the paper's own corpus", _cut(ap, documents), _AP_OF_THE_PAPER),
         NamedCorpus(NIPS, "NIPS papers of the UCI collection, frequent words", _cut(nips, documents)),
         large,
     ]
@@ -70,7 +52,12 @@ def _bundled(documents: int | None) -> list[NamedCorpus]:
     paragraphs = Corpus.from_texts([texts[place] for place in chosen], min_df=3, max_df=0.5, keep_texts=False)
     addresses = _cut(load("sotu"), documents and max(2, documents // _AS_LONG))
     return [
-        NamedCorpus(AP, "stand-in: long paragraphs of the State of the Union addresses", paragraphs),
+        NamedCorpus(
+            AP,
+            "stand-in: long paragraphs of the State of the Union addresses",
+            paragraphs,
+            _AP_OF_THE_PAPER,
+        ),
         NamedCorpus(NIPS, "stand-in: whole State of the Union addresses", addresses),
     ]
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from franchise.engines.threads import Threads
 from franchise.studies.chang_fisher import bars, bias, figures, ratios, statements, text
-from franchise.studies.chang_fisher.corpora import NamedCorpus
 from franchise.studies.chang_fisher.following import ALPHA, GAMMA, STOPS, Followed
 from franchise.studies.chang_fisher.results import Results
 from franchise.studies.chang_fisher.samplers import (
@@ -23,6 +22,7 @@ from franchise.studies.chang_fisher.samplers import (
 )
 from franchise.studies.chang_fisher.size import Size
 from franchise.studies.output import StudyFolder
+from franchise.studies.sources import NamedCorpus
 
 TITLE = "Chang & Fisher's sub-cluster splits, done again"
 

@@ -10,11 +10,12 @@ from typing import Any
 from franchise.data.synthetic import planted_topics
 from franchise.sampling import sample
 from franchise.studies.chang_fisher import bars, bias, ratios, text
-from franchise.studies.chang_fisher.corpora import AP, NamedCorpus
+from franchise.studies.chang_fisher.corpora import AP
 from franchise.studies.chang_fisher.following import ALPHA, GAMMA, Followed, Problem, Task, follow
 from franchise.studies.chang_fisher.samplers import SAMPLERS, SUBCLUSTER
 from franchise.studies.chang_fisher.size import Size
 from franchise.studies.running import Tell, side_by_side
+from franchise.studies.sources import NamedCorpus
 
 _SHARES = {"enumeration": 0.05, "bars": 0.1, "AP": 0.45, "switching": 0.15, "large corpora": 0.25}
 

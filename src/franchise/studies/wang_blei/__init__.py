@@ -17,8 +17,9 @@ from franchise.sampling import sample
 from franchise.studies.judging import FEWEST
 from franchise.studies.output import StudyFolder
 from franchise.studies.running import Tell, side_by_side, versions
+from franchise.studies.sources import NamedCorpus
 from franchise.studies.wang_blei import figures, statements, synthetic, text
-from franchise.studies.wang_blei.corpora import NamedCorpus, load_corpora
+from franchise.studies.wang_blei.corpora import load_corpora
 
 
 @dataclass(frozen=True)

@@ -15,36 +15,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.studies.sources import long_paragraphs, read_records
+from franchise.studies.sources import NamedCorpus, long_paragraphs, read_records
 
 _ABSTRACTS = "arxiv_cs_abstracts/arxiv_cs.jsonl.gz"
 _ABSTRACT_FIELDS = {"abstract", "conference"}
 _PAPERS = "nips_text/nipstxt.jsonl.gz"
 _WORDS_OF_A_PAPER = 400
-
-
-class NamedCorpus(NamedTuple):
-    """A corpus with the name the paper gives it, and what it is here."""
-
-    name: str
-    what: str
-    corpus: Corpus
-
-    def facts(self) -> dict[str, Any]:
-        """Its size, beside that of the paper's."""
-        return {
-            "name": self.name,
-            "what": self.what,
-            "documents": self.corpus.n_documents,
-            "terms": self.corpus.vocabulary_size,
-            "words": self.corpus.n_tokens,
-            "the paper's": _OF_THE_PAPER.get(self.name, "-"),
-        }
 
 
 _OF_THE_PAPER = {
@@ -80,7 +61,7 @@ def _choose(kind: _Kind, data: Path, documents: int | None) -> NamedCorpus:
     chosen = np.random.default_rng(0).permutation(len(texts))[: min(kind.size, documents or kind.size)]
     rare = max(2, round(kind.rare * len(chosen) / kind.size))
     corpus = Corpus.from_texts([texts[place] for place in chosen], min_df=rare, max_df=0.5, keep_texts=False)
-    return NamedCorpus(kind.name, kind.what, corpus)
+    return NamedCorpus(kind.name, kind.what, corpus, _OF_THE_PAPER.get(kind.name, "–"))
 
 
 def _abstracts(data: Path) -> list[str]:
