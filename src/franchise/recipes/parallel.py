@@ -76,6 +76,6 @@ PARALLEL = Recipe(
     opens_topics=True,
     non_conjugate=True,
     local_splits=True,
-    global_splits=True,
+    global_splits=False,
     what="blocks of documents side by side: topics drawn, documents' weights integrated out; splits and merges",
 )
