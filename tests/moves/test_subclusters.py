@@ -25,9 +25,10 @@ from franchise.moves import (
     in_turn,
 )
 from franchise.moves.blocks import Work
+from franchise.moves.local_subclusters import evaluate_merges, evaluate_splits, score_pairs
 from franchise.moves.parameters import draw_parameters, joined
 from franchise.moves.subcluster_ratios import log_pick_ratio_global, log_pick_ratio_local, modes_of_tables
-from franchise.moves.subclusters import Sweep, evaluate_merges, evaluate_splits, monitor, score_pairs
+from franchise.moves.subcluster_sweep import Sweep, monitor
 from franchise.state import PreparedData, Weights
 from franchise.state.subtopics import no_subtopics
 from franchise.streams import Streams

@@ -23,7 +23,7 @@ in which the prior of phi cancels ("balanced").
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,9 +39,7 @@ from franchise.moves.subcluster_ratios import (
     log_pick_ratio_global,
     proposed_tables,
 )
-
-if TYPE_CHECKING:
-    from franchise.moves.subclusters import Sweep
+from franchise.moves.subcluster_sweep import Sweep, renew_subtopics
 
 _MERGE, _SPLIT = 2**25, 3 * 2**24  # streams of the two moves, beyond those of the sweep
 _PROPOSED = 2**23
@@ -316,8 +314,6 @@ def log_density_of_parameter(sweep: Sweep, parameters: Any, topic: int, members:
 
 def take(sweep: Sweep, proposal: Proposal, slots: list[int], new: list[int]) -> None:
     """Make the proposal the state: its columns are the topics in these slots, of which some are new."""
-    from franchise.moves.subclusters import renew_subtopics
-
     state = sweep.state
     sweep.subtopics = state.subtopics
     state.topic_of_observation[:] = np.array(slots, np.int32)[proposal.labels]

@@ -27,7 +27,7 @@ from franchise.moves.global_subclusters import (
     temporary_of_merge,
     temporary_of_split,
 )
-from franchise.moves.subclusters import Sweep
+from franchise.moves.subcluster_sweep import Sweep
 from franchise.state.save import state_from_arrays, state_to_arrays
 from franchise.state.weights import Weights
 from franchise.streams import Streams
