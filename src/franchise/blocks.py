@@ -8,7 +8,8 @@ workers that are equally fast come to an end together.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from franchise.kernels.turns import Turns
 BLOCK_SIZE = 2**14
 """Observations."""
 
-CATEGORIES_IN_BLOCK = 1024
+CATEGORIES_IN_BLOCK = 256
 
 _WORKERS = 8
 
@@ -31,6 +32,17 @@ class Part(NamedTuple):
 
     make_worker: Callable[[], Callable[[Turns], None]]
     cuts: np.ndarray  # block b has the items from cuts[b] to cuts[b + 1]
+
+
+class Stages(NamedTuple):
+    """A kernel over several lots of blocks, one after the other, of which each needs what the one before gives.
+
+    Threads meet inside the kernel after each lot but the last (`kernels/turns.py`). The function that `make_worker`
+    gives takes a named tuple of turns, of the type of `cuts`.
+    """
+
+    make_worker: Callable[[], Callable[[Any], None]]
+    cuts: Any  # a named tuple of the package: cuts for each lot, as in `Part`
 
 
 def count_blocks(total: int, size: int) -> int:
@@ -52,8 +64,9 @@ def cut_blocks(offsets: np.ndarray, size: int | None = None) -> np.ndarray:
     return np.unique(np.concatenate([[0], ends, [len(offsets) - 1]]))
 
 
+@lru_cache(maxsize=64)
 def cut_evenly(total: int, size: int) -> np.ndarray:
-    """Where blocks of about `size` items begin and end."""
+    """Where blocks of about `size` items begin and end: one array for all who ask, not to be written to."""
     blocks = count_blocks(total, size)
     return np.arange(blocks + 1) * total // max(blocks, 1)
 

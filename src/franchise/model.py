@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise.blocks import cut_blocks
 from franchise.families.base import Family
 from franchise.kernels.counting import list_by_category
 from franchise.priors import Gamma
@@ -52,6 +53,17 @@ class Model:
         listed = np.empty(len(categories), np.int32 if len(categories) < 2**31 else np.int64)
         list_by_category(categories, offsets[:-1].copy(), listed)
         return CategoryIndex(listed, offsets)
+
+    @cached_property
+    def cuts(self) -> np.ndarray:
+        """Where the blocks of observations begin and end (`franchise/blocks.py`)."""
+        return cut_blocks(self.data.offsets)
+
+    @cached_property
+    def group_sizes(self) -> np.ndarray:
+        """n_j of the groups that have observations."""
+        sizes = np.diff(self.data.offsets)
+        return sizes[sizes > 0]
 
     @cached_property
     def observations_per_cell(self) -> float:

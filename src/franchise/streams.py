@@ -54,6 +54,10 @@ class Streams:
             }
         return generator
 
+    def uniform(self) -> float:
+        """The first number of the stream, uniform on [0, 1), as its generator gives it."""
+        return int(self.words_of_blocks(0, 1)[0, 0, 0] >> np.uint64(11)) * 2.0**-53
+
     def words(self, block: int = 0, count: int = 1) -> np.ndarray:
         """The first words of a block's stream, (count, 4): the states of as many generators inside kernels."""
         return copied_apart(self.words_of_blocks(block, 1, count)[0])

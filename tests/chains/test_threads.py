@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.blocks import Part
+from franchise.blocks import Part, Stages
 from franchise.engines import Threads
 from franchise.engines.helpers import Desk, Helper
 from franchise.kernels.atomics import add_now, await_more
@@ -357,3 +358,59 @@ def test_a_failing_part_is_named_and_leaves_no_thread(workers, place):
     assert threading.active_count() == before
     engine.run_parts(part_noting(items, np.arange(1001)))
     assert (items[:, 0] >= 1).all()
+
+
+class TwoLots(NamedTuple):
+    first: Any
+    second: Any
+
+
+@numba.njit(nogil=True)
+def note_in_two(lots, items, sums):
+    """Fill the items; then sum them all up, for every block of the second lot."""
+    block = take_turn(lots.first)
+    while block >= 0:
+        spun = 0.0
+        for spin in range(200 * (block % 7)):  # some take longer than others
+            spun += np.sqrt(spin + spun)
+        items[block] = 1 + np.int64(spun < 0.0)
+        block = take_turn(lots.first)
+    block = take_turn(lots.second)
+    while block >= 0:
+        sums[block] = items.sum()
+        block = take_turn(lots.second)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 8])
+def test_a_lot_of_blocks_begins_when_the_one_before_is_done(workers):
+    rng, engine = np.random.default_rng(workers), Threads(workers)
+    with engine._helpers_open():
+        for _ in range(300):
+            first, second = (int(count) for count in rng.integers(1, 60, 2))
+            items, sums = np.zeros(first, np.int64), np.zeros(second, np.int64)
+            cuts = TwoLots(np.arange(first + 1), np.arange(second + 1))
+            engine.run_stages(Stages(lambda: lambda lots: note_in_two(lots, items, sums), cuts))  # noqa: B023
+            assert (sums == first).all()
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("lot", ["before", "first", "second"])
+def test_a_failure_in_a_lot_of_blocks_is_named_and_nobody_waits_for_ever(workers, lot):
+    def make_worker():
+        if lot == "before":
+            raise ValueError("a stone in the flour")
+
+        def work(lots) -> None:
+            for turns, name in zip(lots, TwoLots._fields, strict=True):
+                while (block := take_turn(turns)) >= 0:
+                    time.sleep(0.0005)
+                    if (name, block) == (lot, 3):
+                        raise ValueError("a stone in the flour")
+
+        return work
+
+    before = threading.active_count()
+    where = {"before": "what goes before the 20", "first": "block 3 of 20", "second": "block 3 of 30"}[lot]
+    with pytest.raises(fr.InternalError, match=f"{where}.*: ValueError: a stone in"):
+        Threads(workers).run_stages(Stages(make_worker, TwoLots(np.arange(21), np.arange(31))))
+    assert threading.active_count() == before

@@ -78,15 +78,15 @@ class WithoutUrns(LaunchedSplits):
 class WithoutColours(LaunchedSplits):
     """The factor 1 / C forgotten."""
 
-    def log_ratio_of_picks(self, picked, sketches, colours):
-        return super().log_ratio_of_picks(picked, sketches, 1)
+    def log_ratio_of_picks(self, picked, likeness, colours):
+        return super().log_ratio_of_picks(picked, likeness, 1)
 
 
 @dataclass(frozen=True)
 class WithoutPicks(LaunchedSplits):
     """The factor q(b, c) K forgotten."""
 
-    def log_ratio_of_picks(self, picked, sketches, colours):
+    def log_ratio_of_picks(self, picked, likeness, colours):
         return -math.log(colours)
 
 
@@ -94,7 +94,7 @@ class WithoutPicks(LaunchedSplits):
 class WithUniformPicks(LaunchedSplits):
     """Pairs picked because they are alike, but weighed as if all were as likely."""
 
-    def log_ratio_of_picks(self, picked, sketches, colours):
+    def log_ratio_of_picks(self, picked, likeness, colours):
         return super().log_ratio_of_picks(picked, None, colours)
 
 

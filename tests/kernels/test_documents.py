@@ -16,13 +16,14 @@ from scipy import stats
 from franchise.checks.statistics import SMALLEST_P
 from franchise.engines import Threads
 from franchise.kernels import documents as kernels
-from franchise.kernels.documents import Cells, Densities, Fresh
+from franchise.kernels.documents import Cells, Densities, Fresh, Given, Lots
 from franchise.kernels.turns import first_turns
 from franchise.moves import categories
 
 DOCUMENTS = 200_000
 WORDS = np.array([0, 2, 0, 1], np.int32)
 TOPICS = np.array([0, 1, 1, 3], np.int32)  # at first; 2 is not among them
+CATEGORIES = np.array([0, 3])  # all in one block
 CONCENTRATIONS = np.array([0.8, 0.3, 0.5, 0.2])
 PARAMETERS = np.array([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6], [0.3, 0.5, 0.2], [0.1, 0.6, 0.3]])  # (K, V)
 
@@ -100,14 +101,24 @@ def settled_topics(skew: float = 1.0) -> np.ndarray:
     """After a settled sweep, over all topics but the last, whose observation must stay."""
     heights = np.array([1.0, 1.0, 1.0, 0.0])
     given = densities(heights)
-    shared = np.empty((3, 2))
-    scale = heights.astype(np.float32)
-    kernels.fill_shared(first_turns(np.array([0, 3])), given.rows, scale, CONCENTRATIONS, shared)
-    shared *= skew
+    given.rows[:, 2] *= skew
 
     def sweep(turns, observations, offsets, labels, words, cells):
-        live = categories._room_for_live(4)
-        kernels.sweep_settled(turns, given, observations, offsets, labels, shared, 0.0, words, live, cells)
+        counts = np.empty((3, 4), np.int32)
+        by_word = np.argsort(observations, kind="stable").astype(np.int32)
+        word_offsets = np.append(0, np.cumsum(np.bincount(observations, minlength=3)))
+        kernels.sweep_settled(
+            Lots(first_turns(turns.cuts), first_turns(CATEGORIES), turns, first_turns(CATEGORIES)),
+            Given(given, np.ones(4), np.empty((3, 2)), observations, offsets, by_word, word_offsets, words),
+            0.0,
+            labels,
+            counts,
+            categories._room_for_live(4),
+            cells,
+        )
+        np.testing.assert_array_equal(
+            counts, [np.bincount(labels[observations == word], minlength=4) for word in range(3)]
+        )
 
     return swept(sweep)
 

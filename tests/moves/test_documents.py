@@ -125,8 +125,11 @@ def test_every_observation_is_visited_once_a_sweep(small_blocks, monkeypatch, mo
     else:
         name = "sweep_slices" if isinstance(move, DocumentSweep) else "sweep_settled"
         monkeypatch.setattr(kernels, name, getattr(kernels, name).function)  # not compiled: it can be watched
+        for other in ("mark_settled_in", "fill_shared", "count_words_in"):
+            monkeypatch.setattr(kernels, other, numba.njit(getattr(kernels, other)))
         block = name + "_block"
-        monkeypatch.setattr(kernels, block, watching(numba.njit(getattr(kernels, block)), 2, 3))
+        places = (2, 3) if isinstance(move, DocumentSweep) else (1, 2)  # of offsets and groups
+        monkeypatch.setattr(kernels, block, watching(numba.njit(getattr(kernels, block)), *places))
     data = corpus()
     chosen = type(move)(sparse=kernel == "sparse")
     draws(data, fr.Categorical(300, 0.1), [chosen, TopicWeights()], 2, draws=1, warmup=0)
@@ -201,8 +204,8 @@ def test_a_family_must_draw_parameters(sampler):
 def test_a_fault_in_a_block_ends_the_run_and_is_named(small_blocks, monkeypatch):
     import threading
 
-    def broken(turns, *arguments):
-        take_turn(turns)
+    def broken(lots, *arguments):
+        take_turn(lots.marking)
         raise RuntimeError("no flour")
 
     monkeypatch.setattr(kernels, "sweep_settled", broken)

@@ -29,7 +29,7 @@ class Desk:
 
     def caller(self, to_call: list[int]) -> Role:
         """The role of a thread that calls these helpers."""
-        return Role(self.bells, np.array(to_call, np.int64), -1, 0)
+        return Role(self.bells, np.array(to_call, np.int64), -1, 0, 0)
 
 
 class Helper:
@@ -86,7 +86,7 @@ class Helper:
             self._condition.notify_all()
 
     def _serve(self, task: int) -> None:
-        role = Role(self._desk.bells, ALONE.to_call, self.number, self._desk.looks)
+        role = Role(self._desk.bells, ALONE.to_call, self.number, self._desk.looks, 0)
         while True:
             task += 1
             self._await_call(task)

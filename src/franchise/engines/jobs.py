@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from franchise.blocks import Part
+from franchise.blocks import Part, Stages
 from franchise.errors import InternalError
 from franchise.kernels.turns import ALONE, Role, end_turns, first_turns, shared_turns
 
@@ -94,10 +94,57 @@ class Parts:
             end_turns(turns)
 
     def raise_failure(self) -> None:
-        """Raise what has gone wrong, if anything has: in the first block of those known."""
-        if self._failures:
-            block, blocks, error = min(self._failures, key=lambda failure: (failure[0] < 0, failure[0]))
-            raise _named(error, block, blocks)
+        """Raise what has gone wrong, if anything has."""
+        raise_first(self._failures)
+
+
+class Staged:
+    """A kernel over several lots of blocks, one after the other; threads meet inside it after each but the last."""
+
+    calls_helpers = True
+
+    def __init__(self, stages: Stages) -> None:
+        self._make_worker = stages.make_worker
+        self._kind = type(stages.cuts)
+        self._shared = [first_turns(cuts) for cuts in stages.cuts]
+        self._failures: list[tuple[int, int, BaseException]] = []  # block, of how many, error
+
+    def take_part(self, role: Role) -> None:
+        """Run blocks until none is left; helpers are called in the first lot and done in the last."""
+        last = len(self._shared) - 1
+        lots = [
+            shared_turns(
+                shared,
+                role._replace(
+                    to_call=role.to_call if number == 0 else ALONE.to_call,
+                    helper=role.helper if number == last else -1,
+                    meets=int(number < last),
+                ),
+            )
+            for number, shared in enumerate(self._shared)
+        ]
+        try:
+            self._make_worker()(self._kind(*lots))
+        except BaseException as error:
+            begun = [turns for turns in lots if turns.at_hand[0] >= 0] or lots[:1]
+            self._failures.append((int(begun[-1].at_hand[0]), len(begun[-1].cuts) - 1, error))
+            self.close()
+
+    def close(self) -> None:
+        """Begin no further block."""
+        for turns in self._shared:
+            end_turns(turns)
+
+    def raise_failure(self) -> None:
+        """Raise what has gone wrong, if anything has."""
+        raise_first(self._failures)
+
+
+def raise_first(failures: list[tuple[int, int, BaseException]]) -> None:
+    """Raise the failure of the first block of those known, if there are any: block, of how many, error."""
+    if failures:
+        block, blocks, error = min(failures, key=lambda failure: (failure[0] < 0, failure[0]))
+        raise _named(error, block, blocks)
 
 
 def _named(error: BaseException, block: int, blocks: int) -> BaseException:

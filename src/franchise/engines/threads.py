@@ -15,9 +15,9 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TypeVar
 
-from franchise.blocks import Part
+from franchise.blocks import Part, Stages
 from franchise.engines.helpers import Desk, Helper
-from franchise.engines.jobs import Blocks, Job, Parts
+from franchise.engines.jobs import Blocks, Job, Parts, Staged
 from franchise.kernels.turns import ALONE
 from franchise.validation import check_integer
 
@@ -89,6 +89,12 @@ class Threads:
         """
         job = Parts(parts)
         self._run(job, max(len(part.cuts) - 1 for part in parts))
+        job.raise_failure()
+
+    def run_stages(self, stages: Stages) -> None:
+        """Run a kernel over several lots of blocks, one after the other; threads wait for each other in between."""
+        job = Staged(stages)
+        self._run(job, max(len(cuts) - 1 for cuts in stages.cuts))
         job.raise_failure()
 
     def _run(self, job: Job, most: int) -> None:

@@ -105,8 +105,10 @@ class Family:
         """log p(x_k, phi_k) - log g(phi_k | x_k) for the slots k < limit; if g is exact, the log marginal."""
         raise NotImplementedError
 
-    def sketch(self, statistics: Any, topics: np.ndarray) -> np.ndarray | None:
-        """A vector of unit length for each of some topics, those of alike topics having a large product; or None.
+    def likeness(
+        self, statistics: Any, topic: int, other_statistics: Any, others: np.ndarray
+    ) -> np.ndarray | None:
+        """How much a topic is like each of some others, from 0 to 1; or None.
 
         Splits and merges (`LaunchedSplits`) try alike topics more often by it.
         """

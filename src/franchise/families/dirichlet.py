@@ -100,11 +100,17 @@ class DirichletPrior:
 
         return log_likelihood
 
-    def sketch(self, statistics: Any, topics: np.ndarray) -> np.ndarray | None:
-        """The roots of the categories' shares: their products are Bhattacharyya's coefficient."""
-        shares = statistics.counts[:, topics].T.astype(np.float32)
-        shares /= np.maximum(statistics.totals[topics], 1.0)[:, None].astype(np.float32)
-        return np.sqrt(shares, out=shares)
+    def likeness(
+        self, statistics: Any, topic: int, other_statistics: Any, others: np.ndarray
+    ) -> np.ndarray | None:
+        """Bhattacharyya's coefficient: the sum over categories of the roots of both topics' shares."""
+        column = statistics.counts[:, topic]
+        seen = np.flatnonzero(column)
+        roots = np.sqrt(column[seen])
+        theirs = np.sqrt(other_statistics.counts[seen[:, None], others])
+        sizes = statistics.totals[topic] * other_statistics.totals[others]
+        products = np.einsum("w,wk->k", roots, theirs)  # not by BLAS, whose sums depend on threads
+        return products / np.sqrt(np.maximum(sizes, 1.0))
 
     def log_prior_density(self, parameters: Any, topic: int, statistics: Any) -> float:
         """The Dirichlet density of a topic's probabilities; one that has underflowed counts as the least number."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 
+from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic, overload
 
@@ -38,6 +41,11 @@ def store_now(array, index, value):
     array[index] = value
 
 
+def give_way():
+    """Let other threads run, if any waits for the core that this one has."""
+    time.sleep(0.0)
+
+
 @intrinsic
 def _load_now(context, array, index):
     def generate(context, builder, signature, arguments):
@@ -63,6 +71,17 @@ def _add_now(context, array, index, value):
         return builder.atomic_rmw("add", address, arguments[2], "acq_rel")
 
     return array.dtype(array, types.intp, array.dtype), generate
+
+
+@intrinsic
+def _give_way(context):
+    def generate(context, builder, signature, arguments):
+        name = "SwitchToThread" if os.name == "nt" else "sched_yield"
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(builder.module.globals.get(name) or ir.Function(builder.module, kind, name), [])
+        return context.get_dummy_value()
+
+    return types.none(), generate
 
 
 def _address(context, builder, signature, arguments):
@@ -92,6 +111,14 @@ def _compiled_add(array, index, value):
         return _add_now(array, index, value)
 
     return add
+
+
+@overload(give_way)
+def _compiled_give_way():
+    def give():
+        _give_way()
+
+    return give
 
 
 @kernel

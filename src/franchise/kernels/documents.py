@@ -21,7 +21,7 @@ as slices, is drawn from a copy of the generator as it was.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,6 +82,28 @@ class Fresh(NamedTuple):
     begins: np.ndarray  # int64 (F,): where the probabilities of topic f begin
     ranks: np.ndarray  # int64 (V,): the place of a word there
     probabilities: np.ndarray  # float64: phi_fw
+
+
+class Lots(NamedTuple):
+    """The turns, or the cuts, of a settled sweep: one lot of blocks after the other."""
+
+    marking: Any  # blocks of groups: which topics are settled
+    sums: Any  # blocks of categories: normalised rows, and sums over topics
+    drawing: Any  # blocks of groups: the sweep itself
+    counting: Any  # blocks of categories: n_kw
+
+
+class Given(NamedTuple):
+    """What a settled sweep is given, and what it fills in for all threads to see."""
+
+    densities: Densities  # gammas come, not normalised; heights come as 1 for topics that are settled anyway
+    totals: np.ndarray  # float64 (C,): sums of the gammas
+    shared: np.ndarray  # float64 (V, chunks of topics + 1): see `fill_shared`; comes empty
+    observations: np.ndarray
+    offsets: np.ndarray
+    by_word: np.ndarray  # the observations of one category after those of the other
+    word_offsets: np.ndarray
+    words: np.ndarray  # random words, (blocks, 3, 4)
 
 
 SLICES, CHOICES, FROZEN = 0, 1, 2
@@ -198,23 +220,51 @@ def finish_document(live, count, densities, cells, words):
 
 
 @kernel
-def mark_settled(turns, labels, offsets, log_rest, words, settled):
-    """Mark the topics of the frozen observations: each is frozen with probability 1 - exp(log_rest).
+def sweep_settled(lots, given, log_rest, labels, counts, live, cells):
+    """Draw the topics of observations, over settled topics, for categories; then count words anew.
 
-    Blocks are of groups; block b has the words ``words[b]``.
+    Each observation is frozen with probability 1 - exp(log_rest), and its topic settled.
     """
+    densities = given.densities
+    rows, heights = densities.rows, densities.heights
+    mark_settled_in(lots.marking, labels, given.offsets, log_rest, given.words, heights)
+    scale = inverses(given.totals, heights)
+    fill_shared(lots.sums, rows, scale, densities.concentrations, given.shared)
+    draw_settled(lots.drawing, given, log_rest, labels, live, cells)
+    count_words_in(lots.counting, labels, given.by_word, given.word_offsets, counts)
+
+
+@kernel
+def mark_settled(turns, labels, offsets, log_rest, words, heights):
+    """Height 1 for the topics of the frozen observations: each is frozen with probability 1 - exp(log_rest)."""
+    mark_settled_in(turns, labels, offsets, log_rest, words, heights)
+
+
+@shared_helper
+def mark_settled_in(turns, labels, offsets, log_rest, words, heights):
+    """The same. Blocks are of groups; block b has the words ``words[b]``."""
     block = take_turn(turns)
     while block >= 0:
         end = offsets[turns.cuts[block + 1]]
         own = words[block, FROZEN].copy()
         frozen = offsets[turns.cuts[block]] + next_gap(own, log_rest)
         while frozen < end:
-            settled[labels[frozen]] = True
+            heights[labels[frozen]] = 1.0
             frozen += 1 + next_gap(own, log_rest)
         block = take_turn(turns)
 
 
-@kernel
+@shared_helper
+def inverses(totals, heights):
+    """1 / (total times height) for every topic, single precision; zero for those of height zero."""
+    out = np.zeros(len(totals), np.float32)
+    for topic in range(len(totals)):
+        if heights[topic] > 0.0:
+            out[topic] = 1.0 / (totals[topic] * heights[topic])
+    return out
+
+
+@shared_helper
 def fill_shared(turns, rows, scale, weights, out):
     """Multiply each row by `scale`; sums of weights[k] rows[w, k]: by chunks of topics, in the last column all.
 
@@ -271,29 +321,23 @@ def search_row(row, weights, sums, target):
     return topic
 
 
-@kernel
-def sweep_settled(turns, densities, observations, offsets, labels, shared, log_rest, words, live, cells):
-    """Draw the topics of observations, over settled topics, for categories; blocks are of groups.
-
-    `shared` are sums over topics of alpha beta_k f.
-    """
+@shared_helper
+def draw_settled(turns, given, log_rest, labels, live, cells):
+    """Draw the topics of observations, given which are settled; blocks are of groups."""
     block = take_turn(turns)
     while block >= 0:
         groups = turns.cuts[block], turns.cuts[block + 1]
         cells.filled[0] = cells.begins[block]
-        own = words[block].copy()
-        sweep_settled_block(
-            densities, observations, offsets, groups, labels, shared, log_rest, own, live, cells
-        )
+        own = given.words[block].copy()
+        sweep_settled_block(given, given.offsets, groups, log_rest, labels, own, live, cells)
         cells.ends[block] = cells.filled[0]
         block = take_turn(turns)
 
 
 @shared_helper
-def sweep_settled_block(
-    densities, observations, offsets, groups, labels, shared, log_rest, words, live, cells
-):
+def sweep_settled_block(given, offsets, groups, log_rest, labels, words, live, cells):
     """The same in one block. Nearly without branches: which topic is drawn cannot be guessed."""
+    densities, observations, shared = given.densities, given.observations, given.shared
     rows, heights = densities.rows, densities.heights
     topics, counts, sums = live.topics, live.counts, live.sums
     flat, flat_shared = rows.reshape(rows.size), shared.reshape(shared.size)
@@ -343,6 +387,12 @@ def sweep_settled_block(
 @kernel
 def count_words(turns, labels, observations_by_word, offsets_by_word, counts):
     """Count n_kw for all words (rows of `counts`), whose observations are listed one word after the other."""
+    count_words_in(turns, labels, observations_by_word, offsets_by_word, counts)
+
+
+@shared_helper
+def count_words_in(turns, labels, observations_by_word, offsets_by_word, counts):
+    """The same; blocks are of categories."""
     last = len(observations_by_word) - 1
     block = take_turn(turns)
     while block >= 0:

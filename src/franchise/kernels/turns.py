@@ -9,7 +9,9 @@ to wake: as long as a small block itself.  So kernels take their blocks by thems
         ...
         block = take_turn(turns)
 
-For the same reason threads tell each other inside kernels when to begin and when all is done.  The caller calls
+For the same reason a kernel may go over several lots of blocks, one after the other, where each needs what the one
+before gives: there threads meet, that is, nobody goes on until all blocks of the lot are done.  And threads tell
+each other inside kernels when to begin and when all is done.  The caller calls
 its helpers when it takes its first block, as then it has given the lock away; a helper that finds no block left
 says so, and waits there for its next call.  `engines/helpers.py` has the other half of this.
 """
@@ -20,11 +22,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels.atomics import add_now, load_now, store_now
+from franchise.kernels.atomics import add_now, give_way, load_now, store_now
 from franchise.kernels.compile import shared_helper
-from franchise.memory import copied_apart, zeros_apart
 
 PLACE, WIDTH = 16, 32
+
+_ENDED = 2**62
 
 
 class Bells(NamedTuple):
@@ -45,6 +48,7 @@ class Role(NamedTuple):
     to_call: np.ndarray  # int64: the helpers to call when it takes its first block
     helper: int  # the number of the helper that it is, to say when all is done; or -1
     looks: int  # how often it looks then whether it is called again
+    meets: int  # 1 if it waits for the others when no block is left
 
 
 class Turns(NamedTuple):
@@ -52,6 +56,7 @@ class Turns(NamedTuple):
 
     cuts: np.ndarray  # int64 (B + 1,): block b has the items from cuts[b] to cuts[b + 1]
     taken: np.ndarray  # int64 (1,): blocks taken by all threads
+    done: np.ndarray  # int64 (1,): blocks done by all threads
     at_hand: np.ndarray  # int64 (1,): the block this thread took last; -1 before the first
     role: Role
 
@@ -62,40 +67,56 @@ def bells_for(helpers: int) -> Bells:
     return Bells(called, done, awaited)
 
 
-ALONE = Role(bells_for(1), np.empty(0, np.int64), -1, 0)
+ALONE = Role(bells_for(1), np.empty(0, np.int64), -1, 0, 0)
 """The role of a thread that works alone."""
 
 
 def first_turns(cuts: np.ndarray) -> Turns:
     """The turns of a thread that works alone."""
     cuts = np.ascontiguousarray(cuts, np.int64)
-    return Turns(cuts, zeros_apart(1, np.int64), copied_apart(np.array([-1])), ALONE)
+    return Turns(cuts, _number(0), _number(0), _number(-1), ALONE)
 
 
 def shared_turns(turns: Turns, role: Role) -> Turns:
     """Those of another thread, over the same blocks."""
-    return Turns(turns.cuts, turns.taken, copied_apart(np.array([-1])), role)
+    return Turns(turns.cuts, turns.taken, turns.done, _number(-1), role)
+
+
+def _number(value: int) -> np.ndarray:
+    """A number, (1,), apart from everything else in memory."""
+    return np.full(WIDTH + 1, value, np.int64)[PLACE : PLACE + 1]
 
 
 def end_turns(turns: Turns) -> None:
-    """Let no thread take a further block."""
-    turns.taken[0] = len(turns.cuts)
+    """Let no thread take a further block, nor wait for others."""
+    turns.taken[0] = _ENDED
 
 
 @shared_helper
 def take_turn(turns):
-    """The next block; -1 if there is none left."""
+    """The next block, the one before being done; -1 if there is none left."""
     role = turns.role
     if turns.at_hand[0] < 0:
         for helper in role.to_call:
             add_now(role.bells.called[helper], PLACE, 1)
+    else:
+        add_now(turns.done, 0, 1)
     block = add_now(turns.taken, 0, 1)
     if block < len(turns.cuts) - 1:
         turns.at_hand[0] = block
         return block
+    if role.meets:
+        await_others(turns)
     if role.helper >= 0:
         await_call(role)
     return -1
+
+
+@shared_helper
+def await_others(turns):
+    """Until all blocks are done, whoever has them; or turns are ended."""
+    while load_now(turns.done, 0) < len(turns.cuts) - 1 and load_now(turns.taken, 0) < _ENDED:
+        give_way()
 
 
 @shared_helper

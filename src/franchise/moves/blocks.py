@@ -56,7 +56,7 @@ class Work:
         self.model, self.state, self.streams, self.engine = model, state, streams, engine
         self.data: PreparedData = model.data
         self.offsets = model.data.offsets if offsets is None else offsets
-        self.cuts = cut_blocks(self.offsets, size)
+        self.cuts = model.cuts if offsets is None and size is None else cut_blocks(self.offsets, size)
         self.blocks = len(self.cuts) - 1
         self.words = streams.words_of_blocks(0, self.blocks, 3)  # of every block; kernels copy them
         if isinstance(state, Weighted):

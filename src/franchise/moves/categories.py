@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from franchise.blocks import Part, cut_categories
+from franchise.blocks import Part, Stages, cut_categories
 from franchise.families.categorical import set_totals
 from franchise.kernels import documents as kernels
-from franchise.kernels.documents import CHUNK, Densities, Fresh, Live, Order
+from franchise.kernels.documents import CHUNK, Densities, Fresh, Given, Live, Lots, Order
 from franchise.kernels.turns import Turns
 from franchise.memory import copied_apart, zeros_apart
 from franchise.moves.blocks import STICKS, CellLists, Work, break_sticks, keep_cells
@@ -63,32 +63,31 @@ def _densities(work: Work, rows: np.ndarray, heights: np.ndarray) -> Densities:
 
 
 def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, log_rest: float) -> None:
-    """Sweep over the topics of height 1, for which gammas have been drawn, with the kernel for categories."""
+    """Sweep over settled topics with the kernel for categories: of height 1, or with a frozen observation.
+
+    Gammas have been drawn for all of them.
+    """
     state, rows = work.state, gammas.rows
-    scale = _inverse(gammas.totals, heights)
-    densities = _densities(work, rows, heights)
-    shared = np.empty((len(rows), -(-state.capacity // CHUNK) + 1))
-    weights = densities.concentrations
-    _over_words(work, lambda turns: kernels.fill_shared(turns, rows, scale, weights, shared))
+    index = work.model.category_index
+    given = Given(
+        densities=_densities(work, rows, heights),
+        totals=gammas.totals,
+        shared=np.empty((len(rows), -(-state.capacity // CHUNK) + 1)),
+        observations=work.data.observations,
+        offsets=work.data.offsets,
+        by_word=index.observations,
+        word_offsets=index.offsets,
+        words=work.words,
+    )
     lists = CellLists(work, state.capacity)
+    labels, counts = state.topic_of_observation, state.statistics.counts
 
-    def make_worker() -> Callable[[Turns], None]:
+    def make_worker() -> Callable[[Lots], None]:
         live, cells = _room_for_live(state.capacity), lists.room()
-        return lambda turns: kernels.sweep_settled(
-            turns,
-            densities,
-            work.data.observations,
-            work.data.offsets,
-            state.topic_of_observation,
-            shared,
-            log_rest,
-            work.words,
-            live,
-            cells,
-        )
+        return lambda lots: kernels.sweep_settled(lots, given, log_rest, labels, counts, live, cells)
 
-    work.engine.run_parts(Part(make_worker, work.cuts))
-    _count_anew(work)
+    words = cut_categories(len(rows))
+    work.engine.run_stages(Stages(make_worker, Lots(work.cuts, words, work.cuts, words)))
     _take_sizes(state, lists.customers_per_topic)
     keep_cells(state, lists, lists.tables_per_topic)
 
@@ -167,15 +166,16 @@ def _draw_fresh(
     """
     heights = np.minimum(cutoff, sticks)
     prior = state.statistics.prior
-    by_slice = np.argsort(lowest, kind="stable")
+    reaching = np.flatnonzero(lowest < heights.max(initial=0.0))
+    by_slice = reaching[np.argsort(lowest[reaching], kind="stable")]
     reached = np.searchsorted(lowest[by_slice], heights)  # slices below the height
-    ranks = np.empty(len(prior), np.int64)
-    ranks[by_slice] = np.arange(len(prior))
+    ranks = np.zeros(len(prior), np.int64)
+    ranks[by_slice] = np.arange(len(by_slice))
     sizes = reached + 1  # the last place of a topic is for all words that do not reach it
     ends = np.cumsum(sizes)
     begins = ends - sizes
     reaching_mass = np.concatenate([[0.0], np.cumsum(prior[by_slice])])
-    rest = reaching_mass[-1] - reaching_mass[reached]
+    rest = np.where(sizes > len(prior), 0.0, prior.sum() - reaching_mass[reached])
     probabilities = np.empty(0)
     if len(sticks):
         probabilities = draw_fresh_gammas(prior[by_slice], sizes, rest, rng)
@@ -207,9 +207,8 @@ def _settle_fresh(work: Work, sticks: np.ndarray, rest: float, lists: CellLists)
     Returns the tables by slot.
     """
     state, capacity = work.state, work.state.capacity
-    labels = state.topic_of_observation
-    opened = np.flatnonzero(labels >= capacity)
-    taken = np.unique(labels[opened]) - capacity
+    customers, tables = lists.customers_per_topic, lists.tables_per_topic
+    taken = np.flatnonzero(customers[capacity:])
     slots = np.flatnonzero((state.observations_per_topic == 0) & (state.topic_weights == 0.0))
     while len(slots) < len(taken):
         state.make_room(work.model.family)
@@ -217,13 +216,15 @@ def _settle_fresh(work: Work, sticks: np.ndarray, rest: float, lists: CellLists)
     slot_of = np.zeros(capacity + len(sticks), np.int32)
     slot_of[:capacity] = np.arange(capacity)
     slot_of[capacity + taken] = slots[: len(taken)]
-    labels[opened] = slot_of[labels[opened]]
+    if len(taken) > 0:
+        labels = state.topic_of_observation
+        opened = np.flatnonzero(labels >= capacity)
+        labels[opened] = slot_of[labels[opened]]
     _count_anew(work)
     state.topic_weights[slots[: len(taken)]] = sticks[taken]
     state.unseen_weight[0] = rest + np.delete(sticks, taken).sum()
     sizes, tables = (
-        np.bincount(slot_of, weights=sums, minlength=state.capacity)
-        for sums in (lists.customers_per_topic, lists.tables_per_topic)
+        np.bincount(slot_of, weights=sums, minlength=state.capacity) for sums in (customers, tables)
     )
     _take_sizes(state, sizes)
     return tables.astype(np.int64)

@@ -75,7 +75,7 @@ class AtRandom(Composed):
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
         """One, drawn from this composition's own stream."""
-        target = sweep.streams(number).generator().random() * sum(self.weights)
+        target = sweep.streams(number).uniform() * sum(self.weights)
         for position, weight in enumerate(self.weights):
             target -= weight
             if target < 0:

@@ -99,9 +99,8 @@ def draw_concentrations(
             state.top_concentration, table_count, topics, model.gamma, rng
         )
     if isinstance(model.alpha, Gamma):
-        sizes = np.diff(model.data.offsets)
         state.group_concentration = draw_group_concentration(
-            state.group_concentration, table_count, sizes[sizes > 0], model.alpha, rng, engine
+            state.group_concentration, table_count, model.group_sizes, model.alpha, rng, engine
         )
 
 

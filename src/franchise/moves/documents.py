@@ -111,14 +111,14 @@ class SettledSweep(Move):
         """Find the settled topics, draw their parameters, sweep."""
         work = Work(model, state, streams, engine)
         log_rest = math.log1p(-self.frozen)
-        settled = Settled(work, log_rest)
+        heights = np.zeros(state.capacity)
         if is_sparse(self.sparse, model):
             gammas = gammas_of(work, state.occupied)
-            engine.run_parts(settled.part, gammas.part)
-            sweep_settled_categories(work, gammas, settled.heights(), log_rest)
+            engine.run_parts(gammas.part)
+            sweep_settled_categories(work, gammas, heights, log_rest)
         else:
-            engine.run_parts(settled.part)
-            sweep_any(work, settled.heights(), log_rest)
+            _mark_settled(work, heights, log_rest)
+            sweep_any(work, heights, log_rest)
         return MoveReport()
 
 
@@ -173,28 +173,14 @@ def is_sparse(asked: bool | None, model: Model) -> bool:
     return (model.family.sparse and model.data.n_observations > FEW) if asked is None else asked
 
 
-class Settled:
-    """The topics that have a frozen observation, found by a part of a sweep."""
+def _mark_settled(work: Work, heights: np.ndarray, log_rest: float) -> None:
+    """Height 1 for the topics that have a frozen observation."""
+    labels, offsets = work.state.topic_of_observation, work.data.offsets
 
-    def __init__(self, work: Work, log_rest: float) -> None:
-        self._work, self._log_rest = work, log_rest
-        self._found: list[np.ndarray] = []
+    def mark(turns: Turns) -> None:
+        kernels.mark_settled(turns, labels, offsets, log_rest, work.words, heights)
 
-    @property
-    def part(self) -> Part:
-        """What finds them."""
-        return Part(self._make_worker, self._work.cuts)
-
-    def heights(self) -> np.ndarray:
-        """1 for settled topics, 0 for others, by slot."""
-        return np.logical_or.reduce(self._found).astype(np.float64)
-
-    def _make_worker(self) -> Callable[[Turns], None]:
-        work, found = self._work, np.zeros(self._work.state.capacity, np.bool_)
-        self._found.append(found)
-        return lambda turns: kernels.mark_settled(
-            turns, work.state.topic_of_observation, work.data.offsets, self._log_rest, work.words, found
-        )
+    work.engine.run_parts(Part(lambda: mark, work.cuts))
 
 
 def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:

@@ -144,10 +144,14 @@ def small_gammas(shape: float) -> SmallGammas:
 def draw_fresh_gammas(
     prior: np.ndarray, sizes: np.ndarray, rest: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Gammas, up to a factor for each topic, one topic after the other: of its first words, and of all the rest."""
+    """Gammas, up to a factor for each topic, one topic after the other: of its first words, and of all the rest.
+
+    Topic f has the first ``sizes[f] - 1`` of the words whose prior is given, and all other words as one, with prior
+    ``rest[f]``.
+    """
     ends = np.cumsum(sizes)
-    table = table_of(prior)
-    if table is not None and prior.sum() >= SURE:
+    table = table_of(prior) if len(prior) > 0 else None
+    if table is not None and prior[: sizes[0] - 1].sum() + rest[0] >= SURE:
         gammas = draw_prior_gammas(table, int(ends[-1]), rng)
         gammas[ends - 1] = rng.standard_gamma(rest)
         return gammas

@@ -36,7 +36,7 @@ from franchise.kernels import verbs
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.blocks import with_rows
-from franchise.moves.pairs import log_probability_of_pair, pick_pair
+from franchise.moves.pairs import log_probability_of_pair, pick_beside
 from franchise.moves.proposals import SAMPLE, DrawnProposal, Picked, Proposal
 from franchise.state.weights import Weights
 from franchise.streams import Streams
@@ -106,28 +106,23 @@ class LaunchedSplits(Move):
         if not model.family.conjugate and state.parameters is None:
             state.parameters = model.family.draw_parameters(state.statistics, state.capacity, rng)
         colours = self._colours(model)
-        colour_of = rng.integers(colours, size=state.capacity)[state.occupied]
-        sketches = model.family.sketch(state.statistics, state.occupied)
-        tries = [
-            self._pick(state.occupied, np.flatnonzero(colour_of == colour), sketches, rng)
-            for colour in range(colours)
+        occupied = state.occupied
+        colour_of = rng.integers(colours, size=state.capacity)[occupied]
+        picks = [
+            self._pick(model.family, state, occupied[colour_of == colour], rng) for colour in range(colours)
         ]
+        tries = [picked for picked in picks if picked is not None]
+        tries.sort(key=lambda picked: -_size_of(picked, state))  # so that workers come to an end together
         labels = state.topic_of_observation
 
-        def make_worker() -> Callable[[int], Outcome | None]:
-            def work(colour: int) -> Outcome | None:
-                picked = tries[colour]
-                if picked is None:
-                    return None
-                return self._try(model, state, labels, picked, streams.generator(colour))
+        def make_worker() -> Callable[[int], Outcome]:
+            return lambda place: self._try(model, state, labels, tries[place], streams.generator(place))
 
-            return work
-
-        outcomes = engine.run_blocks(make_worker, colours)
+        outcomes = engine.run_blocks(make_worker, len(tries))
         for outcome in outcomes:
-            if outcome is not None and outcome.accepted:
+            if outcome.accepted:
                 _carry_out(model, state, outcome)
-        return _report([outcome for outcome in outcomes if outcome is not None])
+        return _report(outcomes)
 
     def _try(
         self, model: Model, state: Weights, labels: np.ndarray, picked: Picked, rng: np.random.Generator
@@ -148,7 +143,7 @@ class LaunchedSplits(Move):
             share = float(state.topic_weights[picked.first]) / proposal.weight
             log_density = proposal.log_density(sides, share)
         log_ratio = proposal.log_ratio(sides, share) - log_density
-        log_ratio += self.log_ratio_of_picks(picked, proposal.sketches(), self._colours(model))
+        log_ratio += self.log_ratio_of_picks(picked, proposal.likeness(), self._colours(model))
         accepted = math.log1p(-rng.random()) < (log_ratio if picked.is_split else -log_ratio)
         return Outcome(picked, accepted, proposal.members.observations, sides, share, proposal.proposed)
 
@@ -156,35 +151,27 @@ class LaunchedSplits(Move):
         return usual_tries(model.data.n_observations) if self.tries is None else self.tries
 
     def _pick(
-        self,
-        occupied: np.ndarray,
-        places: np.ndarray,
-        sketches: np.ndarray | None,
-        rng: np.random.Generator,
+        self, family: Family, state: Weights, topics: np.ndarray, rng: np.random.Generator
     ) -> Picked | None:
-        """Toss the coin and pick a topic, uniformly, or a pair, from some places in the list of topics; or None."""
+        """Toss the coin and pick one of some topics, uniformly, or a pair; or None if there are too few."""
         is_split = rng.random() < 0.5
-        if len(places) < (1 if is_split else 2):
+        if len(topics) < (1 if is_split else 2):
             return None
+        place = int(rng.integers(len(topics)))
+        first, others = int(topics[place]), np.delete(topics, place)
         if is_split:
-            chosen = [int(rng.integers(len(places)))]
-        else:
-            own = None if sketches is None else sketches[places]
-            chosen = list(pick_pair(own, len(places), self.alike, rng))
-        others = np.delete(places, chosen)
-        topics = [int(occupied[places[place]]) for place in chosen]
-        return Picked(
-            topics[0],
-            -1 if is_split else topics[1],
-            len(others),
-            None if sketches is None else sketches[others],
-        )
+            return Picked(first, -1, others)
+        likeness = family.likeness(state.statistics, first, state.statistics, others)
+        place = pick_beside(likeness, len(others), self.alike, rng)
+        return Picked(first, int(others[place]), np.delete(others, place))
 
-    def log_ratio_of_picks(self, picked: Picked, sketches: np.ndarray | None, colours: int) -> float:
+    def log_ratio_of_picks(
+        self, picked: Picked, likeness: tuple[np.ndarray, np.ndarray] | None, colours: int
+    ) -> float:
         """Log of q(b, c) K / C: the probability of picking the pair to merge, over that of the topic to split."""
-        whole = picked.others + 1
-        log_pair = log_probability_of_pair(sketches, whole + 1, self.alike)
-        return log_pair + math.log(whole) - math.log(colours)
+        others = len(picked.others)
+        log_pair = log_probability_of_pair(likeness, others, self.alike)
+        return log_pair + math.log(others + 1) - math.log(colours)
 
 
 class Outcome(NamedTuple):
@@ -212,6 +199,12 @@ def usual_crowd(size: int, rng: np.random.Generator) -> int:
     """Provisional topics of a launch: 2, 4, ..., as many as a union of this size may have, at random."""
     most = min(max(2, size // 100), 64)
     return int(2 ** rng.integers(1, most.bit_length()))
+
+
+def _size_of(picked: Picked, state: Weights) -> int:
+    """Number of observations to be split, or merged."""
+    topics = [picked.first] if picked.is_split else [picked.first, picked.second]
+    return int(state.observations_per_topic[topics].sum())
 
 
 def can_split(family: Family) -> bool:

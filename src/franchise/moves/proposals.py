@@ -37,8 +37,7 @@ class Picked(NamedTuple):
 
     first: int  # the topic to split; or one of the topics to merge
     second: int  # the other topic to merge; -1 in a split
-    others: int  # topics of the colour beside
-    sketches: np.ndarray | None  # what those others are like, (others, D)
+    others: np.ndarray  # the other topics of the colour
 
     @property
     def is_split(self) -> bool:
@@ -157,11 +156,17 @@ class Proposal:
         other = _log_beta_density(1.0 - share, *self.shapes) + log_swapped
         return float(np.logaddexp(one, other)) - math.log(self.weight)
 
-    def sketches(self) -> np.ndarray | None:
-        """What the two sides, which the statistics hold by now, and the other topics of the colour are like."""
-        sides = self.model.family.sketch(self.statistics, np.array([0, 1]))
-        others = self.picked.sketches
-        return None if sides is None or others is None else np.concatenate([sides, others])
+    def likeness(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """How much each of the two sides, which the statistics hold by now, is like the other and other topics."""
+        family, others = self.model.family, self.picked.others
+        sides = []
+        for side in (0, 1):
+            each = family.likeness(self.statistics, side, self.statistics, np.array([1 - side]))
+            rest = family.likeness(self.statistics, side, self.state.statistics, others)
+            if each is None or rest is None:
+                return None
+            sides.append(np.concatenate([each, rest]))
+        return sides[0], sides[1]
 
     def log_ratio(self, sides: np.ndarray, share: float) -> float:
         """The log of the posterior density of the split over that of the whole."""
