@@ -18,7 +18,7 @@ from franchise.kernels.turns import Turns
 BLOCK_SIZE = 2**14
 """Observations."""
 
-CATEGORIES_IN_BLOCK = 256
+CATEGORIES_IN_BLOCK = 1024
 
 _WORKERS = 8
 
