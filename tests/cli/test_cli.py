@@ -43,6 +43,12 @@ def test_version():
     assert result.output.strip() == f"franchise {franchise.__version__}"
 
 
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "franchise", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"franchise {franchise.__version__}"
+
+
 def test_help_names_the_commands():
     result = invoke("--help")
     assert result.exit_code == 0

@@ -1,0 +1,5 @@
+"""``python -m franchise``: the command line."""
+
+from franchise.cli.main import main
+
+main()
