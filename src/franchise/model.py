@@ -65,6 +65,17 @@ class Model:
         sizes = np.diff(self.data.offsets)
         return sizes[sizes > 0]
 
+    def room_for_cells(self, slots: int) -> tuple[np.ndarray, int]:
+        """Where the list of each block's cells (group, topic) begins, for so many slots of topics; room for all."""
+        if slots not in self._rooms:
+            room = np.append(0, np.cumsum(np.minimum(np.diff(self.data.offsets), slots)))
+            self._rooms[slots] = room[self.cuts[:-1]], int(room[-1])
+        return self._rooms[slots]
+
+    @cached_property
+    def _rooms(self) -> dict[int, tuple[np.ndarray, int]]:
+        return {}
+
     @cached_property
     def observations_per_cell(self) -> float:
         """How often a category occurs in a group where it occurs; by the groups of the first million observations.

@@ -149,9 +149,8 @@ class Categorical(DirichletPrior, Family):
         counts, prior = statistics.counts, statistics.prior
         engine.run_parts(Part(lambda: lambda turns: fill_log_rising(turns, counts, prior, parts), cuts))
         mass = statistics.prior_mass[0]
-        rising = [
-            math.lgamma(mass + total) - math.lgamma(mass) for total in statistics.totals[:slots].tolist()
-        ]
+        start = math.lgamma(mass)
+        rising = [math.lgamma(mass + total) - start for total in statistics.totals[:slots].tolist()]
         return parts.sum(axis=0) - rising
 
     # -- compiled ------------------------------------------------------------------------------------------

@@ -45,13 +45,16 @@ def fill_log_rising(turns, counts, prior, out):
 
 
 @kernel
-def log_group_part(offsets, alpha, customers, tables, log_stirling):
-    """The part of log p(z, m) that is of groups and their cells, but for the power of alpha."""
+def log_gamma_parts(offsets, alpha, customers, tables, tables_per_topic, log_stirling):
+    """What log p(z, m) has of groups, their cells and topics, but for powers of the concentrations."""
     total = (len(offsets) - 1) * math.lgamma(alpha)
     for group in range(len(offsets) - 1):
         total -= math.lgamma(alpha + (offsets[group + 1] - offsets[group]))
     for cell in range(len(customers)):
         total += log_stirling[customers[cell], tables[cell]]
+    for count in tables_per_topic:
+        if count > 0:
+            total += math.lgamma(count)
     return total
 
 

@@ -163,6 +163,17 @@ def add_cell(cells, topic, customers, tables):
     cells.tables_per_topic[topic] += tables
 
 
+@kernel
+def gather_runs(lists, begins, ends, out):
+    """Put the runs from begins[b] to ends[b] of each row one after the other."""
+    for row in range(len(lists)):
+        place = 0
+        for block in range(len(begins)):
+            for cell in range(begins[block], ends[block]):
+                out[row, place] = lists[row, cell]
+                place += 1
+
+
 @helper
 def list_live(labels, begin, end, live):
     """List the topics of a document; how many there are."""

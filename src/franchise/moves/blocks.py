@@ -16,7 +16,7 @@ import numpy as np
 from franchise.blocks import cut_blocks
 from franchise.errors import InternalError
 from franchise.families.base import Family
-from franchise.kernels.documents import Cells
+from franchise.kernels.documents import Cells, gather_runs
 from franchise.memory import copied_apart, rows_apart
 from franchise.model import Model
 from franchise.moves.base import Move
@@ -105,42 +105,28 @@ class CellLists:
     """The cells of all blocks, with room for as many as there can be; workers have their own sums by topic."""
 
     def __init__(self, work: Work, slots: int) -> None:
-        room = np.append(0, np.cumsum(np.minimum(np.diff(work.data.offsets), slots)))
-        self._begins = room[work.cuts[:-1]]
-        self._lists = np.empty((2, int(room[-1])), np.int32)
+        self._begins, room = work.model.room_for_cells(slots)
+        self._lists = np.empty((2, room), np.int32)
         self._ends = np.empty(work.blocks, np.int64)
         self._slots = slots
-        self._rooms: list[Cells] = []
+        self._sums: list[np.ndarray] = []  # n_k and m_k of every worker
 
     def room(self) -> Cells:
         """What a worker writes to."""
         customers, tables = self._lists
-        filled, customers_per_topic, tables_per_topic = rows_apart(3, self._slots, np.int64)
-        room = Cells(
-            customers, tables, filled, self._begins, self._ends, customers_per_topic, tables_per_topic
-        )
-        self._rooms.append(room)
-        return room
+        rows = rows_apart(3, self._slots, np.int64)
+        self._sums.append(rows[1:])
+        return Cells(customers, tables, rows[0], self._begins, self._ends, rows[1], rows[2])
 
-    @property
-    def customers_per_topic(self) -> np.ndarray:
-        """n_k of all blocks."""
-        return np.sum([room.customers_per_topic for room in self._rooms], axis=0)
-
-    @property
-    def tables_per_topic(self) -> np.ndarray:
-        """m_k of all blocks."""
-        return np.sum([room.tables_per_topic for room in self._rooms], axis=0)
+    def sums(self) -> np.ndarray:
+        """n_k and m_k of all blocks, (2, slots)."""
+        return sum(self._sums[1:], start=self._sums[0])
 
     def listed(self) -> np.ndarray:
         """n_jk and m_jk of all cells, (2, cells)."""
-        return np.concatenate(
-            [
-                self._lists[:, begin:end]
-                for begin, end in zip(self._begins.tolist(), self._ends.tolist(), strict=True)
-            ],
-            axis=1,
-        )
+        out = np.empty((2, int((self._ends - self._begins).sum())), np.int32)
+        gather_runs(self._lists, self._begins, self._ends, out)
+        return out
 
 
 def keep_cells(state: Weights, lists: CellLists, tables_per_topic: np.ndarray) -> None:

@@ -88,8 +88,9 @@ def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, lo
 
     words = cut_categories(len(rows))
     work.engine.run_stages(Stages(make_worker, Lots(work.cuts, words, work.cuts, words)))
-    _take_sizes(state, lists.customers_per_topic)
-    keep_cells(state, lists, lists.tables_per_topic)
+    customers, tables = lists.sums()
+    _take_sizes(state, customers)
+    keep_cells(state, lists, tables)
 
 
 def _inverse(totals: np.ndarray, heights: np.ndarray) -> np.ndarray:
@@ -207,7 +208,7 @@ def _settle_fresh(work: Work, sticks: np.ndarray, rest: float, lists: CellLists)
     Returns the tables by slot.
     """
     state, capacity = work.state, work.state.capacity
-    customers, tables = lists.customers_per_topic, lists.tables_per_topic
+    customers, tables = lists.sums()
     taken = np.flatnonzero(customers[capacity:])
     slots = np.flatnonzero((state.observations_per_topic == 0) & (state.topic_weights == 0.0))
     while len(slots) < len(taken):

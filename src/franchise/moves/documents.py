@@ -218,7 +218,7 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
 
     work.engine.run_blocks(make_worker, work.blocks)
     state.recount(work.data)
-    keep_cells(state, lists, lists.tables_per_topic)
+    keep_cells(state, lists, lists.sums()[1])
 
 
 def _sweep_slices_any(work: Work, cutoff: float) -> None:

@@ -12,7 +12,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from franchise.kernels.counting import log_group_part, sum_log_densities
+import numpy as np
+
+from franchise.kernels.counting import log_gamma_parts, sum_log_densities
 from franchise.kernels.stirling import log_stirling_table
 from franchise.kernels.verbs import family_of
 from franchise.state.base import CellTables, PreparedData, State
@@ -39,12 +41,10 @@ def log_prior(state: State, data: PreparedData, cells: CellTables) -> float:
     alpha, gamma = state.group_concentration, state.top_concentration
     stirling = log_stirling_table(int(cells.customers.max()), int(cells.tables.max()))
     table_count = int(cells.tables.sum())
-    occupied = cells.per_topic[cells.per_topic > 0]
     return (
-        log_group_part(data.offsets, alpha, cells.customers, cells.tables, stirling)
+        log_gamma_parts(data.offsets, alpha, cells.customers, cells.tables, cells.per_topic, stirling)
         + table_count * math.log(alpha)
-        + len(occupied) * math.log(gamma)
-        + sum(math.lgamma(count) for count in occupied.tolist())
+        + int(np.count_nonzero(cells.per_topic)) * math.log(gamma)
         + math.lgamma(gamma)
         - math.lgamma(gamma + table_count)
     )
