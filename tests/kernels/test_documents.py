@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import gammaln
 
 from franchise.checks.statistics import SMALLEST_P
 from franchise.engines import Threads
@@ -104,12 +105,23 @@ def settled_topics(skew: float = 1.0) -> np.ndarray:
     given.rows[:, 2] *= skew
 
     def sweep(turns, observations, offsets, labels, words, cells):
-        counts = np.empty((3, 4), np.int32)
+        counts, rising = np.empty((3, 4), np.int32), np.empty((1, 4))
         by_word = np.argsort(observations, kind="stable").astype(np.int32)
         word_offsets = np.append(0, np.cumsum(np.bincount(observations, minlength=3)))
         kernels.sweep_settled(
             Lots(first_turns(turns.cuts), first_turns(CATEGORIES), turns, first_turns(CATEGORIES)),
-            Given(given, np.ones(4), np.empty((3, 2)), observations, offsets, by_word, word_offsets, words),
+            Given(
+                densities=given,
+                totals=np.ones(4),
+                shared=np.empty((3, 2)),
+                observations=observations,
+                offsets=offsets,
+                by_word=by_word,
+                word_offsets=word_offsets,
+                words=words,
+                prior=np.full(3, 0.5),
+                rising=rising,
+            ),
             0.0,
             labels,
             counts,
@@ -119,6 +131,7 @@ def settled_topics(skew: float = 1.0) -> np.ndarray:
         np.testing.assert_array_equal(
             counts, [np.bincount(labels[observations == word], minlength=4) for word in range(3)]
         )
+        np.testing.assert_allclose(rising[0], (gammaln(0.5 + counts) - gammaln(0.5)).sum(axis=0))
 
     return swept(sweep)
 

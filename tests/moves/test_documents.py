@@ -9,19 +9,26 @@ from scipy import stats
 
 import franchise as fr
 from franchise import blocks
+from franchise.chains.chain import Chain
 from franchise.checks.statistics import SMALLEST_P
+from franchise.engines import Threads
 from franchise.kernels import documents as kernels
 from franchise.kernels.turns import take_turn
 from franchise.moves import (
     Concentrations,
     DocumentSweep,
+    LaunchedSplits,
     SettledSweep,
     TopicPrior,
     TopicWeights,
     at_random,
     gammas,
+    in_turn,
 )
 from franchise.moves.documents import usual_cutoff
+from franchise.sampling import make_model
+from franchise.state import Weights
+from franchise.state.joint import log_likelihood
 
 SWEEPS = [DocumentSweep(), SettledSweep(frozen=0.05)]
 
@@ -125,7 +132,7 @@ def test_every_observation_is_visited_once_a_sweep(small_blocks, monkeypatch, mo
     else:
         name = "sweep_slices" if isinstance(move, DocumentSweep) else "sweep_settled"
         monkeypatch.setattr(kernels, name, getattr(kernels, name).function)  # not compiled: it can be watched
-        for other in ("mark_settled_in", "fill_shared", "count_words_in"):
+        for other in ("mark_settled_in", "fill_shared", "count_and_score"):
             monkeypatch.setattr(kernels, other, numba.njit(getattr(kernels, other)))
         block = name + "_block"
         places = (2, 3) if isinstance(move, DocumentSweep) else (1, 2)  # of offsets and groups
@@ -270,3 +277,25 @@ def test_fresh_topics_are_drawn_from_the_prior(monkeypatch, sure):
     )  # half a word too many would show
     shares = all_words[:, 7:10].sum(axis=1) / all_words.sum(axis=1)
     assert stats.kstest(shares, stats.beta(1.5, 8.5).cdf).pvalue > SMALLEST_P
+
+
+@pytest.mark.parametrize("prior", [0.1, fr.Gamma(1.0, 10.0)], ids=str)
+def test_the_traced_likelihood_is_that_of_the_state(small_blocks, monkeypatch, prior):
+    """Sweeps work it out on the way; splits, a new prior and other sweeps make it stale."""
+    monkeypatch.setattr(blocks, "CATEGORIES_IN_BLOCK", 100)
+    data, family = corpus(), fr.Categorical(300, prior)
+    model = make_model(data, family, fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 1.0))
+    moves = [
+        at_random((SettledSweep(), 2.0), (DocumentSweep(), 1.0), (in_turn(), 1.0)),
+        at_random((LaunchedSplits(), 1.0), (in_turn(), 1.0)),
+        Concentrations(),
+        *([TopicPrior()] if isinstance(prior, fr.Gamma) else []),
+    ]
+    labels = np.random.default_rng(0).integers(12, size=data.n_tokens, dtype=np.int32)
+    state = Weights.from_topics(model.data, family, labels, 1.0, 1.0)
+    chain = Chain(model, in_turn(*moves), state, 3, 0, 0, Threads(2))
+    for _ in range(40):
+        traced = chain.sweep()["log_likelihood_per_observation"]
+        anew = chain.state.copy()
+        anew.recount(model.data)
+        assert traced * data.n_tokens == pytest.approx(log_likelihood(anew), rel=1e-10)

@@ -78,6 +78,7 @@ class Chain:
         """
         if isinstance(self.state, Weighted):
             self.state.tables_are_new = False
+            self.state.forget_log_likelihood()
         if has_many_holes(self.state):
             compact(self.state, self.model.data, self.model.family)
         elif not self.model.family.exact_statistics:
@@ -104,7 +105,9 @@ class Chain:
         """The numbers that are traced for every sampler (architecture, section 2)."""
         state, model = self.state, self.model
         cells = self.cell_tables()
-        likelihood = log_likelihood(state, model.data, self.engine)
+        likelihood = cells.log_likelihood
+        if likelihood is None:
+            likelihood = log_likelihood(state, model.data, self.engine)
         joint = likelihood + log_prior(state, model.data, cells)
         for prior, value in (
             (model.alpha, state.group_concentration),

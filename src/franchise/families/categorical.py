@@ -148,10 +148,7 @@ class Categorical(DirichletPrior, Family):
         parts = np.empty((len(cuts) - 1, slots))
         counts, prior = statistics.counts, statistics.prior
         engine.run_parts(Part(lambda: lambda turns: fill_log_rising(turns, counts, prior, parts), cuts))
-        mass = statistics.prior_mass[0]
-        start = math.lgamma(mass)
-        rising = [math.lgamma(mass + total) - start for total in statistics.totals[:slots].tolist()]
-        return parts.sum(axis=0) - rising
+        return log_marginals_of_parts(statistics, parts)
 
     # -- compiled ------------------------------------------------------------------------------------------
 
@@ -288,6 +285,14 @@ class _RowVerbs:
 
 
 verbs.register(CategoricalRows, _RowVerbs)
+
+
+def log_marginals_of_parts(statistics: CategoricalStatistics, parts: np.ndarray) -> np.ndarray:
+    """The log marginals from what each block of categories has of them, (blocks, slots)."""
+    mass = statistics.prior_mass[0]
+    start = math.lgamma(mass)
+    rising = [math.lgamma(mass + total) - start for total in statistics.totals[: parts.shape[1]].tolist()]
+    return parts.sum(axis=0) - rising
 
 
 def set_totals(statistics: CategoricalStatistics, totals: np.ndarray) -> None:

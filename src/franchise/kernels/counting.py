@@ -8,7 +8,7 @@ import numpy as np
 
 from franchise.kernels import verbs
 from franchise.kernels.compile import kernel
-from franchise.kernels.dirichlet import log_rising_sums
+from franchise.kernels.dirichlet import log_rising_of
 from franchise.kernels.turns import take_turn
 from franchise.kernels.xoshiro import next_uniform
 
@@ -38,9 +38,9 @@ def fill_log_rising(turns, counts, prior, out):
     block = take_turn(turns)
     while block >= 0:
         begin, end = turns.cuts[block], turns.cuts[block + 1]
-        sums = np.empty(out.shape[1])  # not in place: other threads write close by
-        log_rising_sums(counts[begin:end], prior[begin:end], len(sums), sums)
-        out[block] = sums
+        out[block] = log_rising_of(
+            counts[begin:end], prior[begin:end]
+        )  # at once: other threads write close by
         block = take_turn(turns)
 
 

@@ -88,6 +88,14 @@ def sum_of(values, limit):
     return total
 
 
+@shared_helper
+def log_rising_of(counts, prior):
+    """The sums of `log_rising_sums` for all topics: (C,)."""
+    sums = np.empty(counts.shape[1])
+    log_rising_sums(counts, prior, len(sums), sums)
+    return sums
+
+
 @helper
 def log_rising_sums(counts, prior, limit, out):
     """out[k] = sum over w of lgamma(eta_w + n_kw) - lgamma(eta_w), for k < limit; counts are (V, C).

@@ -27,6 +27,7 @@ import numpy as np
 
 from franchise.kernels import verbs
 from franchise.kernels.compile import helper, kernel, shared_helper, summing_helper
+from franchise.kernels.dirichlet import log_rising_of
 from franchise.kernels.prefetch import LINE, prefetch, prefetch_row
 from franchise.kernels.random import draw_from_weights
 from franchise.kernels.tables import draw_table_count
@@ -104,6 +105,8 @@ class Given(NamedTuple):
     by_word: np.ndarray  # the observations of one category after those of the other
     word_offsets: np.ndarray
     words: np.ndarray  # random words, (blocks, 3, 4)
+    prior: np.ndarray  # float64 (V,): eta
+    rising: np.ndarray  # float64 (blocks of categories, C): see `fill_log_rising`; comes empty
 
 
 SLICES, CHOICES, FROZEN = 0, 1, 2
@@ -242,7 +245,18 @@ def sweep_settled(lots, given, log_rest, labels, counts, live, cells):
     scale = inverses(given.totals, heights)
     fill_shared(lots.sums, rows, scale, densities.concentrations, given.shared)
     draw_settled(lots.drawing, given, log_rest, labels, live, cells)
-    count_words_in(lots.counting, labels, given.by_word, given.word_offsets, counts)
+    count_and_score(lots.counting, given, labels, counts)
+
+
+@shared_helper
+def count_and_score(turns, given, labels, counts):
+    """Count words, and fill in what each block has of the topics' log marginals while its counts are at hand."""
+    block = take_turn(turns)
+    while block >= 0:
+        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        count_rows(begin, end, labels, given.by_word, given.word_offsets, counts)
+        given.rising[block] = log_rising_of(counts[begin:end], given.prior[begin:end])
+        block = take_turn(turns)
 
 
 @kernel
@@ -398,23 +412,24 @@ def sweep_settled_block(given, offsets, groups, log_rest, labels, words, live, c
 @kernel
 def count_words(turns, labels, observations_by_word, offsets_by_word, counts):
     """Count n_kw for all words (rows of `counts`), whose observations are listed one word after the other."""
-    count_words_in(turns, labels, observations_by_word, offsets_by_word, counts)
+    block = take_turn(turns)
+    while block >= 0:
+        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        count_rows(begin, end, labels, observations_by_word, offsets_by_word, counts)
+        block = take_turn(turns)
 
 
 @shared_helper
-def count_words_in(turns, labels, observations_by_word, offsets_by_word, counts):
-    """The same; blocks are of categories."""
+def count_rows(begin, end, labels, observations_by_word, offsets_by_word, counts):
+    """The same for some words."""
     last = len(observations_by_word) - 1
-    block = take_turn(turns)
-    while block >= 0:
-        for word in range(turns.cuts[block], turns.cuts[block + 1]):
-            row = counts[word]
-            for topic in range(len(row)):
-                row[topic] = 0
-            for place in range(offsets_by_word[word], offsets_by_word[word + 1]):
-                prefetch(labels, observations_by_word[min(place + _FAR_AHEAD, last)])
-                row[labels[observations_by_word[place]]] += 1
-        block = take_turn(turns)
+    for word in range(begin, end):
+        row = counts[word]
+        for topic in range(len(row)):
+            row[topic] = 0
+        for place in range(offsets_by_word[word], offsets_by_word[word + 1]):
+            prefetch(labels, observations_by_word[min(place + _FAR_AHEAD, last)])
+            row[labels[observations_by_word[place]]] += 1
 
 
 # --- slices -------------------------------------------------------------------------------------------------

@@ -129,10 +129,12 @@ class CellLists:
         return out
 
 
-def keep_cells(state: Weights, lists: CellLists, tables_per_topic: np.ndarray) -> None:
-    """The tables that the blocks have drawn, for the draws that need them next."""
+def keep_cells(
+    state: Weights, lists: CellLists, tables_per_topic: np.ndarray, log_likelihood: float | None = None
+) -> None:
+    """The tables that the blocks have drawn, for the draws that need them next; log p(x | z), if it is known."""
     customers, tables = lists.listed()
-    state.cell_tables = CellTables(customers, tables, tables_per_topic)
+    state.cell_tables = CellTables(customers, tables, tables_per_topic, log_likelihood)
     state.tables_are_new = True
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from franchise.blocks import Part, Stages, cut_categories
-from franchise.families.categorical import set_totals
+from franchise.families.categorical import log_marginals_of_parts, set_totals
 from franchise.kernels import documents as kernels
 from franchise.kernels.documents import CHUNK, Densities, Fresh, Given, Live, Lots, Order
 from franchise.kernels.turns import Turns
@@ -68,7 +68,7 @@ def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, lo
     Gammas have been drawn for all of them.
     """
     state, rows = work.state, gammas.rows
-    index = work.model.category_index
+    index, words = work.model.category_index, cut_categories(len(rows))
     given = Given(
         densities=_densities(work, rows, heights),
         totals=gammas.totals,
@@ -78,6 +78,8 @@ def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, lo
         by_word=index.observations,
         word_offsets=index.offsets,
         words=work.words,
+        prior=state.statistics.prior,
+        rising=np.empty((len(words) - 1, state.capacity)),
     )
     lists = CellLists(work, state.capacity)
     labels, counts = state.topic_of_observation, state.statistics.counts
@@ -86,11 +88,11 @@ def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, lo
         live, cells = _room_for_live(state.capacity), lists.room()
         return lambda lots: kernels.sweep_settled(lots, given, log_rest, labels, counts, live, cells)
 
-    words = cut_categories(len(rows))
     work.engine.run_stages(Stages(make_worker, Lots(work.cuts, words, work.cuts, words)))
     customers, tables = lists.sums()
     _take_sizes(state, customers)
-    keep_cells(state, lists, tables)
+    marginals = log_marginals_of_parts(state.statistics, given.rising)
+    keep_cells(state, lists, tables, float(marginals[customers > 0].sum()))
 
 
 def _inverse(totals: np.ndarray, heights: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from franchise.moves.base import Move, MoveReport
 from franchise.state.base import State
 from franchise.state.counts import CellCounts
 from franchise.state.seating import Seating
-from franchise.state.weights import Weights
+from franchise.state.weights import Weighted, Weights
 from franchise.streams import Streams
 
 _LARGEST_LOG = 600.0  # beyond it exp leaves the range of a float, and no prior has mass to speak of
@@ -81,4 +81,6 @@ class TopicPrior(Move):
         current = math.log(family.prior_value(state.statistics))
         new = math.exp(slice_sample(log_target, current, self.width, streams.generator()))
         family.set_prior_value(state.statistics, new)
+        if isinstance(state, Weighted):
+            state.forget_log_likelihood()
         return MoveReport()

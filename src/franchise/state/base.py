@@ -63,6 +63,7 @@ class CellTables(NamedTuple):
     customers: np.ndarray  # int32: n_jk of each cell
     tables: np.ndarray  # int32: m_jk of each cell
     per_topic: np.ndarray  # int64 (C,): m_k by slot
+    log_likelihood: float | None = None  # log p(x | z), if the sweep that has drawn them has worked it out
 
 
 @dataclass

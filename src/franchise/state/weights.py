@@ -35,6 +35,11 @@ class Weighted(State):
         super().widen(family, capacity)
         self.topic_weights = grown(self.topic_weights, capacity)
 
+    def forget_log_likelihood(self) -> None:
+        """Let it be worked out anew, as something that it depends on may change."""
+        if self.cell_tables is not None:
+            self.cell_tables = self.cell_tables._replace(log_likelihood=None)
+
     def check_weights(self, data: PreparedData) -> None:
         """InternalError if the weights do not fit the topics, or the tables their customers."""
         check_equal(
@@ -42,7 +47,7 @@ class Weighted(State):
         )
         check_equal("sum of all weights", self.topic_weights.sum() + self.unseen_weight[0], 1.0)
         if self.cell_tables is not None:
-            customers, tables, _ = self.cell_tables
+            customers, tables = self.cell_tables.customers, self.cell_tables.tables
             check_equal("customers in all cells", customers.sum(), data.n_observations)
             check_equal("cells with more tables than customers", (tables > customers).sum(), 0)
 
