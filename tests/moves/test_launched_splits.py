@@ -39,7 +39,7 @@ def test_a_launch_is_what_the_topic_asks_for(monkeypatch):
     """Fewer scans of all where there are many observations, a larger crowd where there are more."""
     monkeypatch.setattr(launched_splits, "SAMPLE", 500)
     size, first, second, crowd = launches().T
-    assert (first == 10).all()
+    assert (first == 3).all()
     np.testing.assert_array_equal(second, np.where(size <= 1000, 2, 1))
     assert len(set(second.tolist())) == 2
     assert {2, 4, 8} <= set(crowd.tolist()) <= {2, 4, 8, 16, 32, 64}
