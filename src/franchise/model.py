@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -65,16 +66,14 @@ class Model:
         sizes = np.diff(self.data.offsets)
         return sizes[sizes > 0]
 
-    def room_for_cells(self, slots: int) -> tuple[np.ndarray, int]:
-        """Where the list of each block's cells (group, topic) begins, for so many slots of topics; room for all."""
-        if slots not in self._rooms:
-            room = np.append(0, np.cumsum(np.minimum(np.diff(self.data.offsets), slots)))
-            self._rooms[slots] = room[self.cuts[:-1]], int(room[-1])
-        return self._rooms[slots]
-
     @cached_property
-    def _rooms(self) -> dict[int, tuple[np.ndarray, int]]:
-        return {}
+    def room_for_cells(self) -> Callable[[int], tuple[np.ndarray, int]]:
+        """Where the list of each block's cells (group, topic) begins, for so many slots of topics; room for all."""
+        return lru_cache(maxsize=8)(self._make_room)
+
+    def _make_room(self, slots: int) -> tuple[np.ndarray, int]:
+        room = np.append(0, np.cumsum(np.minimum(np.diff(self.data.offsets), slots)))
+        return room[self.cuts[:-1]], int(room[-1])
 
     @cached_property
     def observations_per_cell(self) -> float:

@@ -69,3 +69,9 @@ def test_moves_and_blocks_have_generators_of_their_own():
     one, two = Streams(0, 0, 1, 1, pool).generator(0), Streams(0, 0, 1, 2, pool).generator(0)
     three = Streams(0, 0, 1, 1, pool).generator(1)
     assert len({id(one), id(two), id(three)}) == 3
+
+
+def test_the_first_number_of_a_stream_is_its_generators():
+    for sweep in range(1, 50):
+        streams = Streams(3, 1, sweep, 4)
+        assert streams.uniform() == streams.generator().random()

@@ -178,7 +178,7 @@ def _draw_fresh(
     ends = np.cumsum(sizes)
     begins = ends - sizes
     reaching_mass = np.concatenate([[0.0], np.cumsum(prior[by_slice])])
-    rest = np.where(sizes > len(prior), 0.0, prior.sum() - reaching_mass[reached])
+    rest = np.where(sizes > len(prior), 0.0, np.maximum(prior.sum() - reaching_mass[reached], 0.0))
     probabilities = np.empty(0)
     if len(sticks):
         probabilities = draw_fresh_gammas(prior[by_slice], sizes, rest, rng)
