@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, Protocol, TypeVar
+
+import numpy as np
 
 from franchise.blocks import Part, Stages
 from franchise.errors import InternalError
-from franchise.kernels.turns import ALONE, Role, end_turns, first_turns, shared_turns
+from franchise.kernels.turns import ALONE, Role, Turns, end_turns, first_turns, shared_turns
 
 Result = TypeVar("Result")
 
@@ -62,89 +64,75 @@ class Blocks(Generic[Result]):
         return [self._results[block] for block in range(self._blocks)]
 
 
-class Parts:
-    """Kernels over blocks that threads take in turn inside them; one kernel after the other."""
+class _InKernels:
+    """Lots of blocks that threads take in turn inside kernels: what `Parts` and `Staged` have in common."""
 
     calls_helpers = True
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self._parts = [(part.make_worker, first_turns(part.cuts)) for part in parts]
+    def __init__(self, cuts: Iterable[np.ndarray]) -> None:
+        self._lots = [first_turns(each) for each in cuts]
         self._failures: list[tuple[int, int, BaseException]] = []  # block, of how many, error
 
-    def take_part(self, role: Role) -> None:
-        """Run blocks of every part until none is left; helpers are called in the first and done in the last."""
-        for number, (make_worker, shared) in enumerate(self._parts):
-            turns = shared_turns(shared, self._role_in(number, role))
-            try:
-                make_worker()(turns)
-            except BaseException as error:
-                self._failures.append((int(turns.at_hand[0]), len(turns.cuts) - 1, error))
-                self.close()
+    def _turns_in(self, number: int, role: Role, meets: bool = False) -> Turns:
+        """A thread's turns in a lot: helpers are called in the first and done in the last."""
+        last = len(self._lots) - 1
+        own = Role(
+            role.bells,
+            role.to_call if number == 0 else ALONE.to_call,
+            role.helper if number == last else -1,
+            role.looks,
+            int(meets and number < last),
+        )
+        return shared_turns(self._lots[number], own)
 
-    def _role_in(self, number: int, role: Role) -> Role:
-        if number > 0:
-            role = role._replace(to_call=ALONE.to_call)
-        if number < len(self._parts) - 1:
-            role = role._replace(helper=-1)
-        return role
+    def _fail(self, turns: Turns, error: BaseException) -> None:
+        self._failures.append((int(turns.at_hand[0]), len(turns.cuts) - 1, error))
+        self.close()
 
     def close(self) -> None:
         """Begin no further block."""
-        for _, turns in self._parts:
+        for turns in self._lots:
             end_turns(turns)
 
     def raise_failure(self) -> None:
-        """Raise what has gone wrong, if anything has."""
-        raise_first(self._failures)
+        """Raise what has gone wrong, if anything has: in the first block of those known."""
+        if self._failures:
+            block, blocks, error = min(self._failures, key=lambda failure: (failure[0] < 0, failure[0]))
+            raise _named(error, block, blocks)
 
 
-class Staged:
-    """A kernel over several lots of blocks, one after the other; threads meet inside it after each but the last."""
+class Parts(_InKernels):
+    """A kernel for each lot, one after the other; threads do not wait for each other."""
 
-    calls_helpers = True
-
-    def __init__(self, stages: Stages) -> None:
-        self._make_worker = stages.make_worker
-        self._kind = type(stages.cuts)
-        self._shared = [first_turns(cuts) for cuts in stages.cuts]
-        self._failures: list[tuple[int, int, BaseException]] = []  # block, of how many, error
+    def __init__(self, parts: Sequence[Part]) -> None:
+        super().__init__(part.cuts for part in parts)
+        self._workers = [part.make_worker for part in parts]
 
     def take_part(self, role: Role) -> None:
-        """Run blocks until none is left; helpers are called in the first lot and done in the last."""
-        last = len(self._shared) - 1
-        lots = [
-            shared_turns(
-                shared,
-                role._replace(
-                    to_call=role.to_call if number == 0 else ALONE.to_call,
-                    helper=role.helper if number == last else -1,
-                    meets=int(number < last),
-                ),
-            )
-            for number, shared in enumerate(self._shared)
-        ]
+        """Run blocks of every part until none is left."""
+        for number, make_worker in enumerate(self._workers):
+            turns = self._turns_in(number, role)
+            try:
+                make_worker()(turns)
+            except BaseException as error:
+                self._fail(turns, error)
+
+
+class Staged(_InKernels):
+    """One kernel over all lots; threads meet inside it after each but the last."""
+
+    def __init__(self, stages: Stages) -> None:
+        super().__init__(stages.cuts)
+        self._make_worker, self._kind = stages.make_worker, type(stages.cuts)
+
+    def take_part(self, role: Role) -> None:
+        """Run blocks of every lot until none is left."""
+        lots = [self._turns_in(number, role, meets=True) for number in range(len(self._lots))]
         try:
             self._make_worker()(self._kind(*lots))
         except BaseException as error:
             begun = [turns for turns in lots if turns.at_hand[0] >= 0] or lots[:1]
-            self._failures.append((int(begun[-1].at_hand[0]), len(begun[-1].cuts) - 1, error))
-            self.close()
-
-    def close(self) -> None:
-        """Begin no further block."""
-        for turns in self._shared:
-            end_turns(turns)
-
-    def raise_failure(self) -> None:
-        """Raise what has gone wrong, if anything has."""
-        raise_first(self._failures)
-
-
-def raise_first(failures: list[tuple[int, int, BaseException]]) -> None:
-    """Raise the failure of the first block of those known, if there are any: block, of how many, error."""
-    if failures:
-        block, blocks, error = min(failures, key=lambda failure: (failure[0] < 0, failure[0]))
-        raise _named(error, block, blocks)
+            self._fail(begun[-1], error)
 
 
 def _named(error: BaseException, block: int, blocks: int) -> BaseException:
