@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy.special import gammaln
 
 import franchise as fr
 from franchise import sampling
@@ -170,6 +171,30 @@ def test_log_likelihood_and_joint_are_those_of_the_labels(sampler):
 
 
 # --- labels -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_many_words(sampler):
+    """Beyond some thousand words categories are gone over in blocks, in every sampler."""
+    size = 2500
+    words = np.random.default_rng(8).integers(size, size=(6, 300))
+    corpus = fr.Corpus.from_tokens(list(words), [str(word) for word in range(size)])
+    options = {
+        "sampler": sampler,
+        "draws": 3,
+        "warmup": 3,
+        "chains": 1,
+        "keep_labels": True,
+        "finite_topics": 5,
+    }
+    posterior = fr.sample(corpus, fr.Categorical(size, 0.2), workers=2, **options)
+    for draw, labels in enumerate(posterior.labels[0]):
+        counts = np.zeros((labels.max() + 1, size))
+        np.add.at(counts, (labels, corpus.observations), 1)
+        terms = gammaln(counts + 0.2).sum() - counts.size * gammaln(0.2)
+        masses = gammaln(size * 0.2) * len(counts) - gammaln(counts.sum(axis=1) + size * 0.2).sum()
+        expected = (terms + masses) / corpus.n_tokens
+        assert np.isclose(posterior.trace["log_likelihood_per_observation"][0, draw], expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)

@@ -11,6 +11,7 @@ from scipy import sparse, stats
 from franchise.checks.family import check_family
 from franchise.data.corpus import Corpus
 from franchise.data.groups import Groups
+from franchise.engines import Threads
 from franchise.errors import InputError
 from franchise.families import (
     FAMILIES,
@@ -303,3 +304,17 @@ def test_a_prior_by_frequency_goes_with_the_words_of_a_corpus():
     np.testing.assert_allclose(family.prior, [10.0 * 3.5 / 5.0, 10.0 * 1.5 / 5.0])
     with pytest.raises(InputError, match="mass must be a positive"):
         Categorical.by_frequency(corpus, mass=0.0)
+
+
+@pytest.mark.parametrize("slots", [1, 3, 4])
+def test_log_marginals_by_blocks_of_categories(slots):
+    """The first slots only, or all, and the same for any number of workers."""
+    family = Categorical(2100, 0.3)
+    statistics = family.empty_statistics(4)
+    words = np.random.default_rng(5).integers(2100, size=500).astype(np.int32)
+    for place in range(len(words)):
+        verbs.add(statistics, words, place, place % 3)
+    plain = family.log_marginals(statistics, slots)
+    assert plain.shape == (slots,)
+    for workers in (1, 2):
+        assert np.allclose(family.log_marginals(statistics, slots, Threads(workers)), plain, rtol=1e-12)

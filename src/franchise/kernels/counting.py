@@ -38,7 +38,7 @@ def fill_log_rising(turns, counts, prior, out):
     block = take_turn(turns)
     while block >= 0:
         begin, end = turns.cuts[block], turns.cuts[block + 1]
-        out[block] = log_rising_of(counts[begin:end], prior[begin:end])
+        out[block] = log_rising_of(counts[begin:end], prior[begin:end], out.shape[1])
         block = take_turn(turns)
 
 

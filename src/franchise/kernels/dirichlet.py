@@ -89,10 +89,10 @@ def sum_of(values, limit):
 
 
 @shared_helper
-def log_rising_of(counts, prior):
-    """The sums of `log_rising_sums` for all topics: (C,)."""
-    sums = np.empty(counts.shape[1])
-    log_rising_sums(counts, prior, len(sums), sums)
+def log_rising_of(counts, prior, slots):
+    """The sums of `log_rising_sums` for the first so many topics."""
+    sums = np.empty(slots)
+    log_rising_sums(counts, prior, slots, sums)
     return sums
 
 

@@ -255,7 +255,7 @@ def count_and_score(turns, given, labels, counts):
     while block >= 0:
         begin, end = turns.cuts[block], turns.cuts[block + 1]
         count_rows(begin, end, labels, given.by_word, given.word_offsets, counts)
-        given.rising[block] = log_rising_of(counts[begin:end], given.prior[begin:end])
+        given.rising[block] = log_rising_of(counts[begin:end], given.prior[begin:end], counts.shape[1])
         block = take_turn(turns)
 
 
