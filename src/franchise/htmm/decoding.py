@@ -1,0 +1,72 @@
+"""Point estimates of the topics of sentences, given the parameters: best paths, or each sentence's mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.blocks import Part
+from franchise.htmm.em import expectations_for, run_expect
+from franchise.htmm.sentences import Prepared
+from franchise.kernels.messages import Parameters
+from franchise.kernels.turns import Turns
+from franchise.kernels.viterbi import PathRoom, find_paths, find_topic_paths
+from franchise.memory import zeros_apart
+
+
+class Decoded(NamedTuple):
+    """Topics of all sentences, and where they switch."""
+
+    topics: np.ndarray  # int32 (S,)
+    switches: np.ndarray  # bool (S,)
+    log_probability: np.ndarray  # float64 (D,): of the path together with the words; of the words alone for modes
+
+
+def decode(prepared: Prepared, parameters: Parameters, kind: str, engine: Any) -> Decoded:
+    """Decode by "path" (best topics and switches), "topics" (best topics) or "sentence" (mode of each sentence)."""
+    return _DECODERS[kind](prepared, parameters, engine)
+
+
+def best_path(prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
+    """The most probable topics and switches together (Viterbi)."""
+    return _along_paths(find_paths, prepared, parameters, engine)
+
+
+def best_topics(prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
+    """The most probable topics, whichever way each came about (Viterbi)."""
+    return _along_paths(find_topic_paths, prepared, parameters, engine)
+
+
+def sentence_modes(prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
+    """The most probable topic of each sentence by itself, and whether it more probably switched than not."""
+    expected = expectations_for(prepared, parameters.log_topics.shape[1])
+    run_expect(prepared, parameters, expected, engine)
+    topics = expected.topics.argmax(axis=1).astype(np.int32)
+    return Decoded(topics, expected.switches > 0.5, expected.log_likelihood)
+
+
+_DECODERS = {"path": best_path, "topics": best_topics, "sentence": sentence_modes}
+
+DECODERS = tuple(_DECODERS)
+
+
+def _along_paths(find: Any, prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
+    topics = parameters.log_topics.shape[1]
+    decoded = Decoded(
+        np.empty(prepared.n_sentences, np.int32),
+        np.empty(prepared.n_sentences, np.bool_),
+        np.empty(prepared.n_documents),
+    )
+
+    def make_worker() -> Callable[[Turns], None]:
+        room = PathRoom(
+            zeros_apart((prepared.longest, topics), np.bool_),
+            zeros_apart(prepared.longest, np.int64),
+            zeros_apart((5, topics)),
+        )
+        return lambda turns: find(turns, prepared.data, parameters, room, *decoded)
+
+    engine.run_parts(Part(make_worker, prepared.cuts))
+    return decoded

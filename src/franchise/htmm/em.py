@@ -1,0 +1,155 @@
+"""Maximum a posteriori by expectation and maximisation (Wilcox, 5.3; algorithms page, section 10).
+
+    theta_dk ~ sum_s p(z_s = k, psi_s = 1) + alpha - 1         (5.30; a first sentence counts as a switch)
+    phi_kw   ~ sum p(z_s = k) count_sw + eta - 1               (5.39)
+    epsilon  = (sum_{s > 1} p(psi_s = 1) + zeta1 - 1) / (sentences - documents + zeta1 + zeta2 - 2)      (5.43)
+
+The last has the prior of epsilon in it, which the print leaves out, so that what never falls is the log posterior
+
+    sum_d log p(words of d) + (alpha - 1) sum log theta + (eta - 1) sum log phi
+        + (zeta1 - 1) log epsilon + (zeta2 - 1) log(1 - epsilon) + constant.
+
+All priors must be at least 1 for a maximum to exist.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from franchise.blocks import Part
+from franchise.htmm.sentences import Prepared
+from franchise.kernels.messages import (
+    Expectations,
+    Parameters,
+    Room,
+    expect,
+    expect_words,
+    fill_log_topics,
+)
+from franchise.kernels.turns import Turns
+from franchise.memory import zeros_apart
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Dirichlet priors, the same for all topics and words, and the Beta prior of the switch probability."""
+
+    document: float  # alpha
+    word: float  # eta
+    switch: tuple[float, float]  # zeta1, zeta2
+
+
+def expectations_for(prepared: Prepared, topics: int) -> Expectations:
+    """Room for what an E-step gives."""
+    return Expectations(
+        topics=np.empty((prepared.n_sentences, topics)),
+        switches=np.empty(prepared.n_sentences),
+        entered=np.empty((prepared.n_documents, topics)),
+        log_likelihood=np.empty(prepared.n_documents),
+    )
+
+
+def run_expect(prepared: Prepared, parameters: Parameters, out: Expectations, engine: Any) -> None:
+    """E-step: fill in the posteriors of topics and switches."""
+    topics = parameters.log_topics.shape[1]
+
+    def make_worker() -> Callable[[Turns], None]:
+        room = Room(zeros_apart((prepared.longest, topics)), zeros_apart((4, topics)))
+        return lambda turns: expect(turns, prepared.data, parameters, room, out)
+
+    engine.run_parts(Part(make_worker, prepared.cuts))
+
+
+@dataclass
+class Maximiser:
+    """The parameters of a fit on their way, and room for what each step needs."""
+
+    prepared: Prepared
+    priors: Priors
+    engine: Any
+    parameters: Parameters
+    objectives: list[float] = field(default_factory=list)  # log posterior after 0, 1, ... steps, up to a constant
+    log_likelihood: float = -math.inf  # of the parameters before the last step
+
+    def __post_init__(self) -> None:
+        """Make room."""
+        words, topics = self.parameters.log_topics.shape
+        self.expectations = expectations_for(self.prepared, topics)
+        self._counts = np.empty((words, topics))
+        self._log_topics_sum = float(self.parameters.log_topics.sum())
+
+    def step(self) -> None:
+        """One E-step and one M-step; what is known after it is the objective of the parameters before it."""
+        run_expect(self.prepared, self.parameters, self.expectations, self.engine)
+        self.log_likelihood = float(self.expectations.log_likelihood.sum())
+        prior = log_prior(self.parameters, self._log_topics_sum, self.priors)
+        self.objectives.append(self.log_likelihood + prior)
+        totals = self._expect_words()
+        self._counts += self.priors.word - 1.0
+        totals += len(self._counts) * (self.priors.word - 1.0)
+        self.parameters = Parameters(
+            self._fill_log_topics(totals),
+            new_proportions(self.expectations.entered, self.priors.document),
+            new_switch(self.prepared, self.expectations.switches, self.priors.switch),
+        )
+
+    def _expect_words(self) -> np.ndarray:
+        """Fill in the expected counts by word and topic; their sums by topic."""
+        prepared, topics, counts = self.prepared, self.expectations.topics, self._counts
+        of_place, places = prepared.sentence_of_place, prepared.places
+        totals = np.empty((len(prepared.word_cuts) - 1, topics.shape[1]))
+
+        def gather(turns: Turns) -> None:
+            expect_words(turns, of_place, places, topics, counts, totals)
+
+        self.engine.run_parts(Part(lambda: gather, prepared.word_cuts))
+        return totals.sum(axis=0)
+
+    def _fill_log_topics(self, totals: np.ndarray) -> np.ndarray:
+        """Logs of the weights by word and topic over their totals."""
+        logs, counts = self.parameters.log_topics, self._counts
+        sums = np.empty(len(self.prepared.word_cuts) - 1)
+        totals[totals == 0.0] = 1.0  # a topic that nothing belongs to
+
+        def fill(turns: Turns) -> None:
+            fill_log_topics(turns, counts, totals, logs, sums)
+
+        self.engine.run_parts(Part(lambda: fill, self.prepared.word_cuts))
+        self._log_topics_sum = float(sums.sum())
+        return logs
+
+
+def new_proportions(entered: np.ndarray, prior: float) -> np.ndarray:
+    """(5.30): theta_d; even for a document that says nothing."""
+    weights = entered + (prior - 1.0)
+    totals = weights.sum(axis=1, keepdims=True)
+    even = 1.0 / entered.shape[1]
+    return np.divide(weights, totals, out=np.full_like(weights, even), where=totals > 0.0)
+
+
+def new_switch(prepared: Prepared, switches: np.ndarray, prior: tuple[float, float]) -> float:
+    """(5.43) with the prior of epsilon; its mode, or 1/2 if that is flat, where there are no later sentences."""
+    later = float(switches[~prepared.first_sentences].sum())
+    total = prepared.later_sentences + prior[0] + prior[1] - 2.0
+    return min(max((later + prior[0] - 1.0) / total, 0.0), 1.0) if total > 0.0 else 0.5
+
+
+def log_prior(parameters: Parameters, log_topics_sum: float, priors: Priors) -> float:
+    """The part of the objective that the priors have."""
+    total = _times(priors.word - 1.0, log_topics_sum)
+    if priors.document > 1.0:
+        with np.errstate(divide="ignore"):
+            total += (priors.document - 1.0) * float(np.log(parameters.proportions).sum())
+    switch, (first, second) = parameters.switch, priors.switch
+    total += _times(first - 1.0, math.log(switch) if switch > 0.0 else -math.inf)
+    return total + _times(second - 1.0, math.log1p(-switch) if switch < 1.0 else -math.inf)
+
+
+def _times(factor: float, log: float) -> float:
+    """A prior's factor times a log, nothing if the factor is zero."""
+    return 0.0 if factor == 0.0 else factor * log

@@ -1,0 +1,143 @@
+"""Gibbs sampling with a given number of topics (Wilcox, chapter 6; algorithms page, section 10).
+
+One sweep, given topics z and switches psi of all sentences:
+
+    phi_k   ~ Dirichlet(eta + n_k)                 words of all sentences with topic k            (6.7)
+    theta_d ~ Dirichlet(alpha + n_d)               sentences that drew their topic: first ones count, stays do not (6.5)
+    z, psi of each document together, by forward filtering and backward drawing                   (6.12 to 6.15)
+    epsilon ~ Beta(zeta1 + switches, zeta2 + stays)    first sentences left out                   (6.11)
+    alpha, eta, if they are learned
+
+Documents are independent given phi and epsilon, so their blocks run side by side.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from franchise.htmm.model import FiniteModel, start_of
+from franchise.htmm.state import Segments
+from franchise.htmm.sweeping import (
+    Work,
+    WordCounts,
+    count_words,
+    draw_documents,
+    draw_log_topics,
+    draw_switch_probability,
+    draw_word_prior,
+    log_switches,
+)
+from franchise.kernels.segments import Drawn, DrawRoom, Finite, draw_finite
+from franchise.kernels.tables import draw_table_counts
+from franchise.kernels.turns import Turns
+from franchise.moves.concentrations import draw_group_concentration
+from franchise.priors import Gamma
+from franchise.streams import Streams
+
+
+def start_at_random(model: FiniteModel, streams: Streams, engine: Any) -> Segments:
+    """Topics and switches drawn from the prior of the chain, all topics alike."""
+    rng, prepared = streams.generator(), model.prepared
+    switches = prepared.first_sentences | (rng.random(prepared.n_sentences) < 0.5)
+    drawn = rng.integers(model.n_topics, size=prepared.n_sentences)
+    last_switch = np.maximum.accumulate(np.where(switches, np.arange(prepared.n_sentences), 0))
+    return start_from(model, drawn[last_switch].astype(np.int32), switches, engine)
+
+
+def start_from(model: FiniteModel, topics: np.ndarray, switches: np.ndarray, engine: Any) -> Segments:
+    """The state with these topics and switches."""
+    state = Segments(
+        topics=topics,
+        switches=switches,
+        switch_probability=0.5,
+        concentration=start_of(model.document_prior),
+        word_prior=start_of(model.word_prior),
+        topic_count=model.n_topics,
+    )
+    count_words(model.prepared, state, engine)
+    return state
+
+
+def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) -> None:
+    """Draw everything once."""
+    work = Work(model.prepared, state, streams, engine)
+    given = Finite(
+        log_topics=draw_log_topics(work, state.counts),
+        prior=np.full(model.n_topics, state.concentration),
+        switch=state.switch_probability,
+    )
+
+    def draw(turns: Turns, room: DrawRoom, words: np.ndarray, drawn: Drawn) -> None:
+        draw_finite(turns, model.prepared.data, given, room, words, drawn)
+
+    draw_documents(work, model.n_topics, draw)
+    count_words(model.prepared, state, engine)
+    draw_numbers(model, state, work.rng, engine)
+
+
+def draw_numbers(model: FiniteModel, state: Segments, rng: np.random.Generator, engine: Any) -> None:
+    """epsilon, and alpha and eta where they are learned, given topics and switches."""
+    state.switch_probability = draw_switch_probability(state, model.prepared, model.switch_prior, rng)
+    if isinstance(model.document_prior, Gamma):
+        state.concentration = _draw_document_prior(model, state, model.document_prior, rng, engine)
+    if isinstance(model.word_prior, Gamma):
+        state.word_prior = draw_word_prior(state, model.word_prior, rng)
+
+
+def _draw_document_prior(
+    model: FiniteModel, state: Segments, prior: Gamma, rng: np.random.Generator, engine: Any
+) -> float:
+    """alpha by tables: given them, K alpha is the concentration of a process over documents (algorithms 1.4)."""
+    counts = state.switches_by_topic(model.prepared)
+    customers = counts[counts > 0]
+    tables = np.empty(len(customers), np.int32)
+    shares = np.full(len(customers), state.concentration)
+    draw_table_counts(customers, shares, rng.bit_generator.random_raw(4), tables)
+    sizes = counts.sum(axis=1)
+    topics = model.n_topics
+    in_all = draw_group_concentration(
+        topics * state.concentration,
+        int(tables.sum()),
+        sizes[sizes > 0],
+        Gamma(prior.shape, prior.rate / topics),
+        rng,
+        engine,
+    )
+    return in_all / topics
+
+
+def measure(model: FiniteModel, state: Segments) -> dict[str, float]:
+    """What is traced: log p(x | z), the log joint and the numbers above."""
+    likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
+    joint = likelihood + log_topics_and_switches(model, state)
+    for prior, value in (
+        (model.document_prior, state.concentration),
+        (model.word_prior, state.word_prior),
+    ):
+        if isinstance(prior, Gamma):
+            joint += prior.log_density(value)
+    return {
+        "n_topics": len(np.unique(state.topics)),
+        "n_switches": state.later_switches(model.prepared),
+        "log_joint": joint,
+        "log_likelihood_per_observation": likelihood / max(1, model.prepared.n_words),
+        "switch_probability": state.switch_probability,
+        "document_prior": state.concentration,
+        "word_prior": state.word_prior,
+    }
+
+
+def log_topics_and_switches(model: FiniteModel, state: Segments) -> float:
+    """log p(z, psi), theta and epsilon integrated out."""
+    from scipy.special import gammaln
+
+    counts, alpha = state.switches_by_topic(model.prepared), state.concentration
+    mass = alpha * model.n_topics
+    sizes = counts.sum(axis=1)
+    seen = counts[counts > 0]
+    of_documents = float((math.lgamma(mass) - gammaln(mass + sizes)).sum())
+    of_topics = float((gammaln(alpha + seen) - math.lgamma(alpha)).sum())
+    return of_documents + of_topics + log_switches(state, model.prepared, model.switch_prior)

@@ -1,0 +1,95 @@
+"""A corpus as the hidden topic Markov model sees it: words in sentences in documents, and where each word occurs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from franchise.blocks import cut_blocks, cut_categories
+from franchise.data.corpus import Corpus
+from franchise.errors import InputError
+from franchise.kernels.counting import list_by_category
+from franchise.kernels.messages import SentenceData
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The flat arrays that kernels work on, and the blocks they are cut into."""
+
+    data: SentenceData
+    vocabulary_size: int
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> Prepared:
+        """Of a corpus with sentences; InputError if it has none."""
+        if corpus.sentences is None:
+            raise InputError(
+                "the hidden topic Markov model needs sentences, and this corpus has none. Make it by "
+                'Corpus.from_texts(texts, sentences="english") or Corpus.from_sentences.'
+            )
+        sentences = corpus.sentences
+        data = SentenceData(corpus.observations, sentences.offsets, sentences.documents)
+        return cls(data, corpus.vocabulary_size)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents, D."""
+        return len(self.data.documents) - 1
+
+    @property
+    def n_sentences(self) -> int:
+        """Number of sentences, S."""
+        return len(self.data.tokens) - 1
+
+    @property
+    def n_words(self) -> int:
+        """Number of words in the text, N."""
+        return len(self.data.words)
+
+    @cached_property
+    def later_sentences(self) -> int:
+        """Sentences that are not the first of their document: those that may switch or not."""
+        return self.n_sentences - int(np.count_nonzero(np.diff(self.data.documents)))
+
+    @cached_property
+    def longest(self) -> int:
+        """Sentences of the longest document."""
+        return int(np.diff(self.data.documents).max())
+
+    @cached_property
+    def document_of_sentence(self) -> np.ndarray:
+        """int64 (S,)."""
+        return np.repeat(np.arange(self.n_documents), np.diff(self.data.documents))
+
+    @cached_property
+    def first_sentences(self) -> np.ndarray:
+        """bool (S,): whether a sentence is the first of its document."""
+        first = np.zeros(self.n_sentences, np.bool_)
+        first[self.data.documents[:-1][np.diff(self.data.documents) > 0]] = True
+        return first
+
+    @cached_property
+    def cuts(self) -> np.ndarray:
+        """Where blocks of documents begin and end; by words and sentences, as both take time."""
+        return cut_blocks(self.data.tokens[self.data.documents] + self.data.documents)
+
+    @cached_property
+    def word_cuts(self) -> np.ndarray:
+        """Where blocks of words of the vocabulary begin and end."""
+        return cut_categories(self.vocabulary_size)
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """int64 (V + 1,): word w has the places from places[w] to places[w + 1] of `sentence_of_place`."""
+        counts = np.bincount(self.data.words, minlength=self.vocabulary_size)
+        return np.concatenate([[0], np.cumsum(counts)])
+
+    @cached_property
+    def sentence_of_place(self) -> np.ndarray:
+        """int32 (N,): the sentences each word occurs in, in their order, word after word."""
+        tokens = np.empty(self.n_words, np.int32)
+        list_by_category(self.data.words, self.places[:-1].copy(), tokens)
+        sentence_of_token = np.repeat(np.arange(self.n_sentences, dtype=np.int32), np.diff(self.data.tokens))
+        return sentence_of_token[tokens]
