@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
@@ -58,3 +60,66 @@ def test_alike_topics_are_told_apart_sooner_by_split_merge():
     sweeps = [int(sweep) for sweep in re.findall(r"from sweep (\d+) on", found)]
     assert len(sweeps) == 2
     assert sweeps[1] < sweeps[0]
+
+
+def test_hidden_markov_recovers_the_parameters():
+    output = run("hidden_markov.py")
+    rows = re.findall(r"^[ab]\d\d +([\d.]+) +[\d.]+ +([\d.]+) +([\d.]+)$", output, re.MULTILINE)
+    assert len(rows) == 10
+    for true, ours, error in rows:
+        assert 0 < float(error) < 0.05
+        assert abs(float(ours) - float(true)) < 4 * float(error)
+    first_state = re.findall(r"^pi\d +[\d.]+ +[\d.]+ +([\d.]+)$", output, re.MULTILINE)
+    assert sorted(first_state) == ["0.0000", "1.0000"]
+    (reached,) = re.findall(r"(-[\d.]+) at the start, (-[\d.]+) after (\d+) iterations", output)
+    start, end, iterations = reached
+    assert float(start) == pytest.approx(-11129, abs=25)  # mean and 4 standard deviations over 20 data sets
+    assert float(end) == pytest.approx(-10375, abs=130)
+    assert 100 < int(iterations) < 1000
+    assert "states came out in the other order" in output
+    standing_for = [int(count) for count in re.findall(r"would be that of (\d+) observations", output)]
+    assert len(standing_for) == 2
+    assert all(960 < count < 1040 for count in standing_for)
+    fitted, true = (float(share) for share in re.findall(r"parameters finds ([\d.]+) of the states", output))
+    assert true > 0.78
+    assert abs(fitted - true) < 0.01
+    assert all(float(total) > 1.5 for total in re.findall(r"sum to ([\d.]+) and ([\d.]+)\.", output)[0])
+
+
+def test_latent_variable_agrees_with_the_exact_posterior():
+    output = run("latent_variable.py")
+    signed, absolute = output.split("|theta|", 1)
+    for part in (signed, absolute):
+        ours = [float(figure) for figure in re.findall(r"changes of sign +(.*)", part)[0].split()]
+        exact = [float(figure) for figure in re.findall(r"exact +(-?\d.*)", part)[0].split()]
+        mean, median, low, high, negative, error = ours
+        assert 0 < error < 0.05
+        assert abs(mean - exact[0]) < 4 * error
+        assert [median, low, high] == pytest.approx(exact[1:4], abs=0.25)
+        assert negative == pytest.approx(exact[4], abs=0.02)
+    assert [float(row.split()[4]) for row in re.findall(r"Gibbs from -?1 +(.*)", signed)] == [1, 0]
+    stuck, mixed = re.findall(r"([\d.]+) for theta, ([\d.]+) for \|theta\|", output)[0]
+    assert float(stuck) > 1.5
+    assert float(mixed) < 1.02
+    exact_width, known_width = re.findall(r"exact ([\d.]+), with z known ([\d.]+)", output)[0]
+    assert float(exact_width) > 4 * float(known_width)
+
+
+def test_two_gaussians_tell_the_right_conditional_from_the_printed_one():
+    output = run("two_gaussians.py")
+    exact = [float(mean) for mean in re.findall(r"exact +([\d.]+)", output)]
+    for name, is_right in (("right", True), ("printed", False)):
+        rows = re.findall(rf"{name} +([\d.]+) \(([\d.]+)\)", output)
+        assert len(rows) == len(exact) == 2
+        for (mean, error), truth in zip(rows, exact, strict=True):
+            away = abs(float(mean) - truth) / float(error)
+            assert away < 4 if is_right else away > 50
+    for k, truth in enumerate(exact, start=1):  # with labels unknown, too: the components hardly overlap
+        (row,) = re.findall(rf"^tau_{k} .*", output, re.MULTILINE)
+        _, as_printed, right = (float(mean) for mean in re.findall(r"([\d.]+) \(", row))
+        assert right == pytest.approx(truth, rel=0.03)
+        assert as_printed > 1.1 * truth
+    variances = re.findall(r"^  (?:printed|right) +([\d.]+) and ([\d.]+)$", output, re.MULTILINE)
+    as_printed, right = ([float(one), float(other)] for one, other in variances)
+    assert as_printed == pytest.approx([8.6, 8.6], abs=0.05)
+    assert right == pytest.approx([6.6, 6.6], abs=0.05)
