@@ -157,7 +157,9 @@ def test_modes_are_those_of_the_posteriors():
     for number, document in enumerate(documents):
         end = begin + len(document)
         exact = naive.posteriors(document, thetas[number], phi, epsilon)
-        assert np.array_equal(modes.topics[begin:end], np.argmax(exact["topic"], axis=1)) if document else True
+        assert (
+            np.array_equal(modes.topics[begin:end], np.argmax(exact["topic"], axis=1)) if document else True
+        )
         begin = end
 
 
