@@ -13,11 +13,8 @@ A document without words keeps its place, so that rows of results match rows of 
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,15 +26,14 @@ from franchise.data.grouped import (
     offsets_of_sizes,
     read_only,
 )
+from franchise.data.text import WORDS, TextOptions, check_texts, read_texts
+from franchise.data.tokens import MOST, check_documents, check_vocabulary, ids_of_lists, numbered
 from franchise.errors import InputError
 from franchise.validation import check_counts, describe
 
 if TYPE_CHECKING:
     from pandas import DataFrame
     from scipy.sparse import csr_array
-
-_MOST = 2**31 - 1  # word ids, cell counts and document numbers are int32
-_WORDS = r"(?u)\b[^\W\d_]\w+\b"  # a letter and at least one more letter or digit
 
 
 class Cells(NamedTuple):
@@ -112,7 +108,7 @@ class Corpus(GroupedData):
         metadata: Mapping[str, Iterable[Any]] | None = None,
         texts: Iterable[str] | None = None,
     ) -> None:
-        self.vocabulary = _check_vocabulary(vocabulary)
+        self.vocabulary = check_vocabulary(vocabulary)
         sizes = np.diff(_check_offsets(offsets, len(words)))
         ids = _check_words(words, len(self.vocabulary))
         n_documents = len(sizes)
@@ -121,7 +117,7 @@ class Corpus(GroupedData):
             ids,
             document_of_token,
             n_documents,
-            group_names=_numbered(n_documents) if names is None else names,
+            group_names=numbered(n_documents) if names is None else names,
             metadata=metadata,
         )
         self.texts = None if texts is None else self._check_entries("texts", texts)
@@ -154,8 +150,8 @@ class Corpus(GroupedData):
             names = [str(row) for row in X.index] if names is None else names
         rows = _count_matrix(X)
         if vocabulary is None:
-            vocabulary = _numbered(rows.shape[1])
-        vocabulary = _check_vocabulary(vocabulary, rows.shape[1])
+            vocabulary = numbered(rows.shape[1])
+        vocabulary = check_vocabulary(vocabulary, rows.shape[1])
         tokens_before = offsets_of_sizes(rows.data)  # tokens before each stored entry, in all at the end
         _check_total(int(tokens_before[-1]))
         words = np.repeat(rows.indices, rows.data)
@@ -181,15 +177,9 @@ class Corpus(GroupedData):
         names, metadata
             As for `Corpus`.
         """
-        if not isinstance(documents, Iterable):
-            raise InputError(f"documents must be a list of documents; got {describe(documents)}.")
-        lists = [_check_document(position, document) for position, document in enumerate(documents)]
+        lists = check_documents(documents)
         offsets = offsets_of_sizes(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
-        known = None if vocabulary is None else _check_vocabulary(vocabulary)
-        if all(isinstance(tokens, np.ndarray) and tokens.dtype.kind in "iu" for tokens in lists) and lists:
-            ids, known = _ids_of_numbers(np.concatenate(lists), offsets, known)
-        else:
-            ids, known = _ids_of_tokens(list(chain.from_iterable(lists)), offsets, known)
+        ids, known = ids_of_lists(lists, offsets, vocabulary)
         return cls(ids, offsets, known, names=names, metadata=metadata)
 
     @classmethod
@@ -201,7 +191,7 @@ class Corpus(GroupedData):
         stop_words: str | Iterable[str] | None = "english",
         min_df: int | float = 1,
         max_df: int | float = 1.0,
-        token_pattern: str = _WORDS,
+        token_pattern: str = WORDS,
         vocabulary: Sequence[str] | None = None,
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
@@ -230,18 +220,11 @@ class Corpus(GroupedData):
         keep_texts : bool
             Whether to keep the texts beside the tokens, for reports.
         """
-        texts = _check_texts(texts)
-        analyse = _text_analyser(lowercase, stop_words, token_pattern)
-        lists = [analyse(text) for text in texts]
-        known = (
-            _frequent_words(lists, min_df, max_df) if vocabulary is None else _check_vocabulary(vocabulary)
-        )
-        id_of_word = {word: number for number, word in enumerate(known)}
-        ids = [[id_of_word[word] for word in tokens if word in id_of_word] for tokens in lists]
-        sizes = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
-        words = np.fromiter(chain.from_iterable(ids), dtype=np.int32, count=int(sizes.sum()))
+        texts = check_texts(texts)
+        options = TextOptions(lowercase, stop_words, min_df, max_df, token_pattern, vocabulary)
+        words, offsets, known = read_texts(texts, options)
         kept = texts if keep_texts else None
-        return cls(words, offsets_of_sizes(sizes), known, names=names, metadata=metadata, texts=kept)
+        return cls(words, offsets, known, names=names, metadata=metadata, texts=kept)
 
     @property
     def n_documents(self) -> int:
@@ -345,23 +328,6 @@ class Corpus(GroupedData):
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def _check_vocabulary(vocabulary: Any, expected: int | None = None) -> list[str]:
-    if isinstance(vocabulary, (str, Mapping)) or not isinstance(vocabulary, Iterable):
-        raise InputError(
-            f"vocabulary must be a sequence of words in the order of their ids; got {describe(vocabulary)}. "
-            "From a CountVectorizer pass get_feature_names_out()."
-        )
-    words = [str(word) for word in vocabulary]
-    if expected is not None and len(words) != expected:
-        raise InputError(
-            f"vocabulary must have one word per column of X ({expected}); got {len(words)} words."
-        )
-    if len(set(words)) < len(words):
-        repeated = next(word for word, times in Counter(words).items() if times > 1)
-        raise InputError(f"vocabulary must not name a word twice; got {repeated!r} more than once.")
-    return words
-
-
 def _check_words(words: Any, vocabulary_size: int) -> np.ndarray:
     ids = check_counts("words", words)
     if ids.ndim != 1:
@@ -392,45 +358,11 @@ def _check_offsets(offsets: Any, n_tokens: int) -> np.ndarray:
 
 
 def _check_total(n_tokens: int) -> None:
-    if n_tokens > _MOST:
+    if n_tokens > MOST:
         raise InputError(
-            f"X must hold at most {_MOST} tokens in all; its counts sum to {n_tokens}. "
+            f"X must hold at most {MOST} tokens in all; its counts sum to {n_tokens}. "
             "Scale the counts down or take fewer documents."
         )
-
-
-def _check_document(position: int, document: Any) -> Any:
-    if isinstance(document, str):
-        raise InputError(
-            f"documents must be lists of words; got the text {describe(document)} at position {position}. "
-            "Use Corpus.from_texts for texts."
-        )
-    if isinstance(document, np.ndarray) or hasattr(document, "__len__"):
-        return document
-    try:
-        return list(document)
-    except TypeError as error:
-        raise InputError(
-            f"documents must be lists of words; got {describe(document)} at position {position}."
-        ) from error
-
-
-def _check_texts(texts: Any) -> list[str]:
-    if isinstance(texts, str) or not isinstance(texts, Iterable):
-        raise InputError(
-            f"texts must be a list of texts, one per document; got {describe(texts)}. "
-            "Pass a list: [text, ...]."
-        )
-    checked = list(texts)
-    for position, text in enumerate(checked):
-        if not isinstance(text, str):
-            raise InputError(
-                f"texts must all be str; got {describe(text)} at position {position}. "
-                'Replace missing texts by "" or drop them.'
-            )
-    if not checked:
-        raise InputError("texts must hold at least one document; got none.")
-    return checked
 
 
 def _check_choice_of_documents(documents: Any, n_documents: int) -> np.ndarray:
@@ -467,113 +399,6 @@ def _count_matrix(X: Any) -> csr_array:
         rows = rows.copy()
         rows.sum_duplicates()
     if rows.data.dtype.kind in "iuf":
-        good = (rows.data >= 0) & (rows.data <= _MOST) & (rows.data == np.floor(rows.data))
-        check_sparse_values("X", rows, good, f"counts, whole numbers from 0 to {_MOST}")
+        good = (rows.data >= 0) & (rows.data <= MOST) & (rows.data == np.floor(rows.data))
+        check_sparse_values("X", rows, good, f"counts, whole numbers from 0 to {MOST}")
     return csr_array((rows.data.astype(np.int64), rows.indices, rows.indptr), shape=rows.shape)
-
-
-# --- tokens -------------------------------------------------------------------------------------------------
-
-
-def _numbered(size: int) -> list[str]:
-    return [str(number) for number in range(size)]
-
-
-def _ids_of_tokens(
-    tokens: list[Any], offsets: np.ndarray, vocabulary: list[str] | None
-) -> tuple[np.ndarray, list[str]]:
-    """Word ids and vocabulary of tokens that are all words or all ids."""
-    types = set(map(type, tokens))
-    if all(issubclass(kind, str) for kind in types):
-        return _ids_of_words(tokens, offsets, vocabulary)
-    if all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in types):
-        return _ids_of_numbers(np.array(tokens, dtype=np.int64), offsets, vocabulary)
-    wanted = str if isinstance(tokens[0], str) else (int, np.integer)
-    odd = next(
-        at for at, token in enumerate(tokens) if not isinstance(token, wanted) or isinstance(token, bool)
-    )
-    raise InputError(
-        f"documents must hold words only or word ids only; got {describe(tokens[odd])} "
-        f"in document {_document_at(offsets, odd)}."
-    )
-
-
-def _ids_of_words(
-    words: list[str], offsets: np.ndarray, vocabulary: list[str] | None
-) -> tuple[np.ndarray, list[str]]:
-    if vocabulary is None:
-        vocabulary = [str(word) for word in sorted(set(words))]
-    id_of_word = {word: number for number, word in enumerate(vocabulary)}
-    try:
-        ids = np.fromiter(map(id_of_word.__getitem__, words), dtype=np.int32, count=len(words))
-    except KeyError as error:
-        at = next(at for at, word in enumerate(words) if word not in id_of_word)
-        raise InputError(
-            f"documents must use words of the vocabulary only; got {words[at]!r} "
-            f"in document {_document_at(offsets, at)}. Drop such words first or extend the vocabulary."
-        ) from error
-    return ids, vocabulary
-
-
-def _ids_of_numbers(
-    ids: np.ndarray, offsets: np.ndarray, vocabulary: list[str] | None
-) -> tuple[np.ndarray, list[str]]:
-    largest = _MOST - 1 if vocabulary is None else len(vocabulary) - 1
-    outside = (ids < 0) | (ids > largest)
-    if outside.any():
-        at = int(np.argmax(outside))
-        raise InputError(
-            f"documents must hold word ids from 0 to {largest}; got {ids[at]} "
-            f"in document {_document_at(offsets, at)}."
-        )
-    return ids, _numbered(int(ids.max(initial=0)) + 1) if vocabulary is None else vocabulary
-
-
-def _document_at(offsets: np.ndarray, token: int) -> int:
-    return int(np.searchsorted(offsets, token, side="right")) - 1
-
-
-# --- texts --------------------------------------------------------------------------------------------------
-
-
-def _text_analyser(
-    lowercase: bool, stop_words: str | Iterable[str] | None, token_pattern: str
-) -> Callable[[str], list[str]]:
-    """A function that cuts a text into its words, stop words left out."""
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    if isinstance(stop_words, str) and stop_words != "english":
-        raise InputError(
-            f'stop_words must be "english", None or a collection of words; got {stop_words!r}. '
-            "For other languages pass the words themselves."
-        )
-    if stop_words is not None and not isinstance(stop_words, str):
-        stop_words = [word.lower() if lowercase else word for word in stop_words]
-    try:
-        return CountVectorizer(
-            lowercase=lowercase, stop_words=stop_words, token_pattern=token_pattern
-        ).build_analyzer()
-    except (re.error, ValueError) as error:
-        raise InputError(
-            f"token_pattern must be a regular expression with at most one group; "
-            f"got {token_pattern!r}: {error}."
-        ) from error
-
-
-def _frequent_words(lists: list[list[str]], min_df: int | float, max_df: int | float) -> list[str]:
-    """The sorted words within the document frequency limits."""
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    vectoriser = CountVectorizer(analyzer=_unchanged, min_df=min_df, max_df=max_df)
-    try:
-        vectoriser.fit(lists)
-    except ValueError as error:
-        raise InputError(
-            f"texts leave no vocabulary with min_df={min_df} and max_df={max_df}: {error} "
-            "Lower min_df, raise max_df, or leave out fewer stop words."
-        ) from error
-    return [str(word) for word in vectoriser.get_feature_names_out()]
-
-
-def _unchanged(tokens: list[str]) -> list[str]:
-    return tokens

@@ -1,0 +1,128 @@
+"""Lists of words, or of word ids, as one flat array of ids and a vocabulary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.validation import describe
+
+MOST = 2**31 - 1  # word ids, cell counts and document numbers are int32
+
+
+def check_vocabulary(vocabulary: Any, expected: int | None = None) -> list[str]:
+    """The words of a vocabulary as a list, no word twice; `expected` is how many there must be."""
+    if isinstance(vocabulary, (str, Mapping)) or not isinstance(vocabulary, Iterable):
+        raise InputError(
+            f"vocabulary must be a sequence of words in the order of their ids; got {describe(vocabulary)}. "
+            "From a CountVectorizer pass get_feature_names_out()."
+        )
+    words = [str(word) for word in vocabulary]
+    if expected is not None and len(words) != expected:
+        raise InputError(
+            f"vocabulary must have one word per column of X ({expected}); got {len(words)} words."
+        )
+    if len(set(words)) < len(words):
+        repeated = next(word for word, times in Counter(words).items() if times > 1)
+        raise InputError(f"vocabulary must not name a word twice; got {repeated!r} more than once.")
+    return words
+
+
+def check_documents(documents: Any) -> list[Any]:
+    """Documents as a list of lists, or arrays, of tokens."""
+    if not isinstance(documents, Iterable):
+        raise InputError(f"documents must be a list of documents; got {describe(documents)}.")
+    return [_check_document(position, document) for position, document in enumerate(documents)]
+
+
+def ids_of_lists(
+    lists: list[Any], offsets: np.ndarray, vocabulary: Sequence[str] | None
+) -> tuple[np.ndarray, list[str]]:
+    """The word ids of lists of tokens laid end to end, and the vocabulary.
+
+    `offsets` are those of the documents: an error names the document by them.
+    """
+    known = None if vocabulary is None else check_vocabulary(vocabulary)
+    if all(isinstance(tokens, np.ndarray) and tokens.dtype.kind in "iu" for tokens in lists) and lists:
+        return _ids_of_numbers(np.concatenate(lists), offsets, known)
+    return _ids_of_tokens(list(chain.from_iterable(lists)), offsets, known)
+
+
+def numbered(size: int) -> list[str]:
+    """The names "0", "1", ... for what has none."""
+    return [str(number) for number in range(size)]
+
+
+def _check_document(position: int, document: Any) -> Any:
+    if isinstance(document, str):
+        raise InputError(
+            f"documents must be lists of words; got the text {describe(document)} at position {position}. "
+            "Use Corpus.from_texts for texts."
+        )
+    if isinstance(document, np.ndarray) or hasattr(document, "__len__"):
+        return document
+    try:
+        return list(document)
+    except TypeError as error:
+        raise InputError(
+            f"documents must be lists of words; got {describe(document)} at position {position}."
+        ) from error
+
+
+def _ids_of_tokens(
+    tokens: list[Any], offsets: np.ndarray, vocabulary: list[str] | None
+) -> tuple[np.ndarray, list[str]]:
+    """Word ids and vocabulary of tokens that are all words or all ids."""
+    types = set(map(type, tokens))
+    if all(issubclass(kind, str) for kind in types):
+        return _ids_of_words(tokens, offsets, vocabulary)
+    if all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in types):
+        return _ids_of_numbers(np.array(tokens, dtype=np.int64), offsets, vocabulary)
+    wanted = str if isinstance(tokens[0], str) else (int, np.integer)
+    odd = next(
+        at for at, token in enumerate(tokens) if not isinstance(token, wanted) or isinstance(token, bool)
+    )
+    raise InputError(
+        f"documents must hold words only or word ids only; got {describe(tokens[odd])} "
+        f"in document {_document_at(offsets, odd)}."
+    )
+
+
+def _ids_of_words(
+    words: list[str], offsets: np.ndarray, vocabulary: list[str] | None
+) -> tuple[np.ndarray, list[str]]:
+    if vocabulary is None:
+        vocabulary = [str(word) for word in sorted(set(words))]
+    id_of_word = {word: number for number, word in enumerate(vocabulary)}
+    try:
+        ids = np.fromiter(map(id_of_word.__getitem__, words), dtype=np.int32, count=len(words))
+    except KeyError as error:
+        at = next(at for at, word in enumerate(words) if word not in id_of_word)
+        raise InputError(
+            f"documents must use words of the vocabulary only; got {words[at]!r} "
+            f"in document {_document_at(offsets, at)}. Drop such words first or extend the vocabulary."
+        ) from error
+    return ids, vocabulary
+
+
+def _ids_of_numbers(
+    ids: np.ndarray, offsets: np.ndarray, vocabulary: list[str] | None
+) -> tuple[np.ndarray, list[str]]:
+    largest = MOST - 1 if vocabulary is None else len(vocabulary) - 1
+    outside = (ids < 0) | (ids > largest)
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise InputError(
+            f"documents must hold word ids from 0 to {largest}; got {ids[at]} "
+            f"in document {_document_at(offsets, at)}."
+        )
+    return ids, numbered(int(ids.max(initial=0)) + 1) if vocabulary is None else vocabulary
+
+
+def _document_at(offsets: np.ndarray, token: int) -> int:
+    return int(np.searchsorted(offsets, token, side="right")) - 1
