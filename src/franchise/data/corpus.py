@@ -19,15 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.data.grouped import (
-    GroupedData,
-    check_sparse_values,
-    is_sparse,
-    offsets_of_sizes,
-    read_only,
-)
+from franchise.data.grouped import GroupedData, offsets_of_sizes, read_only
+from franchise.data.matrices import count_matrix, words_of_counts
 from franchise.data.text import WORDS, TextOptions, check_texts, read_texts
-from franchise.data.tokens import MOST, check_documents, check_vocabulary, ids_of_lists, numbered
+from franchise.data.tokens import check_documents, check_vocabulary, ids_of_lists, numbered
 from franchise.errors import InputError
 from franchise.validation import check_counts, describe
 
@@ -148,14 +143,12 @@ class Corpus(GroupedData):
         if hasattr(X, "columns") and hasattr(X, "index"):
             vocabulary = [str(column) for column in X.columns] if vocabulary is None else vocabulary
             names = [str(row) for row in X.index] if names is None else names
-        rows = _count_matrix(X)
+        rows = count_matrix(X)
         if vocabulary is None:
             vocabulary = numbered(rows.shape[1])
         vocabulary = check_vocabulary(vocabulary, rows.shape[1])
-        tokens_before = offsets_of_sizes(rows.data)  # tokens before each stored entry, in all at the end
-        _check_total(int(tokens_before[-1]))
-        words = np.repeat(rows.indices, rows.data)
-        return cls(words, tokens_before[rows.indptr], vocabulary, names=names, metadata=metadata)
+        words, offsets = words_of_counts(rows)
+        return cls(words, offsets, vocabulary, names=names, metadata=metadata)
 
     @classmethod
     def from_tokens(
@@ -357,14 +350,6 @@ def _check_offsets(offsets: Any, n_tokens: int) -> np.ndarray:
     return checked
 
 
-def _check_total(n_tokens: int) -> None:
-    if n_tokens > MOST:
-        raise InputError(
-            f"X must hold at most {MOST} tokens in all; its counts sum to {n_tokens}. "
-            "Scale the counts down or take fewer documents."
-        )
-
-
 def _check_choice_of_documents(documents: Any, n_documents: int) -> np.ndarray:
     chosen = np.asarray(documents)
     if chosen.dtype == bool and chosen.shape == (n_documents,):
@@ -378,27 +363,3 @@ def _check_choice_of_documents(documents: Any, n_documents: int) -> np.ndarray:
     if outside.any():
         raise InputError(f"documents must be from 0 to {n_documents - 1}; got {chosen[outside][0]}.")
     return chosen
-
-
-# --- matrices -----------------------------------------------------------------------------------------------
-
-
-def _count_matrix(X: Any) -> csr_array:
-    """Counts as a CSR array with int64 data, rows sorted by column and duplicates summed."""
-    from scipy.sparse import csr_array
-
-    table = X if is_sparse(X) else np.asarray(X)
-    if table.dtype.kind not in "biuf":
-        raise InputError(f"X must hold counts; got values of type {table.dtype}.")
-    if len(table.shape) != 2:
-        raise InputError(f"X must have shape (documents, words); got shape {table.shape}.")
-    if 0 in table.shape:
-        raise InputError(f"X must have at least one document and one word; got shape {table.shape}.")
-    rows = csr_array(table)
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    if rows.data.dtype.kind in "iuf":
-        good = (rows.data >= 0) & (rows.data <= MOST) & (rows.data == np.floor(rows.data))
-        check_sparse_values("X", rows, good, f"counts, whole numbers from 0 to {MOST}")
-    return csr_array((rows.data.astype(np.int64), rows.indices, rows.indptr), shape=rows.shape)
