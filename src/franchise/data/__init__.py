@@ -7,5 +7,6 @@ truth (`synthetic`) and the data sets that ship with the package (`datasets`).
 
 from franchise.data.corpus import Cells, Corpus
 from franchise.data.groups import Groups
+from franchise.data.sentences import Sentences
 
-__all__ = ["Cells", "Corpus", "Groups"]
+__all__ = ["Cells", "Corpus", "Groups", "Sentences"]

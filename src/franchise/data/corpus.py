@@ -1,27 +1,41 @@
 """Documents of words: a corpus, as flat arrays.
 
-    corpus = Corpus.from_texts(["the cat sat", "the dog barked"])     raw text
-    corpus = Corpus.from_tokens([["cat", "sat"], ["dog", "barked"]])  words, or word ids
-    corpus = Corpus.from_matrix(counts, vocabulary)                   a document-term matrix
+    corpus = Corpus.from_texts(["the cat sat", "the dog barked"])         raw text
+    corpus = Corpus.from_tokens([["cat", "sat"], ["dog", "barked"]])      words, or word ids
+    corpus = Corpus.from_sentences([[["cat", "sat"], ["cat", "slept"]]])  words, or word ids, in sentences
+    corpus = Corpus.from_sentence_texts([["A cat sat.", "It slept."]])    raw text, cut into sentences already
+    corpus = Corpus.from_matrix(counts, vocabulary)                       a document-term matrix
 
 A token is one occurrence of a word.  Tokens are stored as word ids, document after document, so a document is
 a slice `offsets[j]:offsets[j + 1]` of one int32 array.  The same word in the same document is one *cell* with
 a count; moves that treat equal tokens alike work on `cells`, and cost by cells instead of tokens.
 
 A document without words keeps its place, so that rows of results match rows of input; it has no influence.
+
+Which tokens are in which sentence is known where it was asked for or given (`sentences.Sentences`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.data.grouped import GroupedData, offsets_of_sizes, read_only
+from franchise.data.grouped import GroupedData, offsets_of_sizes, read_only, take_slices
 from franchise.data.matrices import count_matrix, words_of_counts
-from franchise.data.text import WORDS, TextOptions, check_texts, read_texts
+from franchise.data.sentences import (
+    Sentences,
+    check_sentence_lists,
+    check_sentence_texts,
+    check_sentences,
+    cut_texts,
+    join_sentences,
+    sentence_table,
+)
+from franchise.data.text import WORDS, Reading, TextOptions, check_texts, read_texts
 from franchise.data.tokens import check_documents, check_vocabulary, ids_of_lists, numbered
 from franchise.errors import InputError
 from franchise.validation import check_counts, describe
@@ -48,7 +62,8 @@ class Cells(NamedTuple):
 class Corpus(GroupedData):
     """Documents of words over one vocabulary.
 
-    Usually made by `from_texts`, `from_tokens` or `from_matrix`; this constructor takes the flat arrays.
+    Usually made by `from_texts`, `from_tokens`, `from_sentences` or `from_matrix`; this constructor takes the
+    flat arrays.
 
     Parameters
     ----------
@@ -64,6 +79,9 @@ class Corpus(GroupedData):
         Facts about the documents, one entry a document: author, year, ...
     texts : sequence of str, optional
         The original text of each document.
+    sentences : pair of ints (n_sentences + 1,) and (n_documents + 1,), or Sentences, optional
+        Sentence s is `words[first[s]:first[s + 1]]` by the first of the pair, and document j has the sentences
+        `second[j]:second[j + 1]` by the second.  A document begins with a sentence; sentences may be empty.
 
     Attributes
     ----------
@@ -73,6 +91,8 @@ class Corpus(GroupedData):
         The names of the documents.
     vocabulary, metadata, texts
         As given: a list, a dict of lists, and a list or None.
+    sentences : Sentences or None
+        Which tokens are in which sentence, and where sentences are in the texts; None if not known.
 
     The remaining attributes are described in `franchise.data.grouped.GroupedData`.
 
@@ -91,7 +111,7 @@ class Corpus(GroupedData):
     grouped_observations: np.ndarray
 
     _group_noun = "document"
-    _reserved_metadata = ("name", "tokens")  # the other columns of `documents`
+    _reserved_metadata = ("name", "tokens", "sentences")  # the other columns of `documents`
 
     def __init__(
         self,
@@ -102,6 +122,7 @@ class Corpus(GroupedData):
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
         texts: Iterable[str] | None = None,
+        sentences: Sentences | tuple[Any, Any] | None = None,
     ) -> None:
         self.vocabulary = check_vocabulary(vocabulary)
         sizes = np.diff(_check_offsets(offsets, len(words)))
@@ -116,6 +137,7 @@ class Corpus(GroupedData):
             metadata=metadata,
         )
         self.texts = None if texts is None else self._check_entries("texts", texts)
+        self.sentences = None if sentences is None else check_sentences(sentences, self)
 
     @classmethod
     def from_matrix(
@@ -176,6 +198,34 @@ class Corpus(GroupedData):
         return cls(ids, offsets, known, names=names, metadata=metadata)
 
     @classmethod
+    def from_sentences(
+        cls,
+        documents: Iterable[Any],
+        vocabulary: Sequence[str] | None = None,
+        *,
+        names: Iterable[Any] | None = None,
+        metadata: Mapping[str, Iterable[Any]] | None = None,
+    ) -> Corpus:
+        """A corpus from documents that are lists of sentences, each a list of words or of word ids.
+
+        Documents without sentences and sentences without words keep their places.
+
+        Parameters
+        ----------
+        documents : sequence of sequences of sequences of str, or of ints
+            The tokens of each sentence of each document.
+        vocabulary, names, metadata
+            As for `from_tokens`.
+        """
+        nested = check_sentence_lists(documents)
+        lists = list(chain.from_iterable(nested))
+        firsts = offsets_of_sizes(np.array([len(sentences) for sentences in nested], dtype=np.int64))
+        bounds = offsets_of_sizes(np.array([len(tokens) for tokens in lists], dtype=np.int64))
+        offsets = bounds[firsts]
+        ids, known = ids_of_lists(lists, offsets, vocabulary)
+        return cls(ids, offsets, known, names=names, metadata=metadata, sentences=(bounds, firsts))
+
+    @classmethod
     def from_texts(
         cls,
         texts: Iterable[str],
@@ -189,6 +239,7 @@ class Corpus(GroupedData):
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
         keep_texts: bool = True,
+        sentences: str | None = None,
     ) -> Corpus:
         """A corpus from raw texts, cut into words by scikit-learn's CountVectorizer, in text order.
 
@@ -212,12 +263,56 @@ class Corpus(GroupedData):
             As for `Corpus`.
         keep_texts : bool
             Whether to keep the texts beside the tokens, for reports.
+        sentences : "english", "simple" or None
+            How to cut the texts into sentences: by nupunkt, which knows abbreviations (`pip install
+            "franchise[text]"`); at every `.`, `?`, `!` and `:`, where "e.g." and "i.e." are left out; or not
+            at all.  A word belongs to the sentence in which it begins, and a sentence all of whose words are
+            left out stays, without tokens.
         """
         texts = check_texts(texts)
         options = TextOptions(lowercase, stop_words, min_df, max_df, token_pattern, vocabulary)
-        words, offsets, known = read_texts(texts, options)
+        analysed, spans = cut_texts(texts, sentences)
         kept = texts if keep_texts else None
-        return cls(words, offsets, known, names=names, metadata=metadata, texts=kept)
+        return cls._from_reading(read_texts(analysed, spans, options), names, metadata, kept)
+
+    @classmethod
+    def from_sentence_texts(
+        cls,
+        documents: Iterable[Iterable[str]],
+        *,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = "english",
+        min_df: int | float = 1,
+        max_df: int | float = 1.0,
+        token_pattern: str = WORDS,
+        vocabulary: Sequence[str] | None = None,
+        names: Iterable[Any] | None = None,
+        metadata: Mapping[str, Iterable[Any]] | None = None,
+        keep_texts: bool = True,
+    ) -> Corpus:
+        """A corpus from raw texts that are cut into sentences already; the way for other languages.
+
+        The text of a document is its sentences, joined by a space.
+
+        Parameters
+        ----------
+        documents : sequence of sequences of str
+            The sentences of each document; documents without sentences and sentences without words keep their
+            places.
+        lowercase, stop_words, min_df, max_df, token_pattern, vocabulary, names, metadata, keep_texts
+            As for `from_texts`.
+        """
+        texts, spans = join_sentences(check_sentence_texts(documents))
+        options = TextOptions(lowercase, stop_words, min_df, max_df, token_pattern, vocabulary)
+        kept = texts if keep_texts else None
+        return cls._from_reading(read_texts(texts, spans, options), names, metadata, kept)
+
+    @classmethod
+    def _from_reading(cls, reading: Reading, names: Any, metadata: Any, texts: list[str] | None) -> Corpus:
+        words, offsets, vocabulary, sentences = reading
+        return cls(
+            words, offsets, vocabulary, names=names, metadata=metadata, texts=texts, sentences=sentences
+        )
 
     @property
     def n_documents(self) -> int:
@@ -228,6 +323,11 @@ class Corpus(GroupedData):
     def n_tokens(self) -> int:
         """How many tokens there are in all."""
         return self.n_observations
+
+    @property
+    def n_sentences(self) -> int:
+        """How many sentences there are, empty ones included; 0 if they are not known."""
+        return 0 if self.sentences is None else len(self.sentences.offsets) - 1
 
     @property
     def vocabulary_size(self) -> int:
@@ -257,10 +357,24 @@ class Corpus(GroupedData):
 
     @property
     def documents(self) -> DataFrame:
-        """One row per document: its name, its number of tokens and its metadata."""
+        """One row per document: its name, its numbers of tokens and (if known) sentences, and its metadata."""
         from pandas import DataFrame
 
-        return DataFrame({"name": self.group_names, "tokens": self.group_sizes, **self.metadata})
+        columns = {"name": self.group_names, "tokens": self.group_sizes}
+        if self.sentences is not None:
+            columns["sentences"] = np.diff(self.sentences.documents)
+        return DataFrame({**columns, **self.metadata})
+
+    def sentence_table(self) -> DataFrame:
+        """One row per sentence.
+
+        Returns
+        -------
+        DataFrame
+            `document` (name), `sentence` (numbered from 0 within the document), `tokens` (how many are left of
+            it), `begin` and `end` in the text of the document if known, and `text` if texts are kept.
+        """
+        return sentence_table(self)
 
     def to_matrix(self) -> csr_array:
         """The counts as a scipy CSR array (n_documents, vocabulary_size); undoes `from_matrix`."""
@@ -273,7 +387,7 @@ class Corpus(GroupedData):
         )
 
     def subset(self, documents: Any) -> Corpus:
-        """The corpus of some documents, over the same vocabulary, with their names, metadata and texts.
+        """The corpus of some documents, over the same vocabulary, with all that is known of them.
 
         Parameters
         ----------
@@ -281,9 +395,7 @@ class Corpus(GroupedData):
             Which documents, in the order wanted; or a flag for each document.
         """
         chosen = _check_choice_of_documents(documents, self.n_documents)
-        sizes = self.group_sizes[chosen]
-        offsets = offsets_of_sizes(sizes)
-        positions = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
+        offsets, positions = take_slices(self.offsets, chosen)
         return Corpus(
             self.observations[positions],
             offsets,
@@ -293,25 +405,31 @@ class Corpus(GroupedData):
                 name: [values[document] for document in chosen] for name, values in self.metadata.items()
             },
             texts=None if self.texts is None else [self.texts[document] for document in chosen],
+            sentences=None if self.sentences is None else self.sentences.of_documents(chosen),
         )
 
     def select_tokens(self, keep: np.ndarray) -> Corpus:
-        """The corpus of all documents with only the tokens flagged in `keep`, bools (n_tokens,); no texts."""
+        """The corpus of all documents and sentences with only the tokens flagged in `keep`, bools (n_tokens,).
+
+        It has no texts, and does not say where its sentences are in them.
+        """
         flags = self._check_last_axis(keep)
         if flags.dtype != bool or flags.ndim != 1:
             raise InputError(f"keep must be one bool per token; got {describe(flags)}.")
-        sizes = np.bincount(self.group_of_observation[flags], minlength=self.n_documents)
         return Corpus(
             self.observations[flags],
-            offsets_of_sizes(sizes),
+            offsets_of_sizes(flags)[self.offsets],
             self.vocabulary,
             names=self.group_names,
             metadata=self.metadata,
+            sentences=None if self.sentences is None else self.sentences.of_tokens(flags),
         )
 
     def __repr__(self) -> str:
         documents = f"{self.n_documents} document{'' if self.n_documents == 1 else 's'}"
         text = f"{documents}, {self.n_tokens} tokens, vocabulary of {self.vocabulary_size}"
+        if self.sentences is not None:
+            text += f", {self.n_sentences} sentence{'' if self.n_sentences == 1 else 's'}"
         empty = self.n_empty_documents
         if empty:
             text += f"; {empty} document{' is' if empty == 1 else 's are'} empty"

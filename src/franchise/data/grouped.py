@@ -165,6 +165,13 @@ def offsets_of_sizes(sizes: np.ndarray) -> np.ndarray:
     return offsets
 
 
+def take_slices(offsets: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Some of the slices that have these offsets, laid end to end: their offsets, and where each entry was."""
+    sizes = np.diff(offsets)[chosen]
+    taken = offsets_of_sizes(sizes)
+    return taken, np.arange(taken[-1]) + np.repeat(offsets[chosen] - taken[:-1], sizes)
+
+
 def check_sparse_values(name: str, rows: Any, good: np.ndarray, wanted: str) -> None:
     """Raise, naming row and column, if some stored value of a CSR array is not good."""
     if good.all():

@@ -1,15 +1,19 @@
-"""Texts cut into words, as scikit-learn's CountVectorizer does."""
+"""Texts cut into words, as scikit-learn's CountVectorizer does, and their words put into sentences.
+
+A text is read as a whole: its words are the same whether sentences are asked for or not.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.data.grouped import offsets_of_sizes
+from franchise.data.sentences import Sentences, Span
 from franchise.data.tokens import check_vocabulary
 from franchise.errors import InputError
 from franchise.validation import describe
@@ -47,39 +51,98 @@ class TextOptions(NamedTuple):
     vocabulary: Sequence[str] | None
 
 
-def read_texts(texts: list[str], options: TextOptions) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """The word ids of texts laid end to end, the offsets of the texts, and the vocabulary."""
-    analyse = _text_analyser(options.lowercase, options.stop_words, options.token_pattern)
-    lists = [analyse(text) for text in texts]
-    if options.vocabulary is None:
-        vocabulary = _frequent_words(lists, options.min_df, options.max_df)
-    else:
-        vocabulary = check_vocabulary(options.vocabulary)
-    return *_ids_of_known_words(lists, vocabulary), vocabulary
+class Reading(NamedTuple):
+    """What was read of texts, as `Corpus` takes it."""
+
+    words: np.ndarray
+    offsets: np.ndarray
+    vocabulary: list[str]
+    sentences: Sentences | None
 
 
-def _text_analyser(
-    lowercase: bool, stop_words: str | Iterable[str] | None, token_pattern: str
-) -> Callable[[str], list[str]]:
-    """A function that cuts a text into its words, stop words left out."""
-    from sklearn.feature_extraction.text import CountVectorizer
+def read_texts(texts: list[str], spans: list[list[Span]] | None, options: TextOptions) -> Reading:
+    """The words of texts, and which of them are in which sentence; `spans` has the sentences of each text."""
+    analyser = _Analyser(options)
+    if spans is None:
+        lists = [analyser.words(text) for text in texts]
+        vocabulary = _vocabulary(lists, options)
+        return Reading(*_ids_of_known_words(lists, vocabulary), vocabulary, None)
+    cut = [analyser.sentences(text, inside) for text, inside in zip(texts, spans, strict=True)]
+    vocabulary = _vocabulary([list(chain.from_iterable(document)) for document, _ in cut], options)
+    words, offsets = _ids_of_known_words(list(chain.from_iterable(lists for lists, _ in cut)), vocabulary)
+    documents = offsets_of_sizes(np.array([len(lists) for lists, _ in cut]))
+    flat = np.array(list(chain.from_iterable(inside for _, inside in cut)), dtype=np.int64).reshape(-1, 2)
+    return Reading(words, offsets[documents], vocabulary, Sentences(offsets, documents, flat))
 
-    if isinstance(stop_words, str) and stop_words != "english":
+
+class _Analyser:
+    """Cuts texts into words, stop words left out."""
+
+    def __init__(self, options: TextOptions) -> None:
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        vectoriser = CountVectorizer(
+            lowercase=options.lowercase,
+            stop_words=_check_stop_words(options.stop_words, options.lowercase),
+            token_pattern=options.token_pattern,
+        )
+        try:
+            self.words: Callable[[str], list[str]] = vectoriser.build_analyzer()
+        except (re.error, ValueError) as error:
+            raise InputError(
+                f"token_pattern must be a regular expression with at most one group; "
+                f"got {options.token_pattern!r}: {error}."
+            ) from error
+        self._preprocess = vectoriser.build_preprocessor()
+        self._pattern = re.compile(options.token_pattern)
+        self._stop_words = vectoriser.get_stop_words() or frozenset()
+
+    def sentences(self, text: str, spans: list[Span]) -> tuple[list[list[str]], list[Span]]:
+        """The words of each sentence of a text, in all those of `words`, and the spans of the sentences.
+
+        A word belongs to the sentence in which it begins, or the last one before.  Where a pattern finds words
+        in a text without sentences, such as "...", all of it is one.
+        """
+        words, begins = self._words_and_begins(text)
+        if words and not spans:
+            spans = [(0, len(text))]
+        first = self._in_preprocessed(text, [begin for begin, _ in spans])
+        sentence = np.searchsorted(first, begins, side="right") - 1
+        sizes = np.bincount(np.maximum(sentence, 0), minlength=len(spans))
+        return [words[a:b] for a, b in pairwise(offsets_of_sizes(sizes).tolist())], spans
+
+    def _words_and_begins(self, text: str) -> tuple[list[str], list[int]]:
+        """What `words` gives, and where in the preprocessed text each of them begins."""
+        group = self._pattern.groups
+        found = [
+            (match[group] or "", max(match.start(group), match.start()))
+            for match in self._pattern.finditer(self._preprocess(text))
+        ]
+        kept = [(word, begin) for word, begin in found if word not in self._stop_words]
+        return [word for word, _ in kept], [begin for _, begin in kept]
+
+    def _in_preprocessed(self, text: str, places: list[int]) -> np.ndarray:
+        """Places of a text as places of the preprocessed one: a few letters have longer lower cases."""
+        if len(self._preprocess(text)) == len(text):
+            return np.array(places, dtype=np.int64)
+        return offsets_of_sizes(np.array([len(letter.lower()) for letter in text]))[places]
+
+
+def _check_stop_words(stop_words: Any, lowercase: bool) -> str | list[str] | None:
+    if stop_words is None or (isinstance(stop_words, str) and stop_words == "english"):
+        return stop_words
+    if isinstance(stop_words, str):
         raise InputError(
             f'stop_words must be "english", None or a collection of words; got {stop_words!r}. '
             "For other languages pass the words themselves."
         )
-    if stop_words is not None and not isinstance(stop_words, str):
-        stop_words = [word.lower() if lowercase else word for word in stop_words]
-    try:
-        return CountVectorizer(
-            lowercase=lowercase, stop_words=stop_words, token_pattern=token_pattern
-        ).build_analyzer()
-    except (re.error, ValueError) as error:
-        raise InputError(
-            f"token_pattern must be a regular expression with at most one group; "
-            f"got {token_pattern!r}: {error}."
-        ) from error
+    return [word.lower() if lowercase else word for word in stop_words]
+
+
+def _vocabulary(lists: list[list[str]], options: TextOptions) -> list[str]:
+    if options.vocabulary is None:
+        return _frequent_words(lists, options.min_df, options.max_df)
+    return check_vocabulary(options.vocabulary)
 
 
 def _frequent_words(lists: list[list[str]], min_df: int | float, max_df: int | float) -> list[str]:
