@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from franchise.data import Corpus, Sentences
 from franchise.data.sentences import blank_latin, split_english, split_simple
 from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
+from franchise.data.storage import encode_data, load_data
 from franchise.errors import InputError
 
 SPLITS = {"english": split_english, "simple": split_simple}
@@ -556,3 +557,32 @@ def test_splits_keep_sentences():
     lost = sizes - np.diff(less.sentences.offsets)
     assert np.add.reduceat(lost, np.arange(0, 120, 6)).tolist() == [int(j in at) for j in range(20)]
     assert lost.sum() == len(words)
+
+
+# --- on disk ------------------------------------------------------------------------------------------------
+
+
+def stored(corpus, folder):
+    for name, content in encode_data(corpus).items():
+        (folder / name).write_bytes(content)
+    return load_data(folder)
+
+
+@pytest.mark.parametrize("make", [cats, lambda: Corpus.from_sentences([[["a"], []], [["b"]]])])
+def test_storage_keeps_sentences(make, tmp_path):
+    corpus = make()
+    loaded = stored(corpus, tmp_path)
+    assert words_of(loaded) == words_of(corpus)
+    assert loaded.sentence_table().equals(corpus.sentence_table())
+    assert loaded.sentences.offsets.dtype == np.int64
+
+
+def test_data_stored_without_sentences(tmp_path):
+    from safetensors.numpy import load
+
+    corpus = Corpus.from_tokens([["a", "b"]])
+    assert set(load(encode_data(corpus)["data.safetensors"])) == {
+        "observations",
+        "offsets",
+    }  # as it always was
+    assert stored(corpus, tmp_path).sentences is None

@@ -10,6 +10,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.groups import Groups
+from franchise.data.sentences import Sentences
 from franchise.errors import InputError
 
 
@@ -21,7 +22,7 @@ def encode_data(data: Corpus | Groups) -> dict[str, bytes]:
     words["names"] = _plain(data.group_names)
     if isinstance(data, Corpus):
         words |= {"kind": "corpus", "vocabulary": list(data.vocabulary), "texts": data.texts}
-        arrays = {"observations": data.observations, "offsets": data.offsets}
+        arrays = {"observations": data.observations, "offsets": data.offsets, **_sentence_arrays(data)}
     elif isinstance(data.observations, np.ndarray):
         words["kind"] = "groups"
         arrays = {"observations": data.observations, "groups": data.group_of_observation}
@@ -52,6 +53,7 @@ def load_data(folder: Path) -> Corpus | Groups:
             names=names,
             metadata=metadata,
             texts=words["texts"],
+            sentences=_sentences(arrays),
         )
     labels = [names[number] for number in arrays["groups"].tolist()]
     if words["kind"] == "groups":
@@ -60,6 +62,23 @@ def load_data(folder: Path) -> Corpus | Groups:
 
     rows = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(words["shape"]))
     return Groups(rows, labels, metadata=metadata)
+
+
+def _sentence_arrays(corpus: Corpus) -> dict[str, np.ndarray]:
+    """The arrays of the sentences, those that are there."""
+    if corpus.sentences is None:
+        return {}
+    arrays = corpus.sentences._asdict()
+    return {f"sentences.{name}": array for name, array in arrays.items() if array is not None}
+
+
+def _sentences(arrays: dict[str, np.ndarray]) -> Sentences | None:
+    """The sentences of a corpus from its arrays; none in files that were written without them."""
+    if "sentences.offsets" not in arrays:
+        return None
+    return Sentences(
+        arrays["sentences.offsets"], arrays["sentences.documents"], arrays.get("sentences.spans")
+    )
 
 
 def _plain(entries: list[Any]) -> list[Any]:
