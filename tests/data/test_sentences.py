@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from franchise.data import Corpus, Sentences
+from franchise.data import Corpus, Sentences, datasets
 from franchise.data.sentences import blank_latin, split_english, split_simple
 from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
 from franchise.data.storage import encode_data, load_data
@@ -586,3 +586,27 @@ def test_data_stored_without_sentences(tmp_path):
         "offsets",
     }  # as it always was
     assert stored(corpus, tmp_path).sentences is None
+
+
+# --- the data set that ships --------------------------------------------------------------------------------
+
+
+def test_addresses_in_sentences():
+    plain = datasets.load("sotu")
+    addresses = datasets.load("sotu", sentences="english")
+    assert 72_000 < addresses.n_sentences < 74_000
+    assert (addresses.observations == plain.observations).all()
+    table = addresses.sentence_table()
+    assert table.text[1].startswith("I embrace with great satisfaction the opportunity")
+    assert table.text[1].endswith("our public affairs.")
+    assert (table.groupby("document", sort=False).tokens.sum() == plain.group_sizes).all()
+    assert plain.sentences is None
+    with pytest.raises(
+        InputError, match="sentences belongs to the data set 'sotu' only; got 'simple' with 'ants'"
+    ):
+        datasets.load("ants", sentences="simple")
+
+
+def test_paragraphs_in_sentences():
+    paragraphs = datasets.load("sotu", unit="paragraph", sentences="simple")
+    assert paragraphs.n_sentences == sum(len(split_simple(text)) for text in paragraphs.texts) > 70_000

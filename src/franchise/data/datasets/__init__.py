@@ -26,12 +26,12 @@ def names() -> list[str]:
 
 
 @overload
-def load(name: Literal["sotu"], *, unit: str | None = None) -> Corpus: ...
+def load(name: Literal["sotu"], *, unit: str | None = None, sentences: str | None = None) -> Corpus: ...
 @overload
-def load(name: Literal["ants"], *, unit: None = None) -> Groups: ...
+def load(name: Literal["ants"], *, unit: None = None, sentences: None = None) -> Groups: ...
 @overload
-def load(name: str, *, unit: str | None = None) -> Corpus | Groups: ...
-def load(name: str, *, unit: str | None = None) -> Corpus | Groups:
+def load(name: str, *, unit: str | None = None, sentences: str | None = None) -> Corpus | Groups: ...
+def load(name: str, *, unit: str | None = None, sentences: str | None = None) -> Corpus | Groups:
     """A data set that ships with franchise.
 
     Parameters
@@ -40,12 +40,16 @@ def load(name: str, *, unit: str | None = None) -> Corpus | Groups:
         One of `names()`.
     unit : str, optional
         For "sotu" what a document is: "address" (the default) or "paragraph".
+    sentences : str, optional
+        For "sotu" how documents are cut into sentences, "english" or "simple" as in `Corpus.from_texts`; not at
+        all if not given.
     """
     check_choice("name", name, _NAMES)
     if name == "sotu":
-        return load_sotu(unit="address" if unit is None else unit)
-    if unit is not None:
-        raise InputError(
-            f"unit belongs to the data set 'sotu' only; got {unit!r} with {name!r}. Leave it out."
-        )
+        return load_sotu("address" if unit is None else unit, sentences)
+    for option, value in {"unit": unit, "sentences": sentences}.items():
+        if value is not None:
+            raise InputError(
+                f"{option} belongs to the data set 'sotu' only; got {value!r} with {name!r}. Leave it out."
+            )
     return load_ants()

@@ -31,7 +31,7 @@ _FRAGMENTS += ["wasn", "weren", "won", "wouldn"]
 _REMARKS = ["applause", "laughter"]
 
 
-def load_sotu(unit: str = "address") -> Corpus:
+def load_sotu(unit: str = "address", sentences: str | None = None) -> Corpus:
     """The addresses as a corpus, texts kept.
 
     Left out are English stop words and rare and ubiquitous words, by limits that suit the unit: words in
@@ -42,6 +42,8 @@ def load_sotu(unit: str = "address") -> Corpus:
     ----------
     unit : "address" or "paragraph"
         What a document is: one of 237 addresses, or one of their paragraphs.
+    sentences : "english", "simple" or None
+        How documents are cut into sentences, as in `Corpus.from_texts`.
 
     Returns
     -------
@@ -53,8 +55,8 @@ def load_sotu(unit: str = "address") -> Corpus:
     check_choice("unit", unit, ["address", "paragraph"])
     records = _name_records(_read_records())
     if unit == "paragraph":
-        return _corpus(_cut_in_paragraphs(records), min_df=10, max_df=0.1)
-    return _corpus(records, min_df=5, max_df=0.5)
+        return _corpus(_cut_in_paragraphs(records), min_df=10, max_df=0.1, sentences=sentences)
+    return _corpus(records, min_df=5, max_df=0.5, sentences=sentences)
 
 
 def _read_records() -> list[dict[str, Any]]:
@@ -80,12 +82,18 @@ def _cut_in_paragraphs(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _corpus(records: list[dict[str, Any]], min_df: int, max_df: float) -> Corpus:
+def _corpus(records: list[dict[str, Any]], min_df: int, max_df: float, sentences: str | None) -> Corpus:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     columns = {key: [record[key] for record in records] for key in records[0]}
     texts, names = columns.pop("text"), columns.pop("name")
     stop_words = [*sorted(ENGLISH_STOP_WORDS), *_FRAGMENTS, *_REMARKS]
     return Corpus.from_texts(
-        texts, stop_words=stop_words, min_df=min_df, max_df=max_df, names=names, metadata=columns
+        texts,
+        stop_words=stop_words,
+        min_df=min_df,
+        max_df=max_df,
+        names=names,
+        metadata=columns,
+        sentences=sentences,
     )
