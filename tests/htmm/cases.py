@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from franchise.htmm.sentences import Prepared
 from franchise.kernels.messages import Parameters, SentenceData
@@ -36,3 +39,34 @@ def parameters(thetas, phi, epsilon):
     with np.errstate(divide="ignore"):
         logs = np.ascontiguousarray(np.log(phi).T)
     return Parameters(logs, np.ascontiguousarray(thetas), epsilon)
+
+
+class Truth(NamedTuple):
+    """What data were made of."""
+
+    topics: np.ndarray  # (S,)
+    switches: np.ndarray  # (S,)
+    thetas: np.ndarray  # (D, K)
+    phi: np.ndarray  # (K, V)
+
+
+def simulate(rng, documents, sentences, topics, epsilon, words=200, length=12):
+    """Data of the model: sentences of `length` words, Poisson many a document."""
+    phi = rng.dirichlet(np.full(words, 0.1), topics)
+    thetas = rng.dirichlet(np.full(topics, 0.8), documents)
+    counts = rng.poisson(sentences, documents)
+    labels, switches = [], []
+    for theta, count in zip(thetas, counts, strict=True):
+        for place in range(count):
+            switches.append(place == 0 or rng.random() < epsilon)
+            labels.append(int(rng.choice(topics, p=theta)) if switches[-1] else labels[-1])
+    made = np.array([rng.choice(words, size=length, p=phi[label]) for label in labels], np.int32).reshape(-1)
+    data = SentenceData(made, np.arange(len(labels) + 1) * length, np.concatenate([[0], np.cumsum(counts)]))
+    return Prepared(data, words), Truth(np.array(labels), np.array(switches), thetas, phi)
+
+
+def matched_share(found, truth):
+    """Share of sentences that agree, topics matched one to one."""
+    table = np.zeros((max(found) + 1, max(truth) + 1))
+    np.add.at(table, (found, truth), 1)
+    return table[linear_sum_assignment(-table)].sum() / len(truth)

@@ -21,7 +21,9 @@ class Decoded(NamedTuple):
 
     topics: np.ndarray  # int32 (S,)
     switches: np.ndarray  # bool (S,)
-    log_probability: np.ndarray  # float64 (D,): of the path together with the words; of the words alone for modes
+    log_probability: (
+        np.ndarray
+    )  # float64 (D,): of the path together with the words; of the words alone for modes
 
 
 def decode(prepared: Prepared, parameters: Parameters, kind: str, engine: Any) -> Decoded:

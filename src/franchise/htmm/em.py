@@ -9,7 +9,9 @@ The last has the prior of epsilon in it, which the print leaves out, so that wha
     sum_d log p(words of d) + (alpha - 1) sum log theta + (eta - 1) sum log phi
         + (zeta1 - 1) log epsilon + (zeta2 - 1) log(1 - epsilon) + constant.
 
-All priors must be at least 1 for a maximum to exist.
+All priors must be at least 1 for a maximum to exist.  It climbs to the next summit, which need not be the highest:
+two topics may share what belongs to one.  So several starts, topics' words drawn at random, race each other in a
+sample of the documents, and the winner goes on with all of them.
 """
 
 from __future__ import annotations
@@ -73,7 +75,9 @@ class Maximiser:
     priors: Priors
     engine: Any
     parameters: Parameters
-    objectives: list[float] = field(default_factory=list)  # log posterior after 0, 1, ... steps, up to a constant
+    objectives: list[float] = field(
+        default_factory=list
+    )  # log posterior after 0, 1, ... steps, up to a constant
     log_likelihood: float = -math.inf  # of the parameters before the last step
 
     def __post_init__(self) -> None:
@@ -153,3 +157,88 @@ def log_prior(parameters: Parameters, log_topics_sum: float, priors: Priors) -> 
 def _times(factor: float, log: float) -> float:
     """A prior's factor times a log, nothing if the factor is zero."""
     return 0.0 if factor == 0.0 else factor * log
+
+
+# --- from a start to a summit -------------------------------------------------------------------------------
+
+STEPS_OF_A_HEAT = 5
+"""Steps after which the worse half of the starts is given up."""
+
+_WORDS_FOR_A_TOPIC, _FEWEST_WORDS = 2000, 20_000
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Where the climb has ended."""
+
+    parameters: Parameters
+    expectations: Expectations  # under these parameters
+    objectives: np.ndarray  # log posterior after 0, 1, ... steps, up to a constant
+    switches: np.ndarray  # epsilon after 0, 1, ... steps
+    log_likelihood: float
+    converged: bool
+
+
+def fit(
+    prepared: Prepared,
+    topics: int,
+    priors: Priors,
+    rng: np.random.Generator,
+    engine: Any,
+    *,
+    starts: int = 10,
+    tolerance: float = 1e-7,
+    max_steps: int = 1000,
+    tell: Callable[[int, float], None] = lambda step, objective: None,
+) -> Fit:
+    """Climb from the best of some starts until a step gains less than `tolerance` for each word of the text."""
+    log_topics = find_start(prepared, topics, priors, starts, rng, engine)
+    climb = Maximiser(prepared, priors, engine, _even(prepared, log_topics))
+    switches, converged = [climb.parameters.switch], False
+    for step in range(max_steps):
+        climb.step()
+        tell(step, climb.objectives[-1])
+        gain = climb.objectives[-1] - climb.objectives[-2] if step > 0 else math.inf
+        if gain < tolerance * prepared.n_words:
+            converged = True
+            break
+        switches.append(climb.parameters.switch)
+    run_expect(prepared, climb.parameters, climb.expectations, engine)
+    return Fit(
+        climb.parameters,
+        climb.expectations,
+        np.array(climb.objectives),
+        np.array(switches[: len(climb.objectives)]),
+        float(climb.expectations.log_likelihood.sum()),
+        converged,
+    )
+
+
+def find_start(
+    prepared: Prepared, topics: int, priors: Priors, starts: int, rng: np.random.Generator, engine: Any
+) -> np.ndarray:
+    """log phi (V, K) to start with: the winner of some starts in a sample of the documents."""
+    drawn = [_random_log_topics(prepared.vocabulary_size, topics, rng) for _ in range(starts)]
+    if starts == 1:
+        return drawn[0]
+    sample = prepared.sample(max(_FEWEST_WORDS, _WORDS_FOR_A_TOPIC * topics), rng)
+    climbs = [Maximiser(sample, priors, engine, _even(sample, log_topics)) for log_topics in drawn]
+    while len(climbs) > 1:
+        for climb in climbs:
+            for _ in range(STEPS_OF_A_HEAT):
+                climb.step()
+        climbs.sort(key=lambda climb: -climb.objectives[-1])
+        climbs = climbs[: -(-len(climbs) // 2)]
+    return climbs[0].parameters.log_topics
+
+
+def _random_log_topics(words: int, topics: int, rng: np.random.Generator) -> np.ndarray:
+    """Dirichlet(1, ..., 1) draws."""
+    weights = rng.standard_exponential((words, topics)) + np.finfo(float).tiny
+    return np.log(weights / weights.sum(axis=0))
+
+
+def _even(prepared: Prepared, log_topics: np.ndarray) -> Parameters:
+    """These topics, even proportions in all documents, switches as likely as not."""
+    topics = log_topics.shape[1]
+    return Parameters(log_topics, np.full((prepared.n_documents, topics), 1.0 / topics), 0.5)

@@ -2,10 +2,10 @@
 
 One sweep, given topics z and switches psi of all sentences:
 
-    phi_k   ~ Dirichlet(eta + n_k)                 words of all sentences with topic k            (6.7)
-    theta_d ~ Dirichlet(alpha + n_d)               sentences that drew their topic: first ones count, stays do not (6.5)
-    z, psi of each document together, by forward filtering and backward drawing                   (6.12 to 6.15)
-    epsilon ~ Beta(zeta1 + switches, zeta2 + stays)    first sentences left out                   (6.11)
+    phi_k   ~ Dirichlet(eta + n_k)      words of all sentences with topic k                        (6.7)
+    theta_d ~ Dirichlet(alpha + n_d)    sentences that drew their topic: first ones, but no stays  (6.5)
+    z, psi of each document together, by forward filtering and backward drawing                    (6.12 to 6.15)
+    epsilon ~ Beta(zeta1 + switches, zeta2 + stays)      first sentences left out                  (6.11)
     alpha, eta, if they are learned
 
 Documents are independent given phi and epsilon, so their blocks run side by side.
@@ -21,8 +21,8 @@ import numpy as np
 from franchise.htmm.model import FiniteModel, start_of
 from franchise.htmm.state import Segments
 from franchise.htmm.sweeping import (
-    Work,
     WordCounts,
+    Work,
     count_words,
     draw_documents,
     draw_log_topics,

@@ -2,7 +2,7 @@
 
 One sweep, given topics z and switches psi of all sentences and the weights beta (algorithms page, section 10):
 
-    theta_d ~ Dirichlet(alpha beta_1 + n_d1, ..., alpha beta_u)       sentences that drew their topic, as in `finite`
+    theta_d ~ Dirichlet(alpha beta_1 + n_d1, ..., alpha beta_u)     sentences that drew their topic, as in `finite`
     u_s     uniform below min(c, theta_dz) if sentence s drew its topic, below c if it kept it
     fresh topics broken off beta_u, and with them off every theta_du, until no slice reaches what is left
     phi_k   given the words of all sentences with topic k; from the prior for fresh topics
@@ -26,8 +26,8 @@ from franchise.draws import draw_log_gammas
 from franchise.htmm.model import InfiniteModel, start_of
 from franchise.htmm.state import InfiniteSegments
 from franchise.htmm.sweeping import (
-    Work,
     WordCounts,
+    Work,
     count_words,
     draw_documents,
     draw_log_topics,
@@ -46,8 +46,8 @@ from franchise.state.convert import draw_topic_weights
 from franchise.streams import Streams
 
 CUTOFF = 0.1
-"""c of the slices. Any constant is right: larger, and small topics are seldom above a slice; smaller, and more fresh
-topics must be broken off."""
+"""c of the slices. Any constant is right: larger, and small topics are seldom above a slice; smaller, and more
+fresh topics must be broken off."""
 
 
 def start_from(
@@ -72,9 +72,7 @@ def start_from(
     return state
 
 
-def start_at_random(
-    model: InfiniteModel, topics: int, streams: Streams, engine: Any
-) -> InfiniteSegments:
+def start_at_random(model: InfiniteModel, topics: int, streams: Streams, engine: Any) -> InfiniteSegments:
     """Every sentence in one of so many topics, drawn anew by every other sentence on average."""
     rng, prepared = streams.generator(), model.prepared
     switches = prepared.first_sentences | (rng.random(prepared.n_sentences) < 0.5)
@@ -134,8 +132,8 @@ def break_off_topics(
 ) -> np.ndarray:
     """Break fresh topics off the unseen weight until no slice reaches the rest; log theta of all topics (D, K').
 
-    beta_new = b beta_u with b ~ Beta(1, gamma); a document's theta_u is split by Beta(alpha beta_new, alpha beta_u')
-    as long as its rest reaches one of its slices. The state's weights take the fresh topics in.
+    beta_new = b beta_u with b ~ Beta(1, gamma); a document's theta_u is split by Beta(alpha beta_new, alpha
+    beta_u') as long as its rest reaches one of its slices. The state's weights take the fresh topics in.
     """
     state, prepared = work.state, work.prepared
     bounds = np.diff(prepared.data.documents)

@@ -1,4 +1,4 @@
-"""A corpus as the hidden topic Markov model sees it: words in sentences in documents, and where each word occurs."""
+"""A corpus as the hidden topic Markov model sees it: words in sentences in documents, and where words occur."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from franchise.blocks import cut_blocks, cut_categories
 from franchise.data.corpus import Corpus
+from franchise.data.grouped import take_slices
 from franchise.errors import InputError
 from franchise.kernels.counting import list_by_category
 from franchise.kernels.messages import SentenceData
@@ -32,6 +33,20 @@ class Prepared:
         sentences = corpus.sentences
         data = SentenceData(corpus.observations, sentences.offsets, sentences.documents)
         return cls(data, corpus.vocabulary_size)
+
+    def sample(self, words: int, rng: np.random.Generator) -> Prepared:
+        """Documents drawn at random, without repeats, until they have so many words; all of them if that is all."""
+        if self.n_words <= words:
+            return self
+        order = rng.permutation(self.n_documents)
+        lengths = np.diff(self.data.tokens[self.data.documents])[order]
+        return self.of_documents(np.sort(order[: int(np.searchsorted(np.cumsum(lengths), words)) + 1]))
+
+    def of_documents(self, chosen: np.ndarray) -> Prepared:
+        """The same of some documents."""
+        documents, sentences = take_slices(self.data.documents, chosen)
+        tokens, places = take_slices(self.data.tokens, sentences)
+        return Prepared(SentenceData(self.data.words[places], tokens, documents), self.vocabulary_size)
 
     @property
     def n_documents(self) -> int:

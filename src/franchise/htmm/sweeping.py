@@ -145,4 +145,3 @@ def draw_word_prior(state: Segments, prior: Gamma, rng: np.random.Generator) -> 
         return prior.log_density(value) + log_value + words.log_likelihood(value)
 
     return math.exp(slice_sample(log_target, math.log(state.word_prior), 1.0, rng))
-

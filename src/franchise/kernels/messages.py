@@ -1,11 +1,11 @@
 """Messages along the sentences of a document, for the hidden topic Markov model; O(K) a sentence.
 
 The first sentence draws its topic from theta; each later one switches with probability epsilon and then draws from
-theta, else it keeps the topic before it.  With e_s(k), the log probability of the words of sentence s under topic k,
-the chain over (topic, switch) needs K numbers a sentence (algorithms page, section 10; Wilcox, 5.2):
+theta, else it keeps the topic before it.  With e_s(k), the log probability of the words of sentence s under topic
+k, the chain over (topic, switch) needs K numbers a sentence (algorithms page, section 10; Wilcox, 5.2):
 
     forward     p_1(k) = theta_k;  p_s(k) = epsilon theta_k + (1 - epsilon) a_{s-1}(k)
-                a_s(k) = p_s(k) exp(e_s(k)) / c_s,   c_s such that a_s sums to one;   log likelihood = sum of log c_s
+                a_s(k) = p_s(k) exp(e_s(k)) / c_s,  c_s such that a_s sums to one;  log likelihood = sum of log c_s
     backward    q_s(k) = exp(e_s(k)) b_s(k) / c_s,   b_S = 1
                 b_{s-1}(k) = epsilon sum_j theta_j q_s(j) + (1 - epsilon) q_s(k)
     posteriors  p(z_s = k) = p_s(k) q_s(k);   p(z_s = k, psi_s = 1) = epsilon theta_k q_s(k)   (p_1 q_1 for s = 1)
@@ -13,8 +13,8 @@ the chain over (topic, switch) needs K numbers a sentence (algorithms page, sect
 Two ways to compute them.  *Scaled*: exp(e_s(k) - max_k e_s(k)) in plain numbers, for documents in which
 epsilon theta_k is above `PLAIN` for all topics that are possible at all.  Then nothing is lost: whatever underflows
 has a posterior of less than 1e-100, and a topic can always be entered anew, at a price larger than any number that
-was lost.  *In logs*, for the others: there a topic that is nearly impossible to enter may be worth staying in, however
-small its number has become.
+was lost.  *In logs*, for the others: there a topic that is nearly impossible to enter may be worth staying in,
+however small its number has become.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class SentenceData(NamedTuple):
 
     words: np.ndarray  # int32 (N,)
     tokens: np.ndarray  # int64 (S + 1,): sentence s has the words from tokens[s] to tokens[s + 1]
-    documents: np.ndarray  # int64 (D + 1,): document d has the sentences from documents[d] to documents[d + 1]
+    documents: (
+        np.ndarray
+    )  # int64 (D + 1,): document d has the sentences from documents[d] to documents[d + 1]
 
 
 class Parameters(NamedTuple):
@@ -61,7 +63,7 @@ class Expectations(NamedTuple):
 
 @shared_helper
 def fill_emissions(data, log_topics, sentence, barrier, out):
-    """e_s(k), the sum of log phi_kw over the words of a sentence; `barrier` is -inf for impossible topics, else 0."""
+    """e_s(k), the sum of log phi_kw over a sentence's words; `barrier` is -inf for impossible topics, else 0."""
     topics = len(out)
     for topic in range(topics):
         out[topic] = barrier[topic]
@@ -326,7 +328,7 @@ def expect_words(turns, sentence_of_place, places, topics, out, totals):
 
 @kernel
 def fill_log_topics(turns, weights, totals, out, sums):
-    """log phi_kw = log of weights over their totals, -inf of zero; the sums over a block's words into ``sums[b]``."""
+    """log phi_kw: logs of weights over their totals, -inf of zero; the sums of blocks of words into ``sums[b]``."""
     block = take_turn(turns)
     while block >= 0:
         total = 0.0

@@ -1,13 +1,13 @@
 """Draws of the topics and switches of whole documents, given everything else: forward filtering, backward drawing.
 
-The messages a_s(k) of `kernels/messages.py` go forward; then the last topic is drawn from a_S, and going back, given
-z_s = k, sentence s has switched with weight epsilon theta_k and kept the topic with weight (1 - epsilon) a_{s-1}(k).
-If it has switched, nothing of it says anything about what was before: z_{s-1} ~ a_{s-1}.  (Wilcox, 6.12 to 6.15, goes
-the other way, backward messages and forward draws; the law is the same.)
+The messages a_s(k) of `kernels/messages.py` go forward; then the last topic is drawn from a_S, and going back,
+given z_s = k, sentence s has switched with weight epsilon theta_k and kept the topic with weight
+(1 - epsilon) a_{s-1}(k).  If it has switched, it says nothing about what was before: z_{s-1} ~ a_{s-1}.  (Wilcox,
+6.12 to 6.15, goes the other way, backward messages and forward draws; the law is the same.)
 
 `draw_finite` draws theta_d ~ Dirichlet(prior + n_d) first, n_dk the sentences that drew topic k from theta_d: first
-sentences count, stays do not.  `draw_sliced`, for infinitely many topics, is given theta_d and slices u_s: a topic can
-be entered by a sentence only if min(c, theta_dk) is at least the sentence's slice (algorithms page, section 10):
+sentences count, stays do not.  `draw_sliced`, for infinitely many topics, is given theta_d and slices u_s: a
+sentence can enter a topic only if min(c, theta_dk) is at least the sentence's slice (algorithms page, section 10):
 
     enter_s(k) = epsilon theta_k / min(c, theta_k) if min(c, theta_k) >= u_s, else 0;    stay = (1 - epsilon) / c
 """
