@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from franchise.chains.chain import BEST, SHARES
+from franchise.chains.chain import SHARES, Chain
 from franchise.chains.run import ChainRun
 from franchise.chains.snapshots import Snapshot
-from franchise.chains.trace import names_of, stack
+from franchise.chains.trace import BEST, names_of, stack
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.families.base import Family
@@ -58,7 +58,7 @@ class Posterior:
 
     @classmethod
     def from_runs(
-        cls, runs: list[ChainRun], data: GroupedData, sampler: str, labels: np.ndarray | None
+        cls, runs: list[ChainRun[Chain]], data: GroupedData, sampler: str, labels: np.ndarray | None
     ) -> Posterior:
         """Gather what the chains have kept; `labels` is the array that they filled, if any."""
         draws = min(len(run.trace) for run in runs)

@@ -29,6 +29,7 @@ from franchise.priors import Gamma, check_number_or_gamma
 from franchise.recipes import resolve
 from franchise.recipes.base import FromSample
 from franchise.state.base import PreparedData, State
+from franchise.state.save import state_from_arrays
 from franchise.validation import check_integer, check_positive, describe
 
 
@@ -241,7 +242,7 @@ def _available_memory() -> int:
 
 
 def _run(
-    runs: list[ChainRun],
+    runs: list[ChainRun[Chain]],
     data: GroupedData,
     name: str,
     engine: Threads,
@@ -298,7 +299,7 @@ def _plain(value: float | Gamma) -> Any:
 
 def _open(
     path: Any, draws: int | None, engine: Threads
-) -> tuple[RunDirectory, list[ChainRun], GroupedData, str]:
+) -> tuple[RunDirectory, list[ChainRun[Chain]], GroupedData, str]:
     """A run on disk, its chains as they were at their last checkpoints."""
     from franchise.families.registry import family_from_settings
     from franchise.moves.plain import from_plain
@@ -321,6 +322,21 @@ def _open(
     )
     runs = []
     for number in range(settings["chains"]):
-        make_chain = partial(Chain, model, schedule, seed=settings["seed"], number=number, engine=engine)
-        runs.append(ChainRun.from_checkpoint(run.chain(number), model, make_chain, plan, data))
+        restore = partial(_restore, model, schedule, settings["seed"], number, engine)
+        snapshots = Snapshots.for_size(model.data.n_observations)
+        runs.append(ChainRun.from_checkpoint(run.chain(number), restore, plan, data, snapshots))
     return run, runs, data, settings["sampler"]
+
+
+def _restore(
+    model: Model,
+    schedule: InTurn,
+    seed: int,
+    number: int,
+    engine: Threads,
+    arrays: dict[str, Any],
+    facts: dict[str, Any],
+) -> Chain:
+    """A chain as it was when a checkpoint was written."""
+    state = state_from_arrays(arrays, model.data, model.family)
+    return Chain(model, schedule, state, seed, number, facts["warmup"], engine, facts["sweeps"])

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from franchise.chains.snapshots import Snapshot, narrowest
+from franchise.chains.trace import BEST
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import InTurn, Sweep, plan
@@ -19,12 +21,10 @@ from franchise.state.compact import compact, has_many_holes
 from franchise.state.convert import convert, to_weights
 from franchise.state.counts import CellCounts
 from franchise.state.joint import log_likelihood, log_prior
+from franchise.state.save import state_to_arrays
 from franchise.state.seating import Seating
 from franchise.state.weights import Weighted
 from franchise.streams import CONVERSION, MEASUREMENT, Streams
-
-BEST = "best_log_likelihood_per_observation"
-"""The name in the trace of the best log likelihood per observation so far, log p(x | z) / N."""
 
 SHARES = tuple(f"share_of_largest_{count}" for count in range(1, 11))
 """The names in the trace of the shares of observations in the largest topic, in the two largest, and so on."""
@@ -100,6 +100,22 @@ class Chain:
         if isinstance(state, CellCounts):
             state = to_weights(state, self.model.data, self._streams(MEASUREMENT).generator(1))
         return state.labels(self.model.data)
+
+    def snapshot(self, draw: int, labels: np.ndarray) -> Snapshot:
+        """The present state as a snapshot."""
+        state, family = self.state, self.model.family
+        return Snapshot(
+            draw=draw,
+            labels=narrowest(labels),
+            tables_per_topic=self.cell_tables().per_topic[state.occupied],
+            alpha=state.group_concentration,
+            gamma=state.top_concentration,
+            prior=family.prior_value(state.statistics) if family.learned_prior is not None else float("nan"),
+        )
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The present state, as arrays by name."""
+        return state_to_arrays(self.state, self.model.family)
 
     def measure(self) -> dict[str, float]:
         """The numbers that are traced for every sampler (architecture, section 2)."""

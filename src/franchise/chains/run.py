@@ -6,19 +6,16 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from franchise.chains.chain import BEST, Chain
 from franchise.chains.progress import Progress
-from franchise.chains.snapshots import Snapshot, Snapshots, narrowest
+from franchise.chains.snapshots import Kept, Snapshots
 from franchise.chains.storage import ChainStore
-from franchise.chains.trace import Trace
+from franchise.chains.trace import BEST, Trace
 from franchise.data.grouped import GroupedData
 from franchise.engines.threads import Threads
-from franchise.model import Model
-from franchise.state.save import state_from_arrays, state_to_arrays
 
 CHECKPOINT_SECONDS = 60.0
 
@@ -60,11 +57,35 @@ class Control:
         return self._deadline is not None and time.perf_counter() > self._deadline
 
 
+class AnyChain(Protocol):
+    """What a chain must have to be run, whichever model it is of."""
+
+    number: int  # from 0
+    warmup: int  # sweeps that are warm-up
+    sweeps: int  # sweeps done
+    best: float  # the highest log likelihood per observation after any sweep
+
+    def sweep(self) -> dict[str, float]:
+        """Do one sweep; what is measured after it."""
+
+    def labels(self) -> np.ndarray:
+        """The topics of everything that has one, in grouped order."""
+
+    def snapshot(self, draw: int, labels: np.ndarray) -> Kept:
+        """The present state as a kept draw; `labels` are its labels."""
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The present state, as arrays by name."""
+
+
+Kind = TypeVar("Kind", bound=AnyChain)
+
+
 @dataclass
-class ChainRun:
+class ChainRun(Generic[Kind]):
     """A chain with all that is kept of it."""
 
-    chain: Chain
+    chain: Kind
     plan: Plan
     data: GroupedData
     snapshots: Snapshots
@@ -124,41 +145,42 @@ class ChainRun:
             if self.store is not None:
                 self.store.add_labels(self.labels[draw])
         if self.snapshots.wants(draw):
-            self.snapshots.add(take_snapshot(chain, draw, labels))
+            self.snapshots.add(chain.snapshot(draw, labels))
 
     # -- on disk -------------------------------------------------------------------------------------------
 
     def checkpoint(self) -> None:
         """Write the state and all that is needed to go on."""
         assert self.store is not None
-        arrays = state_to_arrays(self.chain.state, self.chain.model.family)
-        kept = []
+        arrays = self.chain.to_arrays()
         for number, snapshot in enumerate(self.snapshots.kept):
-            arrays[f"snapshot_{number}_labels"] = snapshot.labels
-            arrays[f"snapshot_{number}_tables"] = snapshot.tables_per_topic
-            kept.append([snapshot.draw, snapshot.alpha, snapshot.gamma, snapshot.prior])
+            arrays.update({f"snapshot_{number}_{name}": kept for name, kept in snapshot.to_arrays().items()})
         facts = {
             "sweeps": self.chain.sweeps,
             "warmup": self.chain.warmup,
             "seconds": self.seconds,
-            "snapshots": kept,
+            "snapshots": [snapshot.facts() for snapshot in self.snapshots.kept],
             "stride": self.snapshots.stride,
         }
         self.store.write_checkpoint(arrays, facts)
 
     @classmethod
     def from_checkpoint(
-        cls, store: ChainStore, model: Model, make_chain: Callable[..., Chain], plan: Plan, data: GroupedData
-    ) -> ChainRun:
-        """The chain as it was at its last checkpoint; `make_chain` makes it, given its state and progress."""
+        cls,
+        store: ChainStore,
+        make_chain: Callable[[dict[str, np.ndarray], dict[str, Any]], Kind],
+        plan: Plan,
+        data: GroupedData,
+        snapshots: Snapshots,
+    ) -> ChainRun[Kind]:
+        """The chain as it was at its last checkpoint; `make_chain` makes it of its arrays and facts."""
         arrays, facts = store.read_checkpoint()
-        snapshots = Snapshots.for_size(model.data.n_observations)
         snapshots.stride = facts["stride"]
-        for place, (draw, alpha, gamma, prior) in enumerate(facts["snapshots"]):
-            labels, tables = arrays.pop(f"snapshot_{place}_labels"), arrays.pop(f"snapshot_{place}_tables")
-            snapshots.kept.append(Snapshot(draw, labels, tables, alpha, gamma, prior))
-        state = state_from_arrays(arrays, model.data, model.family)
-        chain = make_chain(state=state, warmup=facts["warmup"], sweeps=facts["sweeps"])
+        for place, kept in enumerate(facts["snapshots"]):
+            names = [name for name in arrays if name.startswith(f"snapshot_{place}_")]
+            own = {name.split("_", 2)[2]: arrays.pop(name) for name in names}
+            snapshots.kept.append(snapshots.kind.restored(kept, own))
+        chain = make_chain(arrays, facts)
         run = cls(chain, plan, data, snapshots, store, seconds=facts["seconds"], facts=facts)
         for sweep, values in enumerate(store.read_trace(facts), start=1):
             chain.best = values[BEST]
@@ -175,7 +197,7 @@ class ChainRun:
         self.store.cut_logs(self.facts)
 
 
-def make_room_for_labels(runs: list[ChainRun]) -> np.ndarray | None:
+def make_room_for_labels(runs: list[ChainRun[Any]]) -> np.ndarray | None:
     """One array (chains, draws, N) for all labels, if they are kept, that the runs will fill.
 
     Those of draws before a checkpoint are read from the disk.
@@ -193,21 +215,8 @@ def make_room_for_labels(runs: list[ChainRun]) -> np.ndarray | None:
     return labels
 
 
-def take_snapshot(chain: Chain, draw: int, labels: np.ndarray) -> Snapshot:
-    """The chain's present state as a snapshot."""
-    state, family = chain.state, chain.model.family
-    return Snapshot(
-        draw=draw,
-        labels=narrowest(labels),
-        tables_per_topic=chain.cell_tables().per_topic[state.occupied],
-        alpha=state.group_concentration,
-        gamma=state.top_concentration,
-        prior=family.prior_value(state.statistics) if family.learned_prior is not None else float("nan"),
-    )
-
-
 def run_chains(
-    runs: list[ChainRun], engine: Threads, control: Control, progress: Progress, interruptible: bool
+    runs: list[ChainRun[Any]], engine: Threads, control: Control, progress: Progress, interruptible: bool
 ) -> None:
     """Run all chains to their end, side by side as far as the engine's workers go."""
     with progress:

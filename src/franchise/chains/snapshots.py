@@ -9,11 +9,30 @@ what is kept after n draws depends on n only, not on how many were planned or on
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 MOST_KEPT = 32
 MOST_BYTES = 2**28
+
+
+class Kept(Protocol):
+    """A draw that is kept in full, whichever model it is of."""
+
+    @property
+    def draw(self) -> int:
+        """Which kept draw of its chain, from 0."""
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Its arrays, by name."""
+
+    def facts(self) -> list[float]:
+        """Its numbers."""
+
+    @classmethod
+    def restored(cls, facts: list[Any], arrays: dict[str, np.ndarray]) -> Self:
+        """The draw that has these."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +51,20 @@ class Snapshot:
         """Number of topics, K."""
         return len(self.tables_per_topic)
 
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Labels and tables."""
+        return {"labels": self.labels, "tables": self.tables_per_topic}
+
+    def facts(self) -> list[float]:
+        """The number of the draw, and the numbers above the labels."""
+        return [self.draw, self.alpha, self.gamma, self.prior]
+
+    @classmethod
+    def restored(cls, facts: list[Any], arrays: dict[str, np.ndarray]) -> Self:
+        """The snapshot that has these."""
+        draw, alpha, gamma, prior = facts
+        return cls(draw, arrays["labels"], arrays["tables"], alpha, gamma, prior)
+
 
 @dataclass
 class Snapshots:
@@ -39,7 +72,8 @@ class Snapshots:
 
     most: int
     stride: int = 1
-    kept: list[Snapshot] = field(default_factory=list)
+    kept: list[Any] = field(default_factory=list)
+    kind: type[Kept] = Snapshot
 
     @classmethod
     def for_size(cls, n_observations: int) -> Snapshots:
@@ -50,7 +84,7 @@ class Snapshots:
         """Whether this draw would be kept."""
         return draw % self.stride == 0
 
-    def add(self, snapshot: Snapshot) -> None:
+    def add(self, snapshot: Kept) -> None:
         """Keep a snapshot; drop every other one if there are too many."""
         self.kept.append(snapshot)
         if len(self.kept) > self.most:

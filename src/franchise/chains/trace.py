@@ -6,6 +6,9 @@ import math
 
 import numpy as np
 
+BEST = "best_log_likelihood_per_observation"
+"""The name in the trace of the best log likelihood per observation so far, log p(x | z) / N."""
+
 
 class Trace:
     """Rows of named numbers; a name that is missing in some rows is NaN there."""

@@ -22,10 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from franchise.chains.chain import BEST, SHARES, Chain
-from franchise.chains.run import CHECKPOINT_SECONDS, take_snapshot
+from franchise.chains.chain import SHARES, Chain
+from franchise.chains.run import CHECKPOINT_SECONDS
 from franchise.chains.start import make_start, start_streams
 from franchise.chains.storage import ChainStore, damage_named, write_atomically
+from franchise.chains.trace import BEST
 from franchise.data.corpus import Corpus
 from franchise.data.splits import hold_out_words
 from franchise.diagnostics.heldout import held_out_words
@@ -233,7 +234,7 @@ class _Following:
 
     def score(self) -> float:
         """HOW of the present state alone."""
-        snapshot = take_snapshot(self.chain, 0, self.chain.labels())
+        snapshot = self.chain.snapshot(0, self.chain.labels())
         posterior = Posterior(
             trace={},
             warmup_trace={},
