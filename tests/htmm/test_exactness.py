@@ -17,10 +17,11 @@ from franchise.checks.statistics import (
     typical_total_variation,
 )
 from franchise.engines import Threads
-from franchise.htmm import finite, infinite, sweeping
+from franchise.htmm import finite, infinite, regrouping, sweeping
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.state import InfiniteSegments, Segments
 from franchise.kernels import segments
+from franchise.moves import LaunchedSplits
 from franchise.priors import Gamma
 from franchise.streams import Streams
 from tests.exactness.mutation import mutated
@@ -77,8 +78,9 @@ class FiniteCase:
 class InfiniteCase(FiniteCase):
     """The model that learns the number of topics, concentrations fixed."""
 
-    def __init__(self, documents, alpha, gamma):
+    def __init__(self, documents, alpha, gamma, regrouping=infinite.REGROUPING):
         self.documents = documents
+        self.regrouping = regrouping
         self.model = InfiniteModel(prepared(documents, 3), alpha, gamma, ETA, ZETAS)
         exact = naive.hdp_posterior(documents, 3, alpha, gamma, ETA, *ZETAS)
         self.outcomes, self.probabilities = list(exact), np.array(list(exact.values()))
@@ -87,7 +89,8 @@ class InfiniteCase(FiniteCase):
         return infinite.start_at_random(self.model, 2, streams, ENGINE)
 
     def sweep(self, state, streams):
-        infinite.sweep(self.model, state, streams, ENGINE)
+        with mock.patch.object(infinite, "REGROUPING", self.regrouping):
+            infinite.sweep(self.model, state, streams, ENGINE)
 
     def flat(self, outcome):
         return outcome
@@ -149,6 +152,8 @@ CASES = {
     "two topics in logs": (FiniteCase, DOCUMENTS, 0.002),
     "learned number": (InfiniteCase, DOCUMENTS, 1.2, 0.8),
     "learned number, many": (InfiniteCase, GAPS, 3.0, 5.0),
+    "learned number, sentences alone": (InfiniteCase, DOCUMENTS, 1.2, 0.8, ()),
+    "learned number, splits and merges": (InfiniteCase, GAPS, 1.2, 0.8, (LaunchedSplits(),)),
 }
 
 
@@ -340,13 +345,13 @@ def stays_counted(self, flat):
 
 
 def test_stays_that_count_as_draws_are_seen():
-    case = InfiniteCase(PLANTED, 0.5, 0.8)
+    case = InfiniteCase(PLANTED, 0.5, 0.8, ())
     with mock.patch.object(Segments, "switches_by_topic", stays_counted):
         assert deviation(case) > MOST_ERRORS
 
 
 @pytest.mark.parametrize(
-    "case", [FiniteCase(PLANTED, 1.0), InfiniteCase(PLANTED, 0.5, 0.8)], ids=["K", "HDP"]
+    "case", [FiniteCase(PLANTED, 1.0), InfiniteCase(PLANTED, 0.5, 0.8, ())], ids=["K", "HDP"]
 )
 def test_first_sentences_that_count_as_switches_are_seen(case):
     draw = sweeping.draw_switch_probability
@@ -423,6 +428,18 @@ KERNEL_BUGS = {
 def test_bugs_in_the_kernels_are_seen(name):
     module, kernel, old, new = KERNEL_BUGS[name]
     alpha = 1.0 if name == "a switch costs nothing" else 0.3
-    case = FiniteCase(PLANTED, alpha) if module is finite else InfiniteCase(DOCUMENTS, 0.5, 0.8)
+    case = FiniteCase(PLANTED, alpha) if module is finite else InfiniteCase(DOCUMENTS, 0.5, 0.8, ())
     with mock.patch.object(module, kernel, mutated(segments, kernel, (old, new))):
+        assert deviation(case) > MOST_ERRORS
+
+
+def test_runs_taken_for_one_document_are_seen():
+    runs_of = regrouping.runs_of
+
+    def in_one(*arguments):
+        data = runs_of(*arguments)
+        return data._replace(offsets=data.offsets[[0, -1]])
+
+    case = InfiniteCase(PLANTED, 0.3, 3.0)
+    with mock.patch.object(regrouping, "runs_of", in_one):
         assert deviation(case) > MOST_ERRORS

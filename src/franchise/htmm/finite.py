@@ -61,8 +61,8 @@ def start_from(model: FiniteModel, topics: np.ndarray, switches: np.ndarray, eng
     return state
 
 
-def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) -> None:
-    """Draw everything once."""
+def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) -> dict[str, float]:
+    """Draw everything once; what moves report, which is nothing here."""
     work = Work(model.prepared, state, streams, engine)
     given = Finite(
         log_topics=draw_log_topics(work, state.counts),
@@ -76,6 +76,7 @@ def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) ->
     draw_documents(work, model.n_topics, draw)
     count_words(model.prepared, state, engine)
     draw_numbers(model, state, work.rng, engine)
+    return {}
 
 
 def draw_numbers(model: FiniteModel, state: Segments, rng: np.random.Generator, engine: Any) -> None:

@@ -8,6 +8,7 @@ One sweep, given topics z and switches psi of all sentences and the weights beta
     phi_k   given the words of all sentences with topic k; from the prior for fresh topics
     z, psi of each document together, over the topics above each sentence's slice
     topics without sentences are dropped, their weight goes back to beta_u
+    given the switches: splits, merges and new topics (`htmm/regrouping.py`)
     m_dk by urns;  gamma | m, K;  alpha | m;  beta ~ Dirichlet(m_1, ..., m_K, gamma)
     epsilon ~ Beta(zeta1 + switches, zeta2 + stays)
 
@@ -24,6 +25,7 @@ import numpy as np
 
 from franchise.draws import draw_log_gammas
 from franchise.htmm.model import InfiniteModel, start_of
+from franchise.htmm.regrouping import regroup
 from franchise.htmm.state import InfiniteSegments
 from franchise.htmm.sweeping import (
     WordCounts,
@@ -40,7 +42,10 @@ from franchise.kernels.segments import Drawn, DrawRoom, Sliced, draw_sliced
 from franchise.kernels.stirling import log_stirling_table
 from franchise.kernels.tables import draw_table_counts
 from franchise.kernels.turns import Turns
+from franchise.moves.base import Move
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
+from franchise.moves.direct_assignment import DirectAssignment
+from franchise.moves.launched_splits import LaunchedSplits
 from franchise.priors import Gamma
 from franchise.state.convert import draw_topic_weights
 from franchise.streams import Streams
@@ -48,6 +53,9 @@ from franchise.streams import Streams
 CUTOFF = 0.1
 """c of the slices. Any constant is right: larger, and small topics are seldom above a slice; smaller, and more
 fresh topics must be broken off."""
+
+REGROUPING: tuple[Move, ...] = (LaunchedSplits(), DirectAssignment())
+"""Moves over the runs between switches, in every sweep."""
 
 
 def start_from(
@@ -81,8 +89,8 @@ def start_at_random(model: InfiniteModel, topics: int, streams: Streams, engine:
     return start_from(model, drawn[last_switch], switches, streams, engine)
 
 
-def sweep(model: InfiniteModel, state: InfiniteSegments, streams: Streams, engine: Any) -> None:
-    """Draw everything once."""
+def sweep(model: InfiniteModel, state: InfiniteSegments, streams: Streams, engine: Any) -> dict[str, float]:
+    """Draw everything once; what moves report."""
     work = Work(model.prepared, state, streams, engine)
     rng = work.rng
     log_proportions = draw_log_proportions(work, rng)
@@ -103,8 +111,10 @@ def sweep(model: InfiniteModel, state: InfiniteSegments, streams: Streams, engin
 
     draw_documents(work, counts.shape[1], draw)
     drop_empty_topics(state)
+    values = regroup(model.prepared, state, REGROUPING, streams, engine)
     count_words(model.prepared, state, engine)
     draw_numbers(model, state, rng, engine)
+    return values
 
 
 def draw_log_proportions(work: Work, rng: np.random.Generator) -> np.ndarray:
