@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Multinomial,
         Poisson,
     )
+    from franchise.htmm.estimator import HTMM
     from franchise.posterior import Posterior
     from franchise.priors import Gamma
     from franchise.recipes import sampler_table
@@ -51,6 +52,7 @@ _HOME = {
     "GaussianIndependent": "franchise.families",
     "GaussianKnownPrecision": "franchise.families",
     "Groups": "franchise.data.groups",
+    "HTMM": "franchise.htmm.estimator",
     "InputError": "franchise.errors",
     "InternalError": "franchise.errors",
     "Multinomial": "franchise.families",
@@ -73,6 +75,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "HTMM",
     "Bernoulli",
     "Categorical",
     "Corpus",

@@ -109,7 +109,7 @@ def sample(
     model = replace(make_model(data, family, alpha, gamma), finite_topics=finite_topics)
     name, schedule, view, usual_start = resolve(sampler, model)
     check_schedule(schedule, plan.total)
-    engine = _make_engine(engine, workers)
+    engine = make_engine(engine, workers)
     _check_memory(plan, chains, model.data.n_observations)
     starts = starts_of_chains(usual_start if start is None else start, chains, model.data.n_observations)
 
@@ -157,7 +157,7 @@ def resume(
         draws = check_integer("draws", draws, minimum=1)
     if time_limit is not None:
         time_limit = check_positive("time_limit", time_limit)
-    engine = _make_engine(engine, workers)
+    engine = make_engine(engine, workers)
     run, runs, data, name = _open(run_dir, draws, engine)
     _check_memory(runs[0].plan, len(runs), data.n_observations)
     if draws is not None:
@@ -206,7 +206,8 @@ def _check_data(data: Any) -> None:
         )
 
 
-def _make_engine(engine: Any, workers: int | None) -> Threads:
+def make_engine(engine: Any, workers: int | None) -> Threads:
+    """The engine that is given, or threads."""
     if engine is None:
         return Threads(workers)
     if workers is not None:

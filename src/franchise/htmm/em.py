@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -178,6 +178,18 @@ class Fit:
     log_likelihood: float
     converged: bool
 
+    def ordered(self, order: np.ndarray) -> Fit:
+        """The same with the topics in this order."""
+        parameters = self.parameters._replace(
+            log_topics=np.ascontiguousarray(self.parameters.log_topics[:, order]),
+            proportions=np.ascontiguousarray(self.parameters.proportions[:, order]),
+        )
+        expectations = self.expectations._replace(
+            topics=np.ascontiguousarray(self.expectations.topics[:, order]),
+            entered=np.ascontiguousarray(self.expectations.entered[:, order]),
+        )
+        return replace(self, parameters=parameters, expectations=expectations)
+
 
 def fit(
     prepared: Prepared,
@@ -187,7 +199,7 @@ def fit(
     engine: Any,
     *,
     starts: int = 10,
-    tolerance: float = 1e-7,
+    tolerance: float = 1e-6,
     max_steps: int = 1000,
     tell: Callable[[int, float], None] = lambda step, objective: None,
 ) -> Fit:

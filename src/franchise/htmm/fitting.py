@@ -1,0 +1,234 @@
+"""From checked settings to findings: EM, Gibbs sampling, new documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.chains.progress import make_progress
+from franchise.chains.run import ChainRun, Control, Plan, run_chains
+from franchise.chains.start import start_streams
+from franchise.data.corpus import Corpus
+from franchise.htmm import finite, infinite
+from franchise.htmm.chain import SegmentChain, room_for_draws
+from franchise.htmm.decoding import best_path, decode
+from franchise.htmm.em import Fit, Priors, find_start, fit
+from franchise.htmm.findings import Findings
+from franchise.htmm.inference import LOWEST, draw_documents, fit_documents
+from franchise.htmm.matching import NONE
+from franchise.htmm.model import FiniteModel, InfiniteModel, start_of
+from franchise.htmm.posterior import SegmentPosterior, even_rows
+from franchise.htmm.scores import completed_perplexity, fitted_perplexity
+from franchise.htmm.sentences import Prepared
+from franchise.htmm.state import Segments
+from franchise.kernels.messages import Expectations, Parameters
+from franchise.kernels.segments import Finite
+from franchise.streams import START, Streams
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DRAWS_FOR_NEW = 10
+"""So many draws of a fit are used for new documents."""
+
+_SWEEPS_FOR_NEW = (10, 20)
+"""Sweeps over new documents given each of them: burn-in, kept."""
+
+_USUAL_START = 10
+"""Topics to start with where their number is learned."""
+
+
+class EmSettings(NamedTuple):
+    """What a fit by EM is asked for."""
+
+    prepared: Prepared
+    n_topics: int
+    priors: Priors
+    starts: int
+    tolerance: float
+    max_iterations: int
+
+
+class Sampling(NamedTuple):
+    """What Gibbs sampling is asked for."""
+
+    draws: int
+    warmup: int
+    thin: int
+    chains: int
+    start: str | int
+    starts: int  # of the fits that chains start from
+    progress: bool | None
+
+
+# --- EM -----------------------------------------------------------------------------------------------------
+
+
+def fit_em(settings: EmSettings, seed: int, engine: Any) -> Fit:
+    """The best of some starts, climbed to its summit; topics from the largest to the smallest."""
+    found = fit(
+        settings.prepared,
+        settings.n_topics,
+        settings.priors,
+        np.random.Generator(np.random.Philox(seed)),
+        engine,
+        starts=settings.starts,
+        tolerance=settings.tolerance,
+        max_steps=settings.max_iterations,
+    )
+    order = np.argsort(-_words_of(settings.prepared, found.expectations), kind="stable")
+    return found.ordered(order)
+
+
+def findings_of(settings: EmSettings, found: Fit, decoding: str, engine: Any) -> Findings:
+    """What a fit has found."""
+    return _findings(settings.prepared, found.parameters, found.expectations, decoding, engine)
+
+
+def _words_of(prepared: Prepared, expectations: Expectations) -> np.ndarray:
+    """Expected words of every topic."""
+    return np.diff(prepared.data.tokens) @ expectations.topics
+
+
+def _findings(
+    prepared: Prepared, parameters: Parameters, expectations: Expectations, decoding: str, engine: Any
+) -> Findings:
+    topics = decode(prepared, parameters, decoding, engine).topics
+    return Findings(
+        topic_words=np.exp(parameters.log_topics).T,
+        proportions=parameters.proportions,
+        switch=parameters.switch,
+        sentence_topic=topics,
+        sentence_probability=expectations.topics[np.arange(len(topics)), topics],
+        switch_probability=expectations.switches,
+        words_per_topic=_words_of(prepared, expectations),
+    )
+
+
+# --- Gibbs sampling -----------------------------------------------------------------------------------------
+
+
+def sample_segments(
+    model: FiniteModel | InfiniteModel, corpus: Corpus, asked: Sampling, seed: int, engine: Any
+) -> SegmentPosterior:
+    """Run the chains."""
+    plan = Plan(draws=asked.draws, warmup=asked.warmup, thin=asked.thin, keep_labels=False)
+    n_sentences = model.prepared.n_sentences
+
+    def begin(number: int) -> ChainRun[SegmentChain]:
+        state = start_state(model, asked, start_streams(seed, number), engine)
+        chain = SegmentChain(model, state, seed, number, asked.warmup, engine)
+        return ChainRun(chain, plan, corpus, room_for_draws(n_sentences))
+
+    runs = engine.map(begin, range(asked.chains))
+    progress = make_progress(
+        asked.progress, asked.chains, plan.total, [0] * asked.chains, corpus.n_tokens, "word"
+    )
+    run_chains(runs, engine, Control(None), progress, interruptible=asked.chains > 1)
+    return SegmentPosterior.from_runs(runs, corpus)
+
+
+def start_state(
+    model: FiniteModel | InfiniteModel, asked: Sampling, streams: Streams, engine: Any
+) -> Segments:
+    """Where a chain starts."""
+    if isinstance(model, InfiniteModel):
+        topics = asked.start if isinstance(asked.start, int) else _USUAL_START
+        return infinite.start_at_random(model, topics, streams, engine)
+    if asked.start == "random":
+        return finite.start_at_random(model, streams, engine)
+    priors = Priors(
+        max(1.0, start_of(model.document_prior)),
+        max(1.01, start_of(model.word_prior)),
+        (max(1.0, model.switch_prior[0]), max(1.0, model.switch_prior[1])),
+    )
+    log_topics = find_start(model.prepared, model.n_topics, priors, asked.starts, streams.generator(), engine)
+    parameters, _ = fit_documents(model.prepared, log_topics, 0.5, priors.document, engine, max_steps=5)
+    path = best_path(model.prepared, parameters, engine)
+    return finite.start_from(model, path.topics, path.switches, engine)
+
+
+def with_intervals(table: pd.DataFrame, posterior: SegmentPosterior, level: float) -> pd.DataFrame:
+    """A table of documents and topics with the ends of the posterior's intervals."""
+    import pandas as pd
+
+    rng = Streams(posterior.seed, 0, 0, START + 2**8).generator()
+    ends = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+    low, high = np.empty(table.shape), np.empty(table.shape)
+    for begin in range(0, len(table), 64):
+        documents = np.arange(begin, min(begin + 64, len(table)))
+        low[documents], high[documents] = np.quantile(
+            posterior.proportion_draws(documents, rng), ends, axis=0
+        )
+    parts = {"mean": table.to_numpy(), "low": low, "high": high}
+    columns = pd.MultiIndex.from_product([table.columns, list(parts)], names=["topic", "of"])
+    stacked = np.stack(list(parts.values()), axis=2).reshape(len(table), -1)
+    return pd.DataFrame(stacked, index=table.index, columns=columns)
+
+
+# --- new documents ------------------------------------------------------------------------------------------
+
+
+def perplexity(findings: Findings, prepared: Prepared, prior: float, completed: bool, engine: Any) -> float:
+    """Of new documents, completed or with proportions fitted on the same words."""
+    score = completed_perplexity if completed else fitted_perplexity
+    return score(prepared, _logs(findings.topic_words.T), findings.switch, prior, engine)
+
+
+def _logs(weights: np.ndarray) -> np.ndarray:
+    """Logs, but nothing below `LOWEST`."""
+    with np.errstate(divide="ignore"):
+        return np.ascontiguousarray(np.maximum(np.log(weights), LOWEST))
+
+
+def infer_by_em(findings: Findings, prepared: Prepared, prior: float, decoding: str, engine: Any) -> Findings:
+    """Topics of new documents whose proportions are fitted."""
+    logs = _logs(findings.topic_words.T)
+    parameters, expected = fit_documents(prepared, logs, findings.switch, prior, engine)
+    return _findings(prepared, parameters, expected, decoding, engine)
+
+
+def infer_by_draws(posterior: SegmentPosterior, prepared: Prepared, seed: int, engine: Any) -> Findings:
+    """Topics of new documents, drawn given some draws of the fit; what is in topics that match none is left out."""
+    topics = posterior.reference.n_topics
+    frequencies = np.zeros((prepared.n_sentences, topics))
+    proportions = np.zeros((prepared.n_documents, topics))
+    switches = np.zeros(prepared.n_sentences)
+    chosen = even_rows(list(zip(posterior.all_draws, posterior.matches, strict=True)), _DRAWS_FOR_NEW)
+    for number, (draw, match) in enumerate(chosen):
+        given = _given(posterior, draw)
+        blocks = len(prepared.cuts) - 1
+        streams = Streams(seed, number, 0, START + 2**8 + 1)
+        words = streams.words_of_blocks(0, blocks, sum(_SWEEPS_FOR_NEW)).transpose(1, 0, 2).copy()
+        burn_in, kept = _SWEEPS_FOR_NEW
+        drawn = draw_documents(prepared, given, words, engine, burn_in=burn_in, kept=kept)
+        has = np.flatnonzero(match != NONE)
+        frequencies[:, match[has]] += drawn.topics[:, has]
+        proportions[:, match[has]] += drawn.proportions[:, has]
+        switches += drawn.switches
+    frequencies /= len(chosen)
+    best = frequencies.argmax(axis=1) if topics else np.empty(0, np.int64)
+    share = frequencies[np.arange(len(best)), best]
+    shares = proportions / proportions.sum(axis=1, keepdims=True)
+    return Findings(
+        topic_words=posterior.findings.topic_words,
+        proportions=shares,
+        switch=posterior.findings.switch,
+        sentence_topic=np.where(share > 0.0, best, NONE),
+        sentence_probability=share,
+        switch_probability=switches / len(chosen),
+        words_per_topic=np.diff(prepared.data.tokens) @ frequencies,
+    )
+
+
+def _given(posterior: SegmentPosterior, draw: Any) -> Finite:
+    """Topics, their prior weights and the switch probability of a draw; unseen topics as one with even words."""
+    weights = posterior.count_words(draw) + draw.word_prior
+    logs = np.log(weights / weights.sum(axis=1, keepdims=True))
+    prior = posterior.topic_prior(draw)
+    if prior[-1] > 0.0:
+        logs = np.vstack([logs, np.full(logs.shape[1], -np.log(logs.shape[1]))])
+    else:
+        prior = prior[:-1]
+    return Finite(np.ascontiguousarray(logs.T), prior, draw.switch_probability)

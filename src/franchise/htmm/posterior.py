@@ -1,0 +1,205 @@
+"""Draws of topics and switches, topics matched across them, and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.chains.run import ChainRun
+from franchise.chains.trace import BEST, names_of, stack
+from franchise.data.corpus import Corpus
+from franchise.htmm.chain import SegmentChain, SegmentDraw
+from franchise.htmm.findings import Findings
+from franchise.htmm.matching import NONE, match_topics, mode_of
+from franchise.htmm.model import FiniteModel, InfiniteModel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False)
+class SegmentPosterior:
+    """Draws from the posterior of a hidden topic Markov model.
+
+    Attributes
+    ----------
+    trace : dict of arrays (chains, draws)
+        ``switch_probability`` (epsilon), ``n_switches``, ``n_topics`` (that have sentences), ``log_joint``,
+        ``log_likelihood_per_observation`` (log p(words | topics) per word), the concentrations, ``seconds``.
+    warmup_trace : dict of arrays (chains, warm-up sweeps)
+        The same for every sweep of the warm-up.
+    draws : list (chains) of lists of SegmentDraw
+        Draws in full: all that are kept, or evenly spaced ones if these would not fit in memory.
+    corpus, model, seed
+        What was sampled.
+    """
+
+    trace: dict[str, np.ndarray]
+    warmup_trace: dict[str, np.ndarray]
+    draws: list[list[SegmentDraw]]
+    corpus: Corpus
+    model: FiniteModel | InfiniteModel
+    seed: int
+
+    @classmethod
+    def from_runs(cls, runs: list[ChainRun[SegmentChain]], corpus: Corpus) -> SegmentPosterior:
+        """Gather what the chains have kept."""
+        draws = min(len(run.trace) for run in runs)
+        warmup = min(len(run.warmup_trace) for run in runs)
+        names = names_of([run.trace for run in runs])
+        return cls(
+            trace=stack([run.trace for run in runs], draws, names),
+            warmup_trace=stack([run.warmup_trace for run in runs], warmup, names),
+            draws=[run.snapshots.kept for run in runs],
+            corpus=corpus,
+            model=runs[0].chain.model,
+            seed=runs[0].chain.seed,
+        )
+
+    @cached_property
+    def all_draws(self) -> list[SegmentDraw]:
+        """The draws in full of all chains, one chain after the other."""
+        return [draw for chain in self.draws for draw in chain]
+
+    @cached_property
+    def reference(self) -> SegmentDraw:
+        """The draw that the topics of all others are matched with: that of the highest log joint probability."""
+        scored = [
+            (self.trace["log_joint"][chain, draw.draw], draw)
+            for chain, draws in enumerate(self.draws)
+            for draw in draws
+            if draw.draw < self.trace["log_joint"].shape[1]
+        ]
+        return max(scored, key=lambda pair: pair[0])[1]
+
+    @cached_property
+    def matches(self) -> list[np.ndarray]:
+        """For every draw and each of its topics, the topic of the reference that it matches, or -1.
+
+        The topics of the reference are numbered from the largest, by its words.
+        """
+        lengths, reference = np.diff(self.model.prepared.data.tokens), self.reference
+        sizes = np.bincount(reference.topics, weights=lengths, minlength=reference.n_topics)
+        numbers = np.empty(reference.n_topics, np.int64)
+        numbers[np.argsort(-sizes, kind="stable")] = np.arange(reference.n_topics)
+        by_size = numbers[reference.topics]
+        return [
+            match_topics(by_size, draw.topics, lengths, reference.n_topics, draw.n_topics)
+            for draw in self.all_draws
+        ]
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """Topics of all sentences in all draws, numbered as in the reference, int32 (draws, S); -1 for none."""
+        pairs = zip(self.all_draws, self.matches, strict=True)
+        return np.array([match[draw.topics] for draw, match in pairs], np.int32)
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Posterior means of topics and proportions, and the mode of every sentence's topic."""
+        prepared, topics = self.model.prepared, self.reference.n_topics
+        words = np.zeros((topics, prepared.vocabulary_size))
+        proportions = np.zeros((prepared.n_documents, topics))
+        sizes = np.zeros(topics)
+        seen = np.zeros(topics)
+        for draw, match in zip(self.all_draws, self.matches, strict=True):
+            has = match != NONE
+            counts = self.count_words(draw)
+            weights = counts[has] + draw.word_prior
+            np.add.at(words, match[has], weights / weights.sum(axis=1, keepdims=True))
+            np.add.at(sizes, match[has], counts[has].sum(axis=1))
+            np.add.at(seen, match[has], 1.0)
+            mean = self.proportion_weights(draw)
+            mean /= mean.sum(axis=1, keepdims=True)
+            proportions[:, match[has]] += mean[:, :-1][:, has]
+        best, share = mode_of(self.labels, topics)
+        switches = np.mean([draw.switches for draw in self.all_draws], axis=0)
+        return Findings(
+            topic_words=words / seen[:, None],
+            proportions=proportions / len(self.all_draws),
+            switch=float(self.trace["switch_probability"].mean()),
+            sentence_topic=best,
+            sentence_probability=share,
+            switch_probability=switches,
+            words_per_topic=sizes / len(self.all_draws),
+        )
+
+    def count_words(self, draw: SegmentDraw) -> np.ndarray:
+        """n_kw of a draw, float64 (K, V)."""
+        prepared = self.model.prepared
+        topic_of_word = np.repeat(draw.topics.astype(np.int64), np.diff(prepared.data.tokens))
+        flat = topic_of_word * prepared.vocabulary_size + prepared.data.words
+        counts = np.bincount(flat, minlength=draw.n_topics * prepared.vocabulary_size)
+        return counts.reshape(draw.n_topics, -1).astype(np.float64)
+
+    def topic_prior(self, draw: SegmentDraw) -> np.ndarray:
+        """The Dirichlet weights of proportions before a document is seen, (K + 1,); the last: unseen topics."""
+        if isinstance(self.model, FiniteModel):
+            return np.append(np.full(draw.n_topics, draw.concentration), 0.0)
+        tables = np.append(draw.tables_per_topic, draw.top_concentration)
+        return draw.concentration * tables / tables.sum()
+
+    def proportion_weights(self, draw: SegmentDraw) -> np.ndarray:
+        """The Dirichlet weights of every document's proportions given a draw, float64 (D, K + 1)."""
+        prepared, drew = self.model.prepared, draw.switches
+        flat = prepared.document_of_sentence[drew] * (draw.n_topics + 1) + draw.topics[drew]
+        counts = np.bincount(flat, minlength=prepared.n_documents * (draw.n_topics + 1))
+        return counts.reshape(prepared.n_documents, -1) + self.topic_prior(draw)
+
+    def proportion_draws(self, documents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draws of the proportions of some documents, topics as in the reference, float64 (draws, documents, K).
+
+        Given topics and switches, theta_d has a Dirichlet law; one draw from it for each draw of the chains.
+        """
+        drawn = np.zeros((len(self.all_draws), len(documents), self.reference.n_topics))
+        for place, (draw, match) in enumerate(zip(self.all_draws, self.matches, strict=True)):
+            gammas = rng.standard_gamma(self.proportion_weights(draw)[documents])
+            has = match != NONE
+            drawn[place][:, match[has]] = (gammas / gammas.sum(axis=1, keepdims=True))[:, :-1][:, has]
+        return drawn
+
+    def word_draws(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draws of the probabilities of some words in all topics, float64 (draws, K, words); NaN where unmatched.
+
+        Given the topics of sentences, phi_k has a Dirichlet law; so have its shares for some words and the rest.
+        """
+        drawn = np.full((len(self.all_draws), self.reference.n_topics, len(words)), np.nan)
+        for place, (draw, match) in enumerate(zip(self.all_draws, self.matches, strict=True)):
+            weights = self.count_words(draw) + draw.word_prior
+            rest = weights.sum(axis=1) - weights[:, words].sum(axis=1)
+            gammas = rng.standard_gamma(np.column_stack([weights[:, words], rest]))
+            has = match != NONE
+            drawn[place][match[has]] = (gammas / gammas.sum(axis=1, keepdims=True))[has, :-1]
+        return drawn
+
+    def summary(self) -> pd.DataFrame:
+        """Mean, spread, R-hat and effective sample size of what is traced (statistics by ArviZ)."""
+        from franchise.diagnostics.convergence import summarise
+
+        left_out = {"seconds", BEST}
+        return summarise({name: values for name, values in self.trace.items() if name not in left_out})
+
+    def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
+        """The middle of the draws of something traced that has this probability."""
+        low, high = np.quantile(self.trace[name], [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+        return float(low), float(high)
+
+    def __repr__(self) -> str:
+        """Say what was found."""
+        topics = self.trace["n_topics"]
+        low, high = self.interval("switch_probability")
+        return (
+            f"SegmentPosterior({len(self.draws)} chains x {topics.shape[1]} draws of {self.corpus!r})\n"
+            f"  topics: {topics.min():.0f} to {topics.max():.0f}\n"
+            f"  switch probability: {self.trace['switch_probability'].mean():.3f} ({low:.3f} to {high:.3f})"
+        )
+
+
+def even_rows(values: list[Any], most: int) -> list[Any]:
+    """Up to so many of some things, evenly spaced."""
+    if len(values) <= most:
+        return values
+    return [values[place] for place in np.linspace(0, len(values) - 1, most).round().astype(int)]
