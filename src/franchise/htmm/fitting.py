@@ -100,8 +100,10 @@ def _findings(
         proportions=parameters.proportions,
         switch=parameters.switch,
         sentence_topic=topics,
-        sentence_probability=expectations.topics[np.arange(len(topics)), topics],
-        switch_probability=expectations.switches,
+        sentence_probability=np.minimum(
+            expectations.topics[np.arange(len(topics)), topics], 1.0
+        ),  # but for rounding
+        switch_probability=np.minimum(expectations.switches, 1.0),
         words_per_topic=_words_of(prepared, expectations),
     )
 

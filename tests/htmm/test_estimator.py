@@ -1,0 +1,324 @@
+"""`fr.HTMM`: from texts to tables; bad input; the same bits for any number of workers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import franchise as fr
+from franchise.htmm.matching import NONE, match_topics, mode_of
+from tests.htmm.cases import matched_share, simulate
+
+SEA = [
+    "The ship sailed the sea.",
+    "Sailors fear a storm at sea.",
+    "The captain left the ship.",
+    "Waves hit the ship.",
+]
+LAND = ["Farmers plough the field.", "The field gave wheat.", "Wheat feeds cows.", "A cow eats in the field."]
+TEXTS = [
+    " ".join(SEA + LAND),
+    " ".join(LAND + SEA),
+    " ".join(SEA),
+    " ".join(LAND + LAND),
+    " ".join(SEA[:2] + LAND),
+] * 4
+QUICK = {"draws": 20, "warmup": 20, "chains": 2}
+
+
+def corpus_of(flat):
+    """A corpus with the words of flat arrays."""
+    data = flat.data
+    ends = zip(data.documents[:-1], data.documents[1:], strict=True)
+    nested = [
+        [data.words[data.tokens[place] : data.tokens[place + 1]].tolist() for place in range(begin, end)]
+        for begin, end in ends
+    ]
+    return fr.Corpus.from_sentences(nested, [str(word) for word in range(flat.vocabulary_size)])
+
+
+@pytest.fixture(scope="module")
+def planted():
+    flat, truth = simulate(np.random.default_rng(5), documents=80, sentences=15, topics=4, epsilon=0.3)
+    return corpus_of(flat), truth
+
+
+@pytest.fixture(scope="module")
+def gibbs(planted):
+    return fr.HTMM(4, word_prior=0.1, document_prior=0.8, **QUICK, progress=False).fit(planted[0])
+
+
+@pytest.fixture(scope="module")
+def em(planted):
+    return fr.HTMM(4, inference="em").fit(planted[0])
+
+
+@pytest.fixture(scope="module")
+def learned(planted):
+    return fr.HTMM(None, word_prior=0.1, draws=30, warmup=40, progress=False).fit(planted[0])
+
+
+@pytest.fixture(params=["gibbs", "em", "learned"])
+def fitted(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_planted_topics_are_found(fitted, planted):
+    table = fitted.sentence_topics()
+    assert fitted.n_topics_ == pytest.approx(4, abs=1)
+    assert matched_share(table["topic"].to_numpy(), planted[1].topics) > 0.97
+    assert fitted.switch_probability_ == pytest.approx(0.3, abs=0.08)
+
+
+def test_the_number_of_topics_is_learned(learned):
+    topics = learned.posterior_.trace["n_topics"]
+    assert np.median(topics) == pytest.approx(4, abs=1)
+    assert {"alpha", "gamma", "n_tables", "split_tries"} <= set(learned.posterior_.trace)
+
+
+def test_from_one_topic_and_from_many_the_same_number_is_found(planted):
+    found = [
+        np.median(
+            fr.HTMM(None, word_prior=0.1, start=start, draws=20, warmup=60, chains=1)
+            .fit(planted[0])
+            .posterior_.trace["n_topics"]
+        )
+        for start in (1, 25)
+    ]
+    assert found[0] == pytest.approx(found[1], abs=1)
+
+
+def test_tables(fitted, planted):
+    corpus, _ = planted
+    topics = fitted.topics(words=3)
+    assert len(topics) == fitted.n_topics_
+    assert topics["share"].sum() == pytest.approx(1.0)
+    assert (topics["words"].str.split().map(len) == 3).all()
+    shares = fitted.document_topics()
+    assert shares.shape == (corpus.n_documents, fitted.n_topics_)
+    assert (shares.sum(axis=1) <= 1.0 + 1e-9).all()
+    assert shares.sum(axis=1).mean() > 0.95
+    sentences = fitted.sentence_topics()
+    assert len(sentences) == corpus.n_sentences
+    assert sentences["probability"].between(0.0, 1.0).all()
+    firsts = sentences.groupby("document", sort=False).head(1)
+    assert np.allclose(firsts["switch"], 1.0)
+    assert fitted.topic_words_.shape == (fitted.n_topics_, corpus.vocabulary_size)
+    assert np.allclose(fitted.topic_words_.sum(axis=1), 1.0)
+
+
+def test_probabilities_say_how_often_sentences_are_right(gibbs, planted):
+    table = gibbs.sentence_topics()
+    match = match_topics(planted[1].topics, table["topic"].to_numpy(), np.ones(len(table)), 4, 4)
+    right = match[table["topic"]] == planted[1].topics
+    assert right.mean() == pytest.approx(table["probability"].mean(), abs=0.03)
+
+
+def test_intervals_cover_the_truth(gibbs, planted):
+    truth = planted[1]
+    table = gibbs.document_topics(level=0.9)
+    match = match_topics(
+        truth.topics, gibbs.sentence_topics()["topic"].to_numpy(), np.ones(len(truth.topics)), 4, 4
+    )
+    covered = []
+    for topic in range(4):
+        low, high = table[topic]["low"], table[topic]["high"]
+        assert (low <= table[topic]["mean"]).all()
+        covered.append((low <= truth.thetas[:, match[topic]]) & (truth.thetas[:, match[topic]] <= high))
+    assert np.mean(covered) == pytest.approx(0.9, abs=0.08)
+    low, high = gibbs.posterior_.interval("switch_probability", 0.999)
+    assert low < 0.3 < high
+
+
+def test_summary_has_the_usual_columns(gibbs):
+    summary = gibbs.summary()
+    assert {"mean", "r_hat", "ess_bulk"} <= set(summary.columns)
+    assert "switch_probability" in summary.index
+
+
+@pytest.mark.parametrize("options", [{"inference": "em"}, {}, {"n_topics": None, "word_prior": 0.1}], ids=str)
+def test_the_same_bits_for_any_number_of_workers(planted, options):
+    settings = {"n_topics": 4, "draws": 5, "warmup": 3, "max_iterations": 20, **options}
+    one, two, three = (fr.HTMM(**settings, workers=workers).fit(planted[0]) for workers in (1, 2, 3))
+    for other in (two, three):
+        assert np.array_equal(one.topic_words_, other.topic_words_)
+        assert one.sentence_topics().equals(other.sentence_topics())
+    new = [[[1, 2, 3], [5]], [[7]]]
+    assert np.array_equal(one.transform(corpus_like(planted, new)), two.transform(corpus_like(planted, new)))
+
+
+def corpus_like(planted, documents):
+    return fr.Corpus.from_sentences(documents, planted[0].vocabulary)
+
+
+def test_another_seed_gives_other_draws(planted):
+    one, other = (fr.HTMM(4, **QUICK, seed=seed).fit(planted[0]) for seed in (0, 1))
+    assert not np.array_equal(one.posterior_.trace["log_joint"], other.posterior_.trace["log_joint"])
+
+
+def test_texts_are_cut_into_sentences():
+    model = fr.HTMM(2, inference="em", starts=20).fit(TEXTS)
+    table = model.sentence_topics()
+    assert table["text"].iloc[0] == SEA[0]
+    is_sea = table["text"].isin(SEA)
+    assert matched_share(table["topic"].to_numpy(), is_sea.to_numpy().astype(int)) > 0.95
+    new = model.segment("Sailors left the ship. The sea gave waves. The cow eats wheat.")
+    assert new["topic"].iloc[0] == new["topic"].iloc[1] != new["topic"].iloc[2]
+    assert new["text"].iloc[2] == "The cow eats wheat."
+
+
+@pytest.mark.parametrize("options", [{"inference": "em"}, {**QUICK, "word_prior": 0.1}], ids=["em", "gibbs"])
+def test_new_text_is_segmented_and_transformed(options):
+    model = fr.HTMM(2, **options).fit(TEXTS)
+    table = model.segment("The ship sailed the sea. Unheard things occurred. Farmers plough the field.")
+    assert len(table) == 3
+    assert table["tokens"].iloc[1] == 0
+    assert table["probability"].between(0.0, 1.0).all()
+    shares = model.transform([" ".join(SEA), " ".join(LAND), ""])
+    assert shares.shape == (3, 2)
+    assert np.allclose(shares.sum(axis=1), 1.0)
+    assert shares[0].argmax() != shares[1].argmax()
+    assert list(model.get_feature_names_out()) == ["topic0", "topic1"]
+
+
+def test_perplexity_of_new_documents_is_below_that_of_no_topics(em, planted):
+    flat, _ = simulate(np.random.default_rng(6), documents=30, sentences=15, topics=4, epsilon=0.3)
+    other = em.perplexity(corpus_of(flat))  # of other topics
+    assert em.perplexity(planted[0].subset(range(40))) < 0.7 * other
+    fitted = em.perplexity(planted[0].subset(range(40)), completed=False)
+    assert fitted < em.perplexity(planted[0].subset(range(40)))
+
+
+def test_one_topic():
+    for options in ({"inference": "em"}, QUICK):
+        model = fr.HTMM(1, **options).fit(TEXTS)
+        assert (model.sentence_topics()["topic"] == 0).all()
+
+
+def test_a_document_with_one_sentence_and_empty_ones():
+    documents = [[["cat"]], [], [["dog", "cat"], [], ["dog"]], [[]]]
+    for options in ({"inference": "em"}, QUICK, {**QUICK, "n_topics": None}):
+        model = fr.HTMM(**{"n_topics": 2, **options}).fit(documents)
+        assert len(model.sentence_topics()) == 5
+        assert np.isfinite(model.document_topics().to_numpy()).all()
+
+
+def test_learned_priors_are_traced(planted):
+    model = fr.HTMM(4, document_prior=fr.Gamma(1, 1), word_prior=fr.Gamma(1, 1), **QUICK).fit(planted[0])
+    trace = model.posterior_.trace
+    assert trace["document_prior"].std() > 0.0
+    assert trace["word_prior"].mean() == pytest.approx(0.1, abs=0.05)
+
+
+def test_scikit_learn_can_clone_it():
+    from sklearn.base import clone
+
+    model = fr.HTMM(3, word_prior=0.2)
+    assert clone(model).get_params() == model.get_params()
+
+
+# --- bad input ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_topics": 0}, "n_topics must be a whole number, 1 or more; got 0"),
+        ({"n_topics": 2.5}, "n_topics"),
+        ({"inference": "vb"}, "inference must be one of 'gibbs', 'em'; got 'vb'"),
+        ({"inference": "em", "document_prior": 0.5}, "document_prior must be at least 1 for EM"),
+        ({"inference": "em", "word_prior": 0.99}, "word_prior must be at least 1 for EM"),
+        ({"inference": "em", "switch_prior": (0.5, 1.0)}, "switch_prior.0. must be at least 1 for EM"),
+        ({"inference": "em", "word_prior": fr.Gamma(1, 1)}, "must be a number for EM"),
+        ({"inference": "em", "n_topics": None}, "n_topics=None learns"),
+        ({"document_prior": -1.0}, "document_prior must be a positive"),
+        ({"word_prior": "small"}, "word_prior must be a positive number"),
+        ({"switch_prior": 1.0}, "switch_prior must be two numbers"),
+        ({"switch_prior": (0.0, 1.0)}, "switch_prior.0. must be a positive"),
+        ({"chains": 0}, "chains"),
+        ({"draws": 0}, "draws"),
+        ({"start": "somewhere"}, "start must be one of"),
+        ({"decoding": "best"}, "decoding must be one of"),
+        ({"inference": "em", "tolerance": 0.0}, "tolerance"),
+        ({"inference": "em", "starts": 0}, "starts"),
+        ({"seed": -1}, "seed"),
+        ({"sentences": "german"}, "sentences must be one of"),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(fr.InputError, match=message):
+        fr.HTMM(**{"n_topics": 2, **settings}).fit(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (fr.Corpus.from_tokens([["cat", "dog"]]), "needs sentences"),
+        ("a text", "X must be a Corpus with sentences, a list of texts"),
+        (5, "X must be a Corpus"),
+        ([], "no documents|at least one"),
+        ([""], "vocabulary"),
+        ([[], []], "no tokens"),
+    ],
+)
+def test_bad_data(data, message):
+    with pytest.raises(fr.InputError, match=message):
+        fr.HTMM(2).fit(data)
+
+
+def test_not_fitted_and_what_needs_draws():
+    with pytest.raises(fr.InputError, match="call fit first"):
+        fr.HTMM(2).topics()
+    model = fr.HTMM(2, inference="em").fit(TEXTS)
+    with pytest.raises(fr.InputError, match="need draws"):
+        model.document_topics(level=0.95)
+    with pytest.raises(fr.InputError, match="level"):
+        fr.HTMM(2, **QUICK).fit(TEXTS).document_topics(level=1.5)
+
+
+def test_new_words_only():
+    model = fr.HTMM(2, inference="em").fit(TEXTS)
+    with pytest.raises(fr.InputError, match="no tokens"):
+        model.segment("Quarks spin. Gluons bind.")
+    with pytest.raises(fr.InputError, match="vocabulary of the one the model was fitted to"):
+        model.transform(fr.Corpus.from_sentences([[["cat"]]]))
+
+
+# --- matching -----------------------------------------------------------------------------------------------
+
+
+def test_topics_that_change_their_names_are_matched():
+    reference = np.array([0, 0, 1, 1, 2, 2])
+    labels = np.array([2, 2, 0, 0, 1, 0])
+    match = match_topics(reference, labels, np.ones(6), 3, 3)
+    assert match.tolist() == [1, 2, 0]
+    more = match_topics(reference, np.array([3, 3, 0, 0, 1, 2]), np.array([1, 1, 1, 1, 5, 1]), 3, 4)
+    assert more.tolist() == [1, 2, NONE, 0]
+
+
+def test_modes_of_matched_labels():
+    best, share = mode_of(np.array([[0, 1, NONE], [0, 2, NONE], [1, 2, NONE]]), 3)
+    assert best.tolist() == [0, 2, NONE]
+    assert share.tolist() == pytest.approx([2 / 3, 2 / 3, 0.0])
+
+
+def test_draws_whose_topics_have_changed_names_say_the_same(gibbs):
+    """Every other draw with its topics exchanged: all that is found stays as it is."""
+    from dataclasses import replace
+
+    posterior = gibbs.posterior_
+    order = np.array([2, 0, 3, 1])
+    exchanged = [
+        [
+            replace(draw, topics=order[draw.topics].astype(draw.topics.dtype)) if draw.draw % 2 else draw
+            for draw in chain
+        ]
+        for chain in posterior.draws
+    ]
+    other = replace(posterior, draws=exchanged)
+    if posterior.reference.draw % 2:
+        order_of = np.argsort(order)
+        assert np.array_equal(order_of[other.reference.topics], posterior.reference.topics)
+    assert np.array_equal(other.findings.sentence_topic, posterior.findings.sentence_topic)
+    assert np.allclose(other.findings.topic_words, posterior.findings.topic_words)
+    assert np.allclose(other.findings.proportions, posterior.findings.proportions)
