@@ -73,7 +73,7 @@ def test_planted_topics_are_found(fitted, planted):
 def test_the_number_of_topics_is_learned(learned):
     topics = learned.posterior_.trace["n_topics"]
     assert np.median(topics) == pytest.approx(4, abs=1)
-    assert {"alpha", "gamma", "n_tables", "split_tries"} <= set(learned.posterior_.trace)
+    assert {"alpha", "gamma", "n_tables", "launch_splits"} <= set(learned.posterior_.trace)
 
 
 def test_from_one_topic_and_from_many_the_same_number_is_found(planted):
