@@ -30,6 +30,9 @@ from franchise.kernels.turns import take_turn
 PLAIN = 1e-200
 """Documents whose topics can all be entered with at least this probability are computed in plain numbers."""
 
+LOST = 50.0
+"""A number whose log is smaller by so much is lost in a sum: it is below 2e-22 of the larger one."""
+
 
 class SentenceData(NamedTuple):
     """Words in sentences in documents, as flat arrays."""
@@ -189,7 +192,7 @@ def expect_scaled(data, parameters, document, room, expectations):
 def log_sum(first, second):
     """log(exp(first) + exp(second)); -inf if both are."""
     larger, smaller = max(first, second), min(first, second)
-    if smaller == -math.inf:
+    if not smaller > larger - LOST:
         return larger
     return larger + math.log1p(math.exp(smaller - larger))
 
@@ -202,7 +205,8 @@ def log_sum_of(values):
         return largest
     total = 0.0
     for value in values:
-        total += math.exp(value - largest)
+        if value > largest - LOST:
+            total += math.exp(value - largest)
     return largest + math.log(total)
 
 
