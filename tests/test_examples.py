@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import sys
@@ -123,3 +124,15 @@ def test_two_gaussians_tell_the_right_conditional_from_the_printed_one():
     as_printed, right = ([float(one), float(other)] for one, other in variances)
     assert as_printed == pytest.approx([8.6, 8.6], abs=0.05)
     assert right == pytest.approx([6.6, 6.6], abs=0.05)
+
+
+def test_parts_of_a_speech_are_found():
+    output = run("segments.py")
+    rows = re.findall(r"^ *(\d+) - +(\d+)   ([\d.]+)   (.+)$", output, re.MULTILINE)
+    assert len(rows) == 8
+    assert all(int(begin) < int(end) for begin, end, _, _ in rows)
+    assert all(int(one[1]) < int(other[0]) for one, other in itertools.pairwise(rows))
+    assert min(float(sure) for _, _, sure, _ in rows) > 0.5
+    words = " ".join(words for *_, words in rows)
+    assert "forest" in words
+    assert "corporations" in words
