@@ -1,0 +1,111 @@
+"""How well found boundaries between segments of a text agree with true ones: P_k and WindowDiff.
+
+Both slide a window of k gaps along the n sentences of a text and compare what is in it.  With b(i, i + k) the
+number of boundaries between sentence i and sentence i + k,
+
+    P_k        = 1 / (n - k)  sum_{i=1}^{n-k}  [ (b_ref(i, i + k) = 0)  differs from  (b_found(i, i + k) = 0) ]
+    WindowDiff = 1 / (n - k)  sum_{i=1}^{n-k}  [ b_ref(i, i + k)  differs from  b_found(i, i + k) ]
+
+P_k (Beeferman, Berger & Lafferty, 1999, "Statistical models for text segmentation", Machine Learning 34) is the
+probability that two sentences k apart are wrongly said to be, or not to be, in the same segment.  It misses a
+boundary too many where the window has one already.  WindowDiff (Pevzner & Hearst, 2002, "A critique and
+improvement of an evaluation metric for text segmentation", Computational Linguistics 28) compares the numbers of
+boundaries instead; a window that P_k counts as wrong is wrong for it, too, so it is never below P_k.  Near misses
+cost less than far ones, in both.
+
+Both are errors: 0 is perfect.  Neither says what is good, as that depends on the lengths of the segments: compare
+with boundaries placed evenly, at random, everywhere and nowhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.validation import check_integer, describe
+
+
+def window_diff(reference: Any, found: Any, window: int | None = None) -> float:
+    """WindowDiff: the share of windows in which the numbers of boundaries differ; 0 is perfect, 1 the worst.
+
+    WindowDiff = 1 / (n - k) sum_{i=1}^{n-k} [b_ref(i, i + k) differs from b_found(i, i + k)], with b(i, i + k) the
+    number of boundaries between sentences i and i + k (Pevzner & Hearst, 2002).
+
+    Parameters
+    ----------
+    reference, found : bools (n,)
+        The true boundaries and those found in one document: for each of its n sentences whether it begins a new
+        segment.  What is said of the first sentence is ignored.
+    window : int, optional
+        k, from 1 to n - 1.  Half the mean length of the segments of the reference if not given, rounded (halves
+        up).
+
+    Examples
+    --------
+    >>> from franchise.diagnostics import p_k, window_diff
+    >>> reference = [True, False, False, True, False, False]
+    >>> window_diff(reference, [True, False, False, True, True, False], window=2)
+    0.5
+    >>> p_k(reference, [True, False, False, True, True, False], window=2)
+    0.25
+    """
+    true, ours = _boundaries_in_windows(reference, found, window)
+    return float(np.mean(true != ours))
+
+
+def p_k(reference: Any, found: Any, window: int | None = None) -> float:
+    """P_k: the share of windows whose ends are wrongly said to be in the same segment, or wrongly not to be.
+
+    P_k = 1 / (n - k) sum_{i=1}^{n-k} [(b_ref(i, i + k) = 0) differs from (b_found(i, i + k) = 0)], with b(i, i + k)
+    the number of boundaries between sentences i and i + k (Beeferman, Berger & Lafferty, 1999).
+
+    Parameters
+    ----------
+    reference, found, window
+        As for `window_diff`.
+    """
+    true, ours = _boundaries_in_windows(reference, found, window)
+    return float(np.mean((true == 0) != (ours == 0)))
+
+
+def _boundaries_in_windows(reference: Any, found: Any, window: Any) -> tuple[np.ndarray, np.ndarray]:
+    """b(i, i + k) of both, for all i; ints (n - k,)."""
+    true, ours = _check_boundaries("reference", reference), _check_boundaries("found", found)
+    if len(true) != len(ours):
+        raise InputError(
+            f"reference and found must be of the same sentences; got {len(true)} and {len(ours)} of them."
+        )
+    if len(true) < 2:
+        raise InputError(f"reference must have 2 sentences or more, to have a gap; got {len(true)}.")
+    segments_before = [np.concatenate([[0], np.cumsum(flags[1:])]) for flags in (true, ours)]
+    if window is None:
+        size = _half_a_segment(len(true), int(segments_before[0][-1]) + 1)
+    else:
+        size = check_integer("window", window, minimum=1, maximum=len(true) - 1)
+    first, second = (before[size:] - before[:-size] for before in segments_before)
+    return first, second
+
+
+def _half_a_segment(sentences: int, segments: int) -> int:
+    """Half the mean length of segments, rounded to the nearest whole number, halves up; 1 or more."""
+    return (sentences + segments) // (2 * segments)
+
+
+def _check_boundaries(name: str, values: Any) -> np.ndarray:
+    """One bool a sentence; zeros and ones will do."""
+    try:
+        flags = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        flags = np.empty((0, 0))
+    if flags.ndim != 1:
+        raise InputError(f"{name} must have one bool a sentence, in one dimension; got {describe(values)}.")
+    if flags.dtype == bool:
+        return flags
+    if len(flags) == 0 or (flags.dtype.kind in "iu" and np.isin(flags, (0, 1)).all()):
+        return flags.astype(bool)
+    raise InputError(
+        f"{name} must have one bool a sentence, True where it begins a new segment; got {describe(values)}. "
+        "Probabilities need a threshold first, and positions of boundaries must be made into flags."
+    )
