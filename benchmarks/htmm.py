@@ -1,0 +1,231 @@
+"""The hidden topic Markov model: what it finds.
+
+    python benchmarks/htmm.py [--part segments] [--documents 200] [--seeds 3]
+
+  segments  boundaries in text with known segments, by WindowDiff and P_k, beside latent Dirichlet allocation
+            (scikit-learn), which knows no order of sentences, and placement without looking
+
+Segments: documents are joined from ten sections of 5 to 15 consecutive sentences each, from State of the Union
+addresses of ten different presidents (`joined.py`).  All is unsupervised: every model is fitted to the joined
+documents, which do not say where they were joined, and then asked for the boundaries.  Unless said otherwise a
+method places as many in each document as there are, nine: where the posterior probability of a switch is highest,
+or where the mean topics of the sentences before and after differ most (by cosine).  Each seed joins other documents
+and starts other fits.  Nothing in the settings of the hidden topic Markov model was fitted to the boundaries: Gibbs
+sampling learns the priors of words and documents; 1.5 for the words of EM has its mode where 0.5 has its mean.  Latent
+Dirichlet allocation is shown with scikit-learn's priors and with those that did best by the true boundaries, among
+some that were tried.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from joined import SECTIONS, Joined, join_sections
+from scipy.sparse import csr_array
+
+import franchise as fr
+from franchise.diagnostics import p_k, window_diff
+
+TOPICS = 30
+WINDOWS = (1, 3, 5)  # sentences before and after a gap
+LDA_PRIORS = {"its priors": (None, None), "best priors": (0.5, 0.1)}
+GIBBS = f"HTMM, Gibbs, {TOPICS} topics"
+
+Found = tuple[str, np.ndarray]  # a method, and its boundaries: bool (sentences,)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """WindowDiff and P_k of one method in each document, and how many boundaries it placed."""
+
+    window_diff: np.ndarray
+    p_k: np.ndarray
+    boundaries: np.ndarray
+
+    @classmethod
+    def of(cls, joined: Joined, found: np.ndarray) -> Errors:
+        """Score all documents."""
+        pairs = list(zip(joined.by_document(joined.begins), joined.by_document(found), strict=True))
+        return cls(
+            np.array([window_diff(true, ours) for true, ours in pairs]),
+            np.array([p_k(true, ours) for true, ours in pairs]),
+            np.array([np.count_nonzero(ours[1:]) for _, ours in pairs]),
+        )
+
+
+def find_segments(documents: int, seeds: int) -> None:
+    """Score all methods on documents of several seeds."""
+    paragraphs = fr.datasets.load("sotu", unit="paragraph", sentences="english")
+    errors: dict[str, list[Errors]] = {}
+    seconds: dict[str, float] = {}
+    for seed in range(seeds):
+        joined = join_sections(paragraphs, documents, seed)
+        print(f"seed {seed}: {joined.corpus}", flush=True)
+        for method in (place_blindly, ask_words, ask_lda, ask_htmm):
+            begun = time.perf_counter()
+            for name, found in method(joined, seed):
+                errors.setdefault(name, []).append(Errors.of(joined, found))
+                seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - begun
+                begun = time.perf_counter()
+    show_errors(errors, seconds)
+    compare(errors)
+
+
+def show_errors(errors: dict[str, list[Errors]], seconds: dict[str, float]) -> None:
+    """One line a method: means and standard errors over all documents, and the mean of each seed."""
+    print("\nmean error and its standard error over documents (of each seed); 0 is perfect:")
+    print(f"  {'':46}{'WindowDiff':30}{'P_k':30}boundaries  seconds a seed")
+    for name, runs in errors.items():
+        placed = np.mean([run.boundaries.mean() for run in runs])
+        columns = (in_words([run.window_diff for run in runs]), in_words([run.p_k for run in runs]))
+        print(f"  {name:46}{columns[0]:30}{columns[1]:30}{placed:10.1f}{seconds[name] / len(runs):10.1f}")
+
+
+def in_words(runs: list[np.ndarray]) -> str:
+    """A mean with its standard error, and the means by seed."""
+    every = np.concatenate(runs)
+    by_seed = " ".join(f"{run.mean():.3f}" for run in runs)
+    return f"{every.mean():.3f} ± {standard_error(every):.3f} ({by_seed})"
+
+
+def standard_error(values: np.ndarray) -> float:
+    """Of a mean, over documents."""
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def compare(errors: dict[str, list[Errors]]) -> None:
+    """What HTMM has less than others in the same documents, the LDA being that with the least error of all."""
+    print("\nHTMM less another, in the same documents (needed: below zero):")
+    for measure in ("window_diff", "p_k"):
+        means = {
+            name: np.concatenate([getattr(run, measure) for run in runs]) for name, runs in errors.items()
+        }
+        best = min((name for name in means if name.startswith("LDA")), key=lambda name: means[name].mean())
+        ours = [name for name in means if name.startswith("HTMM") and "above" not in name]
+        for name in ours:
+            against = (f"{other} {difference(means[name], means[other])}" for other in (best, "even"))
+            print(f"  {measure:12}{name:46}{', '.join(against)}")
+
+
+def difference(ours: np.ndarray, theirs: np.ndarray) -> str:
+    """A mean of differences, with its standard error."""
+    return f"{(ours - theirs).mean():+.3f} ± {standard_error(ours - theirs):.3f}"
+
+
+# --- ways to place boundaries -------------------------------------------------------------------------------
+
+
+def place_blindly(joined: Joined, seed: int) -> Iterator[Found]:
+    """Boundaries of sections of equal lengths, and random ones."""
+    sizes = [len(flags) for flags in joined.by_document(joined.begins)]
+    places = [np.rint(np.arange(SECTIONS) * size / SECTIONS) for size in sizes]
+    yield "even", np.concatenate([np.isin(np.arange(n), at) for n, at in zip(sizes, places, strict=True)])
+    yield "random", highest(joined, np.random.default_rng([seed, 1]).random(len(joined.begins)), seed)
+
+
+def ask_words(joined: Joined, seed: int) -> Iterator[Found]:
+    """Boundaries where the words before and after differ most, without any model."""
+    words = sentence_matrix(joined.corpus).toarray().astype(np.float32)
+    for window in WINDOWS[1:]:
+        yield f"words, windows of {window}", highest(joined, contrasts(joined, words, window), seed)
+
+
+def ask_lda(joined: Joined, seed: int) -> Iterator[Found]:
+    """Boundaries where the topics before and after differ most, by LDA of the same documents."""
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    for priors, (document_prior, word_prior) in LDA_PRIORS.items():
+        model = LatentDirichletAllocation(
+            TOPICS,
+            doc_topic_prior=document_prior,
+            topic_word_prior=word_prior,
+            max_iter=50,
+            random_state=seed,
+        ).fit(joined.corpus.to_matrix())
+        topics = model.transform(sentence_matrix(joined.corpus))
+        for window in WINDOWS:
+            yield (
+                f"LDA, {priors}, windows of {window}",
+                highest(joined, contrasts(joined, topics, window), seed),
+            )
+
+
+def ask_htmm(joined: Joined, seed: int) -> Iterator[Found]:
+    """Boundaries where switches are most probable; or above a half, without knowing how many there are."""
+    learned = fr.Gamma(1.0, 1.0)
+    sampled = {"word_prior": learned, "warmup": 200, "draws": 100, "chains": 2, "progress": False}
+    models = {
+        f"HTMM, EM, {TOPICS} topics": fr.HTMM(TOPICS, inference="em", word_prior=1.5, starts=5, seed=seed),
+        GIBBS: fr.HTMM(TOPICS, document_prior=learned, seed=seed, **sampled),
+        "HTMM, Gibbs, topics learned": fr.HTMM(None, seed=seed, **sampled),
+    }
+    for name, model in models.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            switches = model.fit(joined.corpus).sentence_topics()["switch"].to_numpy()
+        yield name, highest(joined, switches, seed)
+        yield f"{name}, above 0.5", switches > 0.5
+        if model.inference == "gibbs":
+            draws = model.posterior_.all_draws
+            changes = np.mean([np.diff(draw.topics, prepend=-1) != 0 for draw in draws], axis=0)
+            yield f"{name}, other topic", highest(joined, changes, seed)
+            yield f"{name}, other topic, above 0.5", changes > 0.5
+
+
+def highest(joined: Joined, values: np.ndarray, seed: int) -> np.ndarray:
+    """As many boundaries in each document as there are, where values are highest; ties at random."""
+    ties = np.random.default_rng([seed, 2]).random(len(values))
+    found = []
+    for own, tied in zip(joined.by_document(values), joined.by_document(ties), strict=True):
+        order = np.lexsort((tied[1:], -own[1:])) + 1
+        flags = np.zeros(len(own), bool)
+        flags[order[: SECTIONS - 1]] = True
+        found.append(flags)
+    return np.concatenate(found)
+
+
+def contrasts(joined: Joined, rows: np.ndarray, window: int) -> np.ndarray:
+    """1 - cosine of the sums of rows over the sentences before and after the gap ahead of each sentence."""
+    values = []
+    for own in joined.by_document(rows):
+        sums = np.concatenate([np.zeros((1, rows.shape[1])), np.cumsum(own, axis=0, dtype=np.float64)])
+        places = np.arange(len(own))
+        before = sums[places] - sums[np.maximum(places - window, 0)]
+        after = sums[np.minimum(places + window, len(own))] - sums[places]
+        lengths = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
+        values.append(1.0 - (before * after).sum(axis=1) / np.maximum(lengths, 1e-12))
+    return np.concatenate(values)
+
+
+def sentence_matrix(corpus: fr.Corpus) -> csr_array:
+    """Counts of words, one row a sentence."""
+    assert corpus.sentences is not None
+    offsets = corpus.sentences.offsets.astype(np.int64)
+    ones, shape = np.ones(corpus.n_tokens), (corpus.n_sentences, corpus.vocabulary_size)
+    matrix = csr_array((ones, corpus.observations.copy(), offsets), shape=shape)
+    matrix.sum_duplicates()
+    return matrix
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parts: dict[str, Callable[[argparse.Namespace], None]] = {
+        "segments": lambda given: find_segments(given.documents, given.seeds),
+    }
+    parser.add_argument("--part", nargs="+", choices=parts, default=list(parts), help="which parts to run")
+    parser.add_argument(
+        "--documents", type=int, default=200, help="segments: documents to join, of each seed"
+    )
+    parser.add_argument("--seeds", type=int, default=3, help="segments: how many seeds")
+    arguments = parser.parse_args()
+    for part in arguments.part:
+        parts[part](arguments)
+
+
+if __name__ == "__main__":
+    main()
