@@ -137,7 +137,7 @@ def place_blindly(joined: Joined, seed: int) -> Iterator[Found]:
 
 def ask_words(joined: Joined, seed: int) -> Iterator[Found]:
     """Boundaries where the words before and after differ most, without any model."""
-    words = sentence_matrix(joined.corpus).toarray().astype(np.float32)
+    words = sentence_matrix(joined.corpus)
     for window in WINDOWS[1:]:
         yield f"words, windows of {window}", highest(joined, contrasts(joined, words, window), seed)
 
@@ -198,11 +198,13 @@ def highest(joined: Joined, values: np.ndarray, seed: int) -> np.ndarray:
     return np.concatenate(found)
 
 
-def contrasts(joined: Joined, rows: np.ndarray, window: int) -> np.ndarray:
+def contrasts(joined: Joined, rows: np.ndarray | csr_array, window: int) -> np.ndarray:
     """1 - cosine of the sums of rows over the sentences before and after the gap ahead of each sentence."""
     values = []
-    for own in joined.by_document(rows):
-        sums = np.concatenate([np.zeros((1, rows.shape[1])), np.cumsum(own, axis=0, dtype=np.float64)])
+    for sentences in joined.by_document(np.arange(len(joined.begins))):
+        some = rows[sentences]
+        own = some if isinstance(some, np.ndarray) else some.toarray()
+        sums = np.concatenate([np.zeros((1, own.shape[1])), np.cumsum(own, axis=0)])
         places = np.arange(len(own))
         before = sums[places] - sums[np.maximum(places - window, 0)]
         after = sums[np.minimum(places + window, len(own))] - sums[places]
