@@ -1,7 +1,9 @@
-"""The hidden topic Markov model: what it finds.
+"""The hidden topic Markov model: how fast it is, and what it finds.
 
-    python benchmarks/htmm.py [--part segments] [--documents 200] [--seeds 3]
+    python benchmarks/htmm.py [--part speed segments] [--rounds 7] [--documents 200] [--seeds 3]
 
+  speed     words a second of an EM step and of a Gibbs sweep, everything included, at 10, 50 and 100 topics on one
+            and two threads; the State of the Union addresses
   segments  boundaries in text with known segments, by WindowDiff and P_k, beside latent Dirichlet allocation
             (scikit-learn), which knows no order of sentences, and placement without looking
 
@@ -35,6 +37,13 @@ from scipy.sparse import csr_array
 
 import franchise as fr
 from franchise.diagnostics import p_k, window_diff
+from franchise.htmm.chain import SegmentChain
+from franchise.htmm.em import Maximiser, Priors
+from franchise.htmm.finite import start_at_random
+from franchise.htmm.model import FiniteModel
+from franchise.htmm.sentences import Prepared
+from franchise.kernels.messages import Parameters
+from franchise.streams import Streams
 
 TOPICS = 30
 WINDOWS = (1, 3, 5, 8)  # sentences before and after a gap
@@ -223,12 +232,70 @@ def sentence_matrix(corpus: fr.Corpus) -> csr_array:
     return matrix
 
 
+def measure_speed(rounds: int) -> None:
+    """Words a second of an EM step and of a Gibbs sweep, everything included, for some numbers of topics."""
+    corpus = fr.datasets.load("sotu", sentences="english")
+    prepared = Prepared.of(corpus)
+    print(f"{corpus}\nmillion words a second, median (lowest to highest) of {rounds} rounds")
+    for topics in (10, 50, 100):
+        for what, begin in (("EM step", begin_em), ("Gibbs sweep", begin_gibbs)):
+            one, two = (
+                words_a_second(begin(prepared, topics, workers), prepared, rounds) for workers in (1, 2)
+            )
+            print(
+                f"  {topics:4} topics, {what:11}  one thread {in_millions(one)}, two {in_millions(two)}, "
+                f"ratio {np.median(two) / np.median(one):.2f}"
+            )
+
+
+def begin_em(prepared: Prepared, topics: int, workers: int) -> Callable[[], Any]:
+    """A fit by EM on its way."""
+    rng = np.random.default_rng(0)
+    logs = np.log(rng.dirichlet(np.ones(prepared.vocabulary_size), topics).T + 1e-12)
+    even = np.full((prepared.n_documents, topics), 1.0 / topics)
+    priors = Priors(1.5, 1.01, (1.0, 1.0))
+    climb = Maximiser(prepared, priors, fr.engines.Threads(workers), Parameters(logs, even, 0.5))
+    return climb.step
+
+
+def begin_gibbs(prepared: Prepared, topics: int, workers: int) -> Callable[[], Any]:
+    """A chain on its way."""
+    engine = fr.engines.Threads(workers)
+    model = FiniteModel(prepared, topics, 1.5, 0.1, (1.0, 1.0))
+    state = start_at_random(model, Streams(0, 0, 0, 0), engine)
+    return SegmentChain(model, state, 0, 0, 0, engine).sweep
+
+
+def words_a_second(step: Callable[[], Any], prepared: Prepared, rounds: int) -> np.ndarray:
+    """Of several rounds, each of as many steps as take half a second; some steps go before."""
+    begun = time.perf_counter()
+    for _ in range(4):
+        step()
+        begun, once = time.perf_counter(), time.perf_counter() - begun
+    steps = max(1, round(0.5 / once))
+    speeds = []
+    for _ in range(rounds):
+        begun = time.perf_counter()
+        for _ in range(steps):
+            step()
+        speeds.append(steps * prepared.n_words / (time.perf_counter() - begun))
+    return np.array(speeds)
+
+
+def in_millions(speeds: np.ndarray) -> str:
+    """Median, lowest and highest."""
+    low, middle, high = np.quantile(speeds, [0.0, 0.5, 1.0]) / 1e6
+    return f"{middle:.1f} ({low:.1f} to {high:.1f})"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parts: dict[str, Callable[[argparse.Namespace], None]] = {
+        "speed": lambda given: measure_speed(given.rounds),
         "segments": lambda given: find_segments(given.documents, given.seeds),
     }
     parser.add_argument("--part", nargs="+", choices=parts, default=list(parts), help="which parts to run")
+    parser.add_argument("--rounds", type=int, default=7, help="speed: rounds of half a second")
     parser.add_argument(
         "--documents", type=int, default=200, help="segments: documents to join, of each seed"
     )
