@@ -61,7 +61,12 @@ def run_expect(prepared: Prepared, parameters: Parameters, out: Expectations, en
     topics = parameters.log_topics.shape[1]
 
     def make_worker() -> Callable[[Turns], None]:
-        room = Room(zeros_apart((prepared.longest, topics)), zeros_apart((4, topics)))
+        room = Room(
+            emissions=zeros_apart((prepared.longest, topics)),
+            scales=zeros_apart(prepared.longest),
+            rows=zeros_apart((4, topics)),
+            bits=zeros_apart(topics, np.int64),
+        )
         return lambda turns: expect(turns, prepared.data, parameters, room, out)
 
     engine.run_parts(Part(make_worker, prepared.cuts))

@@ -15,9 +15,8 @@ from franchise.blocks import Part
 from franchise.htmm.em import expectations_for, new_proportions, run_expect
 from franchise.htmm.sentences import Prepared
 from franchise.kernels.messages import Expectations, Parameters
-from franchise.kernels.segments import Drawn, DrawRoom, Finite, draw_finite
+from franchise.kernels.segments import Drawn, Finite, draw_finite, room_for
 from franchise.kernels.turns import Turns
-from franchise.memory import zeros_apart
 
 LOWEST = -690.0
 """log phi of a word that a topic is not known to have, where the fit has put it at zero."""
@@ -86,7 +85,7 @@ def draw_documents(
 
 def _sweep(prepared: Prepared, given: Finite, words: np.ndarray, drawn: Drawn, engine: Any) -> None:
     def make_worker() -> Callable[[Turns], None]:
-        room = DrawRoom(zeros_apart((prepared.longest, len(given.prior))), zeros_apart((4, len(given.prior))))
+        room = room_for(prepared.longest, len(given.prior))
         return lambda turns: draw_finite(turns, prepared.data, given, room, words, drawn)
 
     engine.run_parts(Part(make_worker, prepared.cuts))

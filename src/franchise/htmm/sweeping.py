@@ -12,9 +12,8 @@ from franchise.blocks import Part
 from franchise.htmm.sentences import Prepared
 from franchise.htmm.state import Segments
 from franchise.kernels import segments as kernels
-from franchise.kernels.segments import Drawn, DrawRoom
+from franchise.kernels.segments import Drawn, DrawRoom, room_for
 from franchise.kernels.turns import Turns
-from franchise.memory import zeros_apart
 from franchise.moves.topic_prior import slice_sample
 from franchise.priors import Gamma
 from franchise.streams import Streams
@@ -75,7 +74,7 @@ def draw_documents(
     drawn = Drawn(state.topics, state.switches)
 
     def make_worker() -> Callable[[Turns], None]:
-        room = DrawRoom(zeros_apart((prepared.longest, topics)), zeros_apart((4, topics)))
+        room = room_for(prepared.longest, topics)
         return lambda turns: draw(turns, room, words, drawn)
 
     work.engine.run_parts(Part(make_worker, prepared.cuts))

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.kernels.compile import helper, kernel, shared_helper, summing_helper
+from franchise.kernels.exponentials import exponentiate_below
 from franchise.kernels.turns import take_turn
 
 PLAIN = 1e-200
@@ -127,18 +128,17 @@ def dot(first, second):
 
 
 @shared_helper
-def scaled_emissions(data, log_topics, sentence, barrier, out):
-    """exp(e_s(k) - m) with m the largest e_s(k); m."""
+def scaled_emissions(data, log_topics, sentence, barrier, bits, out):
+    """exp(e_s(k) - m) with m the largest e_s(k); m. `bits` is room."""
     fill_emissions(data, log_topics, sentence, barrier, out)
     largest = largest_of(out)
-    for topic in range(len(out)):
-        out[topic] = math.exp(out[topic] - largest)
+    exponentiate_below(out, largest, bits)
     return largest
 
 
 @helper
 def predict(filtered, entering, stay, out):
-    """p_s(k) = epsilon theta_k + (1 - epsilon) a_{s-1}(k)."""
+    """p_s(k) = epsilon theta_k + (1 - epsilon) a_{s-1}(k); a_{s-1} may come times c if `stay` is divided by it."""
     for topic in range(len(out)):
         out[topic] = entering[topic] + stay * filtered[topic]
 
@@ -152,26 +152,25 @@ def expect_scaled(data, parameters, document, room, expectations):
     fill_barrier(proportions, barrier)
     for topic in range(len(entering)):
         entering[topic] = switch * proportions[topic]
-    total = 0.0
+    total, scale = 0.0, 1.0
     for sentence in range(begin, end):
         emissions, predicted = room.emissions[sentence - begin], expectations.topics[sentence]
-        largest = scaled_emissions(data, parameters.log_topics, sentence, barrier, emissions)
+        largest = scaled_emissions(data, parameters.log_topics, sentence, barrier, room.bits, emissions)
         if sentence == begin:
             predicted[:] = proportions
         else:
-            predict(filtered, entering, 1.0 - switch, predicted)
+            predict(filtered, entering, (1.0 - switch) / scale, predicted)
         scale = weigh(predicted, emissions, filtered)
-        for topic in range(len(filtered)):
-            filtered[topic] /= scale
-            emissions[topic] /= scale
+        room.scales[sentence - begin] = scale
         total += math.log(scale) + largest
     expectations.log_likelihood[document] = total
     entered = expectations.entered[document]
     backward[:] = 1.0
     for sentence in range(end - 1, begin, -1):
         passed, posterior = room.emissions[sentence - begin], expectations.topics[sentence]
+        inverse = 1.0 / room.scales[sentence - begin]
         for topic in range(len(entered)):
-            passed[topic] *= backward[topic]
+            passed[topic] *= backward[topic] * inverse
         switched = dot(entering, passed)
         for topic in range(len(entered)):
             entered[topic] += entering[topic] * passed[topic]
@@ -180,7 +179,7 @@ def expect_scaled(data, parameters, document, room, expectations):
         expectations.switches[sentence] = switched
     first = expectations.topics[begin]
     for topic in range(len(entered)):
-        first[topic] *= room.emissions[0, topic] * backward[topic]
+        first[topic] *= room.emissions[0, topic] / room.scales[0] * backward[topic]
         entered[topic] += first[topic]
     expectations.switches[begin] = 1.0
 
@@ -283,7 +282,9 @@ class Room(NamedTuple):
     """Room for one document at a time."""
 
     emissions: np.ndarray  # float64 (sentences of the longest document, K)
+    scales: np.ndarray  # float64 (sentences of the longest document,)
     rows: np.ndarray  # float64 (4, K)
+    bits: np.ndarray  # int64 (K,)
 
 
 @helper

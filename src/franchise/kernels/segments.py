@@ -35,6 +35,7 @@ from franchise.kernels.messages import (
 from franchise.kernels.random import draw_from_weights
 from franchise.kernels.turns import take_turn
 from franchise.kernels.xoshiro import next_uniform
+from franchise.memory import zeros_apart
 
 
 class Drawn(NamedTuple):
@@ -49,6 +50,12 @@ class DrawRoom(NamedTuple):
 
     filtered: np.ndarray  # float64 (sentences of the longest document, K): a_s(k), or its logs
     rows: np.ndarray  # float64 (4, K)
+    bits: np.ndarray  # int64 (K,)
+
+
+def room_for(sentences: int, topics: int) -> DrawRoom:
+    """Room for documents of up to so many sentences."""
+    return DrawRoom(zeros_apart((sentences, topics)), zeros_apart((4, topics)), zeros_apart(topics, np.int64))
 
 
 class Finite(NamedTuple):
@@ -103,12 +110,12 @@ def filter_scaled(data, given, document, proportions, room):
     fill_barrier(predicted, barrier)
     for sentence in range(begin, data.documents[document + 1]):
         filtered = room.filtered[sentence - begin]
-        scaled_emissions(data, given.log_topics, sentence, barrier, emissions)
+        scaled_emissions(data, given.log_topics, sentence, barrier, room.bits, emissions)
         if sentence > begin:
             predict(room.filtered[sentence - begin - 1], entering, 1.0 - given.switch, predicted)
-        scale = weigh(predicted, emissions, filtered)
+        inverse = 1.0 / weigh(predicted, emissions, filtered)
         for topic in range(len(filtered)):
-            filtered[topic] /= scale
+            filtered[topic] *= inverse
 
 
 @helper
