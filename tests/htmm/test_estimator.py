@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 
 import franchise as fr
-from franchise.htmm.matching import NONE, match_topics, mode_of
+from franchise.chains.trace import BEST
+from franchise.htmm.chain import SegmentChain, SegmentDraw, state_from_arrays
+from franchise.htmm.fitting import Sampling, start_state
+from franchise.htmm.matching import NONE, match_topics, mode_of, without_strangers
+from franchise.streams import Streams
 from tests.htmm.cases import matched_share, simulate
 
 SEA = [
@@ -92,6 +101,7 @@ def test_tables(fitted, planted):
     corpus, _ = planted
     topics = fitted.topics(words=3)
     assert len(topics) == fitted.n_topics_
+    assert topics["share"].is_monotonic_decreasing
     assert topics["share"].sum() == pytest.approx(1.0)
     assert (topics["words"].str.split().map(len) == 3).all()
     shares = fitted.document_topics()
@@ -238,6 +248,8 @@ def test_scikit_learn_can_clone_it():
         ({"chains": 0}, "chains"),
         ({"draws": 0}, "draws"),
         ({"start": "somewhere"}, "start must be one of"),
+        ({"start": 5}, "start must be .em. or .random. where"),
+        ({"n_topics": None, "start": 0}, "start must be a whole number"),
         ({"decoding": "best"}, "decoding must be one of"),
         ({"inference": "em", "tolerance": 0.0}, "tolerance"),
         ({"inference": "em", "starts": 0}, "starts"),
@@ -259,6 +271,10 @@ def test_bad_settings(settings, message):
         ([], "no documents|at least one"),
         ([""], "vocabulary"),
         ([[], []], "no tokens"),
+        (pd.DataFrame({"text": ["A cat."]}), "column of texts"),
+        ({"text": "A cat."}, "X must be a Corpus"),
+        (csr_matrix(np.eye(2)), "X must be a Corpus"),
+        (["A cat.", None], "position 1"),
     ],
 )
 def test_bad_data(data, message):
@@ -278,8 +294,11 @@ def test_not_fitted_and_what_needs_draws():
 
 def test_new_words_only():
     model = fr.HTMM(2, inference="em").fit(TEXTS)
-    with pytest.raises(fr.InputError, match="no tokens"):
+    with pytest.raises(fr.InputError, match="none of the words"):
         model.segment("Quarks spin. Gluons bind.")
+    with pytest.raises(fr.InputError, match="none of the words"):
+        model.transform([[["quark"]]])
+    assert len(model.segment([[["quark", "ship"], ["gluon"]]])) == 2
     with pytest.raises(fr.InputError, match="vocabulary of the one the model was fitted to"):
         model.transform(fr.Corpus.from_sentences([[["cat"]]]))
 
@@ -297,15 +316,13 @@ def test_topics_that_change_their_names_are_matched():
 
 
 def test_modes_of_matched_labels():
-    best, share = mode_of(np.array([[0, 1, NONE], [0, 2, NONE], [1, 2, NONE]]), 3)
+    best, share = mode_of(np.array([[0, 1, NONE], [0, 2, NONE], [1, 2, NONE]]), 3, 3)
     assert best.tolist() == [0, 2, NONE]
     assert share.tolist() == pytest.approx([2 / 3, 2 / 3, 0.0])
 
 
 def test_draws_whose_topics_have_changed_names_say_the_same(gibbs):
     """Every other draw with its topics exchanged: all that is found stays as it is."""
-    from dataclasses import replace
-
     posterior = gibbs.posterior_
     order = np.array([2, 0, 3, 1])
     exchanged = [
@@ -322,3 +339,144 @@ def test_draws_whose_topics_have_changed_names_say_the_same(gibbs):
     assert np.array_equal(other.findings.sentence_topic, posterior.findings.sentence_topic)
     assert np.allclose(other.findings.topic_words, posterior.findings.topic_words)
     assert np.allclose(other.findings.proportions, posterior.findings.proportions)
+
+
+def test_topics_that_share_nothing_do_not_match():
+    reference, labels, weights = np.array([0, 0, 1]), np.array([0, 0, 1]), np.array([1, 2, 0])
+    match = match_topics(reference, labels, weights, 2, 2)
+    assert match.tolist() == [0, 1]
+    assert without_strangers(match, reference, labels, weights).tolist() == [0, NONE]
+
+
+# --- what is kept, and what is made of it -------------------------------------------------------------------
+
+
+def test_a_second_fit_forgets_the_first(planted):
+    model = fr.HTMM(2, **QUICK).fit(planted[0])
+    model.set_params(inference="em").fit(planted[0].subset(range(30)))
+    assert not hasattr(model, "posterior_")
+    with pytest.raises(fr.InputError, match="intervals need draws"):
+        model.document_topics(level=0.9)
+    model.set_params(inference="gibbs", n_topics=3).fit(planted[0])
+    assert not hasattr(model, "em_")
+    assert model.summary().loc["n_topics", "mean"] <= 3
+
+
+def test_new_text_goes_by_the_fit_not_by_later_settings():
+    model = fr.HTMM(2, inference="em").fit(TEXTS)
+    before = model.transform(TEXTS)
+    model.set_params(inference="gibbs", seed=-1, decoding="none", document_prior="x")
+    assert np.array_equal(model.transform(TEXTS), before)
+
+
+def test_words_are_read_as_the_vocabulary_has_them():
+    """Stop words and capitals that the model knows are not left out of new text."""
+    documents = [[["The", "Ship"], ["The", "sea"]], [["The", "Cow"], ["grass"]]] * 5
+    model = fr.HTMM(2, inference="em").fit(documents)
+    assert model.segment("The Ship. The grass.")["tokens"].tolist() == [2, 2]
+
+
+def test_em_with_flat_priors_and_more_words_than_the_race_sees():
+    flat, truth = simulate(np.random.default_rng(8), documents=250, sentences=12, topics=3, epsilon=0.3)
+    plain = corpus_of(flat)
+    words = plain.observations.copy()
+    words[:: plain.n_tokens // 100] = np.arange(
+        200, 200 + len(words[:: plain.n_tokens // 100])
+    )  # each only once
+    vocabulary = [str(word) for word in range(words.max() + 1)]
+    corpus = fr.Corpus(words, plain.offsets, vocabulary, sentences=plain.sentences)
+    model = fr.HTMM(3, inference="em", word_prior=1.0, document_prior=1.0).fit(corpus)
+    assert np.isfinite(model.em_.objectives).all()
+    assert matched_share(model.sentence_topics()["topic"].to_numpy(), truth.topics) > 0.95
+
+
+def test_nothing_to_score():
+    model = fr.HTMM(2, inference="em").fit(TEXTS)
+    with pytest.raises(fr.InputError, match="nothing to score"):
+        model.perplexity(["The ship sailed the sea."])
+    assert model.perplexity(["The ship sailed the sea."], completed=False) > 1.0
+
+
+@pytest.mark.parametrize("options", [{"document_prior": 0.001}, {"n_topics": None, "alpha": 1e-5}], ids=str)
+def test_intervals_with_tiny_priors_and_empty_documents(options):
+    model = fr.HTMM(**{"n_topics": 2, "word_prior": 0.1, **QUICK, **options}).fit([*TEXTS, ""])
+    assert np.isfinite(model.document_topics(level=0.9).to_numpy()).all()
+
+
+def test_a_tiny_prior_of_switches():
+    for switch_prior in ((1.0, 1e-16), (1e-300, 1e-300)):
+        assert 0.0 <= fr.HTMM(2, **QUICK, switch_prior=switch_prior).fit(TEXTS).switch_probability_ <= 1.0
+
+
+def test_intervals_end_where_they_should(gibbs):
+    """Those of the proportions of a document are quantiles of draws of them."""
+    posterior = gibbs.posterior_
+    draws = posterior.proportion_draws(np.arange(80), np.random.default_rng(0))
+    assert np.allclose(draws.sum(axis=2), 1.0)
+    error = draws.std(axis=0) / math.sqrt(len(draws))
+    assert (np.abs(draws.mean(axis=0) - gibbs.document_topics().to_numpy()) < 6 * error).all()
+    for level in (0.5, 0.95):
+        table = gibbs.document_topics(level=level)
+        inside = [
+            (draws[:, :, topic] >= table[topic]["low"].to_numpy())
+            & (draws[:, :, topic] <= table[topic]["high"].to_numpy())
+            for topic in range(4)
+        ]
+        assert np.mean(inside) == pytest.approx(level, abs=0.05)
+
+
+def test_draws_of_words(gibbs):
+    posterior = gibbs.posterior_
+    draws = posterior.word_draws(np.array([3, 7]), np.random.default_rng(0))
+    expected = gibbs.topic_words_[:, [3, 7]]
+    error = draws.std(axis=0) / math.sqrt(len(draws))
+    assert (np.abs(draws.mean(axis=0) - expected) < 6 * error + 1e-6).all()
+
+
+def test_intervals_of_what_is_traced(gibbs):
+    with pytest.raises(fr.InputError, match="name must be one of"):
+        gibbs.posterior_.interval("nothing")
+    with pytest.raises(fr.InputError, match="level"):
+        gibbs.posterior_.interval("switch_probability", 3)
+
+
+def test_a_prior_of_documents_counts(planted):
+    """A strong one makes the proportions of new documents even."""
+    new = planted[0].subset(range(10))
+    spread = [
+        fr.HTMM(4, inference="em", document_prior=prior).fit(planted[0]).transform(new).std()
+        for prior in (1.0, 50.0)
+    ]
+    assert spread[1] < 0.5 * spread[0]
+
+
+def test_weights_of_topics_and_unseen_ones(learned):
+    posterior = learned.posterior_
+    draw = posterior.all_draws[0]
+    prior = posterior.topic_prior(draw)
+    assert prior.sum() == pytest.approx(draw.concentration)
+    assert prior[:-1] / prior[:-1].sum() == pytest.approx(draw.tables_per_topic / draw.tables_per_topic.sum())
+    counts = posterior.switch_counts(draw)
+    assert counts.sum() == draw.switches.sum()
+    assert (counts[:, -1] == 0).all()
+    drawn = [posterior.drawn_topic_prior(draw, np.random.default_rng(seed)) for seed in range(500)]
+    assert np.allclose(np.mean(drawn, axis=0), prior, atol=0.02 * draw.concentration)
+
+
+def test_a_chain_goes_on_from_its_arrays(planted, learned, gibbs):
+    """As a checkpoint does it: the same draws."""
+    for posterior in (gibbs.posterior_, learned.posterior_):
+        model, engine = posterior.model, fr.engines.Threads(1)
+        asked = Sampling(draws=1, warmup=0, thin=1, chains=1, start="random", starts=1, progress=False)
+        state = start_state(model, asked, Streams(1, 0, 0, 2**31), engine)
+        chain = SegmentChain(model, state, 1, 0, 0, engine)
+        for _ in range(3):
+            chain.sweep()
+        arrays = {name: array.copy() for name, array in chain.to_arrays().items()}
+        kept = chain.snapshot(0, chain.labels())
+        again = SegmentChain(model, state_from_arrays(model, arrays, engine), 1, 0, 0, engine, sweeps=3)
+        for _ in range(2):
+            assert chain.sweep().items() >= {**again.sweep(), BEST: chain.best}.items()
+        restored = SegmentDraw.restored(kept.facts(), kept.to_arrays())
+        assert restored.facts() == kept.facts() or math.isnan(kept.top_concentration)
+        assert np.array_equal(restored.topics, kept.topics)

@@ -26,7 +26,7 @@ def in_logs(monkeypatch):
     from tests.exactness.mutation import mutated
 
     monkeypatch.setattr(
-        "franchise.htmm.em.expect", mutated(messages, "expect", ("PLAIN = 1e-200", "PLAIN = 10.0"))
+        "franchise.htmm.em.expect", mutated(messages, "expect", ("PLAIN = 1e-100", "PLAIN = 10.0"))
     )
 
 
@@ -111,6 +111,18 @@ def test_a_topic_that_can_hardly_be_entered_is_worth_staying_in():
     assert np.allclose(found.topics, topics, rtol=1e-9, atol=1e-300)
 
 
+@pytest.mark.parametrize("epsilon", [1e-199, 1e-150, 1e-99, 1e-60])
+@pytest.mark.parametrize("theta", [(0.5, 0.5), (1e-30, 1.0)])
+def test_a_topic_is_kept_through_a_sentence_against_it(epsilon, theta):
+    """However much that sentence is against it, if leaving and coming back costs more."""
+    phi = np.array([[0.999, 0.001], [0.001, 0.999]])
+    document = [[0] * 300, [1] * 116, [0] * 300]
+    found = expect([document], 2, parameters(np.array([theta]), phi, epsilon))
+    total, topics = by_matrix(document, np.array(theta), phi, epsilon)
+    assert found.log_likelihood[0] == pytest.approx(total, rel=1e-12)
+    assert np.allclose(found.topics, topics, rtol=1e-9, atol=1e-90)
+
+
 @pytest.mark.parametrize("logs", [False, True], ids=["plain numbers", "logs"])
 def test_the_same_bits_for_any_number_of_threads(logs, monkeypatch):
     if logs:
@@ -157,9 +169,10 @@ def test_modes_are_those_of_the_posteriors():
     for number, document in enumerate(documents):
         end = begin + len(document)
         exact = naive.posteriors(document, thetas[number], phi, epsilon)
-        assert (
-            np.array_equal(modes.topics[begin:end], np.argmax(exact["topic"], axis=1)) if document else True
-        )
+        if document:
+            assert np.array_equal(modes.topics[begin:end], np.argmax(exact["topic"], axis=1))
+            switched = np.sum(exact["switch_and_topic"], axis=1) > 0.5
+            assert np.array_equal(modes.switches[begin:end], switched)
         begin = end
 
 

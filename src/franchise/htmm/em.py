@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from franchise.blocks import Part
+from franchise.errors import InputError
 from franchise.htmm.sentences import Prepared
 from franchise.kernels.messages import (
     Expectations,
@@ -169,6 +170,9 @@ def _times(factor: float, log: float) -> float:
 STEPS_OF_A_HEAT = 5
 """Steps after which the worse half of the starts is given up."""
 
+LOWEST = -690.0
+"""log phi of a word that a topic is not known to have, where a fit has put it at zero."""
+
 _WORDS_FOR_A_TOPIC, _FEWEST_WORDS = 2000, 20_000
 
 
@@ -206,7 +210,7 @@ def fit(
     starts: int = 10,
     tolerance: float = 1e-6,
     max_steps: int = 1000,
-    tell: Callable[[int, float], None] = lambda step, objective: None,
+    tell: Callable[[int, float], None] = lambda step, log_likelihood: None,
 ) -> Fit:
     """Climb from the best of some starts until a step gains less than `tolerance` for each word of the text."""
     log_topics = find_start(prepared, topics, priors, starts, rng, engine)
@@ -214,7 +218,12 @@ def fit(
     switches, converged = [climb.parameters.switch], False
     for step in range(max_steps):
         climb.step()
-        tell(step, climb.objectives[-1])
+        if not math.isfinite(climb.objectives[-1]):
+            raise InputError(
+                "EM has left the range of numbers: the priors are too large, or the words impossible under all "
+                "topics. Give smaller priors, or a word_prior above 1."
+            )
+        tell(step, climb.log_likelihood)
         gain = climb.objectives[-1] - climb.objectives[-2] if step > 0 else math.inf
         if gain < tolerance * prepared.n_words:
             converged = True
@@ -246,7 +255,7 @@ def find_start(
                 climb.step()
         climbs.sort(key=lambda climb: -climb.objectives[-1])
         climbs = climbs[: -(-len(climbs) // 2)]
-    return climbs[0].parameters.log_topics
+    return np.maximum(climbs[0].parameters.log_topics, LOWEST)  # the sample may not have every word
 
 
 def _random_log_topics(words: int, topics: int, rng: np.random.Generator) -> np.ndarray:

@@ -13,12 +13,12 @@ from franchise.data.corpus import Corpus
 from franchise.htmm import finite, infinite
 from franchise.htmm.chain import SegmentChain, room_for_draws
 from franchise.htmm.decoding import best_path, decode
-from franchise.htmm.em import Fit, Priors, find_start, fit
+from franchise.htmm.em import LOWEST, Fit, Priors, find_start, fit
 from franchise.htmm.findings import Findings
-from franchise.htmm.inference import LOWEST, draw_documents, fit_documents
+from franchise.htmm.inference import draw_documents, fit_documents
 from franchise.htmm.matching import NONE
 from franchise.htmm.model import FiniteModel, InfiniteModel, start_of
-from franchise.htmm.posterior import SegmentPosterior, even_rows
+from franchise.htmm.posterior import SegmentPosterior, ends_of, even_rows
 from franchise.htmm.scores import completed_perplexity, fitted_perplexity
 from franchise.htmm.sentences import Prepared
 from franchise.htmm.state import Segments
@@ -48,6 +48,7 @@ class EmSettings(NamedTuple):
     starts: int
     tolerance: float
     max_iterations: int
+    progress: bool | None
 
 
 class Sampling(NamedTuple):
@@ -67,16 +68,28 @@ class Sampling(NamedTuple):
 
 def fit_em(settings: EmSettings, seed: int, engine: Any) -> Fit:
     """The best of some starts, climbed to its summit; topics from the largest to the smallest."""
-    found = fit(
-        settings.prepared,
-        settings.n_topics,
-        settings.priors,
-        np.random.Generator(np.random.Philox(seed)),
-        engine,
-        starts=settings.starts,
-        tolerance=settings.tolerance,
-        max_steps=settings.max_iterations,
-    )
+    words = settings.prepared.n_words
+    shown = make_progress(settings.progress, 1, settings.max_iterations, [0], words, "word")
+
+    def tell(step: int, log_likelihood: float) -> None:
+        values = {
+            "n_topics": settings.n_topics,
+            "log_likelihood_per_observation": log_likelihood / max(1, words),
+        }
+        shown.update(0, step + 1, values)
+
+    with shown:
+        found = fit(
+            settings.prepared,
+            settings.n_topics,
+            settings.priors,
+            np.random.Generator(np.random.Philox(seed)),
+            engine,
+            starts=settings.starts,
+            tolerance=settings.tolerance,
+            max_steps=settings.max_iterations,
+            tell=tell,
+        )
     order = np.argsort(-_words_of(settings.prepared, found.expectations), kind="stable")
     return found.ordered(order)
 
@@ -156,7 +169,7 @@ def with_intervals(table: pd.DataFrame, posterior: SegmentPosterior, level: floa
     import pandas as pd
 
     rng = Streams(posterior.seed, 0, 0, START + 2**8).generator()
-    ends = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+    ends = ends_of(level)
     low, high = np.empty(table.shape), np.empty(table.shape)
     for begin in range(0, len(table), 64):
         documents = np.arange(begin, min(begin + 64, len(table)))
@@ -170,6 +183,13 @@ def with_intervals(table: pd.DataFrame, posterior: SegmentPosterior, level: floa
 
 
 # --- new documents ------------------------------------------------------------------------------------------
+
+
+def prior_of_documents(posterior: SegmentPosterior) -> float:
+    """The prior of the proportions of new documents where these are fitted: what was learned, but at least 1."""
+    if isinstance(posterior.model, InfiniteModel):
+        return 1.0
+    return max(1.0, float(posterior.trace["document_prior"].mean()))
 
 
 def perplexity(findings: Findings, prepared: Prepared, prior: float, completed: bool, engine: Any) -> float:
@@ -210,7 +230,7 @@ def infer_by_draws(posterior: SegmentPosterior, prepared: Prepared, seed: int, e
         proportions[:, match[has]] += drawn.proportions[:, has]
         switches += drawn.switches
     frequencies /= len(chosen)
-    best = frequencies.argmax(axis=1) if topics else np.empty(0, np.int64)
+    best = frequencies.argmax(axis=1)
     share = frequencies[np.arange(len(best)), best]
     shares = proportions / proportions.sum(axis=1, keepdims=True)
     return Findings(

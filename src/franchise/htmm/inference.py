@@ -12,14 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.blocks import Part
-from franchise.htmm.em import expectations_for, new_proportions, run_expect
+from franchise.htmm.em import LOWEST, expectations_for, new_proportions, run_expect
 from franchise.htmm.sentences import Prepared
 from franchise.kernels.messages import Expectations, Parameters
 from franchise.kernels.segments import Drawn, Finite, draw_finite, room_for
 from franchise.kernels.turns import Turns
-
-LOWEST = -690.0
-"""log phi of a word that a topic is not known to have, where the fit has put it at zero."""
 
 
 def fit_documents(

@@ -94,14 +94,14 @@ def sweep(model: InfiniteModel, state: InfiniteSegments, streams: Streams, engin
     work = Work(model.prepared, state, streams, engine)
     rng = work.rng
     log_proportions = draw_log_proportions(work, rng)
-    slices = draw_slices(work, log_proportions, rng)
-    log_proportions = break_off_topics(work, log_proportions, slices, rng)
+    log_slices = draw_log_slices(work, log_proportions, rng)
+    log_proportions = break_off_topics(work, log_proportions, log_slices, rng)
     fresh = log_proportions.shape[1] - state.topic_count
     counts = np.hstack([state.counts, np.zeros((len(state.counts), fresh), np.int32)])
     given = Sliced(
         log_topics=draw_log_topics(work, counts),
         log_proportions=log_proportions,
-        slices=slices,
+        log_slices=log_slices,
         switch=state.switch_probability,
         cutoff=CUTOFF,
     )
@@ -127,18 +127,18 @@ def draw_log_proportions(work: Work, rng: np.random.Generator) -> np.ndarray:
     return logs - (largest + np.log(np.exp(logs - largest).sum(axis=1, keepdims=True)))
 
 
-def draw_slices(work: Work, log_proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """u_s, float64 (S,), above zero: uniform below min(c, theta_dz) where a topic was drawn, else below c."""
+def draw_log_slices(work: Work, log_proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """log u_s, float64 (S,): u_s uniform below min(c, theta_dz) where a topic was drawn, else below c."""
     state, prepared = work.state, work.prepared
-    below = np.full(prepared.n_sentences, CUTOFF)
+    below = np.full(prepared.n_sentences, math.log(CUTOFF))
     drew = state.switches
-    own = np.exp(log_proportions[prepared.document_of_sentence[drew], state.topics[drew]])
-    below[drew] = np.minimum(CUTOFF, own)
-    return below * (1.0 - rng.random(prepared.n_sentences))
+    own = log_proportions[prepared.document_of_sentence[drew], state.topics[drew]]
+    below[drew] = np.minimum(below[drew], own)
+    return below + np.log1p(-rng.random(prepared.n_sentences))
 
 
 def break_off_topics(
-    work: Work, log_proportions: np.ndarray, slices: np.ndarray, rng: np.random.Generator
+    work: Work, log_proportions: np.ndarray, log_slices: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Break fresh topics off the unseen weight until no slice reaches the rest; log theta of all topics (D, K').
 
@@ -149,7 +149,7 @@ def break_off_topics(
     bounds = np.diff(prepared.data.documents)
     lowest = np.full(prepared.n_documents, np.inf)
     occupied = bounds > 0
-    lowest[occupied] = np.log(np.minimum.reduceat(slices, prepared.data.documents[:-1][occupied]))
+    lowest[occupied] = np.minimum.reduceat(log_slices, prepared.data.documents[:-1][occupied])
     columns, rest = [log_proportions[:, :-1]], log_proportions[:, -1].copy()
     weights = [state.weights]
     reached = np.flatnonzero(rest >= lowest)

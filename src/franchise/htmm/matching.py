@@ -7,6 +7,8 @@ problem, solved by SciPy).  Where a draw has more topics than the reference, som
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 NONE = -1
@@ -31,16 +33,27 @@ def match_topics(
     return matched
 
 
-def mode_of(labels: np.ndarray, topics: int) -> tuple[np.ndarray, np.ndarray]:
-    """The most frequent topic of each column of matched labels (draws, S), and the share of the draws that have it.
+def without_strangers(
+    matched: np.ndarray, reference: np.ndarray, labels: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """The same, but NONE for topics that have no word in common with their match."""
+    together = reference == matched[labels]
+    shared = np.bincount(labels[together], weights=weights[together], minlength=len(matched))
+    return np.where(shared > 0.0, matched, NONE)
+
+
+def mode_of(draws: Iterable[np.ndarray], sentences: int, topics: int) -> tuple[np.ndarray, np.ndarray]:
+    """The most frequent topic of every sentence among draws of matched labels, and the share that have it.
 
     Where all draws have topics that match none, the topic is NONE.
     """
-    counts = np.zeros((labels.shape[1], topics), np.int32)
-    places = np.arange(labels.shape[1])
-    for row in labels:
+    counts = np.zeros((sentences, topics), np.int32)
+    places = np.arange(sentences)
+    total = 0
+    for row in draws:
         has = row != NONE
         counts[places[has], row[has]] += 1
+        total += 1
     best = counts.argmax(axis=1)
-    share = counts[places, best] / len(labels)
+    share = counts[places, best] / total
     return np.where(share > 0.0, best, NONE), share

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,13 @@ import numpy as np
 from franchise.chains.run import ChainRun
 from franchise.chains.trace import BEST, names_of, stack
 from franchise.data.corpus import Corpus
+from franchise.draws import draw_dirichlets
+from franchise.errors import InputError
 from franchise.htmm.chain import SegmentChain, SegmentDraw
 from franchise.htmm.findings import Findings
-from franchise.htmm.matching import NONE, match_topics, mode_of
+from franchise.htmm.matching import NONE, match_topics, mode_of, without_strangers
 from franchise.htmm.model import FiniteModel, InfiniteModel
+from franchise.validation import check_choice, check_positive
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,25 +81,26 @@ class SegmentPosterior:
 
     @cached_property
     def matches(self) -> list[np.ndarray]:
-        """For every draw and each of its topics, the topic of the reference that it matches, or -1.
+        """For every draw and each of its topics, the topic that it matches, or -1.
 
-        The topics of the reference are numbered from the largest, by its words.
+        Topics are those of the reference, numbered from the largest by their words in all draws.
         """
         lengths, reference = np.diff(self.model.prepared.data.tokens), self.reference
-        sizes = np.bincount(reference.topics, weights=lengths, minlength=reference.n_topics)
-        numbers = np.empty(reference.n_topics, np.int64)
-        numbers[np.argsort(-sizes, kind="stable")] = np.arange(reference.n_topics)
-        by_size = numbers[reference.topics]
-        return [
-            match_topics(by_size, draw.topics, lengths, reference.n_topics, draw.n_topics)
-            for draw in self.all_draws
-        ]
+        matches, sizes = [], np.zeros(reference.n_topics + 1)
+        for draw in self.all_draws:
+            match = match_topics(reference.topics, draw.topics, lengths, reference.n_topics, draw.n_topics)
+            if isinstance(self.model, InfiniteModel):
+                match = without_strangers(match, reference.topics, draw.topics, lengths)
+            np.add.at(sizes, match, np.bincount(draw.topics, weights=lengths, minlength=draw.n_topics))
+            matches.append(match)
+        numbers = np.full(reference.n_topics + 1, NONE)  # the last place is for NONE
+        numbers[np.argsort(-sizes[:-1], kind="stable")] = np.arange(reference.n_topics)
+        return [numbers[match] for match in matches]
 
-    @cached_property
-    def labels(self) -> np.ndarray:
-        """Topics of all sentences in all draws, numbered as in the reference, int32 (draws, S); -1 for none."""
-        pairs = zip(self.all_draws, self.matches, strict=True)
-        return np.array([match[draw.topics] for draw, match in pairs], np.int32)
+    def labels(self) -> Iterator[np.ndarray]:
+        """The topics of all sentences, (S,), numbered alike, draw after draw; -1 for those that match none."""
+        for draw, match in zip(self.all_draws, self.matches, strict=True):
+            yield match[draw.topics]
 
     @cached_property
     def findings(self) -> Findings:
@@ -115,10 +120,10 @@ class SegmentPosterior:
             mean = self.proportion_weights(draw)
             mean /= mean.sum(axis=1, keepdims=True)
             proportions[:, match[has]] += mean[:, :-1][:, has]
-        best, share = mode_of(self.labels, topics)
+        best, share = mode_of(self.labels(), prepared.n_sentences, topics)
         switches = np.mean([draw.switches for draw in self.all_draws], axis=0)
         return Findings(
-            topic_words=words / seen[:, None],
+            topic_words=words / np.maximum(seen, 1.0)[:, None],
             proportions=proportions / len(self.all_draws),
             switch=float(self.trace["switch_probability"].mean()),
             sentence_topic=best,
@@ -142,23 +147,35 @@ class SegmentPosterior:
         tables = np.append(draw.tables_per_topic, draw.top_concentration)
         return draw.concentration * tables / tables.sum()
 
+    def drawn_topic_prior(self, draw: SegmentDraw, rng: np.random.Generator) -> np.ndarray:
+        """The same with topics' weights drawn, beta ~ Dirichlet(m_1, ..., m_K, gamma), if they are learned."""
+        if isinstance(self.model, FiniteModel):
+            return self.topic_prior(draw)
+        tables = np.append(draw.tables_per_topic.astype(np.float64), draw.top_concentration)
+        return draw.concentration * np.exp(draw_dirichlets(tables, rng))
+
     def proportion_weights(self, draw: SegmentDraw) -> np.ndarray:
-        """The Dirichlet weights of every document's proportions given a draw, float64 (D, K + 1)."""
+        """Weights in proportion to what is expected of every document's proportions, float64 (D, K + 1)."""
+        return self.switch_counts(draw) + self.topic_prior(draw)
+
+    def switch_counts(self, draw: SegmentDraw) -> np.ndarray:
+        """Sentences that drew each topic, by document, int64 (D, K + 1); the last column, of unseen ones, is 0."""
         prepared, drew = self.model.prepared, draw.switches
         flat = prepared.document_of_sentence[drew] * (draw.n_topics + 1) + draw.topics[drew]
         counts = np.bincount(flat, minlength=prepared.n_documents * (draw.n_topics + 1))
-        return counts.reshape(prepared.n_documents, -1) + self.topic_prior(draw)
+        return counts.reshape(prepared.n_documents, -1)
 
     def proportion_draws(self, documents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draws of the proportions of some documents, topics as in the reference, float64 (draws, documents, K).
 
-        Given topics and switches, theta_d has a Dirichlet law; one draw from it for each draw of the chains.
+        Given topics, switches and, where their number is learned, the weights of topics, which are drawn for the
+        occasion, theta_d has a Dirichlet law; one draw from it for each draw of the chains.
         """
         drawn = np.zeros((len(self.all_draws), len(documents), self.reference.n_topics))
         for place, (draw, match) in enumerate(zip(self.all_draws, self.matches, strict=True)):
-            gammas = rng.standard_gamma(self.proportion_weights(draw)[documents])
+            weights = self.switch_counts(draw)[documents] + self.drawn_topic_prior(draw, rng)
             has = match != NONE
-            drawn[place][:, match[has]] = (gammas / gammas.sum(axis=1, keepdims=True))[:, :-1][:, has]
+            drawn[place][:, match[has]] = np.exp(draw_dirichlets(weights, rng))[:, :-1][:, has]
         return drawn
 
     def word_draws(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -170,9 +187,9 @@ class SegmentPosterior:
         for place, (draw, match) in enumerate(zip(self.all_draws, self.matches, strict=True)):
             weights = self.count_words(draw) + draw.word_prior
             rest = weights.sum(axis=1) - weights[:, words].sum(axis=1)
-            gammas = rng.standard_gamma(np.column_stack([weights[:, words], rest]))
             has = match != NONE
-            drawn[place][match[has]] = (gammas / gammas.sum(axis=1, keepdims=True))[has, :-1]
+            shares = np.exp(draw_dirichlets(np.column_stack([weights[:, words], rest]), rng))
+            drawn[place][match[has]] = shares[has, :-1]
         return drawn
 
     def summary(self) -> pd.DataFrame:
@@ -184,7 +201,8 @@ class SegmentPosterior:
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
         """The middle of the draws of something traced that has this probability."""
-        low, high = np.quantile(self.trace[name], [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+        check_choice("name", name, list(self.trace))
+        low, high = np.quantile(self.trace[name], ends_of(level))
         return float(low), float(high)
 
     def __repr__(self) -> str:
@@ -196,6 +214,14 @@ class SegmentPosterior:
             f"  topics: {topics.min():.0f} to {topics.max():.0f}\n"
             f"  switch probability: {self.trace['switch_probability'].mean():.3f} ({low:.3f} to {high:.3f})"
         )
+
+
+def ends_of(level: float) -> list[float]:
+    """The probabilities below the ends of the interval that has this one; InputError if that is none."""
+    checked = check_positive("level", level)
+    if checked >= 1.0:
+        raise InputError(f"level must be a probability below 1, such as 0.95; got {level}.")
+    return [(1.0 - checked) / 2.0, (1.0 + checked) / 2.0]
 
 
 def even_rows(values: list[Any], most: int) -> list[Any]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from franchise.errors import InputError
 from franchise.htmm.em import expectations_for, run_expect
 from franchise.htmm.inference import fit_documents
 from franchise.htmm.sentences import Prepared
@@ -38,7 +39,13 @@ def completed_perplexity(
     after = expectations_for(prepared, log_topics.shape[1])
     run_expect(prepared, parameters, after, engine)
     gained = float((after.log_likelihood - before.log_likelihood).sum())
-    return math.exp(-gained / max(1, prepared.n_words - first.n_words))
+    scored = prepared.n_words - first.n_words
+    if scored == 0:
+        raise InputError(
+            "there is nothing to score: documents need at least two sentences, and known words in the last half of "
+            "them. Give longer documents, or completed=False."
+        )
+    return math.exp(-gained / scored)
 
 
 def first_sentences(prepared: Prepared, share: float) -> Prepared:

@@ -97,7 +97,7 @@ def draw_switch_probability(
 ) -> float:
     """epsilon ~ Beta(zeta1 + switches, zeta2 + stays), first sentences left out (6.11)."""
     switches = state.later_switches(prepared)
-    return float(rng.beta(prior[0] + switches, prior[1] + prepared.later_sentences - switches))
+    return float(rng.beta(prior[0] + switches, prior[1] + (prepared.later_sentences - switches)))
 
 
 def log_switches(state: Segments, prepared: Prepared, prior: tuple[float, float]) -> float:

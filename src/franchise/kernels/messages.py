@@ -11,10 +11,10 @@ k, the chain over (topic, switch) needs K numbers a sentence (algorithms page, s
     posteriors  p(z_s = k) = p_s(k) q_s(k);   p(z_s = k, psi_s = 1) = epsilon theta_k q_s(k)   (p_1 q_1 for s = 1)
 
 Two ways to compute them.  *Scaled*: exp(e_s(k) - max_k e_s(k)) in plain numbers, for documents in which
-epsilon theta_k is above `PLAIN` for all topics that are possible at all.  Then nothing is lost: whatever underflows
-has a posterior of less than 1e-100, and a topic can always be entered anew, at a price larger than any number that
-was lost.  *In logs*, for the others: there a topic that is nearly impossible to enter may be worth staying in,
-however small its number has become.
+epsilon theta_k is above `PLAIN` for all topics that are possible at all.  Then nothing is lost: to leave a topic
+for a sentence and come back costs a factor of 1e-200 at most, and what underflows is below 1e-300, so that it was
+not worth staying in.  *In logs*, for the others: there a topic that is nearly impossible to enter may be worth
+staying in, however small its number has become.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from franchise.kernels.compile import helper, kernel, shared_helper, summing_hel
 from franchise.kernels.exponentials import exponentiate_below
 from franchise.kernels.turns import take_turn
 
-PLAIN = 1e-200
+PLAIN = 1e-100
 """Documents whose topics can all be entered with at least this probability are computed in plain numbers."""
 
 LOST = 50.0

@@ -71,7 +71,7 @@ class Sliced(NamedTuple):
 
     log_topics: np.ndarray  # float64 (V, K), fresh topics included
     log_proportions: np.ndarray  # float64 (D, K): log theta_dk; -inf for topics a document has no weight for
-    slices: np.ndarray  # float64 (S,): u_s
+    log_slices: np.ndarray  # float64 (S,): log u_s
     switch: float  # epsilon
     cutoff: float  # c
 
@@ -232,7 +232,7 @@ def draw_sliced_document(data, given, document, room, words, drawn):
     barrier, entering, emissions, weights = room.rows[0], room.rows[1], room.rows[2], room.rows[3]
     barrier[:] = 0.0
     for sentence in range(begin, end):
-        filtered, log_slice = room.filtered[sentence - begin], math.log(given.slices[sentence])
+        filtered, log_slice = room.filtered[sentence - begin], given.log_slices[sentence]
         fill_emissions(data, given.log_topics, sentence, barrier, emissions)
         to_enter = 0.0 if sentence == begin else log_switch
         for topic in range(len(entering)):
@@ -244,7 +244,7 @@ def draw_sliced_document(data, given, document, room, words, drawn):
         log_step(entering, log_stay, emissions, filtered)
     topic = draw_log_index(room.filtered[end - 1 - begin], words, weights)
     for sentence in range(end - 1, begin, -1):
-        before, log_slice = room.filtered[sentence - 1 - begin], math.log(given.slices[sentence])
+        before, log_slice = room.filtered[sentence - 1 - begin], given.log_slices[sentence]
         enter = log_switch + log_slice_weight(log_proportions[topic], log_slice, log_cutoff)
         switched = draw_switch(enter, log_stay + before[topic], words)
         drawn.topics[sentence], drawn.switches[sentence] = topic, switched
