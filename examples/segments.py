@@ -1,8 +1,8 @@
 """Where does a speech change the subject? A hidden topic Markov model of some State of the Union addresses.
 
 Each sentence has one topic; the next one keeps it or draws anew. Nobody says how many topics there are. The table
-shows Theodore Roosevelt's first address, cut where the subject most probably changes, with the most probable words of
-each part's topic and how sure the model is of it.
+shows the longest parts of Theodore Roosevelt's first address, each with the most probable words of its topic and how
+sure the model is of it.
 """
 
 import franchise as fr
