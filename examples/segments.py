@@ -1,7 +1,7 @@
 """Where does a speech change the subject? A hidden topic Markov model of some State of the Union addresses.
 
 Each sentence has one topic; the next one keeps it or draws anew. Nobody says how many topics there are. The table
-shows the longest parts of Theodore Roosevelt's first address, each with the most probable words of its topic and how
+shows the longest parts of Theodore Roosevelt's first address, each with its topic's most probable words and how
 sure the model is of it.
 """
 
