@@ -9,7 +9,7 @@ import typer
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="The study: amini, chang-fisher, frank or wang-blei.")],
+    name: Annotated[str, typer.Argument(help="The study: amini, chang-fisher, frank, wang-blei or wilcox.")],
     quick: Annotated[bool, typer.Option("--quick", help="A small form, done in a minute or two.")] = False,
     data: Annotated[
         Path | None,

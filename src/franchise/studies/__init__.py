@@ -19,6 +19,7 @@ STUDIES = {
     "chang-fisher": "franchise.studies.chang_fisher",
     "frank": "franchise.studies.frank",
     "wang-blei": "franchise.studies.wang_blei",
+    "wilcox": "franchise.studies.wilcox",
 }
 """By name, the module whose `run(folder, quick, data, tell)` does the study."""
 

@@ -30,7 +30,9 @@ def _decode_document(data: SentenceData, parameters: Parameters, document: int) 
     emissions = parameters.log_topics[data.words[first:last]]
     entering = np.log(parameters.switch) + np.log(parameters.proportions[document])
     staying = np.log1p(-parameters.switch)
-    scores = np.concatenate([np.log(parameters.proportions[document]) + emissions[0], np.full(topics, -np.inf)])
+    scores = np.concatenate(
+        [np.log(parameters.proportions[document]) + emissions[0], np.full(topics, -np.inf)]
+    )
     before = np.zeros((last - first, 2 * topics), np.int32)
     kept = np.arange(topics)
     for place in range(1, last - first):

@@ -45,7 +45,9 @@ def draw_switch(outcome: Outcome) -> Figure:
         if method not in outcome:
             continue
         paths = outcome[method]["paths"]
-        panels[0, 0].plot(np.arange(1, len(paths["warmup"]) + 1), paths["warmup"], color=colour, linewidth=0.7)
+        panels[0, 0].plot(
+            np.arange(1, len(paths["warmup"]) + 1), paths["warmup"], color=colour, linewidth=0.7
+        )
         panels[0, 1].plot(paths["switch"], color=colour, linewidth=0.7)
         panels[0, 2].hist(paths["switch"], bins=15, density=True, color=colour, alpha=0.6, label=name)
     for panel, title in zip(
@@ -107,7 +109,9 @@ def draw_documents(fits: list[Fitted], documents: list[int]) -> Figure:
     figure, panels = make_panels(len(fits), len(documents), 11, 2.2 * len(fits), sharey="row", sharex=True)
     for row, fit in zip(panels, fits, strict=True):
         for panel, document in zip(row, documents, strict=True):
-            panel.bar(np.arange(fit.proportions.shape[1]), np.sort(fit.proportions[document])[::-1], color=NEW)
+            panel.bar(
+                np.arange(fit.proportions.shape[1]), np.sort(fit.proportions[document])[::-1], color=NEW
+            )
             set_title(panel, f"{fit.name}, document {document}")
     for panel in panels[-1]:
         panel.set_xlabel("topics, largest first", fontsize=8)

@@ -89,7 +89,9 @@ def simulate(design: Design, seed: int = 2017) -> Simulated:
     labels = draw_topics(theta, sizes, design.switch, rng)
     lengths = np.maximum(1, rng.poisson(WORDS_OF_A_SENTENCE, len(labels)))
     words = draw_words(phi, np.repeat(labels, lengths), rng)
-    return _trained(design, SentenceData(words, offsets_of_sizes(lengths), offsets_of_sizes(sizes)), theta, phi, labels)
+    return _trained(
+        design, SentenceData(words, offsets_of_sizes(lengths), offsets_of_sizes(sizes)), theta, phi, labels
+    )
 
 
 def draw_topics(theta: np.ndarray, sizes: np.ndarray, switch: float, rng: np.random.Generator) -> np.ndarray:

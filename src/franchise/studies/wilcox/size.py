@@ -28,7 +28,7 @@ class Size:
     nips_topics: int
     nips_starts: int
     nips_steps: int  # of EM
-    lda_steps: int
+    lda_passes: int  # over all documents
 
     def tasks(self) -> list[tuple[str, Design, Effort]]:
         """The data sets, by reading, and what is done with each."""
@@ -64,7 +64,7 @@ FULL = Size(
     nips_topics=100,
     nips_starts=4,
     nips_steps=60,
-    lda_steps=20,
+    lda_passes=5,
 )
 QUICK = Size(
     documents=250,
@@ -79,5 +79,5 @@ QUICK = Size(
     nips_topics=20,
     nips_starts=2,
     nips_steps=20,
-    lda_steps=8,
+    lda_passes=2,
 )
