@@ -1,8 +1,8 @@
 """Wilcox, "Hidden topic Markov models" (2017): the experiments of chapter 7 done again.
 
-`simulation` makes the twelve data sets, `fits` fits and measures each, `decoding` is the thesis' Viterbi recursion as
-printed, `nips` the comparison with LDA; `printed` has the thesis' numbers, `size` says how much is run, `tables` and
-`figures` show, `statements` judges, `page` writes.
+`simulation` makes the twelve data sets, `fits` fits and measures each, `decoding` is the thesis' Viterbi recursion
+as printed, `nips` the comparison with LDA; `printed` has the thesis' numbers, `size` says how much is run, `tables`
+and `figures` show, `statements` judges, `page` writes.
 """
 
 from __future__ import annotations

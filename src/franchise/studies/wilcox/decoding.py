@@ -3,10 +3,10 @@
 State j < K is topic j entered anew, state K + j topic j kept.  For the first word of a sentence the print is right.
 For the others it has
 
-    delta_t(j) = max_i delta_{t-1}(i) phi_jw,    psi_t(j) = argmax_i delta_{t-1}(i),       j = K, ..., 2K - 1   (5.51, 5.52)
+    delta_t(j) = max_i delta_{t-1}(i) phi_jw,   psi_t(j) = argmax_i delta_{t-1}(i),   K <= j < 2K   (5.51, 5.52)
 
-with the maximum over all states, though only states of the same topic can come before.  So the state before does not
-depend on the one after, and a word in the middle of a sentence is given the topic in which it is most frequent,
+with the maximum over all states, though only states of the same topic can come before.  So the state before does
+not depend on the one after, and a word in the middle of a sentence is given the topic in which it is most frequent,
 whatever the rest of its sentence says.
 """
 

@@ -1,8 +1,8 @@
 """One simulated data set: fitted by EM and by Gibbs sampling, and measured against the truth (Tables 7.2, 7.3).
 
 Accuracy is the share of the words whose sentence is given its true topic, topics matched one to one (Hungarian
-method).  Errors are means over all entries of a matrix of |estimate - truth|, topics matched in the same way; beside
-them what they are if topics are not matched at all, the mean over all ways to pair them.
+method).  Errors are means over all entries of a matrix of |estimate - truth|, topics matched in the same way;
+beside them what they are if topics are not matched at all, the mean over all ways to pair them.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def fit_by_gibbs(simulated: Simulated, effort: Effort, document_prior: float, wo
     seconds = time.perf_counter() - begin
     posterior, found = model.posterior_, model.findings_
     low, high = posterior.interval("switch_probability")
-    row = posterior.summary().loc["switch_probability"]
+    summary = posterior.summary()
     return {
         "document_prior": document_prior,
         "word_prior": word_prior,
@@ -167,8 +167,8 @@ def fit_by_gibbs(simulated: Simulated, effort: Effort, document_prior: float, wo
         "switch": found.switch,
         "low": low,
         "high": high,
-        "r_hat": float(row["r_hat"]),
-        "ess": float(row["ess_bulk"]),
+        "r_hat": float(summary["r_hat"]["switch_probability"]),
+        "ess": float(summary["ess_bulk"]["switch_probability"]),
         **_errors(simulated, found.sentence_topic, found.proportions, found.topic_words),
         "accuracy": accuracy(simulated, found.sentence_topic),
         "argmax": accuracy_by_argmax(simulated, found.sentence_topic),

@@ -2,8 +2,8 @@
 
 LDA is scikit-learn's, by variational Bayes, topics updated after every 128 documents ("online"), since whole passes
 with 100 topics take long and many are needed.  It takes priors up to 1 only and estimates means, where the thesis'
-priors of 1.5 and 1.01 go with maxima: a maximum under a prior of 1 + a weighs counts as a mean under a does.  So LDA
-has 0.5 and 0.01.
+priors of 1.5 and 1.01 go with maxima: a maximum under a prior of 1 + a weighs counts as a mean under a does.  So
+LDA has 0.5 and 0.01.
 
 Perplexity, two ways.  *Fitted*: theta of a document fitted on the words that are scored, as in the thesis.
 *Completed*: theta fitted on the first half of a document's sentences, the words of the others scored.  LDA scores a
@@ -220,7 +220,7 @@ def table_of_topics(fits: list[Fitted], vocabulary: list[str], count: int = 12) 
     rows = []
     for fit in fits:
         shares = fit.proportions.mean(axis=0)
-        for topic in np.argsort(-shares, kind="stable")[:count]:
+        for topic in np.argsort(-shares, kind="stable")[:count].tolist():
             words = top_words(fit, vocabulary, topic)
             rows.append({"model": fit.name, "topic": int(topic), "share": shares[topic], "words": words})
     return pd.DataFrame(rows)
@@ -234,7 +234,7 @@ def table_of_senses(fits: list[Fitted], vocabulary: list[str], word: str = ASKED
     place = vocabulary.index(word) if word in vocabulary else -1
     for fit in fits if place >= 0 else []:
         ranks = 1 + (fit.topic_words > fit.topic_words[:, [place]]).sum(axis=1)
-        for topic in np.flatnonzero(ranks <= FREQUENT):
+        for topic in np.flatnonzero(ranks <= FREQUENT).tolist():
             rows.append(
                 {
                     "model": fit.name,

@@ -64,7 +64,7 @@ FULL = Size(
     nips_topics=100,
     nips_starts=4,
     nips_steps=60,
-    lda_passes=5,
+    lda_passes=10,
 )
 QUICK = Size(
     documents=250,

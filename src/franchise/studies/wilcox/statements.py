@@ -138,8 +138,8 @@ def words(outcomes: Outcomes) -> Statement:
                 f"{_range([em['phi_unmatched'] for em in many], 5)} if they are not"
             )
     return Statement(
-        "EM does universally well at phi: errors of 0.00002 to 0.0001 with two topics, of 0.0007 to 0.0009 with ten, "
-        "also in the large data sets.",
+        "EM does universally well at phi: errors of 0.00002 to 0.0001 with two topics, of 0.0007 to 0.0009 with "
+        "ten, also in the large data sets.",
         "7.1, Table 7.2",
         "; ".join(parts)
         + ". The mean of an entry is 0.001: the printed errors with ten topics are those of topics "
@@ -216,7 +216,7 @@ def label_switching(found: list[Outcome]) -> Statement:
 _ABOUT_PAPERS = (
     ("epsilon is 0.291 on the NIPS papers; EM converges within 10 steps.", "7.2, Figure 7.14"),
     (
-        "HTMM has the lower perplexity: 1159.8 against LDA's 1460.1 in training, 1157.3 against 1952.7 in the test.",
+        "HTMM has the lower perplexity: 1159.8 against LDA's 1460.1 in training, 1157.3 against 1952.7 in test.",
         "7.2",
     ),
     ("HTMM does as well on new documents as on those it was fitted to.", "7.2"),
