@@ -118,7 +118,7 @@ def test_an_interrupted_study_goes_on(done):
     again = wilcox.run(StudyFolder(page.parent, "wilcox"), True, data, lambda what, share: None, TINY)
     assert again == page
     measured = [path for path in kept if path.name != "study.json"]
-    assert len(measured) == 8
+    assert len(measured) == 9
     assert all(path.stat().st_mtime_ns == kept[path] for path in measured)
     with pytest.raises(InputError, match="other settings"):
         wilcox.run(StudyFolder(page.parent, "wilcox"), True, None, lambda what, share: None, TINY)
@@ -282,11 +282,19 @@ def test_verdict_on_the_cause():
     assert "in 0 of 12 data sets with the thesis' priors, and in 12 of 12" in judged.measured
 
 
+def test_verdict_on_starts():
+    found = outcomes()[WRITTEN]
+    assert statements.convergence(found, [1.0, 0.995]).verdict == AGREES
+    judged = statements.convergence(found, [1.0, 0.9, 0.8])
+    assert judged.verdict == IN_PART
+    assert "2 end where two topics share one, with accuracies of 0.800 to 0.900" in judged.measured
+
+
 def fitted(name, train, test, completed):
     return nips.Fitted(
         name,
         np.eye(2),
-        np.eye(2),
+        np.tile(np.eye(2), (800, 1)),
         train,
         test,
         completed,

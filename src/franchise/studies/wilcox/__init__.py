@@ -13,7 +13,8 @@ from pathlib import Path
 from franchise.studies.output import StudyFolder
 from franchise.studies.running import Tell, versions
 from franchise.studies.wilcox import nips, page, statements
-from franchise.studies.wilcox.fits import Outcome, measure_kept
+from franchise.studies.wilcox.fits import SINGLE, Outcome, measure_kept, single_starts
+from franchise.studies.wilcox.simulation import Design, designs
 from franchise.studies.wilcox.size import FULL, QUICK, Size
 
 _SHARE_OF_SIMULATED = 0.75
@@ -29,6 +30,7 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
     facts = {"quick": quick, "size": asdict(size), "papers": None if papers is None else _facts(papers)}
     folder.keep_chains(facts)
     outcomes = _measure_simulated(folder, size, tell)
+    single = single_starts(_design(size, SINGLE), folder.chains / "single-starts.json")
     fits = [] if papers is None else _fit_papers(folder, papers, size, tell)
     folder.make()
     page.write_simulated(folder, outcomes)
@@ -40,7 +42,7 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
     folder.facts({"study": "wilcox", **facts, "versions": versions()})
     tell("page", 1.0)
     return folder.page(
-        page.TITLE, page.introduction(size, quick, data), statements.judge(outcomes, fits, senses)
+        page.TITLE, page.introduction(size, quick, data), statements.judge(outcomes, single, fits, senses)
     )
 
 
@@ -51,6 +53,10 @@ def _facts(papers: nips.Papers) -> dict[str, int]:
         "terms": papers.train.vocabulary_size,
         "words": papers.train.n_tokens,
     }
+
+
+def _design(size: Size, number: int) -> Design:
+    return designs(size.documents, size.trained)[number - 1]
 
 
 def _measure_simulated(folder: StudyFolder, size: Size, tell: Tell) -> dict[str, list[Outcome]]:

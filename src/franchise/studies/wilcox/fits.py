@@ -18,6 +18,7 @@ import numpy as np
 from franchise.chains.storage import damage_named, write_atomically
 from franchise.engines.threads import Threads
 from franchise.htmm.decoding import decode
+from franchise.htmm.em import Priors, fit
 from franchise.htmm.estimator import HTMM
 from franchise.htmm.matching import match_topics
 from franchise.kernels.messages import Parameters
@@ -26,6 +27,8 @@ from franchise.studies.wilcox.simulation import Design, Simulated, simulate
 
 ETA = 1.01
 TOLERANCE = 0.01  # of the log likelihood, where EM ends
+SINGLE = 4  # the data set of which single starts are tried
+SINGLE_STARTS = 20
 SHOWN = (1, 7)  # data sets of the figures
 FOLLOWED = 2  # topics whose draws are kept for the figures
 
@@ -86,6 +89,23 @@ def measure(design: Design, effort: Effort) -> Outcome:
     if effort.fitting:
         outcome["fitting"] = fit_by_gibbs(simulated, effort, *fitting_priors(design))
     return outcome
+
+
+def single_starts(design: Design, path: Path) -> list[float]:
+    """Accuracies of EM from single starts, without a race; kept like the others."""
+    if path.is_file():
+        with damage_named(path):
+            return list(json.loads(path.read_text(encoding="utf-8")))
+    simulated = simulate(design)
+    priors = Priors(thesis_prior(design.topics), ETA, (1.0, 1.0))
+    found = []
+    for seed in range(SINGLE_STARTS):
+        reached = fit(
+            simulated.prepared, design.topics, priors, np.random.default_rng(seed), Threads(), starts=1
+        )
+        found.append(accuracy(simulated, reached.expectations.topics.argmax(axis=1)))
+    write_atomically(path, json.dumps(found).encode())
+    return found
 
 
 # --- EM -----------------------------------------------------------------------------------------------------
