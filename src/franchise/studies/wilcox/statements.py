@@ -162,8 +162,8 @@ def viterbi(outcomes: Outcomes) -> Statement:
         "7.1, Table 7.2",
         f"EM with Viterbi: {_range([o['em']['path'] for o in found])}, at most {max(gaps):.4f} below decoding with "
         f"the true parameters and at most {behind:.4f} below Gibbs sampling. With (5.51) as it is printed, a "
-        f"maximum over all states within a sentence, and one added to the simulation's weights: {_range(literal)}, near "
-        "what the thesis has.",
+        f"maximum over all states within a sentence, and one added to the simulation's weights: {_range(literal)}, "
+        "near what the thesis has.",
         _decided(found, DIFFERS if max(gaps) <= AS_GOOD else IN_PART),
     )
 
