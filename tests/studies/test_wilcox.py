@@ -313,3 +313,13 @@ def test_verdicts_on_perplexity():
     assert verdicts(1159.8, 1157.3, 1200.0)[:3] == [AGREES, AGREES, AGREES]
     assert verdicts(1159.8, 1700.0, 2000.0)[:3] == [AGREES, IN_PART, DIFFERS]
     assert verdicts(1500.0, 2000.0, 2000.0)[1] == DIFFERS
+
+
+def test_verdict_on_senses():
+    def verdict(*topics):
+        fits_of = [fitted("HTMM", 1.0, 1.0, 1.0), fitted("LDA", 1.0, 1.0, 1.0)]
+        return statements.judge_papers(fits_of, {"HTMM": list(topics), "LDA": []})[3].verdict
+
+    assert verdict("vector support", "grant thank") == AGREES
+    assert verdict("vector grant", "cat dog") == IN_PART
+    assert verdict("cat dog") == DIFFERS

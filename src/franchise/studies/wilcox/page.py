@@ -73,6 +73,10 @@ def _write_tables(folder: StudyFolder, outcomes: Outcomes) -> None:
             tables.table_of_gibbs(found),
             f"Table 7.3, Gibbs sampling; simulated {reading}. Sweeps: chains x (warm-up + draws x thinning).",
         )
+    folder.text(
+        "Where the accuracy of Gibbs sampling is well below that with the true parameters, and the error of phi large, "
+        "one of the two chains has stayed where two topics share one; epsilon hardly notices."
+    )
 
 
 def _write_decoding(folder: StudyFolder, outcomes: Outcomes) -> None:
@@ -181,7 +185,7 @@ def write_papers(folder: StudyFolder, papers: nips.Papers, fits: list[nips.Fitte
         f"{papers.train.n_tokens} words in the text. Sentences end at every full stop, question mark, exclamation "
         f"mark and colon. {size.nips_topics} topics; theta's prior 1.5, words' 1.01. HTMM by EM, the best of "
         f"{size.nips_starts} starts, {htmm.steps} steps. LDA is scikit-learn's variational Bayes, "
-        f"{size.lda_passes} passes over the papers in batches of {nips.LDA_BATCH}; its priors, of means "
+        f"{size.lda_passes} passes over the papers (the thesis: {printed.LDA_ITERATIONS}); its priors, of means "
         "and not of maxima, are one less: 0.5 and 0.01."
     )
     folder.figure(

@@ -64,7 +64,7 @@ FULL = Size(
     nips_topics=100,
     nips_starts=4,
     nips_steps=60,
-    lda_passes=10,
+    lda_passes=37,
 )
 QUICK = Size(
     documents=250,
@@ -79,5 +79,5 @@ QUICK = Size(
     nips_topics=20,
     nips_starts=2,
     nips_steps=20,
-    lda_passes=2,
+    lda_passes=8,
 )
