@@ -74,8 +74,8 @@ def _write_tables(folder: StudyFolder, outcomes: Outcomes) -> None:
             f"Table 7.3, Gibbs sampling; simulated {reading}. Sweeps: chains x (warm-up + draws x thinning).",
         )
     folder.text(
-        "Where the accuracy of Gibbs sampling is well below that with the true parameters, and the error of phi large, "
-        "one of the two chains has stayed where two topics share one; epsilon hardly notices."
+        "Where the accuracy of Gibbs sampling is well below that with the true parameters, and the error of phi "
+        "large, one of the two chains has stayed where two topics share one; epsilon hardly notices."
     )
 
 

@@ -161,8 +161,8 @@ def viterbi(outcomes: Outcomes) -> Statement:
         "The Viterbi algorithm is not particularly accurate (0.28 to 0.83); Gibbs sampling recovers topics "
         "substantially better.",
         "7.1, Table 7.2",
-        f"EM with Viterbi: {_range([o['em']['path'] for o in found], 4)}, at most {max(gaps):.4f} below decoding with "
-        f"the true parameters and at most {behind:.4f} below Gibbs sampling. With (5.51) as it is printed, a "
+        f"EM with Viterbi: {_range([o['em']['path'] for o in found], 4)}, at most {max(gaps):.4f} below decoding "
+        f"with the true parameters and at most {behind:.4f} below Gibbs sampling. With (5.51) as it is printed, a "
         f"maximum over all states within a sentence, and one added to the simulation's weights: {_range(literal)}, "
         "near what the thesis has.",
         _decided(found, DIFFERS if max(gaps) <= AS_GOOD else IN_PART),
