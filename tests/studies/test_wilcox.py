@@ -234,6 +234,14 @@ def test_score_by_hand():
     assert found == pytest.approx(math.exp(-(math.log(0.6) + 2 * math.log(0.4)) / 3))
 
 
+def test_a_topic_without_words_has_none_among_its_frequent_ones():
+    words = np.array([[0.6, 0.4 / 49, *[0.4 / 49] * 48], [0.1, 0.5, *[0.4 / 48] * 48], [0.02] * 50])
+    made = dataclasses.replace(fitted("HTMM", 1.0, 1.0, 1.0), topic_words=words)
+    table = nips.table_of_senses([made], ["cat", "support", *map(str, range(48))])
+    assert table["topic"].tolist() == [1]
+    assert table["rank of the word"].tolist() == [1]
+
+
 def test_effective_topics():
     assert nips.effective_topics(np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])).tolist() == [2.0, 1.0]
 
@@ -320,6 +328,6 @@ def test_verdict_on_senses():
         fits_of = [fitted("HTMM", 1.0, 1.0, 1.0), fitted("LDA", 1.0, 1.0, 1.0)]
         return statements.judge_papers(fits_of, {"HTMM": list(topics), "LDA": []})[3].verdict
 
-    assert verdict("vector support", "grant thank") == AGREES
-    assert verdict("vector grant", "cat dog") == IN_PART
+    assert verdict("kernel support", "grant thank") == AGREES
+    assert verdict("kernel grant", "cat dog") == IN_PART
     assert verdict("cat dog") == DIFFERS

@@ -230,7 +230,9 @@ def table_of_senses(fits: list[Fitted], vocabulary: list[str], word: str = ASKED
     rows = []
     place = vocabulary.index(word) if word in vocabulary else -1
     for fit in fits if place >= 0 else []:
-        ranks = 1 + (fit.topic_words > fit.topic_words[:, [place]]).sum(axis=1)
+        ranks = (fit.topic_words >= fit.topic_words[:, [place]]).sum(
+            axis=1
+        )  # the last of equals: topics may be empty
         for topic in np.flatnonzero(ranks <= FREQUENT).tolist():
             rows.append(
                 {

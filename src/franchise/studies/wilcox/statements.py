@@ -18,7 +18,7 @@ from franchise.studies.wilcox.tables import covers, relative_error
 CLOSE = 0.1  # of the thesis' number
 AS_GOOD = 0.01  # of the accuracy with the true parameters
 ALL = 12  # data sets; with fewer nothing is decided about all of them
-MACHINES = {"vector", "vectors", "svm", "kernel", "margin"}
+MACHINES = {"svm", "svms", "kernel", "margin", "machines"}
 FUNDING = {"supported", "grant", "thank", "foundation", "acknowledgements"}
 Outcomes = dict[str, list[Outcome]]
 
