@@ -118,7 +118,7 @@ def test_an_interrupted_study_goes_on(done):
     again = wilcox.run(StudyFolder(page.parent, "wilcox"), True, data, lambda what, share: None, TINY)
     assert again == page
     measured = [path for path in kept if path.name != "study.json"]
-    assert len(measured) == 9
+    assert len(measured) == 10
     assert all(path.stat().st_mtime_ns == kept[path] for path in measured)
     with pytest.raises(InputError, match="other settings"):
         wilcox.run(StudyFolder(page.parent, "wilcox"), True, None, lambda what, share: None, TINY)

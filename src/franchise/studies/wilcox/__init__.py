@@ -13,7 +13,15 @@ from pathlib import Path
 from franchise.studies.output import StudyFolder
 from franchise.studies.running import Tell, versions
 from franchise.studies.wilcox import nips, page, statements
-from franchise.studies.wilcox.fits import SINGLE, Outcome, measure_kept, single_starts
+from franchise.studies.wilcox.fits import (
+    CROSSED,
+    SINGLE,
+    Effort,
+    Outcome,
+    cross_priors,
+    measure_kept,
+    single_starts,
+)
 from franchise.studies.wilcox.simulation import Design, designs
 from franchise.studies.wilcox.size import FULL, QUICK, Size
 
@@ -31,9 +39,11 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
     folder.keep_chains(facts)
     outcomes = _measure_simulated(folder, size, tell)
     single = single_starts(_design(size, SINGLE), folder.chains / "single-starts.json")
+    effort = Effort(size.starts, size.small, fitting=False)
+    crossed = cross_priors(_design(size, CROSSED), effort, folder.chains / "crossed-priors.json")
     fits = [] if papers is None else _fit_papers(folder, papers, size, tell)
     folder.make()
-    page.write_simulated(folder, outcomes)
+    page.write_simulated(folder, outcomes, crossed)
     senses: dict[str, list[str]] = {}
     if papers is not None:
         page.write_papers(folder, papers, fits, size)

@@ -29,6 +29,7 @@ ETA = 1.01
 TOLERANCE = 0.01  # of the log likelihood, where EM ends
 SINGLE = 4  # the data set of which single starts are tried
 SINGLE_STARTS = 20
+CROSSED = 3  # the data set on which priors are changed one by one
 SHOWN = (1, 7)  # data sets of the figures
 FOLLOWED = 2  # topics whose draws are kept for the figures
 
@@ -104,6 +105,22 @@ def single_starts(design: Design, path: Path) -> list[float]:
             simulated.prepared, design.topics, priors, np.random.default_rng(seed), Threads(), starts=1
         )
         found.append(accuracy(simulated, reached.expectations.topics.argmax(axis=1)))
+    write_atomically(path, json.dumps(found).encode())
+    return found
+
+
+def cross_priors(design: Design, effort: Effort, path: Path) -> list[Outcome]:
+    """Gibbs sampling with each of the thesis' priors and of those that fit, apart and together; kept, too."""
+    if path.is_file():
+        with damage_named(path):
+            return list(json.loads(path.read_text(encoding="utf-8")))
+    simulated = simulate(design)
+    alpha, eta = fitting_priors(design)
+    found = [
+        {**fit_by_gibbs(simulated, effort, document_prior, word_prior), "number": design.number}
+        for document_prior in (thesis_prior(design.topics), alpha)
+        for word_prior in (ETA, eta)
+    ]
     write_atomically(path, json.dumps(found).encode())
     return found
 

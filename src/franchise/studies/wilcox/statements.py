@@ -87,7 +87,7 @@ def cause(found: list[Outcome]) -> Statement:
         "7.1",
         f"The 95 % interval has the true epsilon in it in {before} of {len(found)} data sets with the thesis' "
         f"priors, and in {after} of {len(found)} with priors that fit the simulation, for short documents as for "
-        "long ones. What is wrong with the estimate is the prior of theta; more sentences only outweigh it.",
+        "long ones. So it is the priors that make the estimate wrong; more sentences only outweigh them.",
         _decided(found, DIFFERS if after >= len(found) - 1 else OPEN),
     )
 
@@ -145,7 +145,7 @@ def words(outcomes: Outcomes) -> Statement:
         "ten, also in the large data sets.",
         "7.1, Table 7.2",
         "; ".join(parts)
-        + ". The mean of an entry is 0.001: the printed errors with ten topics are those of topics "
+        + ". The mean of an entry is 0.001: the printed errors with ten topics are as large as those of topics "
         "compared with the wrong ones. Matched, phi is as good as the thesis says.",
         _decided(outcomes[WRITTEN], IN_PART),
     )

@@ -154,3 +154,18 @@ def table_of_fitting(outcomes: list[Outcome]) -> pd.DataFrame:
             }
         )
     return _table(rows)
+
+
+def table_of_crossed(crossed: list[Outcome]) -> pd.DataFrame:
+    """epsilon by the prior of theta and the prior of phi."""
+    return _table(
+        [
+            {
+                "alpha": row["document_prior"],
+                "eta": row["word_prior"],
+                "estimate": f"{row['switch']:.4f} ({row['low']:.4f}, {row['high']:.4f})",
+                "R-hat": row["r_hat"],
+            }
+            for row in crossed
+        ]
+    )
