@@ -90,8 +90,8 @@ def _write_decoding(folder: StudyFolder, outcomes: Outcomes) -> None:
         "same topic. As it is printed it is over all states. Then a word in the middle of a sentence is given the "
         "topic in which it is most frequent, whatever the other words say, and accuracy is what single words "
         "allow: about 0.7 of the words with two topics, a quarter with ten. With one added to the simulation's "
-        "weights that is near Table 7.2: the print is higher by 0.05 to 0.11 where epsilon is 0.1, and by at most 0.05 "
-        "elsewhere. So this may be what was run, though the thesis' program is not known. How topics are matched "
+        "weights that is near Table 7.2: the print is higher by 0.05 to 0.11 where epsilon is 0.1, and by at most "
+        "0.05 elsewhere. So this may be what was run, though the thesis' program is not known. How topics are matched "
         "matters little: with argmax matching, where two topics found may stand for one, it is the same."
     )
     for reading, found in outcomes.items():
