@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+AS_PRINTED, BY_ARGMAX = "(5.51) as printed", "the same, argmax matching"
+
+
 def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
     import pandas as pd
 
@@ -98,8 +101,8 @@ def table_of_decoding(outcomes: list[Outcome]) -> pd.DataFrame:
             {
                 **_begin(outcome),
                 "thesis": printed.EM[outcome["design"]["number"]].accuracy,
-                "(5.51) as printed": outcome["em"]["printed"],
-                "the same, argmax matching": outcome["em"]["printed_argmax"],
+                AS_PRINTED: outcome["em"]["printed"],
+                BY_ARGMAX: outcome["em"]["printed_argmax"],
                 "Viterbi": outcome["em"]["path"],
                 "sentence": outcome["em"]["sentence"],
                 "true parameters, Viterbi": outcome["truth"]["path"],
