@@ -154,6 +154,7 @@ def rooms_imported_by(room: str) -> set[str]:
 
 FORBIDDEN = {
     "kernels": {
+        "htmm",
         "moves",
         "state",
         "chains",
@@ -169,7 +170,8 @@ FORBIDDEN = {
     "families": {"state", "moves", "chains", "recipes", "cli", "engines", "diagnostics", "model"},
     "moves": {"chains", "recipes", "cli", "engines", "diagnostics", "sampling", "posterior"},
     "recipes": {"chains", "cli", "engines", "diagnostics", "sampling"},
-    "chains": {"cli", "sampling", "posterior", "diagnostics", "recipes"},
+    "chains": {"cli", "sampling", "posterior", "diagnostics", "recipes", "htmm"},
+    "htmm": {"cli", "studies", "recipes", "posterior"},
     "engines": {"moves", "state", "chains", "recipes", "cli", "families"},
     "data": {"moves", "state", "chains", "recipes", "cli", "families", "kernels", "engines"},
     "diagnostics": {"cli", "plots", "report", "studies"},

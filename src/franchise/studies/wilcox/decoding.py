@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from franchise.kernels.messages import Parameters, SentenceData
+from franchise.htmm.em import Parameters
+from franchise.htmm.sentences import SentenceData
 
 
 def decode_as_printed(data: SentenceData, parameters: Parameters, documents: int) -> np.ndarray:

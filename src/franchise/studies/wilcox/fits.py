@@ -18,10 +18,9 @@ import numpy as np
 from franchise.chains.storage import damage_named, write_atomically
 from franchise.engines.threads import Threads
 from franchise.htmm.decoding import decode
-from franchise.htmm.em import Priors, fit
+from franchise.htmm.em import Parameters, Priors, fit
 from franchise.htmm.estimator import HTMM
 from franchise.htmm.matching import match_topics
-from franchise.kernels.messages import Parameters
 from franchise.studies.wilcox.decoding import decode_as_printed
 from franchise.studies.wilcox.simulation import Design, Simulated, simulate
 

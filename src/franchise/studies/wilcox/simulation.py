@@ -17,8 +17,8 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import offsets_of_sizes
-from franchise.htmm.sentences import Prepared
-from franchise.kernels.messages import Parameters, SentenceData
+from franchise.htmm.em import Parameters
+from franchise.htmm.sentences import Prepared, SentenceData
 
 WORDS_OF_A_SENTENCE = 20.0
 
