@@ -161,7 +161,7 @@ CASES = {
 def test_a_long_run_visits_everything_as_often_as_it_should(name):
     kind, *settings = CASES[name]
     case = kind(*settings)
-    visits = run(case, 12_000)
+    visits = run(case, 8_000)
     assert far_off(case, visits) < 1.0
     assert largest_deviation(case, visits) < MOST_ERRORS
 
@@ -173,7 +173,7 @@ def test_one_sweep_leaves_the_posterior_as_it_is(alpha):
     rng = np.random.default_rng(4)
     pool: dict = {}
     after = []
-    for number, place in enumerate(rng.choice(len(case.outcomes), 6000, p=case.probabilities)):
+    for number, place in enumerate(rng.choice(len(case.outcomes), 4000, p=case.probabilities)):
         topics, switches = case.flat(case.outcomes[place])
         state = finite.start_from(case.model, np.array(topics, np.int32), np.array(switches, bool), ENGINE)
         finite.draw_numbers(case.model, state, rng, ENGINE)
@@ -424,7 +424,17 @@ KERNEL_BUGS = {
 }
 
 
-@pytest.mark.parametrize("name", KERNEL_BUGS)
+QUICKLY_SEEN = {
+    "stays counted",
+    "first sentences left out",
+    "no constant for stays",
+    "slices without weights",
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(bug, marks=[] if bug in QUICKLY_SEEN else pytest.mark.slow) for bug in KERNEL_BUGS]
+)
 def test_bugs_in_the_kernels_are_seen(name):
     module, kernel, old, new = KERNEL_BUGS[name]
     alpha = 1.0 if name == "a switch costs nothing" else 0.3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -10,6 +12,7 @@ from franchise.engines import Threads
 from franchise.htmm.decoding import decode
 from franchise.htmm.em import expectations_for, run_expect
 from franchise.kernels import messages
+from tests.exactness.mutation import mutated
 from tests.htmm.cases import parameters, prepared, random_documents, random_parameters
 from tests.naive import htmm as naive
 
@@ -21,13 +24,14 @@ def expect(documents, words, given, workers=1):
     return out
 
 
-def in_logs(monkeypatch):
-    """Let no document be computed in plain numbers."""
-    from tests.exactness.mutation import mutated
+@cache
+def expect_in_logs():
+    """The kernel that computes no document in plain numbers."""
+    return mutated(messages, "expect", ("PLAIN = 1e-100", "PLAIN = 10.0"))
 
-    monkeypatch.setattr(
-        "franchise.htmm.em.expect", mutated(messages, "expect", ("PLAIN = 1e-100", "PLAIN = 10.0"))
-    )
+
+def in_logs(monkeypatch):
+    monkeypatch.setattr("franchise.htmm.em.expect", expect_in_logs())
 
 
 @pytest.mark.parametrize("logs", [False, True], ids=["plain numbers", "logs"])
