@@ -11,5 +11,9 @@ class InputError(ValueError):
     """Something handed in cannot be used; the message says what, why and how to repair it."""
 
 
+class NoWords(InputError):
+    """A corpus would have no words at all."""
+
+
 class InternalError(RuntimeError):
     """An invariant of franchise itself is broken; the message names it. Please report it."""

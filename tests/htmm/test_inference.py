@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,9 +11,12 @@ from scipy.special import gammaln
 
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit
 from franchise.engines import Threads
+from franchise.htmm import inference
 from franchise.htmm.inference import _sweep, draw_documents, fit_documents
 from franchise.htmm.scores import completed_perplexity, first_sentences, fitted_perplexity
+from franchise.kernels import segments
 from franchise.kernels.segments import Drawn, Finite
+from tests.exactness.mutation import mutated
 from tests.htmm.cases import prepared, random_documents, random_parameters
 from tests.naive import htmm as naive
 
@@ -46,10 +50,8 @@ def exact_law(alpha):
     return outcomes, weights / weights.sum()
 
 
-@pytest.mark.exactness
-@pytest.mark.parametrize("alpha", [0.8, 0.002], ids=["plain numbers", "logs"])
-def test_chains_of_new_documents_follow_their_law(alpha):
-    """Many copies of one document, independent given phi and epsilon: from their law, two sweeps, to their law."""
+def p_value_after_two_sweeps(alpha):
+    """Many copies of one document, independent given phi and epsilon: from their law, two sweeps, to their law?"""
     copies = 20_000
     flat = prepared([DOCUMENT] * copies, 3)
     given = Finite(np.log(PHI).T.copy(), np.full(2, alpha), EPSILON)
@@ -68,7 +70,28 @@ def test_chains_of_new_documents_follow_their_law(alpha):
         (tuple(one), tuple(other)) for one, other in zip(topics.tolist(), switches.tolist(), strict=True)
     ]
     assert visits != before
-    assert goodness_of_fit(visits, outcomes, law) >= SMALLEST_P
+    return goodness_of_fit(visits, outcomes, law)
+
+
+@pytest.mark.exactness
+@pytest.mark.parametrize("alpha", [0.8, 0.002], ids=["plain numbers", "logs"])
+def test_chains_of_new_documents_follow_their_law(alpha):
+    assert p_value_after_two_sweeps(alpha) >= SMALLEST_P
+
+
+@pytest.mark.exactness
+@pytest.mark.parametrize(
+    ("alpha", "right", "wrong"),
+    [
+        (0.8, "if drawn.switches[sentence]:", "if True:"),
+        (0.002, "log_of(given.switch), log_of(1.0 - given.switch)", "log_of(given.switch), 0.0"),
+    ],
+    ids=["plain numbers", "logs"],
+)
+def test_other_laws_are_seen(alpha, right, wrong):
+    """Stays counted as draws; the price of a stay forgotten."""
+    with mock.patch.object(inference, "draw_finite", mutated(segments, "draw_finite", (right, wrong))):
+        assert p_value_after_two_sweeps(alpha) < SMALLEST_P
 
 
 def test_frequencies_are_those_of_the_draws():

@@ -37,7 +37,7 @@ from franchise.data.sentences import (
 )
 from franchise.data.text import WORDS, Reading, TextOptions, check_texts, read_texts
 from franchise.data.tokens import check_documents, check_vocabulary, ids_of_lists, numbered
-from franchise.errors import InputError
+from franchise.errors import InputError, NoWords
 from franchise.validation import check_counts, describe
 
 if TYPE_CHECKING:
@@ -444,7 +444,7 @@ def _check_words(words: Any, vocabulary_size: int) -> np.ndarray:
     if ids.ndim != 1:
         raise InputError(f"words must be a flat array of word ids; got {describe(ids)}.")
     if ids.size == 0:
-        raise InputError(
+        raise NoWords(
             "The corpus has no tokens: every document is empty. Check the documents, and whether stop words, "
             "min_df, max_df or the vocabulary leave out everything."
         )

@@ -12,7 +12,7 @@ from franchise.htmm.em import expectations_for, run_expect
 from franchise.htmm.sentences import Prepared
 from franchise.kernels.messages import Parameters
 from franchise.kernels.turns import Turns
-from franchise.kernels.viterbi import PathRoom, find_paths, find_topic_paths
+from franchise.kernels.viterbi import PathRoom, Steps, find_paths
 from franchise.memory import zeros_apart
 
 
@@ -32,13 +32,19 @@ def decode(prepared: Prepared, parameters: Parameters, kind: str, engine: Any) -
 
 
 def best_path(prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
-    """The most probable topics and switches together (Viterbi)."""
-    return _along_paths(find_paths, prepared, parameters, engine)
+    """The most probable topics and switches together (Viterbi): to stay is not to switch."""
+    with np.errstate(divide="ignore"):
+        entering = np.log(parameters.switch) + np.log(parameters.proportions)
+        staying = np.full_like(entering, np.log1p(-parameters.switch))
+    return _along_paths(prepared, parameters, Steps(entering, staying), engine)
 
 
 def best_topics(prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
-    """The most probable topics, whichever way each came about (Viterbi)."""
-    return _along_paths(find_topic_paths, prepared, parameters, engine)
+    """The most probable topics, whichever way each came about (Viterbi): to stay may be to switch back, too."""
+    with np.errstate(divide="ignore"):
+        entering = np.log(parameters.switch) + np.log(parameters.proportions)
+        staying = np.logaddexp(entering, np.log1p(-parameters.switch))
+    return _along_paths(prepared, parameters, Steps(entering, staying), engine)
 
 
 def sentence_modes(prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
@@ -54,7 +60,7 @@ _DECODERS = {"path": best_path, "topics": best_topics, "sentence": sentence_mode
 DECODERS = tuple(_DECODERS)
 
 
-def _along_paths(find: Any, prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
+def _along_paths(prepared: Prepared, parameters: Parameters, steps: Steps, engine: Any) -> Decoded:
     topics = parameters.log_topics.shape[1]
     decoded = Decoded(
         np.empty(prepared.n_sentences, np.int32),
@@ -66,9 +72,9 @@ def _along_paths(find: Any, prepared: Prepared, parameters: Parameters, engine: 
         room = PathRoom(
             zeros_apart((prepared.longest, topics), np.bool_),
             zeros_apart(prepared.longest, np.int64),
-            zeros_apart((5, topics)),
+            zeros_apart((3, topics)),
         )
-        return lambda turns: find(turns, prepared.data, parameters, room, *decoded)
+        return lambda turns: find_paths(turns, prepared.data, parameters, steps, room, *decoded)
 
     engine.run_parts(Part(make_worker, prepared.cuts))
     return decoded

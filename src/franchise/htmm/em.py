@@ -2,9 +2,10 @@
 
     theta_dk ~ sum_s p(z_s = k, psi_s = 1) + alpha - 1         (5.30; a first sentence counts as a switch)
     phi_kw   ~ sum p(z_s = k) count_sw + eta - 1               (5.39)
-    epsilon  = (sum_{s > 1} p(psi_s = 1) + zeta1 - 1) / (sentences - documents + zeta1 + zeta2 - 2)      (5.43)
+    epsilon  = (sum_{s > 1} p(psi_s = 1) + zeta1 - 1) / (later sentences + zeta1 + zeta2 - 2)      (5.43)
 
-The last has the prior of epsilon in it, which the print leaves out, so that what never falls is the log posterior
+Later sentences are all but the first of each document.  The last line has the prior of epsilon in it, which the
+print leaves out, so that what never falls is the log posterior
 
     sum_d log p(words of d) + (alpha - 1) sum log theta + (eta - 1) sum log phi
         + (zeta1 - 1) log epsilon + (zeta2 - 1) log(1 - epsilon) + constant.
@@ -81,9 +82,8 @@ class Maximiser:
     priors: Priors
     engine: Any
     parameters: Parameters
-    objectives: list[float] = field(
-        default_factory=list
-    )  # log posterior after 0, 1, ... steps, up to a constant
+    objectives: list[float] = field(default_factory=list)
+    """Log posterior after 0, 1, ... steps, up to a constant."""
     log_likelihood: float = -math.inf  # of the parameters before the last step
 
     def __post_init__(self) -> None:

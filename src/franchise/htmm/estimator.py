@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from franchise.data.corpus import Corpus
+from franchise.data.grouped import is_sparse
 from franchise.engines.threads import Threads
-from franchise.errors import InputError
+from franchise.errors import InputError, NoWords
 from franchise.htmm import fitting
 from franchise.htmm.decoding import DECODERS
 from franchise.htmm.em import Priors
@@ -246,20 +247,13 @@ class HTMM(TransformerMixin, BaseEstimator):
     def _corpus(self, X: Any, vocabulary: list[str] | None = None) -> Corpus:
         """What was given as a corpus with sentences."""
         if isinstance(X, Corpus):
-            if X.sentences is None:
-                raise InputError(
-                    "the hidden topic Markov model needs sentences, and this corpus has none. Make it by "
-                    'Corpus.from_texts(texts, sentences="english") or Corpus.from_sentences.'
-                )
             if vocabulary is not None and X.vocabulary != vocabulary:
                 raise InputError(
                     "the corpus must have the vocabulary of the one the model was fitted to. Make it with "
                     "vocabulary=model.corpus_.vocabulary."
                 )
             return X
-        is_table = (
-            hasattr(X, "columns") or (hasattr(X, "keys") and not hasattr(X, "str")) or hasattr(X, "tocsr")
-        )
+        is_table = hasattr(X, "columns") or isinstance(X, Mapping) or is_sparse(X)
         if isinstance(X, str) or is_table or not isinstance(X, Iterable):
             raise InputError(
                 f"X must be a Corpus with sentences, a list of texts, or nested lists (documents, sentences, "
@@ -354,9 +348,7 @@ class HTMM(TransformerMixin, BaseEstimator):
     def _new_corpus(self, X: Any) -> Corpus:
         try:
             return self._corpus(X, vocabulary=self.corpus_.vocabulary)
-        except InputError as error:
-            if "no tokens" not in str(error):
-                raise
+        except NoWords:
             raise InputError(
                 "none of the words of these documents is known to the model: its vocabulary is that of the corpus "
                 "it was fitted to (model.corpus_.vocabulary)."

@@ -24,10 +24,12 @@ from franchise.htmm.sweeping import (
     WordCounts,
     Work,
     count_words,
+    draw_at_random,
     draw_documents,
     draw_log_topics,
     draw_switch_probability,
     draw_word_prior,
+    log_priors,
     log_switches,
 )
 from franchise.kernels.segments import Drawn, DrawRoom, Finite, draw_finite
@@ -39,12 +41,9 @@ from franchise.streams import Streams
 
 
 def start_at_random(model: FiniteModel, streams: Streams, engine: Any) -> Segments:
-    """Topics and switches drawn from the prior of the chain, all topics alike."""
-    rng, prepared = streams.generator(), model.prepared
-    switches = prepared.first_sentences | (rng.random(prepared.n_sentences) < 0.5)
-    drawn = rng.integers(model.n_topics, size=prepared.n_sentences)
-    last_switch = np.maximum.accumulate(np.where(switches, np.arange(prepared.n_sentences), 0))
-    return start_from(model, drawn[last_switch].astype(np.int32), switches, engine)
+    """Every sentence in a topic at random."""
+    topics, switches = draw_at_random(model.prepared, model.n_topics, streams.generator())
+    return start_from(model, topics, switches, engine)
 
 
 def start_from(model: FiniteModel, topics: np.ndarray, switches: np.ndarray, engine: Any) -> Segments:
@@ -113,17 +112,11 @@ def _draw_document_prior(
 def measure(model: FiniteModel, state: Segments) -> dict[str, float]:
     """What is traced: log p(x | z), the log joint and the numbers above."""
     likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
-    joint = likelihood + log_topics_and_switches(model, state)
-    for prior, value in (
-        (model.document_prior, state.concentration),
-        (model.word_prior, state.word_prior),
-    ):
-        if isinstance(prior, Gamma):
-            joint += prior.log_density(value)
+    learned = log_priors((model.document_prior, state.concentration), (model.word_prior, state.word_prior))
     return {
         "n_topics": len(np.unique(state.topics)),
         "n_switches": state.later_switches(model.prepared),
-        "log_joint": joint,
+        "log_joint": likelihood + log_topics_and_switches(model, state) + learned,
         "log_likelihood_per_observation": likelihood / max(1, model.prepared.n_words),
         "switch_probability": state.switch_probability,
         "document_prior": state.concentration,

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from franchise.draws import draw_log_gammas
+from franchise.draws import draw_dirichlets
 from franchise.htmm.model import InfiniteModel, start_of
 from franchise.htmm.regrouping import regroup
 from franchise.htmm.state import InfiniteSegments
@@ -31,10 +31,12 @@ from franchise.htmm.sweeping import (
     WordCounts,
     Work,
     count_words,
+    draw_at_random,
     draw_documents,
     draw_log_topics,
     draw_switch_probability,
     draw_word_prior,
+    log_priors,
     log_switches,
 )
 from franchise.kernels.counting import log_gamma_parts
@@ -82,11 +84,8 @@ def start_from(
 
 def start_at_random(model: InfiniteModel, topics: int, streams: Streams, engine: Any) -> InfiniteSegments:
     """Every sentence in one of so many topics, drawn anew by every other sentence on average."""
-    rng, prepared = streams.generator(), model.prepared
-    switches = prepared.first_sentences | (rng.random(prepared.n_sentences) < 0.5)
-    drawn = rng.integers(topics, size=prepared.n_sentences)
-    last_switch = np.maximum.accumulate(np.where(switches, np.arange(prepared.n_sentences), 0))
-    return start_from(model, drawn[last_switch], switches, streams, engine)
+    drawn, switches = draw_at_random(model.prepared, topics, streams.generator())
+    return start_from(model, drawn, switches, streams, engine)
 
 
 def sweep(model: InfiniteModel, state: InfiniteSegments, streams: Streams, engine: Any) -> dict[str, float]:
@@ -122,9 +121,7 @@ def draw_log_proportions(work: Work, rng: np.random.Generator) -> np.ndarray:
     state = work.state
     prior = state.concentration * np.append(state.weights, state.unseen_weight)
     counts = np.pad(state.switches_by_topic(work.prepared), ((0, 0), (0, 1)))
-    logs = draw_log_gammas(counts + prior, rng)
-    largest = logs.max(axis=1, keepdims=True)
-    return logs - (largest + np.log(np.exp(logs - largest).sum(axis=1, keepdims=True)))
+    return draw_dirichlets(counts + prior, rng)
 
 
 def draw_log_slices(work: Work, log_proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -158,8 +155,7 @@ def break_off_topics(
         weights.append(np.array([-math.expm1(log_left) * state.unseen_weight]))
         state.unseen_weight *= math.exp(log_left)
         shares = state.concentration * np.array([weights[-1][0], state.unseen_weight])
-        logs = draw_log_gammas(np.tile(shares, (len(reached), 1)), rng)
-        logs -= np.logaddexp(logs[:, 0], logs[:, 1])[:, None]
+        logs = draw_dirichlets(np.tile(shares, (len(reached), 1)), rng)
         column = np.full((prepared.n_documents, 1), -np.inf)
         column[reached, 0] = rest[reached] + logs[:, 0]
         columns.append(column)
@@ -211,19 +207,16 @@ def draw_numbers(
 def measure(model: InfiniteModel, state: InfiniteSegments) -> dict[str, float]:
     """What is traced: log p(x | z), the log joint with the tables, and the numbers above."""
     likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
-    joint = likelihood + log_topics_and_switches(model, state)
-    for prior, value in (
+    learned = log_priors(
         (model.alpha, state.concentration),
         (model.gamma, state.top_concentration),
         (model.word_prior, state.word_prior),
-    ):
-        if isinstance(prior, Gamma):
-            joint += prior.log_density(value)
+    )
     return {
         "n_topics": state.topic_count,
         "n_switches": state.later_switches(model.prepared),
         "n_tables": int(state.tables.sum()),
-        "log_joint": joint,
+        "log_joint": likelihood + log_topics_and_switches(model, state) + learned,
         "log_likelihood_per_observation": likelihood / max(1, model.prepared.n_words),
         "switch_probability": state.switch_probability,
         "alpha": state.concentration,

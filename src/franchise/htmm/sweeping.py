@@ -42,6 +42,16 @@ class Work(NamedTuple):
         return self.streams.words_of_blocks(first, blocks).reshape(blocks, 4)
 
 
+def draw_at_random(
+    prepared: Prepared, topics: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """A start: switches as likely as not, and at each one of so many topics; topics (S,) and switches (S,)."""
+    switches = prepared.first_sentences | (rng.random(prepared.n_sentences) < 0.5)
+    drawn = rng.integers(topics, size=prepared.n_sentences, dtype=np.int32)
+    last_switch = np.maximum.accumulate(np.where(switches, np.arange(prepared.n_sentences), 0))
+    return drawn[last_switch], switches
+
+
 def draw_log_topics(work: Work, counts: np.ndarray) -> np.ndarray:
     """phi_k ~ Dirichlet(eta + n_k) in logs, float64 (V, K), for all columns of the counts (6.7)."""
     cuts = work.prepared.word_cuts
@@ -105,6 +115,11 @@ def log_switches(state: Segments, prepared: Prepared, prior: tuple[float, float]
     switches = state.later_switches(prepared)
     stays = prepared.later_sentences - switches
     return _log_beta(prior[0] + switches, prior[1] + stays) - _log_beta(*prior)
+
+
+def log_priors(*numbers: tuple[float | Gamma, float]) -> float:
+    """The log prior densities of those numbers that are learned; each comes with its prior."""
+    return sum(prior.log_density(value) for prior, value in numbers if isinstance(prior, Gamma))
 
 
 def _log_beta(first: float, second: float) -> float:

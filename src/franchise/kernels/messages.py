@@ -26,6 +26,7 @@ import numpy as np
 
 from franchise.kernels.compile import helper, kernel, shared_helper, summing_helper
 from franchise.kernels.exponentials import exponentiate_below
+from franchise.kernels.heldout import sum_of_products
 from franchise.kernels.turns import take_turn
 
 PLAIN = 1e-100
@@ -115,15 +116,6 @@ def weigh(weights, emissions, out):
     return total
 
 
-@summing_helper
-def dot(first, second):
-    """Sum of products."""
-    total = 0.0
-    for topic in range(len(first)):
-        total += first[topic] * second[topic]
-    return total
-
-
 # --- in plain numbers ---------------------------------------------------------------------------------------
 
 
@@ -171,7 +163,7 @@ def expect_scaled(data, parameters, document, room, expectations):
         inverse = 1.0 / room.scales[sentence - begin]
         for topic in range(len(entered)):
             passed[topic] *= backward[topic] * inverse
-        switched = dot(entering, passed)
+        switched = sum_of_products(entering, passed)
         for topic in range(len(entered)):
             entered[topic] += entering[topic] * passed[topic]
             posterior[topic] *= passed[topic]

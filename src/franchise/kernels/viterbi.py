@@ -20,12 +20,19 @@ from franchise.kernels.messages import fill_barrier, fill_emissions, log_of
 from franchise.kernels.turns import take_turn
 
 
+class Steps(NamedTuple):
+    """Log weights of the two ways to a topic, by document; float64 (D, K)."""
+
+    entering: np.ndarray
+    staying: np.ndarray
+
+
 class PathRoom(NamedTuple):
     """Room for one document at a time; S is the number of sentences of the longest."""
 
     entered: np.ndarray  # bool (S, K): whether the best path to a topic enters it
     best: np.ndarray  # int64 (S,): the best topic of each sentence, by what came before
-    rows: np.ndarray  # float64 (5, K)
+    rows: np.ndarray  # float64 (3, K)
 
 
 @helper
@@ -39,11 +46,12 @@ def best_of(values):
 
 
 @shared_helper
-def find_path(data, parameters, document, entering, staying, room, topics, switches):
+def find_path(data, parameters, steps, document, room, topics, switches):
     """Fill in the best topics and switches of a document; its log probability together with the words."""
     begin, end = data.documents[document], data.documents[document + 1]
     barrier, emissions, scores = room.rows[0], room.rows[1], room.rows[2]
     proportions = parameters.proportions[document]
+    entering, staying = steps.entering[document], steps.staying[document]
     fill_barrier(proportions, barrier)
     for sentence in range(begin, end):
         fill_emissions(data, parameters.log_topics, sentence, barrier, emissions)
@@ -67,37 +75,14 @@ def find_path(data, parameters, document, entering, staying, room, topics, switc
 
 
 @kernel
-def find_paths(turns, data, parameters, room, topics, switches, log_probabilities):
-    """The best paths of topics and switches, over blocks of documents."""
+def find_paths(turns, data, parameters, steps, room, topics, switches, log_probabilities):
+    """The best paths, over blocks of documents."""
     block = take_turn(turns)
     while block >= 0:
         for document in range(turns.cuts[block], turns.cuts[block + 1]):
             log_probabilities[document] = 0.0
             if data.documents[document + 1] > data.documents[document]:
-                entering, staying = room.rows[3], room.rows[4]
-                log_switch, log_stay = log_of(parameters.switch), log_of(1.0 - parameters.switch)
-                for topic in range(len(entering)):
-                    entering[topic] = log_switch + log_of(parameters.proportions[document, topic])
-                    staying[topic] = log_stay
                 log_probabilities[document] = find_path(
-                    data, parameters, document, entering, staying, room, topics, switches
-                )
-        block = take_turn(turns)
-
-
-@kernel
-def find_topic_paths(turns, data, parameters, room, topics, switches, log_probabilities):
-    """The best paths of topics, whichever way each came about; `switches` says where the topic changes."""
-    block = take_turn(turns)
-    while block >= 0:
-        for document in range(turns.cuts[block], turns.cuts[block + 1]):
-            log_probabilities[document] = 0.0
-            if data.documents[document + 1] > data.documents[document]:
-                entering, staying = room.rows[3], room.rows[4]
-                for topic in range(len(entering)):
-                    enter = parameters.switch * parameters.proportions[document, topic]
-                    entering[topic], staying[topic] = log_of(enter), log_of(enter + 1.0 - parameters.switch)
-                log_probabilities[document] = find_path(
-                    data, parameters, document, entering, staying, room, topics, switches
+                    data, parameters, steps, document, room, topics, switches
                 )
         block = take_turn(turns)
