@@ -45,7 +45,7 @@ def read_records(path: Path, needed: set[str]) -> list[dict[str, Any]]:
     """The records of a gzipped file of JSON lines, each with the fields needed; InputError names what is wrong."""
     if not path.is_file():
         raise InputError(
-            f"data (or FRANCHISE_DATA): {str(path)!r} is missing; leave it out to run on bundled text."
+            f"data (or FRANCHISE_DATA): {str(path)!r} is missing; leave out --data to run without it."
         )
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:

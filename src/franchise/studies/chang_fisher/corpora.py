@@ -113,7 +113,7 @@ def _lines(path: Path) -> Iterator[str]:
     """The lines of a text, gzipped or not; InputError if it is missing or damaged."""
     if not path.is_file():
         raise InputError(
-            f"data (or FRANCHISE_DATA): {str(path)!r} is missing; leave it out to run on bundled text."
+            f"data (or FRANCHISE_DATA): {str(path)!r} is missing; leave out --data to run without it."
         )
     try:
         with gzip.open(path, "rt") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:
