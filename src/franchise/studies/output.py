@@ -149,7 +149,7 @@ class StudyFolder:
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #22313f; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.7rem; line-height: 1.25 } h2 { margin-top: 2.5rem; font-size: 1.25rem }
-table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0 }
+table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; display: block; overflow-x: auto }
 th { text-align: left; border-bottom: 2px solid #3b7ea1 }
 td { border-bottom: 1px solid #d5dde3; vertical-align: top }
 th, td { padding: .3rem .7rem .3rem 0 } td.number { text-align: right; font-variant-numeric: tabular-nums }

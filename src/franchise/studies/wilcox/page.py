@@ -38,16 +38,17 @@ def introduction(size: Size, quick: bool, data: Path | None) -> list[str]:
 
 def write_simulated(folder: StudyFolder, outcomes: Outcomes, crossed: list[Outcome]) -> None:
     """Section 7.1."""
-    _write_tables(folder, outcomes)
+    _write_tables(folder, size, outcomes)
     _write_decoding(folder, outcomes)
     _write_epsilon(folder, outcomes, crossed)
     _write_figures(folder, outcomes[WRITTEN])
 
 
-def _write_tables(folder: StudyFolder, outcomes: Outcomes) -> None:
+def _write_tables(folder: StudyFolder, size: Size, outcomes: Outcomes) -> None:
     folder.heading("The twelve simulated data sets")
     folder.text(
-        "Simulated as written: 600 documents, of which the first 500 are fitted, 1000 words, Poisson(10) or "
+        f"Simulated as written: {size.documents} documents, of which the first {size.trained} are fitted (the "
+        "thesis: 600 and 500), 1000 words, Poisson(10) or "
         "Poisson(250) sentences of Poisson(20) words, theta of a document from a Dirichlet law whose weights are a "
         "random permutation of (1/K, ..., K/K), phi of a topic from one with a permutation of (1/V, ..., V/V). "
         "Priors are the thesis': alpha = 1 + 50/K, eta = 1.01, zeta = 1. Accuracies are shares of words, topics "
