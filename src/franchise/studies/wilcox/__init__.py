@@ -43,7 +43,7 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
     crossed = cross_priors(_design(size, CROSSED), effort, folder.chains / "crossed-priors.json")
     fits = [] if papers is None else _fit_papers(folder, papers, size, tell)
     folder.make()
-    page.write_simulated(folder, outcomes, crossed)
+    page.write_simulated(folder, size, outcomes, crossed)
     senses: dict[str, list[str]] = {}
     if papers is not None:
         page.write_papers(folder, papers, fits, size)

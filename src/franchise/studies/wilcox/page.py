@@ -36,7 +36,7 @@ def introduction(size: Size, quick: bool, data: Path | None) -> list[str]:
     return words
 
 
-def write_simulated(folder: StudyFolder, outcomes: Outcomes, crossed: list[Outcome]) -> None:
+def write_simulated(folder: StudyFolder, size: Size, outcomes: Outcomes, crossed: list[Outcome]) -> None:
     """Section 7.1."""
     _write_tables(folder, size, outcomes)
     _write_decoding(folder, outcomes)
