@@ -128,9 +128,9 @@ class _Found:
     ],
 )
 def test_demo_is_honest_about_convergence(topics, joint, said):
-    from franchise.cli.demo import _convergence_sentence
+    from franchise.cli.findings import convergence_sentence
 
-    assert said in _convergence_sentence(_Found(topics, joint))
+    assert said in convergence_sentence(_Found(topics, joint))
 
 
 def test_sparklines():

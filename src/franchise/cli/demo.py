@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     from rich.console import Console
     from rich.table import Table
@@ -19,10 +17,7 @@ if TYPE_CHECKING:
 
 PRIOR = 0.1  # of the words of a topic
 START = 60  # topics that the chains start from; few would split only slowly
-SHOWN = 20  # topics in the table
-WIDE = 100  # columns of a terminal that has room for more words
 YEARS_PER_BAR = 20
-AGREEMENT = 1.05  # R-hat up to which the demo calls chains converged
 
 
 def demo(
@@ -34,6 +29,7 @@ def demo(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the files written.")] = False,
 ) -> None:
     """Find the topics of the State of the Union addresses, 1790 to 2026, in about a minute."""
+    from franchise.cli.findings import convergence_sentence, size_sentence
     from franchise.cli.output import make_console
     from franchise.validation import check_folder
 
@@ -45,7 +41,7 @@ def demo(
     shares = shares_of_addresses(corpus, posterior.document_topics())
     console.print()
     console.print(_topic_table(posterior, shares, console))
-    for sentence in (_size_sentence(posterior), _convergence_sentence(posterior)):
+    for sentence in (size_sentence(posterior), convergence_sentence(posterior)):
         console.print(sentence, soft_wrap=not console.is_terminal)
     written = _write(out, posterior, shares)
     if quiet:
@@ -100,6 +96,7 @@ def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.Dat
 def _topic_table(posterior: Posterior, shares: pd.DataFrame, console: Console) -> Table:
     from rich.table import Table
 
+    from franchise.cli.findings import SHOWN, WIDE
     from franchise.cli.output import sparkline
 
     topics = posterior.topics(words=8 if console.width >= WIDE else 5)
@@ -130,32 +127,6 @@ def _history(shares: pd.DataFrame) -> pd.DataFrame:
 def _span(shares: pd.DataFrame) -> str:
     years = shares.index.get_level_values("year")
     return f"{years.min()}-{years.max()}"
-
-
-def _size_sentence(posterior: Posterior) -> str:
-    found: np.ndarray = posterior.trace["n_topics"]
-    row = posterior.summary().loc["n_topics"]
-    return (
-        f"Number of topics: {found.mean():.0f}, in 90 % of the draws from {row['5%']:.0f} to "
-        f"{row['95%']:.0f} ({posterior.n_chains} chains x {posterior.n_draws} draws, "
-        f"sampler {posterior.sampler!r}, {posterior.seconds:.0f} s)."
-    )
-
-
-def _convergence_sentence(posterior: Posterior) -> str:
-    """What R-hat says, in plain words, the good and the bad."""
-    r_hat = posterior.summary()["r_hat"]
-    values = [float(r_hat["n_topics"]), float(r_hat["log_joint"])]
-    if any(math.isnan(value) for value in values):
-        return "Too few draws, or too little change among them, to say whether the chains have converged."
-    figures = f"R-hat is {values[0]:.2f} for the number of topics and {values[1]:.2f} for the log joint"
-    if max(values) <= AGREEMENT:
-        return f"The chains agree: {figures}."
-    return (
-        f"[bold]The chains have not converged[/bold]: {figures}, and should be below {AGREEMENT}. Take the "
-        f"topics as one good reading of the addresses, and their number as a first guess; longer chains will "
-        f"tell more."
-    )
 
 
 def _write(out: Path, posterior: Posterior, shares: pd.DataFrame) -> list[Path]:
