@@ -620,7 +620,7 @@ def test_corpora_are_read_from_a_data_folder(tmp_path):
 def test_what_is_missing_is_named(name, tmp_path):
     write_data(tmp_path)
     (tmp_path / name).unlink()
-    with pytest.raises(InputError, match=rf"FRANCHISE_DATA.*{re.escape(name)}.*missing.*bundled text"):
+    with pytest.raises(InputError, match=rf"FRANCHISE_DATA.*{re.escape(name)}.*missing.*leave out --data"):
         reproduce("chang-fisher", tmp_path / "out", quick=True, data=tmp_path)
     assert not (tmp_path / "out").exists()
 

@@ -399,7 +399,7 @@ def test_stories_come_in_order_without_those_that_have_no_dateline(tmp_path):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"FRANCHISE_DATA.*reuters21578.jsonl.gz.*missing.*bundled text"):
+    with pytest.raises(InputError, match=r"FRANCHISE_DATA.*reuters21578.jsonl.gz.*missing.*leave out --data"):
         reproduce("frank", tmp_path / "out", quick=True, data=tmp_path)
     assert not (tmp_path / "out").exists()
 

@@ -392,7 +392,7 @@ def test_corpora_are_read_from_a_data_folder(tmp_path):
 def test_what_is_missing_is_named(tmp_path):
     write_data(tmp_path)
     (tmp_path / "nips_text" / "nipstxt.jsonl.gz").unlink()
-    with pytest.raises(InputError, match=r"FRANCHISE_DATA.*nipstxt.jsonl.gz.*missing.*bundled text"):
+    with pytest.raises(InputError, match=r"FRANCHISE_DATA.*nipstxt.jsonl.gz.*missing.*leave out --data"):
         reproduce("wang-blei", tmp_path / "out", quick=True, data=tmp_path)
     assert not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="not a folder"):
