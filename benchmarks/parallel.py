@@ -402,8 +402,8 @@ def count_recovered(planted: fr.synthetic.Planted, posterior: fr.Posterior) -> i
 
 def true_perplexity(planted: fr.synthetic.Planted, held_out: fr.Corpus) -> float:
     """Document completion with the true topics, and document weights fitted as for a draw."""
-    from franchise.diagnostics.heldout import _ROUNDS, _TOLERANCE
     from franchise.kernels.heldout import fit_document_weights
+    from franchise.predictive import _ROUNDS, _TOLERANCE
 
     first, second = halve_documents(held_out)
     assert planted.weights is not None

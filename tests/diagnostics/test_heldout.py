@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
+from franchise import predictive
 from franchise.chains.snapshots import Snapshot
 from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
 from franchise.data.synthetic import planted_topics
@@ -79,8 +80,8 @@ def documents_of(corpus):
 @pytest.fixture
 def exact_fixed_point(monkeypatch):
     """The fixed point carried to its end, for comparison with loops."""
-    monkeypatch.setattr(heldout, "_ROUNDS", 1000)
-    monkeypatch.setattr(heldout, "_TOLERANCE", 0.0)
+    monkeypatch.setattr(predictive, "_ROUNDS", 1000)
+    monkeypatch.setattr(predictive, "_TOLERANCE", 0.0)
 
 
 # --- against loops ------------------------------------------------------------------------------------------
@@ -203,9 +204,9 @@ def test_predictive_distributions_sum_to_one():
 def test_forgetting_the_unseen_topics_would_be_caught(monkeypatch):
     right = heldout.drawn_topics
 
-    def forgetful(posterior, snapshot, words):
-        draw = right(posterior, snapshot, words)
-        draw.word_probabilities[:, -1] = 0.0
+    def forgetful(*arguments):
+        draw = right(*arguments)
+        draw.densities[:, -1] = 0.0
         return draw
 
     monkeypatch.setattr(heldout, "drawn_topics", forgetful)

@@ -61,13 +61,20 @@ def halve_documents(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
     """
     sizes = corpus.group_sizes
     _check_two_tokens(sizes)
-    random_bits = seeded_generator(seed).integers(2**32, size=corpus.n_tokens)
-    # Sorted by document, then by random bits: documents in place, the tokens of each shuffled.
-    shuffled = np.argsort((corpus.group_of_observation.astype(np.int64) << 32) + random_bits)
-    rank = np.arange(corpus.n_tokens) - np.repeat(corpus.offsets[:-1], sizes)
-    in_first = np.empty(corpus.n_tokens, dtype=bool)
-    in_first[shuffled] = rank < np.repeat((sizes + 1) // 2, sizes)
+    in_first = shuffled_places(corpus.offsets, seed) < np.repeat((sizes + 1) // 2, sizes)
     return corpus.select_tokens(in_first), corpus.select_tokens(~in_first)
+
+
+def shuffled_places(offsets: np.ndarray, seed: int = 0) -> np.ndarray:
+    """The place of each observation in a random order of its group, from 0: int64 (N,), in grouped order."""
+    sizes, n_observations = np.diff(offsets), int(offsets[-1])
+    random_bits = seeded_generator(seed).integers(2**32, size=n_observations)
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    # Sorted by group, then by random bits: groups in place, the observations of each shuffled.
+    shuffled = np.argsort((groups << 32) + random_bits)
+    places = np.empty(n_observations, dtype=np.int64)
+    places[shuffled] = np.arange(n_observations) - np.repeat(offsets[:-1], sizes)
+    return places
 
 
 def hold_out_words(corpus: Corpus, seed: int = 0) -> tuple[Corpus, np.ndarray, np.ndarray]:

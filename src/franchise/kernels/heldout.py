@@ -1,10 +1,27 @@
-"""Loops of the held-out scores: weights of unseen documents, and the probabilities of their words."""
+"""Loops over unseen groups: densities of their observations, weights of their topics, probabilities of words."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from franchise.kernels import verbs
 from franchise.kernels.compile import helper, kernel, summing_helper
+
+
+@kernel
+def fill_log_predictives(statistics, observations, out):
+    """Fill ``out[i, k]`` with the log predictive density of observation i in topic k, log f_k(x_i)."""
+    for index in range(out.shape[0]):
+        for topic in range(out.shape[1]):
+            out[index, topic] = verbs.log_predictive(statistics, observations, index, topic)
+
+
+@kernel
+def fill_log_densities(parameters, observations, out):
+    """Fill ``out[i, k]`` with the log density of observation i given the parameter of topic k, log f(x; phi_k)."""
+    for index in range(out.shape[0]):
+        for topic in range(out.shape[1]):
+            out[index, topic] = verbs.log_density(parameters, observations, index, topic)
 
 
 @kernel
@@ -19,6 +36,8 @@ def fit_document_weights(offsets, words, counts, topics, prior, rounds, toleranc
 
     The algorithm CVB0 of Asuncion et al. (2009), "On smoothing and inference for topic models". All cells are
     updated at once, from r_wk ~ prior_k phi_kw, so that the result does not depend on the order of words.
+    Observations of any kind take the place of words, and their predictive densities that of phi_kw; each row of
+    these may have a factor of its own, which cancels.
 
     Parameters
     ----------
@@ -43,7 +62,7 @@ def fit_document_weights(offsets, words, counts, topics, prior, rounds, toleranc
     for document in range(len(offsets) - 1):
         begin, end = offsets[document], offsets[document + 1]
         mine, often = words[begin:end], counts[begin:end]
-        shares[:] = 0.0
+        shares[: end - begin] = 0.0
         before[:] = 0.0
         share_out(mine, often, topics, prior, before, shares, expected)
         mass = sum_of(prior) + sum_of(often)

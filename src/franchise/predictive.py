@@ -1,0 +1,140 @@
+"""New groups seen from one draw: how its topics predict their observations, and which topics they have.
+
+Everything is at its posterior mean given the draw's labels and tables (algorithms page, section 11):
+
+    f_k(x)                                            predictive density of an observation in topic k;
+                                                      for words phi_kw = (n_kw + eta_w) / (n_k + eta)
+    beta   = (m_1, ..., m_K, gamma) / (m + gamma)     the topics' weights, the last that of all unseen ones,
+                                                      whose observations have the prior predictive f_new(x)
+
+The weights of a new group's topics, E[pi_j | x_j], are fitted with the topics fixed, by the fixed point of
+collapsed variational Bayes (`kernels/heldout.py`).  That is a choice: no randomness of its own, quick, and not tied
+to the order of observations.  On the AP corpus it gave 8.069 nats a word in held-out halves of documents where
+collapsed Gibbs sampling, averaged over 1000 sweeps of every document, gave 8.076.
+
+A family that is not conjugate has no f_k in closed form: the densities are averaged over parameters that are drawn
+given the topic's observations.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.chains.snapshots import Snapshot
+from franchise.data.corpus import Cells
+from franchise.data.grouped import GroupedData
+from franchise.families.base import Family
+from franchise.kernels.counting import recount
+from franchise.kernels.heldout import fill_log_densities, fill_log_predictives, fit_document_weights
+from franchise.model import Model
+from franchise.state.base import frozen
+from franchise.tables import expected_weights
+
+_ROUNDS = 100
+_TOLERANCE = 1e-3  # in all the weights of a group together
+
+_PARAMETER_DRAWS = 50
+"""Draws of the parameters that densities are averaged over, where the family is not conjugate."""
+
+
+class Occurrences(NamedTuple):
+    """Which observations occur in which new groups; alike ones may be told once, with their number."""
+
+    offsets: np.ndarray  # int64 (J + 1,): group j has the entries from offsets[j] to offsets[j + 1]
+    rows: np.ndarray  # int64 (entries,): rows of `observations`
+    counts: np.ndarray  # float64 (entries,)
+    observations: Any  # as the family's `prepare` gives them
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, those without observations included."""
+        return len(self.offsets) - 1
+
+    @classmethod
+    def of_words(cls, cells: Cells, family: Family) -> Occurrences:
+        """The words of documents, for a family of categories; each word that occurs is one observation."""
+        words, rows = np.unique(cells.word, return_inverse=True)
+        return cls(
+            cells.offsets.copy(),
+            rows.astype(np.int64),
+            cells.count.astype(np.float64),
+            prepare(family, words),
+        )
+
+    @classmethod
+    def of_groups(cls, data: GroupedData, family: Family) -> Occurrences:
+        """The observations of groups, each by itself, in grouped order."""
+        rows = np.arange(data.n_observations)
+        return cls(data.offsets.copy(), rows, np.ones(len(rows)), prepare(family, data.grouped_observations))
+
+    def only(self, kept: np.ndarray) -> Occurrences:
+        """The same with the entries flagged in `kept` only."""
+        before = np.append(0, np.cumsum(kept))
+        return self._replace(offsets=before[self.offsets], rows=self.rows[kept], counts=self.counts[kept])
+
+
+class DrawnTopics(NamedTuple):
+    """The topics of one draw and, as the last, all unseen ones together, as some observations see them."""
+
+    snapshot: Snapshot
+    densities: np.ndarray  # float64 (observations, K + 1): f_k(x), the largest of each row divided out
+    log_scales: np.ndarray  # float64 (observations,): the logs of what was divided out
+    prior: np.ndarray  # float64 (K + 1,): alpha beta_k
+
+
+def prepare(family: Family, observations: Any) -> Any:
+    """Observations as kernels read them."""
+    return frozen(family.prepare(observations))
+
+
+def drawn_topics(model: Model, snapshot: Snapshot, observations: Any, seed: int = 0) -> DrawnTopics:
+    """The topics of a draw of this model, for prepared observations; `seed` is for families not conjugate."""
+    logs = log_densities(model, snapshot, observations, seed)
+    scales = logs.max(axis=1)
+    logs -= scales[:, None]
+    weights, unseen = expected_weights(snapshot)
+    return DrawnTopics(snapshot, np.exp(logs, out=logs), scales, snapshot.alpha * np.append(weights, unseen))
+
+
+def log_densities(model: Model, snapshot: Snapshot, observations: Any, seed: int = 0) -> np.ndarray:
+    """log f_k(x) of prepared observations, float64 (observations, K + 1); the last column is log f_new(x)."""
+    family, statistics = model.family, statistics_of(model, snapshot)
+    logs = np.empty((family.count(observations), snapshot.n_topics + 1))
+    if family.conjugate:
+        fill_log_predictives(statistics, observations, logs)
+        return logs
+    rng = np.random.Generator(np.random.Philox(seed))
+    total = np.full_like(logs, -np.inf)
+    for _ in range(_PARAMETER_DRAWS):
+        fill_log_densities(family.draw_parameters(statistics, logs.shape[1], rng), observations, logs)
+        np.logaddexp(total, logs, out=total)
+    return total - np.log(_PARAMETER_DRAWS)
+
+
+def statistics_of(model: Model, snapshot: Snapshot) -> Any:
+    """What a draw knows of its K topics, under the prior that it has learned; an empty one follows them."""
+    family = model.family
+    statistics = family.empty_statistics(snapshot.n_topics + 1)
+    if family.learned_prior is not None:
+        family.set_prior_value(statistics, snapshot.prior)
+    sizes = np.zeros(snapshot.n_topics + 1, np.int64)
+    recount(statistics, model.data.observations, snapshot.labels.astype(np.int32), sizes)
+    return statistics
+
+
+def fitted_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
+    """E[pi_j | x_j] of new groups, float64 (J, K + 1); that of a group without observations is its prior mean."""
+    weights = np.empty((observed.n_groups, len(draw.prior)))
+    fit_document_weights(
+        observed.offsets,
+        observed.rows,
+        observed.counts,
+        draw.densities,
+        draw.prior,
+        _ROUNDS,
+        _TOLERANCE,
+        weights,
+    )
+    return weights
