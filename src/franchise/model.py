@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,10 @@ class Model:
     alpha: float | Gamma  # group_concentration: fixed, or learned under a Gamma prior
     gamma: float | Gamma  # top_concentration: the same
     finite_topics: int = 100  # the order of the finite model, for the sampler of that
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and pickled: the fields; what is worked out from them can be worked out again."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def start_alpha(self) -> float:
         """Where alpha starts: its value, or the mean of its prior."""

@@ -153,6 +153,10 @@ class Threads:
             for helper in leaving:
                 helper.close()
 
+    def __reduce__(self) -> tuple[type[Threads], tuple[int]]:
+        """A copy, also in another process, is an engine of its own with as many workers."""
+        return Threads, (self.workers,)
+
     def __repr__(self) -> str:
         """Show the number of workers."""
         return f"Threads(workers={self.workers})"
