@@ -1,4 +1,4 @@
-"""New groups under the topics of a draw: densities against marginal likelihoods, weights and scores against loops."""
+"""New groups under the topics of a draw: densities against marginals, weights and scores against loops."""
 
 from __future__ import annotations
 

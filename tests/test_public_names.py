@@ -40,7 +40,7 @@ CONTRACT = [
     "sample",
     "sampler_table",
 ]
-NOT_YET = {"HDP", "HTMM", "read_corpus"}
+NOT_YET = {"read_corpus"}
 
 
 @pytest.mark.parametrize("name", sorted(set(CONTRACT) - NOT_YET))

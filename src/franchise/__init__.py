@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from franchise.data.corpus import Corpus
     from franchise.data.groups import Groups
     from franchise.errors import InputError, InternalError
+    from franchise.estimators import HDP
     from franchise.families import (
         Bernoulli,
         Categorical,
@@ -52,6 +53,7 @@ _HOME = {
     "GaussianIndependent": "franchise.families",
     "GaussianKnownPrecision": "franchise.families",
     "Groups": "franchise.data.groups",
+    "HDP": "franchise.estimators",
     "HTMM": "franchise.htmm.estimator",
     "InputError": "franchise.errors",
     "InternalError": "franchise.errors",
@@ -75,6 +77,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "HDP",
     "HTMM",
     "Bernoulli",
     "Categorical",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,20 @@ from franchise.model import Model
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from franchise.posterior import Posterior
+
+
+def reference_draw(posterior: Posterior) -> Snapshot:
+    """Of all draws kept in full, of all chains, that with the highest log joint probability."""
+    log_joint = posterior.trace["log_joint"]
+    scored = [
+        (log_joint[chain, snapshot.draw], snapshot)
+        for chain, kept in enumerate(posterior.snapshots)
+        for snapshot in kept
+        if snapshot.draw < log_joint.shape[1]  # a chain may have gone further than others
+    ]
+    return max(scored, key=lambda pair: pair[0])[1]
 
 
 def topic_sizes(snapshot: Snapshot) -> np.ndarray:
@@ -54,8 +69,13 @@ def expected_document_weights(data: GroupedData, snapshot: Snapshot) -> np.ndarr
     return (np.hstack([counts, np.zeros((len(counts), 1))]) + prior) / totals
 
 
-def topic_table(data: GroupedData, model: Model, snapshot: Snapshot, words: int) -> pd.DataFrame:
-    """One row a topic, largest first: share, groups it occurs in, and its most frequent words in a corpus."""
+def topic_table(
+    data: GroupedData, model: Model, snapshot: Snapshot, words: int, vocabulary: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """One row a topic, largest first: share, groups it occurs in, and its most frequent words in a corpus.
+
+    Words are those of the corpus, or of the `vocabulary` if one is given.
+    """
     import pandas as pd
 
     order = by_size(snapshot)
@@ -69,17 +89,15 @@ def topic_table(data: GroupedData, model: Model, snapshot: Snapshot, words: int)
         }
     )
     if isinstance(data, Corpus):
+        names = np.asarray(data.vocabulary if vocabulary is None else vocabulary, dtype=object)
         counts = count_words(data, snapshot)
-        vocabulary = np.asarray(data.vocabulary, dtype=object)
-        table["words"] = [
-            " ".join(
-                vocabulary[
-                    np.argsort(-counts[topic], kind="stable")[: min(words, int((counts[topic] > 0).sum()))]
-                ]
-            )
-            for topic in order
-        ]
+        table["words"] = [" ".join(names[_most_frequent(counts[topic], words)]) for topic in order]
     return table.set_index("topic")
+
+
+def _most_frequent(counts: np.ndarray, most: int) -> np.ndarray:
+    """The places of the largest counts, from the largest on; of none that is zero."""
+    return np.argsort(-counts, kind="stable")[: min(most, int((counts > 0).sum()))]
 
 
 def document_table(data: GroupedData, snapshot: Snapshot) -> pd.DataFrame:
