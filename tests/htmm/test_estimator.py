@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+import sklearn
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GroupKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
 
 import franchise as fr
 from franchise.chains.trace import BEST
@@ -220,11 +228,138 @@ def test_learned_priors_are_traced(planted):
     assert trace["word_prior"].mean() == pytest.approx(0.1, abs=0.05)
 
 
-def test_scikit_learn_can_clone_it():
-    from sklearn.base import clone
+# --- in the company of scikit-learn -------------------------------------------------------------------------
 
+SENTENCES = [sentence for text in TEXTS for sentence in text.split(". ")]
+PAGES = np.repeat(
+    [f"page {number}" for number in range(len(TEXTS))], [text.count(". ") + 1 for text in TEXTS]
+)
+EM = {"inference": "em", "starts": 3}
+BOTH = pytest.mark.parametrize("options", [EM, {**QUICK, "word_prior": 0.1}], ids=["em", "gibbs"])
+
+
+def test_scikit_learn_can_clone_it():
     model = fr.HTMM(3, word_prior=0.2)
     assert clone(model).get_params() == model.get_params()
+    assert clone(fr.HTMM(engine=fr.engines.Threads(2))).engine.workers == 2
+
+
+@BOTH
+@pytest.mark.parametrize("kind", ["sparse", "dense", "pandas", "polars"])
+def test_rows_are_sentences_of_the_documents_that_groups_name(options, kind):
+    vectorizer = CountVectorizer()
+    counts = vectorizer.fit_transform(SENTENCES)
+    vocabulary = vectorizer.get_feature_names_out()
+    analyse = vectorizer.build_analyzer()
+    nested = [[sorted(analyse(sentence)) for sentence in text.split(". ")] for text in TEXTS]
+    same = fr.HTMM(2, **options).fit(nested)
+    dense = counts.toarray()
+    rows = {
+        "sparse": counts,
+        "dense": dense,
+        "pandas": pd.DataFrame(dense, columns=vocabulary),
+        "polars": pl.DataFrame(dense, schema=list(vocabulary)),
+    }[kind]
+    model = fr.HTMM(2, **options).fit(rows, groups=PAGES)
+    np.testing.assert_array_equal(model.topic_words_, same.topic_words_)
+    np.testing.assert_array_equal(model.transform(rows, groups=PAGES), same.transform(nested))
+    assert model.score(rows, groups=PAGES) == same.score(nested) == -math.log(same.perplexity(nested))
+    assert model.document_topics().index.tolist() == list(dict.fromkeys(PAGES))
+    assert model.segment(rows, groups=PAGES)["topic"].equals(same.segment(nested)["topic"])
+    assert model.n_features_in_ == len(vocabulary)
+    assert hasattr(model, "feature_names_in_") == (kind in ("pandas", "polars"))
+
+
+def test_scattered_rows_are_gathered():
+    counts = CountVectorizer().fit_transform(SENTENCES)
+    order = np.argsort([number % 7 for number in range(len(SENTENCES))], kind="stable")
+    labels = PAGES[order]
+    gathered = np.concatenate([np.flatnonzero(labels == label) for label in dict.fromkeys(labels)])
+    one = fr.HTMM(2, **EM).fit(counts[order], groups=labels)
+    other = fr.HTMM(2, **EM).fit(counts[order][gathered], groups=labels[gathered])
+    np.testing.assert_array_equal(one.topic_words_, other.topic_words_)
+    np.testing.assert_array_equal(one.corpus_.sentences.documents, other.corpus_.sentences.documents)
+
+
+def test_rows_without_groups_are_documents_of_one_sentence():
+    counts = CountVectorizer().fit_transform(SENTENCES)
+    model = fr.HTMM(2, **EM).fit(counts)
+    assert model.corpus_.n_documents == model.corpus_.n_sentences == len(SENTENCES)
+    assert model.transform(counts).shape == (len(SENTENCES), 2)
+    word = np.eye(1, counts.shape[1], 3, dtype=int)
+    assert model.score(word) == pytest.approx(
+        math.log(model.topic_words_[:, 3].mean())
+    )  # topics in even shares
+    with pytest.raises(fr.InputError, match="X has 3 features, but HTMM is expecting"):
+        model.transform(counts[:, :3])
+    with pytest.raises(fr.InputError, match="its columns have no names"):
+        model.transform(TEXTS)
+
+
+@BOTH
+def test_what_is_said_of_a_document_does_not_depend_on_others(options):
+    model = fr.HTMM(2, **options).fit(TEXTS)
+    new = [*TEXTS[:5], "Quarks spin. Gluons bind.", "Ships."]
+    together = model.transform(new)
+    np.testing.assert_allclose(model.transform(new[::-1])[::-1], together, rtol=1e-12)
+    for row, text in zip(together, new, strict=True):
+        np.testing.assert_allclose(
+            model.transform([text])[0], row, rtol=1e-12, atol=0.05 * ("Quarks" in text)
+        )
+
+
+def test_documents_without_known_words_have_even_proportions():
+    model = fr.HTMM(2, **EM).fit(TEXTS)
+    np.testing.assert_allclose(model.transform(["Quarks spin."]), [[0.5, 0.5]])
+    rows = np.zeros((4, model.n_features_in_), int)
+    np.testing.assert_allclose(model.transform(rows, groups=[0, 1, 0, 2]), np.full((3, 2), 0.5))
+
+
+@BOTH
+def test_frames_pickles_and_refits(options):
+    model = fr.HTMM(2, **options).set_output(transform="pandas").fit(TEXTS)
+    found = model.transform(pd.Series(TEXTS[:2], index=["x", "y"]))
+    assert found.index.tolist() == ["x", "y"]
+    assert found.columns.tolist() == ["topic0", "topic1"]
+    again = pickle.loads(pickle.dumps(model))
+    assert again.transform(TEXTS).equals(model.transform(TEXTS))
+    assert clone(model).fit_transform(TEXTS).equals(model.transform(TEXTS))
+    counts = CountVectorizer().fit_transform(SENTENCES)
+    named = model.fit_transform(pd.DataFrame(counts.toarray()), groups=PAGES)
+    assert named.index.tolist() == list(dict.fromkeys(PAGES))
+    assert isinstance(model.set_output(transform="polars").transform(counts, groups=PAGES), pl.DataFrame)
+
+
+def test_in_a_pipeline_behind_a_vectorizer_of_sentences():
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = fr.HTMM(2, **EM).set_fit_request(groups=True).set_transform_request(groups=True)
+        pipeline = make_pipeline(CountVectorizer(), model).fit(SENTENCES, groups=PAGES)
+        shares = pipeline.transform(SENTENCES, groups=PAGES)
+    assert shares.shape == (len(TEXTS), 2)
+    by_step = make_pipeline(CountVectorizer(), fr.HTMM(2, **EM)).fit(SENTENCES, htmm__groups=PAGES)
+    np.testing.assert_array_equal(by_step[-1].topic_words_, model.topic_words_)
+    counts = by_step[0].transform(SENTENCES)
+    np.testing.assert_array_equal(by_step[-1].transform(counts, groups=PAGES), shares)
+
+
+def test_cross_validation():
+    counts = CountVectorizer().fit_transform(SENTENCES)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = fr.HTMM(2, **EM).set_fit_request(groups=True).set_score_request(groups=True)
+        scores = cross_val_score(model, counts, cv=GroupKFold(2), params={"groups": PAGES})
+    folds = GroupKFold(2).split(counts, groups=PAGES)
+    for score, (train, test) in zip(scores, folds, strict=True):
+        fitted = fr.HTMM(2, **EM).fit(counts[train], groups=PAGES[train])
+        assert fitted.score(counts[test], groups=PAGES[test]) == score
+    assert np.isfinite(cross_val_score(fr.HTMM(2, **EM), TEXTS, cv=2)).all()
+
+
+def test_groups_are_for_matrices():
+    with pytest.raises(fr.InputError, match="groups must be left out where X is a corpus"):
+        fr.HTMM(2).fit(TEXTS, groups=[0] * len(TEXTS))
+    model = fr.HTMM(2, **EM).fit(TEXTS)
+    with pytest.raises(fr.InputError, match="groups must be left out"):
+        model.transform(TEXTS, groups=[0] * len(TEXTS))
 
 
 # --- bad input ----------------------------------------------------------------------------------------------
@@ -273,7 +408,13 @@ def test_bad_settings(settings, message):
         ([[], []], "no tokens"),
         (pd.DataFrame({"text": ["A cat."]}), "column of texts"),
         ({"text": "A cat."}, "X must be a Corpus"),
-        (csr_matrix(np.eye(2)), "X must be a Corpus"),
+        (
+            csr_matrix([[0.5, 1.0]]),
+            "counts, whole numbers .* got 0.5 at row 0, column 0. Where these are weights",
+        ),
+        ([[1, -1]], "Negative values in data passed to HTMM"),
+        ([1, 2], "Expected 2D array"),
+        (None, "X must be a Corpus"),
         (["A cat.", None], "position 1"),
     ],
 )
@@ -283,8 +424,13 @@ def test_bad_data(data, message):
 
 
 def test_not_fitted_and_what_needs_draws():
-    with pytest.raises(fr.InputError, match="call fit first"):
-        fr.HTMM(2).topics()
+    for ask in ("topics", "document_topics", "sentence_topics", "summary", "get_feature_names_out"):
+        with pytest.raises(NotFittedError, match="this HTMM is not fitted yet: call fit first") as caught:
+            getattr(fr.HTMM(2), ask)()
+        assert isinstance(caught.value, fr.InputError)
+    for ask in ("transform", "segment", "score", "perplexity"):
+        with pytest.raises(NotFittedError, match="call fit first"):
+            getattr(fr.HTMM(2), ask)(TEXTS)
     model = fr.HTMM(2, inference="em").fit(TEXTS)
     with pytest.raises(fr.InputError, match="need draws"):
         model.document_topics(level=0.95)
@@ -297,7 +443,7 @@ def test_new_words_only():
     with pytest.raises(fr.InputError, match="none of the words"):
         model.segment("Quarks spin. Gluons bind.")
     with pytest.raises(fr.InputError, match="none of the words"):
-        model.transform([[["quark"]]])
+        model.score([[["quark"]]])
     assert len(model.segment([[["quark", "ship"], ["gluon"]]])) == 2
     with pytest.raises(fr.InputError, match="vocabulary of the one the model was fitted to"):
         model.transform(fr.Corpus.from_sentences([[["cat"]]]))
@@ -393,8 +539,8 @@ def test_em_with_flat_priors_and_more_words_than_the_race_sees():
 def test_nothing_to_score():
     model = fr.HTMM(2, inference="em").fit(TEXTS)
     with pytest.raises(fr.InputError, match="nothing to score"):
-        model.perplexity(["The ship sailed the sea."])
-    assert model.perplexity(["The ship sailed the sea."], completed=False) > 1.0
+        model.perplexity(["The ship sailed the sea. Quarks spin."])
+    assert model.perplexity(["The ship sailed the sea. Quarks spin."], completed=False) > 1.0
 
 
 @pytest.mark.parametrize("options", [{"document_prior": 0.001}, {"n_topics": None, "alpha": 1e-5}], ids=str)

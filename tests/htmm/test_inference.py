@@ -16,6 +16,7 @@ from franchise.htmm.inference import _sweep, draw_documents, fit_documents
 from franchise.htmm.scores import completed_perplexity, first_sentences, fitted_perplexity
 from franchise.kernels import segments
 from franchise.kernels.segments import Drawn, Finite
+from franchise.streams import Streams
 from tests.exactness.mutation import mutated
 from tests.htmm.cases import prepared, random_documents, random_parameters
 from tests.naive import htmm as naive
@@ -63,7 +64,7 @@ def p_value_after_two_sweeps(alpha):
         np.array([switches for _, switches in before], bool).reshape(-1),
     )
     for _ in range(2):
-        words = rng.integers(2**63, size=(len(flat.cuts) - 1, 4), dtype=np.uint64)
+        words = rng.integers(2**63, size=(flat.n_documents, 4), dtype=np.uint64)
         _sweep(flat, given, words, drawn, Threads(2))
     topics, switches = drawn.topics.reshape(copies, 4), drawn.switches.reshape(copies, 4).astype(int)
     visits = [
@@ -90,14 +91,28 @@ def test_chains_of_new_documents_follow_their_law(alpha):
 )
 def test_other_laws_are_seen(alpha, right, wrong):
     """Stays counted as draws; the price of a stay forgotten."""
-    with mock.patch.object(inference, "draw_finite", mutated(segments, "draw_finite", (right, wrong))):
+    with mock.patch.object(inference, "draw_each", mutated(segments, "draw_each", (right, wrong))):
         assert p_value_after_two_sweeps(alpha) < SMALLEST_P
+
+
+def test_documents_have_random_numbers_of_their_own():
+    """Named by their words and where their sentences end, whatever their place."""
+    documents = [[[0, 1], [2]], [[0], [1, 2]], [[0, 1], [2]], [[0, 1, 2]], [[]], []]
+    streams = Streams(1, 2, 0, 3)
+    words = inference.words_of_documents(prepared(documents, 3), streams, sweeps=2)
+    assert words.shape == (2, 6, 4)
+    assert len({row.tobytes() for sweep in words for row in sweep}) == 2 * 5
+    assert np.array_equal(words[:, 0], words[:, 2])
+    turned = inference.words_of_documents(prepared(documents[::-1], 3), streams, sweeps=2)
+    assert np.array_equal(turned[:, ::-1], words)
+    others = inference.words_of_documents(prepared(documents, 3), Streams(1, 3, 0, 3), sweeps=2)
+    assert not (others == words).any()
 
 
 def test_frequencies_are_those_of_the_draws():
     flat = prepared([DOCUMENT] * 200 + [[]], 3)
     given = Finite(np.log(PHI).T.copy(), np.full(2, 0.8), EPSILON)
-    words = np.random.default_rng(2).integers(2**63, size=(60, len(flat.cuts) - 1, 4), dtype=np.uint64)
+    words = np.random.default_rng(2).integers(2**63, size=(60, flat.n_documents, 4), dtype=np.uint64)
     draws = draw_documents(flat, given, words, Threads(1), burn_in=20, kept=40)
     assert np.allclose(draws.topics.sum(axis=1), 1.0)
     assert np.allclose(draws.proportions.sum(axis=1), 1.0)
@@ -145,7 +160,7 @@ def test_perplexities():
     expected = math.exp(-total / flat.n_words)
     assert fitted_perplexity(flat, logs, epsilon, 1.5, Threads(1)) == pytest.approx(expected, rel=1e-9)
 
-    firsts = [document[: math.ceil(len(document) / 2)] for document in documents]
+    firsts = [document[: math.ceil(len(document) / 2)] if len(document) > 1 else [] for document in documents]
     first = prepared(firsts, 5)
     assert all(
         np.array_equal(one, other)

@@ -111,7 +111,7 @@ def test_proportions_of_new_documents_are_means_over_draws():
     """With words that say nothing: those of the prior."""
     flat = prepared([[[0]] * 6] * 300, 1)
     given = Finite(np.zeros((1, 2)), np.array([3.0, 1.0]), 0.5)
-    words = np.random.default_rng(0).integers(2**63, size=(30, len(flat.cuts) - 1, 4), dtype=np.uint64)
+    words = np.random.default_rng(0).integers(2**63, size=(30, flat.n_documents, 4), dtype=np.uint64)
     shares = draw_documents(flat, given, words, ENGINE).proportions[:, 0]
     assert shares.mean() == pytest.approx(0.75, abs=5 * shares.std() / math.sqrt(300))
     assert shares.std() < 0.25  # weights n_d + prior, n_d about 3.5: not n_d of all draws together

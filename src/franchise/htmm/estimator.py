@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from itertools import chain
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 
 from franchise.data.corpus import Corpus
-from franchise.data.grouped import is_sparse
+from franchise.data.groups import Groups
+from franchise.data.matrices import words_of_counts
 from franchise.engines.threads import Threads
 from franchise.errors import InputError, NoWords
 from franchise.htmm import fitting
@@ -22,13 +25,31 @@ from franchise.htmm.posterior import SegmentPosterior
 from franchise.htmm.sentences import Prepared
 from franchise.priors import Gamma, check_number_or_gamma
 from franchise.sampling import make_engine
+from franchise.scikit import (
+    TopicEstimator,
+    are_texts,
+    count_rows,
+    forget_columns,
+    is_list,
+    name_groups,
+    names_of_rows,
+    read_counts,
+    read_new_texts,
+    settled,
+    words_of_columns,
+)
 from franchise.validation import check_choice, check_integer, check_positive, describe
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_ALLOWED = (
+    "a Corpus with sentences, a list of texts, nested lists (documents, sentences, words), or a matrix of counts, "
+    "one row a sentence"
+)
 
-class HTMM(TransformerMixin, BaseEstimator):
+
+class HTMM(TopicEstimator):
     """Topics that follow the text: each sentence has one topic, and the next one keeps it or draws anew.
 
         theta_d ~ Dirichlet(document_prior);  phi_k ~ Dirichlet(word_prior);  epsilon ~ Beta(*switch_prior)
@@ -86,6 +107,10 @@ class HTMM(TransformerMixin, BaseEstimator):
         The draws (Gibbs only).
     em_ : Fit
         The fit (EM only): `objectives`, `converged`, ...
+    n_features_in_ : int
+        Columns of the matrix that it was fitted to, or words in the vocabulary.
+    feature_names_in_ : array of str
+        Their names, where the matrix was a DataFrame whose columns have some.
 
     Examples
     --------
@@ -95,6 +120,8 @@ class HTMM(TransformerMixin, BaseEstimator):
     >>> model.sentence_topics()["topic"].nunique()
     2
     """
+
+    _made_by_fit = "findings_"
 
     def __init__(
         self,
@@ -145,21 +172,25 @@ class HTMM(TransformerMixin, BaseEstimator):
 
     # -- fitting -------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> HTMM:
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> HTMM:
         """Fit the model.
 
         Parameters
         ----------
-        X : Corpus with sentences, list of texts, or nested lists (documents, sentences, words)
-            What to fit it to. Texts are cut into sentences and words.
+        X : Corpus with sentences, list of texts, nested lists (documents, sentences, words), or matrix of counts
+            What to fit it to. Texts are cut into sentences and words. In a matrix (dense, sparse, or a DataFrame of
+            pandas or polars), such as a CountVectorizer makes of sentences, each row is a sentence.
         y : ignored
             There for scikit-learn.
+        groups : sequence, optional
+            The document of each row of a matrix: its rows, in their order, are the sentences of the document.
+            Documents come in order of first appearance. Without `groups` each row is a document of one sentence.
         """
         check_choice("inference", self.inference, ("gibbs", "em"))
         check_choice("decoding", self.decoding, DECODERS)
         seed = check_integer("seed", self.seed, minimum=0)
         engine = make_engine(self.engine, self.workers)
-        corpus = self._corpus(X)
+        corpus = self._read(X, groups)
         prepared = Prepared.of(corpus)
         if self.inference == "em":
             settings = self._em_settings(prepared)
@@ -244,34 +275,42 @@ class HTMM(TransformerMixin, BaseEstimator):
             progress=self.progress,
         )
 
-    def _corpus(self, X: Any, vocabulary: list[str] | None = None) -> Corpus:
-        """What was given as a corpus with sentences."""
+    def _read(self, X: Any, groups: Any) -> Corpus:
+        """What is to be fitted, as a corpus with sentences; the columns of a matrix are remembered."""
+        X = settled(X)
+        if _is_matrix(X):
+            counts = read_counts(self, X, _ALLOWED, reset=True)
+            return _corpus_of_rows(counts, groups, words_of_columns(self), names_of_rows(X))
+        _check_no_groups(groups)
         if isinstance(X, Corpus):
-            if vocabulary is not None and X.vocabulary != vocabulary:
+            corpus = X
+        elif are_texts(X):
+            corpus = Corpus.from_texts(X, sentences=self.sentences)
+        else:
+            corpus = Corpus.from_sentences(X)
+        forget_columns(self, corpus.vocabulary_size)
+        return corpus
+
+    def _read_new(self, X: Any, groups: Any) -> Corpus:
+        """New documents over the vocabulary that was fitted; what is not in it is left out."""
+        X = settled(X)
+        vocabulary = self.corpus_.vocabulary
+        if _is_matrix(X):
+            counts = read_counts(self, X, _ALLOWED, reset=False)
+            return _corpus_of_rows(counts, groups, vocabulary, names_of_rows(X))
+        _check_no_groups(groups)
+        if isinstance(X, Corpus):
+            if X.vocabulary != vocabulary:
                 raise InputError(
                     "the corpus must have the vocabulary of the one the model was fitted to. Make it with "
                     "vocabulary=model.corpus_.vocabulary."
                 )
             return X
-        is_table = hasattr(X, "columns") or isinstance(X, Mapping) or is_sparse(X)
-        if isinstance(X, str) or is_table or not isinstance(X, Iterable):
-            raise InputError(
-                f"X must be a Corpus with sentences, a list of texts, or nested lists (documents, sentences, "
-                f"words); got {describe(X)}. Of a DataFrame give the column of texts."
-            )
-        documents = list(X)
-        if any(isinstance(document, str) for document in documents):
-            return self._from_texts(documents, vocabulary)
-        if vocabulary is not None:
-            documents = [[_known(sentence, vocabulary) for sentence in document] for document in documents]
-        return Corpus.from_sentences(documents, vocabulary)
-
-    def _from_texts(self, texts: list[Any], vocabulary: list[str] | None) -> Corpus:
-        if vocabulary is None:
-            return Corpus.from_texts(texts, sentences=self.sentences)
-        lowercase = all(word == word.lower() for word in vocabulary)
-        return Corpus.from_texts(
-            texts, sentences=self.sentences, vocabulary=vocabulary, stop_words=None, lowercase=lowercase
+        if are_texts(X):
+            return read_new_texts(X, vocabulary, self.sentences)
+        known = frozenset(vocabulary)
+        return Corpus.from_sentences(
+            [[_known(sentence, known) for sentence in document] for document in X], vocabulary
         )
 
     # -- what was found ------------------------------------------------------------------------------------
@@ -310,52 +349,90 @@ class HTMM(TransformerMixin, BaseEstimator):
 
     # -- new documents -------------------------------------------------------------------------------------
 
-    def segment(self, text: Any) -> pd.DataFrame:
+    def segment(self, text: Any, groups: Any = None) -> pd.DataFrame:
         """The table of sentences of new text: one text, or what `fit` takes.
 
         Words that the model does not know say nothing; sentences without known words keep their place. If no word
         is known at all, that is an error.
         """
         self._check_fitted()
-        corpus = self._new_corpus([text] if isinstance(text, str) else text)
-        return sentence_table(corpus, self._infer(corpus))
+        corpus = self._new_corpus([text] if isinstance(text, str) else text, groups)
+        return sentence_table(corpus, self._infer(Prepared.of(corpus)))
 
-    def transform(self, X: Any) -> np.ndarray:
-        """The topic proportions of new documents, (documents, n_topics_); rows sum to one."""
+    def transform(self, X: Any, groups: Any = None) -> Any:
+        """The topic proportions of new documents.
+
+        Parameters
+        ----------
+        X, groups : as for `fit`
+            The documents; words that the model does not know are left out.
+
+        Returns
+        -------
+        array (documents, n_topics_), or DataFrame
+            Rows sum to one. What is said of a document does not depend on the others. With `groups` there is one
+            row a document, in order of first appearance; the index of a DataFrame of pandas (`set_output`) has
+            their names.
+        """
         self._check_fitted()
-        return self._infer(self._new_corpus(X)).proportions
+        names = None
+        try:
+            corpus = self._read_new(X, groups)
+            prepared = Prepared.of(corpus)
+            if isinstance(X, Corpus) or groups is not None:
+                names = corpus.group_names
+        except NoWords:
+            names = None if groups is None else Groups(np.zeros(count_rows(X)), groups).group_names
+            n_documents = count_rows(X) if names is None else len(names)
+            prepared = Prepared.without_words(n_documents, self.n_features_in_)
+        proportions = self._infer(prepared).proportions
+        return proportions if names is None else name_groups(self, proportions, names)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns of `transform`."""
-        self._check_fitted()
-        return np.array([f"topic{topic}" for topic in range(self.n_topics_)], dtype=object)
+    def _topic_names(self) -> list[str]:
+        return [f"topic{topic}" for topic in range(self.n_topics_)]
 
-    def perplexity(self, X: Any, *, completed: bool = True) -> float:
+    def score(self, X: Any, y: Any = None, groups: Any = None) -> float:
+        """Mean log probability of a word in the last half of each document's sentences, given the first half.
+
+        In nats; higher is better. It is -log of the completed `perplexity`.
+
+        Parameters
+        ----------
+        X, groups : as for `fit`
+            What is to be predicted. Without `groups` the rows of a matrix are documents of one sentence, which have
+            no first half: they are predicted by topics in even proportions.
+        y : ignored
+            There for scikit-learn.
+        """
+        return -math.log(self.perplexity(X, groups))
+
+    def perplexity(self, X: Any, groups: Any = None, *, completed: bool = True) -> float:
         """Perplexity of new documents, given the topics' (mean) words and switch probability of the fit.
 
         Parameters
         ----------
-        X : as for `fit`
+        X, groups : as for `fit`
             The documents; words that the model does not know are left out.
         completed : bool
-            Whether to score the last half of each document's sentences, given the first half; else all words are
-            scored, with proportions fitted on the same words, as the thesis does: a number that flatters.
+            Whether to score the last half of each document's sentences, given the first half (of which a single
+            sentence has none); else all words are scored, with proportions fitted on the same words, as the thesis
+            does: a number that flatters.
         """
         self._check_fitted()
-        prepared = Prepared.of(self._new_corpus(X))
+        prepared = Prepared.of(self._new_corpus(X, groups))
         return fitting.perplexity(self.findings_, prepared, self._of_new.prior, completed, self._engine())
 
-    def _new_corpus(self, X: Any) -> Corpus:
+    def _new_corpus(self, X: Any, groups: Any) -> Corpus:
         try:
-            return self._corpus(X, vocabulary=self.corpus_.vocabulary)
+            return self._read_new(X, groups)
         except NoWords:
             raise InputError(
                 "none of the words of these documents is known to the model: its vocabulary is that of the corpus "
                 "it was fitted to (model.corpus_.vocabulary)."
             ) from None
 
-    def _infer(self, corpus: Corpus) -> Findings:
-        prepared, known = Prepared.of(corpus), self._of_new
+    def _infer(self, prepared: Prepared) -> Findings:
+        known = self._of_new
         if hasattr(self, "em_"):
             return fitting.infer_by_em(self.findings_, prepared, known.prior, known.decoding, self._engine())
         return fitting.infer_by_draws(self.posterior_, prepared, known.seed, self._engine())
@@ -368,10 +445,6 @@ class HTMM(TransformerMixin, BaseEstimator):
             raise InputError(f'{what} draws from the posterior: fit with inference="gibbs".')
         return self.posterior_
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "findings_"):
-            raise InputError("the model is not fitted yet: call fit first.")
-
 
 class _OfNew(NamedTuple):
     """What is kept of a fit's settings for new documents."""
@@ -381,12 +454,41 @@ class _OfNew(NamedTuple):
     prior: float  # of proportions that are fitted, at least 1
 
 
-def _known(sentence: Any, vocabulary: list[str]) -> Any:
+def _is_matrix(X: Any) -> bool:
+    """Whether this is for scikit-learn to read: neither a corpus, nor texts, nor nested lists."""
+    return not (isinstance(X, Corpus) or are_texts(X) or _are_nested(X))
+
+
+def _are_nested(X: Any) -> bool:
+    """Whether these are lists of lists that do not begin with a number."""
+    if not is_list(X) or not all(isinstance(document, Iterable) for document in X):
+        return False
+    return not isinstance(next(chain.from_iterable(X), None), Number)
+
+
+def _corpus_of_rows(counts: Any, groups: Any, vocabulary: list[str], names: list[Any] | None) -> Corpus:
+    """Rows of counts as the sentences of documents; by themselves without `groups`."""
+    firsts = np.arange(counts.shape[0] + 1)
+    if groups is not None:
+        grouped = Groups(counts, groups)
+        counts, firsts, names = grouped.grouped_observations, grouped.offsets, grouped.group_names
+    words, bounds = words_of_counts(counts)
+    return Corpus(words, bounds[firsts], vocabulary, names=names, sentences=(bounds, firsts))
+
+
+def _check_no_groups(groups: Any) -> None:
+    if groups is not None:
+        raise InputError(
+            "groups must be left out where X is a corpus, texts or nested lists, which say what documents are; it "
+            "names the document of each row of a matrix of counts."
+        )
+
+
+def _known(sentence: Any, vocabulary: frozenset[str]) -> Any:
     """The words of a sentence that are in the vocabulary; word ids as they are."""
     if isinstance(sentence, str) or not isinstance(sentence, Iterable):
         return sentence
-    known = set(vocabulary)
-    return [word for word in sentence if not isinstance(word, str) or word in known]
+    return [word for word in sentence if not isinstance(word, str) or word in vocabulary]
 
 
 def _at_least_one(name: str, value: Any) -> float:

@@ -15,7 +15,7 @@ from franchise.htmm.chain import SegmentChain, room_for_draws
 from franchise.htmm.decoding import best_path, decode
 from franchise.htmm.em import LOWEST, Fit, Priors, find_start, fit
 from franchise.htmm.findings import Findings
-from franchise.htmm.inference import draw_documents, fit_documents
+from franchise.htmm.inference import draw_documents, fit_documents, words_of_documents
 from franchise.htmm.matching import NONE
 from franchise.htmm.model import FiniteModel, InfiniteModel, start_of
 from franchise.htmm.posterior import SegmentPosterior, ends_of, even_rows
@@ -220,9 +220,8 @@ def infer_by_draws(posterior: SegmentPosterior, prepared: Prepared, seed: int, e
     chosen = even_rows(list(zip(posterior.all_draws, posterior.matches, strict=True)), _DRAWS_FOR_NEW)
     for number, (draw, match) in enumerate(chosen):
         given = _given(posterior, draw)
-        blocks = len(prepared.cuts) - 1
         streams = Streams(seed, number, 0, START + 2**8 + 1)
-        words = streams.words_of_blocks(0, blocks, sum(_SWEEPS_FOR_NEW)).transpose(1, 0, 2).copy()
+        words = words_of_documents(prepared, streams, sum(_SWEEPS_FOR_NEW))
         burn_in, kept = _SWEEPS_FOR_NEW
         drawn = draw_documents(prepared, given, words, engine, burn_in=burn_in, kept=kept)
         has = np.flatnonzero(match != NONE)

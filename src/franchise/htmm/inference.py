@@ -2,10 +2,14 @@
 
 After a fit by EM, the document's proportions are fitted, too (EM with all else held).  After Gibbs sampling nothing
 is fitted: theta and the chain of each new document are drawn in turn, given the topics of some draws of the fit.
+
+Either way what is said of a document depends on that document alone, not on those that come with it: each is fitted
+until it gains no more, and each has random numbers of its own, named by its words.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,8 +19,9 @@ from franchise.blocks import Part
 from franchise.htmm.em import LOWEST, expectations_for, new_proportions, run_expect
 from franchise.htmm.sentences import Prepared
 from franchise.kernels.messages import Expectations, Parameters
-from franchise.kernels.segments import Drawn, Finite, draw_finite, room_for
+from franchise.kernels.segments import Drawn, Finite, draw_each, room_for
 from franchise.kernels.turns import Turns
+from franchise.streams import Streams
 
 
 def fit_documents(
@@ -29,22 +34,38 @@ def fit_documents(
     tolerance: float = 1e-8,
     max_steps: int = 200,
 ) -> tuple[Parameters, Expectations]:
-    """MAP proportions of new documents, all else held; and what is expected under them."""
+    """MAP proportions of new documents, all else held; and what is expected under them.
+
+    A document is done when a step gains it less than `tolerance` for each of its words.
+    """
+    log_topics = np.maximum(log_topics, LOWEST)
     topics = log_topics.shape[1]
-    even = np.full((prepared.n_documents, topics), 1.0 / topics)
-    parameters = Parameters(np.maximum(log_topics, LOWEST), even, switch)
-    expectations = expectations_for(prepared, topics)
-    before = -np.inf
+    proportions = np.full((prepared.n_documents, topics), 1.0 / topics)
+    least = tolerance * np.maximum(1, np.diff(prepared.data.tokens[prepared.data.documents]))
+    before = np.full(prepared.n_documents, -np.inf)
+    going, part = np.arange(prepared.n_documents), prepared
     for _ in range(max_steps):
-        run_expect(prepared, parameters, expectations, engine)
-        objective = expectations.log_likelihood.sum()
-        if prior > 1.0:
-            objective += (prior - 1.0) * np.log(parameters.proportions).sum()
-        if objective - before < tolerance * max(1, prepared.n_words):
+        expected = expectations_for(part, topics)
+        run_expect(part, Parameters(log_topics, proportions[going], switch), expected, engine)
+        objective = expected.log_likelihood + _log_prior(proportions[going], prior)
+        gains = objective - before[going] >= least[going]
+        before[going] = objective
+        proportions[going[gains]] = new_proportions(expected.entered[gains], prior)
+        if not gains.any():
             break
-        before = objective
-        parameters = parameters._replace(proportions=new_proportions(expectations.entered, prior))
+        if not gains.all():
+            going, part = going[gains], part.of_documents(np.flatnonzero(gains))
+    parameters = Parameters(log_topics, proportions, switch)
+    expectations = expectations_for(prepared, topics)
+    run_expect(prepared, parameters, expectations, engine)
     return parameters, expectations
+
+
+def _log_prior(proportions: np.ndarray, prior: float) -> np.ndarray:
+    """What the prior has of each document's objective, float64 (D,)."""
+    if prior <= 1.0:
+        return np.zeros(len(proportions))
+    return (prior - 1.0) * np.log(proportions).sum(axis=1)
 
 
 class Draws(NamedTuple):
@@ -55,12 +76,23 @@ class Draws(NamedTuple):
     proportions: np.ndarray  # float64 (D, K): mean of E[theta | z, psi]
 
 
+def words_of_documents(prepared: Prepared, streams: Streams, sweeps: int) -> np.ndarray:
+    """States of a generator for every sweep and document, uint64 (sweeps, D, 4), named by the document's words."""
+    data, words = prepared.data, np.empty((sweeps, prepared.n_documents, 4), np.uint64)
+    for document in range(prepared.n_documents):
+        bounds = data.tokens[data.documents[document] : data.documents[document + 1] + 1]
+        text = data.words[bounds[0] : bounds[-1]].tobytes()
+        name = zlib.crc32(text, zlib.crc32((bounds - bounds[0]).tobytes()))
+        words[:, document] = streams.words_of_blocks(name, 1, sweeps)[0]
+    return words
+
+
 def draw_documents(
     prepared: Prepared, given: Finite, words: np.ndarray, engine: Any, *, burn_in: int = 10, kept: int = 20
 ) -> Draws:
     """Draw the chains of new documents by Gibbs sweeps, theta with them, given phi and epsilon.
 
-    `words` are the states of a generator for every block, (burn_in + kept, blocks, 4).
+    `words` are the states of a generator for every document, (burn_in + kept, D, 4).
     """
     topics = len(given.prior)
     drawn = Drawn(np.zeros(prepared.n_sentences, np.int32), prepared.first_sentences.copy())
@@ -81,8 +113,10 @@ def draw_documents(
 
 
 def _sweep(prepared: Prepared, given: Finite, words: np.ndarray, drawn: Drawn, engine: Any) -> None:
+    """One sweep; each document has a generator of its own."""
+
     def make_worker() -> Callable[[Turns], None]:
         room = room_for(prepared.longest, len(given.prior))
-        return lambda turns: draw_finite(turns, prepared.data, given, room, words, drawn)
+        return lambda turns: draw_each(turns, prepared.data, given, room, words, drawn)
 
     engine.run_parts(Part(make_worker, prepared.cuts))

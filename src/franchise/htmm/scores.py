@@ -5,7 +5,8 @@
 *Fitted*: the proportions theta of each document are fitted on that document, all of it, and then its words are
 scored.  This is what the thesis does; the words that are scored have been seen, so it flatters, the more so the
 more topics there are.  *Completed*: theta is fitted on the first sentences of a document, and only the others are
-scored, given the first ones: log p(all | theta) - log p(first | theta).
+scored, given the first ones: log p(all | theta) - log p(first | theta).  A document of a single sentence has no
+first ones: it is scored under even proportions.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ def completed_perplexity(
     scored = prepared.n_words - first.n_words
     if scored == 0:
         raise InputError(
-            "there is nothing to score: documents need at least two sentences, and known words in the last half of "
-            "them. Give longer documents, or completed=False."
+            "there is nothing to score: documents need known words in the last half of their sentences. Give "
+            "longer documents, or completed=False."
         )
     return math.exp(-gained / scored)
 
 
 def first_sentences(prepared: Prepared, share: float) -> Prepared:
-    """The same documents, each with the first of its sentences only: this share of them, rounded up."""
+    """The same documents, each with its first sentences only: this share of them, rounded up, but none of one."""
     sizes = np.diff(prepared.data.documents)
-    kept = np.ceil(sizes * share).astype(np.int64)
+    kept = np.where(sizes > 1, np.ceil(sizes * share).astype(np.int64), 0)
     place = np.arange(prepared.n_sentences) - np.repeat(prepared.data.documents[:-1], sizes)
     is_kept = place < np.repeat(kept, sizes)
     lengths = np.diff(prepared.data.tokens)

@@ -34,6 +34,14 @@ class Prepared:
         data = SentenceData(corpus.observations, sentences.offsets, sentences.documents)
         return cls(data, corpus.vocabulary_size)
 
+    @classmethod
+    def without_words(cls, n_documents: int, vocabulary_size: int) -> Prepared:
+        """So many documents, each of a sentence that has no words."""
+        data = SentenceData(
+            np.empty(0, np.int32), np.zeros(n_documents + 1, np.int64), np.arange(n_documents + 1)
+        )
+        return cls(data, vocabulary_size)
+
     def sample(self, words: int, rng: np.random.Generator) -> Prepared:
         """Documents drawn at random, without repeats, until they have so many words; all of them if that is all."""
         if self.n_words <= words:

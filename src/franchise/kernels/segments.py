@@ -211,6 +211,19 @@ def draw_finite(turns, data, given, room, words, drawn):
         block = take_turn(turns)
 
 
+@kernel
+def draw_each(turns, data, given, room, words, drawn):
+    """Draw the documents of all blocks, each with a generator of its own, ``words[document]``."""
+    proportions = np.empty(len(given.prior))
+    block = take_turn(turns)
+    while block >= 0:
+        for document in range(turns.cuts[block], turns.cuts[block + 1]):
+            if data.documents[document + 1] > data.documents[document]:
+                own = words[document].copy()
+                draw_document(data, given, document, room, proportions, own, drawn)
+        block = take_turn(turns)
+
+
 # --- infinitely many topics ---------------------------------------------------------------------------------
 
 
