@@ -136,3 +136,16 @@ def test_parts_of_a_speech_are_found():
     words = " ".join(words for *_, words in rows)
     assert "forest" in words
     assert "corporations" in words
+
+
+def test_topics_in_a_pipeline():
+    output = run("pipeline.py")
+    rows = re.findall(r"^  ([\d.]+) +(-[\d.]+)$", output, re.MULTILINE)
+    scores = {float(prior): float(score) for prior, score in rows}
+    assert scores.keys() == {0.02, 0.1, 0.5}
+    assert min(scores, key=scores.get) == 0.5
+    assert all(-6.2 < score < -5.4 for score in scores.values())
+    assert "topic0  topic1  topic2" in output
+    assert re.search(r"2002-01-29 George W. Bush, paragraph 1 +\d", output)
+    (right,) = re.findall(r"(\d+)% right", output)
+    assert int(right) > 56  # 55 % for the larger party
