@@ -102,6 +102,6 @@ def test_the_check_that_is_skipped_without_a_variable_of_the_environment():
     ids=lambda check: check.__name__,
 )
 @pytest.mark.parametrize("estimator", ESTIMATORS[:2], ids=["HDP", "HTMM"])
-@pytest.mark.filterwarnings("ignore:EM has not converged")
+@pytest.mark.filterwarnings("ignore:EM has not converged", "ignore:X (has|does not have valid) feature names")
 def test_more_checks(estimator, check):
     check(type(estimator).__name__, estimator)

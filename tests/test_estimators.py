@@ -125,7 +125,12 @@ def test_documents_without_known_words_have_the_weights_of_topics(words):
     reference = reference_draw(words.posterior_)
     mass = reference.tables_per_topic.sum() + reference.gamma
     prior = np.append(reference.tables_per_topic[by_size(reference)], reference.gamma) / mass
-    for unknown in (["quark"], np.zeros((1, len(WORDS)), int), csr_array((1, len(WORDS)), dtype=int)):
+    for unknown in (
+        ["quark"],
+        iter(["quark"]),
+        np.zeros((1, len(WORDS)), int),
+        csr_array((1, len(WORDS)), dtype=int),
+    ):
         np.testing.assert_allclose(words.transform(unknown), [prior], rtol=1e-12)
     np.testing.assert_allclose(words.transform(["ship", "quark gluon"])[1], prior, rtol=1e-12)
 

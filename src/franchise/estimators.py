@@ -323,7 +323,7 @@ class HDP(TopicEstimator):
 
     def _observe(self, X: Any, groups: Any) -> tuple[Occurrences, list[Any] | None]:
         """New data as the kernels read them, and the names of groups that are not rows of X."""
-        family = self.posterior_.family
+        X, family = settled(X), self.posterior_.family
         try:
             data = self._read_new(X, groups)
         except NoWords:

@@ -46,7 +46,10 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
         raise NotImplementedError
 
     def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        """Fit the model, then `transform` the same documents, as if they were new."""
+        """Fit the model, then `transform` the same documents, as if they were new.
+
+        What the fit itself says of them is in `document_topics`.
+        """
         return self.fit(X, groups=groups).transform(X, groups=groups)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

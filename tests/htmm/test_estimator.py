@@ -311,6 +311,7 @@ def test_what_is_said_of_a_document_does_not_depend_on_others(options):
 def test_documents_without_known_words_have_even_proportions():
     model = fr.HTMM(2, **EM).fit(TEXTS)
     np.testing.assert_allclose(model.transform(["Quarks spin."]), [[0.5, 0.5]])
+    np.testing.assert_allclose(model.transform(iter(["Quarks spin."])), [[0.5, 0.5]])
     rows = np.zeros((4, model.n_features_in_), int)
     np.testing.assert_allclose(model.transform(rows, groups=[0, 1, 0, 2]), np.full((3, 2), 0.5))
 

@@ -375,7 +375,7 @@ class HTMM(TopicEstimator):
             their names.
         """
         self._check_fitted()
-        names = None
+        X, names = settled(X), None
         try:
             corpus = self._read_new(X, groups)
             prepared = Prepared.of(corpus)
