@@ -9,7 +9,7 @@ import pytest
 from scipy.special import gammaln
 
 import franchise as fr
-from franchise import sampling
+from franchise import validation
 from franchise.chains import run as running
 from franchise.checks.enumeration import canonical
 from franchise.moves import Concentrations, CrfGibbs, DirectAssignment, TopicPrior, TopicWeights
@@ -106,6 +106,7 @@ def test_the_defaults_are_those_of_the_contract():
         "progress": None,
         "run_dir": None,
         "time_limit": None,
+        "checkpoint_seconds": 60.0,
     }
 
 
@@ -227,7 +228,7 @@ def test_labels_are_in_input_order(sampler):
 
 def test_labels_that_will_not_fit_are_refused_at_once(monkeypatch, tmp_path):
     needed = 4 * 6 * 2 * CORPUS.n_observations
-    monkeypatch.setattr(sampling, "_available_memory", lambda: needed - 1)
+    monkeypatch.setattr(validation, "available_memory", lambda: needed - 1)
     with pytest.raises(fr.InputError, match=r"keep_labels=True needs.*2 chains x 6 draws.*are free"):
         sample(keep_labels=True, run_dir=tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -259,15 +260,15 @@ def test_the_memory_asked_for_is_the_memory_used():
 
 def test_labels_of_more_draws_that_will_not_fit_are_refused(monkeypatch, tmp_path):
     sample(keep_labels=True, run_dir=tmp_path / "run")
-    monkeypatch.setattr(sampling, "_available_memory", lambda: 4 * 100 * 2 * CORPUS.n_observations - 1)
+    monkeypatch.setattr(validation, "available_memory", lambda: 4 * 100 * 2 * CORPUS.n_observations - 1)
     with pytest.raises(fr.InputError, match="keep_labels"):
         fr.resume(tmp_path / "run", draws=100)
 
 
 def test_the_memory_of_this_machine_is_known(monkeypatch):
-    assert 2**24 < sampling._available_memory() < 2**50
+    assert 2**24 < validation.available_memory() < 2**50
     monkeypatch.setattr("builtins.open", lambda *_: (_ for _ in ()).throw(OSError()))
-    assert 2**24 < sampling._available_memory() < 2**50
+    assert 2**24 < validation.available_memory() < 2**50
 
 
 # --- seeds, chains, workers ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Two errors: the user's mistake and ours.
+"""Two errors: what a user can repair, and our fault.
 
 `InputError` is for what a user can repair: it names the argument, what came, what is allowed and, where we
 know it, the repair.  `InternalError` is for a broken invariant: it is our fault and should be reported.
@@ -13,6 +13,10 @@ class InputError(ValueError):
 
 class NoWords(InputError):
     """A corpus would have no words at all."""
+
+
+class StorageError(InputError):
+    """A file of a run cannot be written, or not be read; the message names it, and says what is left."""
 
 
 class InternalError(RuntimeError):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from franchise.chains.chain import SHARES, Chain
-from franchise.chains.run import ChainRun
+from franchise.chains.chain import SHARES
+from franchise.chains.runs import FromRun, Run
 from franchise.chains.snapshots import Snapshot
 from franchise.chains.trace import BEST, names_of, stack
 from franchise.data.grouped import GroupedData
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Posterior:
+class Posterior(FromRun):
     """Draws from the posterior.
 
     Attributes
@@ -44,6 +44,8 @@ class Posterior:
         The last state of each chain; can be given as `start` of another run.
     data, model, sampler, seed
         What was sampled, and how.
+    run : Run
+        The chains as they stand, with their schedule and plan: what `save` and `continue_` go by.
     """
 
     trace: dict[str, np.ndarray]
@@ -55,26 +57,26 @@ class Posterior:
     model: Model
     sampler: str
     seed: int
+    run: Run | None = None
 
     @classmethod
-    def from_runs(
-        cls, runs: list[ChainRun[Chain]], data: GroupedData, sampler: str, labels: np.ndarray | None
-    ) -> Posterior:
-        """Gather what the chains have kept; `labels` is the array that they filled, if any."""
-        draws = min(len(run.trace) for run in runs)
-        warmup = min(len(run.warmup_trace) for run in runs)
-        names = names_of([run.trace for run in runs])
-        in_warmup = names_of([trace for run in runs for trace in (run.trace, run.warmup_trace)])
+    def from_run(cls, run: Run, data: GroupedData, model: Model, sampler: str, seed: int) -> Posterior:
+        """Gather what the chains have kept."""
+        chains, draws = run.chains, run.fewest_draws
+        warmup = min(len(chain.warmup_trace) for chain in chains)
+        names = names_of([chain.trace for chain in chains])
+        in_warmup = names_of([trace for chain in chains for trace in (chain.trace, chain.warmup_trace)])
         return cls(
-            trace=stack([run.trace for run in runs], draws, names),
-            warmup_trace=stack([run.warmup_trace for run in runs], warmup, in_warmup),
-            labels=None if labels is None else labels[:, :draws],
-            snapshots=[run.snapshots.kept for run in runs],
-            states=[run.chain.state for run in runs],
+            trace=stack([chain.trace for chain in chains], draws, names),
+            warmup_trace=stack([chain.warmup_trace for chain in chains], warmup, in_warmup),
+            labels=None if run.labels is None else run.labels[:, :draws],
+            snapshots=[list(chain.snapshots.kept) for chain in chains],
+            states=[chain.chain.state for chain in chains],
             data=data,
-            model=runs[0].chain.model,
+            model=model,
             sampler=sampler,
-            seed=runs[0].chain.seed,
+            seed=seed,
+            run=run,
         )
 
     @property

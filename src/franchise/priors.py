@@ -50,3 +50,13 @@ def check_number_or_gamma(name: str, value: Any) -> float | Gamma:
             f"it; got {describe(value)}."
         )
     return check_positive(name, value)
+
+
+def plain_number(value: float | Gamma) -> Any:
+    """A number, or a prior of it, as plain values."""
+    return {"shape": value.shape, "rate": value.rate} if isinstance(value, Gamma) else value
+
+
+def number_or_gamma(name: str, plain: Any) -> float | Gamma:
+    """What `plain_number` was given."""
+    return Gamma(**plain) if isinstance(plain, dict) else check_number_or_gamma(name, plain)

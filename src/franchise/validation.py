@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from franchise.errors import InputError
+from franchise.errors import InputError, StorageError
 
 
 def describe(value: Any) -> str:
@@ -97,6 +97,30 @@ def check_counts(name: str, values: Any) -> np.ndarray:
     return array.astype(np.int64, copy=False)
 
 
+def check_array(
+    name: str, array: Any, dtype: Any, shape: tuple[int | None, ...], lowest: float | None = None
+) -> np.ndarray:
+    """An array that was read, if it has this type and shape (None: any length) and nothing below `lowest`."""
+    lengths = array.shape if isinstance(array, np.ndarray) else ()
+    fits = len(lengths) == len(shape) and all(
+        wanted in (None, found) for found, wanted in zip(lengths, shape, strict=True)
+    )
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or not fits:
+        raise InputError(f"{name} must have shape {shape} and type {np.dtype(dtype)}; got {describe(array)}.")
+    if lowest is not None and not (array >= lowest).all():  # true of no NaN
+        raise InputError(f"{name} must be {lowest} or more everywhere; got {array.min()}.")
+    return array
+
+
+def check_labels(name: str, labels: Any, size: int, topics: int) -> np.ndarray:
+    """Labels that were read, whole numbers (size,), if all are of one of so many topics."""
+    if not isinstance(labels, np.ndarray) or labels.dtype.kind not in "iu" or labels.shape != (size,):
+        raise InputError(f"{name} must be {size} whole numbers; got {describe(labels)}.")
+    if size and (labels.min() < 0 or labels.max() >= topics):
+        raise InputError(f"{name} must be from 0 to {topics - 1}; got {labels.min()} to {labels.max()}.")
+    return labels
+
+
 def _bounds_in_words(minimum: int | None, maximum: int | None) -> str:
     if minimum is not None and maximum is not None:
         return f" from {minimum} to {maximum}"
@@ -121,3 +145,25 @@ def check_folder(name: str, path: Path) -> Path:
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise InputError(f"{name}: nothing can be written in {str(parent)!r}. Give another folder.")
     return path
+
+
+def check_format(what: str, version: Any, newest: int) -> int:
+    """The version of a file's format, if this version of franchise can read it; an error in one sentence if not."""
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise StorageError(f"{what} has no format that is known: {describe(version)}.")
+    if version > newest:
+        raise StorageError(
+            f"{what} has format {version}, and this version of franchise reads formats up to {newest}: please "
+            f"upgrade franchise."
+        )
+    return version
+
+
+def available_memory() -> int:
+    """Bytes of memory that can be had; where the system does not say, what is installed."""
+    try:
+        with open("/proc/meminfo") as file:
+            facts = dict(line.split(":", 1) for line in file)
+        return int(facts["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -14,7 +14,7 @@ def snapshot(draw: int) -> Snapshot:
 
 
 def after(draws: int, most: int) -> Snapshots:
-    snapshots = Snapshots(most)
+    snapshots = Snapshots(most, size=1)
     for draw in range(draws):
         if snapshots.wants(draw):
             snapshots.add(snapshot(draw))
@@ -33,7 +33,15 @@ def test_what_is_kept_is_even_and_bounded(most):
 
 def test_an_interruption_changes_nothing():
     begun, whole = after(70, 8), after(200, 8)
-    resumed = Snapshots(8, begun.stride, list(begun.kept))
+    resumed = Snapshots(8, size=1)
+    facts = [entry.facts() for entry in begun.kept]
+    arrays = {
+        f"snapshot_{place}_{name}": array
+        for place, entry in enumerate(begun.kept)
+        for name, array in entry.to_arrays().items()
+    }
+    resumed.restore(begun.stride, facts, arrays)
+    assert arrays == {}
     for draw in range(70, 200):
         if resumed.wants(draw):
             resumed.add(snapshot(draw))

@@ -624,6 +624,6 @@ def test_a_chain_goes_on_from_its_arrays(planted, learned, gibbs):
         again = SegmentChain(model, state_from_arrays(model, arrays, engine), 1, 0, 0, engine, sweeps=3)
         for _ in range(2):
             assert chain.sweep().items() >= {**again.sweep(), BEST: chain.best}.items()
-        restored = SegmentDraw.restored(kept.facts(), kept.to_arrays())
+        restored = SegmentDraw.restored(kept.facts(), kept.to_arrays(), len(kept.topics))
         assert restored.facts() == kept.facts() or math.isnan(kept.top_concentration)
         assert np.array_equal(restored.topics, kept.topics)

@@ -75,5 +75,5 @@ def test_table_counts_that_are_held_come_back():
 
 def test_other_arrays_are_refused():
     model = model_of("categorical")
-    with pytest.raises(fr.InternalError, match="concentrations"):
-        state_from_arrays({"concentrations": np.ones(2)}, model.data, model.family)
+    with pytest.raises(fr.InputError, match="concentrations"):
+        state_from_arrays({"concentrations": np.ones(2), "slots": np.array([3])}, model.data, model.family)

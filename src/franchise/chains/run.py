@@ -1,23 +1,28 @@
-"""Running chains side by side, recording what they give, checkpointing on the way."""
+"""One chain of a run: its sweeps, what is recorded of them, and its checkpoints."""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from franchise.chains.files import damage_named
 from franchise.chains.progress import Progress
 from franchise.chains.snapshots import Kept, Snapshots
 from franchise.chains.storage import ChainStore
 from franchise.chains.trace import BEST, Trace
 from franchise.data.grouped import GroupedData
 from franchise.engines.threads import Threads
+from franchise.errors import InputError
+from franchise.validation import check_integer, check_labels
 
 CHECKPOINT_SECONDS = 60.0
+"""Time between checkpoints when nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,16 @@ class Plan:
     thin: int  # sweeps between kept draws
     keep_labels: bool
 
+    @classmethod
+    def checked(cls, draws: Any, warmup: Any, thin: Any, keep_labels: Any) -> Plan:
+        """The plan that is asked for; InputError if one of the numbers will not do."""
+        return cls(
+            draws=check_integer("draws", draws, minimum=1),
+            warmup=check_integer("warmup", warmup, minimum=0),
+            thin=check_integer("thin", thin, minimum=1),
+            keep_labels=bool(keep_labels),
+        )
+
     @property
     def total(self) -> int:
         """Sweeps of a chain in all."""
@@ -36,9 +51,10 @@ class Plan:
 
 
 class Control:
-    """Tells the chains when to end before their time: on an interruption, an error, or at a time limit."""
+    """Tells the chains when to write a checkpoint, and when to end before their time."""
 
-    def __init__(self, time_limit: float | None) -> None:
+    def __init__(self, time_limit: float | None, checkpoint_seconds: float = CHECKPOINT_SECONDS) -> None:
+        self.checkpoint_seconds = checkpoint_seconds
         self._stopped = threading.Event()
         self._deadline = None if time_limit is None else time.perf_counter() + time_limit
 
@@ -48,7 +64,7 @@ class Control:
 
     @property
     def stopped(self) -> bool:
-        """Whether the chains were told to end at once."""
+        """Whether the chains were told to end at once: on an interruption or an error."""
         return self._stopped.is_set()
 
     @property
@@ -81,6 +97,13 @@ class AnyChain(Protocol):
 Kind = TypeVar("Kind", bound=AnyChain)
 
 
+class Checkpoint(NamedTuple):
+    """A chain after some sweep, but for what the logs have."""
+
+    arrays: dict[str, np.ndarray]  # the state, and the draws that are kept in full
+    facts: dict[str, Any]  # numbers
+
+
 @dataclass
 class ChainRun(Generic[Kind]):
     """A chain with all that is kept of it."""
@@ -110,27 +133,29 @@ class ChainRun(Generic[Kind]):
             values["seconds"] = self.seconds
             self.record(values)
             progress.update(self.chain.number, self.chain.sweeps, values)
-            if self.store is not None and time.perf_counter() - saved > CHECKPOINT_SECONDS:
-                self.checkpoint()
+            if self.store is not None and time.perf_counter() - saved > control.checkpoint_seconds:
+                self.write_checkpoint()
                 saved = time.perf_counter()
         if self.store is not None:
-            self.checkpoint()
+            self.write_checkpoint()
 
     def _cut_warmup_short(self) -> None:
         """Let the next sweep give a draw, for want of time. It is none of the plan's, so the disk never sees it."""
         if self.store is not None:
-            self.checkpoint()
+            self.write_checkpoint()
             self.store = None
         self.chain.warmup = min(self.chain.warmup, self.chain.sweeps)
 
     def record(self, values: dict[str, float]) -> None:
         """Keep what was measured after a sweep, and the draw itself where it is wanted."""
         after_warmup = self.chain.sweeps - self.chain.warmup
+        if after_warmup > 0 and after_warmup % self.plan.thin != 0:
+            return
         if self.store is not None:
-            self.store.add_trace(values)
+            self.store.add_trace({SWEEP: self.chain.sweeps, **values})
         if after_warmup <= 0:
             self.warmup_trace.append(values)
-        elif after_warmup % self.plan.thin == 0:
+        else:
             draw = len(self.trace)
             self.trace.append(values)
             self._keep_draw(draw)
@@ -147,72 +172,108 @@ class ChainRun(Generic[Kind]):
         if self.snapshots.wants(draw):
             self.snapshots.add(chain.snapshot(draw, labels))
 
-    # -- on disk -------------------------------------------------------------------------------------------
+    # -- to keep, and to go on with ------------------------------------------------------------------------
 
-    def checkpoint(self) -> None:
+    def write_checkpoint(self) -> None:
         """Write the state and all that is needed to go on."""
         assert self.store is not None
+        self.store.write_checkpoint(*self.checkpoint())
+
+    def write_all(self, store: ChainStore) -> None:
+        """Write everything there is of the chain to files that have nothing yet."""
+        for row in self.rows():
+            store.add_trace(row)
+        for labels in self.earlier_labels():
+            store.add_labels(labels)
+        store.write_checkpoint(*self.checkpoint())
+
+    def checkpoint(self) -> Checkpoint:
+        """The chain as it is now."""
         arrays = self.chain.to_arrays()
         for number, snapshot in enumerate(self.snapshots.kept):
             arrays.update({f"snapshot_{number}_{name}": kept for name, kept in snapshot.to_arrays().items()})
         facts = {
             "sweeps": self.chain.sweeps,
             "warmup": self.chain.warmup,
+            "best": self.chain.best,
             "seconds": self.seconds,
             "snapshots": [snapshot.facts() for snapshot in self.snapshots.kept],
             "stride": self.snapshots.stride,
         }
-        self.store.write_checkpoint(arrays, facts)
+        return Checkpoint(arrays, facts)
+
+    def rows(self) -> Iterator[dict[str, float]]:
+        """The rows of both traces, each with its sweep."""
+        for number, values in enumerate(self.warmup_trace.rows(), start=1):
+            yield {SWEEP: number, **values}
+        for number, values in enumerate(self.trace.rows(), start=1):
+            yield {SWEEP: self.chain.warmup + number * self.plan.thin, **values}
+
+    def earlier_labels(self) -> Iterator[np.ndarray]:
+        """The labels of the draws so far, from memory or from the disk, if they are kept."""
+        if not self.plan.keep_labels:
+            return
+        if self.labels is not None:
+            yield from self.labels[: len(self.trace)]
+        elif self.store is not None and self.facts is not None:
+            rows = self.store.read_labels(self.facts, self.data.n_observations)
+            with damage_named(self.store.labels_path):
+                for row, topics in zip(rows, self.trace.columns.get("n_topics", []), strict=True):
+                    yield check_labels("labels", row, self.data.n_observations, int(topics))
 
     @classmethod
-    def from_checkpoint(
+    def restored(
         cls,
-        store: ChainStore,
+        checkpoint: Checkpoint,
+        rows: Iterable[dict[str, float]],
         make_chain: Callable[[dict[str, np.ndarray], dict[str, Any]], Kind],
         plan: Plan,
         data: GroupedData,
         snapshots: Snapshots,
     ) -> ChainRun[Kind]:
-        """The chain as it was at its last checkpoint; `make_chain` makes it of its arrays and facts."""
-        arrays, facts = store.read_checkpoint()
-        snapshots.stride = facts["stride"]
-        for place, kept in enumerate(facts["snapshots"]):
-            names = [name for name in arrays if name.startswith(f"snapshot_{place}_")]
-            own = {name.split("_", 2)[2]: arrays.pop(name) for name in names}
-            snapshots.kept.append(snapshots.kind.restored(kept, own))
+        """The chain as it was at a checkpoint; `make_chain` makes it of its arrays and facts."""
+        arrays, facts = dict(checkpoint.arrays), checkpoint.facts
+        for name in ("sweeps", "warmup"):
+            check_integer(name, facts[name], minimum=0)
+        snapshots.restore(facts["stride"], facts["snapshots"], arrays)
         chain = make_chain(arrays, facts)
-        run = cls(chain, plan, data, snapshots, store, seconds=facts["seconds"], facts=facts)
-        for sweep, values in enumerate(store.read_trace(facts), start=1):
-            chain.best = values[BEST]
-            if sweep <= chain.warmup:
-                run.warmup_trace.append(values)
-            elif (sweep - chain.warmup) % plan.thin == 0:
-                run.trace.append(values)
+        run = cls(chain, plan, data, snapshots, seconds=float(facts["seconds"]))
+        last_best = run._restore_traces(rows)
+        chain.best = float(facts.get("best", last_best))  # format 1 has it in the trace only
+        run._check_lengths()
         return run
 
-    def forget_what_came_after(self) -> None:
-        """Cut off what the logs have beyond the checkpoint, before the sweeps that wrote it are done again."""
-        assert self.store is not None
-        assert self.facts is not None
-        self.store.cut_logs(self.facts)
+    def _restore_traces(self, rows: Iterable[dict[str, float]]) -> float:
+        """Take in rows, but those of sweeps that are not kept, which format 1 has; the last row's best so far."""
+        sweep, warmup, best = 0, self.chain.warmup, -math.inf
+        for row in rows:
+            sweep = int(row.pop(SWEEP, sweep + 1))  # format 1 has a row for every sweep
+            best = row[BEST]
+            if sweep <= warmup:
+                self.warmup_trace.append(row)
+            elif (sweep - warmup) % self.plan.thin == 0:
+                self.trace.append(row)
+        return best
+
+    def _check_lengths(self) -> None:
+        """InputError if there is not as much of everything as the number of sweeps says."""
+        sweeps, warmup = self.chain.sweeps, self.chain.warmup
+        draws = max(0, sweeps - warmup) // self.plan.thin
+        for what, found, expected in (
+            ("rows of warm-up", len(self.warmup_trace), min(sweeps, warmup)),
+            ("rows of draws", len(self.trace), draws),
+            ("draws in full", len(self.snapshots.kept), -(-draws // self.snapshots.stride)),
+        ):
+            if found != expected:
+                raise InputError(
+                    f"after {sweeps} sweeps there should be {expected} {what}; there are {found}"
+                )
+        for trace in (self.warmup_trace, self.trace):
+            trace.check_whole_numbers()
 
 
-def make_room_for_labels(runs: list[ChainRun[Any]]) -> np.ndarray | None:
-    """One array (chains, draws, N) for all labels, if they are kept, that the runs will fill.
-
-    Those of draws before a checkpoint are read from the disk.
-    """
-    plan, n_observations = runs[0].plan, runs[0].data.n_observations
-    if not plan.keep_labels:
-        return None
-    draws = max(plan.draws, *(len(run.trace) for run in runs))
-    labels = np.empty((len(runs), draws, n_observations), np.int32)
-    for run, room in zip(runs, labels, strict=True):
-        run.labels = room
-        if run.store is not None and run.facts is not None:
-            for draw, row in enumerate(run.store.read_labels(run.facts, n_observations)):
-                room[draw] = row
-    return labels
+SWEEP = "sweep"
+"""The name in a row on disk of the sweep it is of."""
 
 
 def run_chains(

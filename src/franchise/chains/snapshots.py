@@ -13,6 +13,9 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from franchise.errors import InputError
+from franchise.validation import check_array, check_integer, check_labels, check_positive
+
 MOST_KEPT = 32
 MOST_BYTES = 2**28
 
@@ -31,8 +34,8 @@ class Kept(Protocol):
         """Its numbers."""
 
     @classmethod
-    def restored(cls, facts: list[Any], arrays: dict[str, np.ndarray]) -> Self:
-        """The draw that has these."""
+    def restored(cls, facts: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
+        """The draw that has these; InputError if they are not of a draw of so many labels."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,14 @@ class Snapshot:
         return [self.draw, self.alpha, self.gamma, self.prior]
 
     @classmethod
-    def restored(cls, facts: list[Any], arrays: dict[str, np.ndarray]) -> Self:
+    def restored(cls, facts: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
         """The snapshot that has these."""
         draw, alpha, gamma, prior = facts
-        return cls(draw, arrays["labels"], arrays["tables"], alpha, gamma, prior)
+        tables = check_array("tables", arrays["tables"], np.int64, (None,), lowest=1)
+        labels = check_labels("labels", arrays["labels"], size, len(tables))
+        check_positive("alpha", alpha)
+        check_positive("gamma", gamma)
+        return cls(check_integer("draw", draw), labels, tables, alpha, gamma, float(prior))
 
 
 @dataclass
@@ -71,6 +78,7 @@ class Snapshots:
     """The snapshots of one chain, thinned as they come."""
 
     most: int
+    size: int  # labels of each
     stride: int = 1
     kept: list[Any] = field(default_factory=list)
     kind: type[Kept] = Snapshot
@@ -78,7 +86,7 @@ class Snapshots:
     @classmethod
     def for_size(cls, n_observations: int) -> Snapshots:
         """As many as fit in a quarter of a gigabyte, at two bytes an observation; at least two, at most 32."""
-        return cls(most=int(np.clip(MOST_BYTES // (2 * n_observations), 2, MOST_KEPT)))
+        return cls(int(np.clip(MOST_BYTES // (2 * n_observations), 2, MOST_KEPT)), n_observations)
 
     def wants(self, draw: int) -> bool:
         """Whether this draw would be kept."""
@@ -90,6 +98,17 @@ class Snapshots:
         if len(self.kept) > self.most:
             self.stride *= 2
             self.kept = [kept for kept in self.kept if kept.draw % self.stride == 0]
+
+    def restore(self, stride: Any, facts: list[list[Any]], arrays: dict[str, np.ndarray]) -> None:
+        """Take the snapshots out of the arrays of a checkpoint; InputError if they are not those of the stride."""
+        self.stride = check_integer("stride", stride, minimum=1)
+        own: list[dict[str, np.ndarray]] = [{} for _ in facts]
+        for name in [name for name in arrays if name.startswith("snapshot_")]:
+            _, place, part = name.split("_", 2)
+            own[int(place)][part] = arrays.pop(name)
+        self.kept = [self.kind.restored(*of, self.size) for of in zip(facts, own, strict=True)]
+        if [kept.draw for kept in self.kept] != [place * self.stride for place in range(len(facts))]:
+            raise InputError("the draws in full are not evenly spaced")
 
 
 def narrowest(labels: np.ndarray) -> np.ndarray:

@@ -1,261 +1,354 @@
-"""The run directory: a run on disk, complete in itself, that an interruption cannot spoil.
+"""The run directory: a run on disk, complete in itself, that nothing can spoil.
 
-    run.json                     settings and versions; written once
+    run.json                     settings, versions, checksums of the data; written last: with it, it is a run
     data.safetensors, data.json  the data themselves
-    chain-0/trace.log            a line for each sweep, appended: checksum, then JSON
-    chain-0/labels.log           the labels of each kept draw, if asked for, appended: checksum, then bytes
+    chain-0/trace.log            a line for each sweep of the warm-up and each kept draw: checksum, then JSON
+    chain-0/labels.log           the labels of each kept draw, if asked for: checksum, then bytes
     chain-0/checkpoint.safetensors   the state after some sweep; replaced at once, or not at all
 
-A checkpoint says how many lines of the logs belong to it.  What comes after them was written by sweeps that
-will be done again, with the same random streams and so with the same result: it is cut off when resuming.
-Nothing is pickled.
+A checkpoint says how much of the logs belongs to it.  What comes after was written by sweeps that will be done
+again, with the same random streams and so with the same result: it is cut off when resuming.
+
+Every file has a checksum: run.json its own, the data in run.json, the checkpoint its own, the logs one for each
+line and one in the checkpoint.  A checkpoint names its run and chain, so that a file from elsewhere is noticed.
+run.json, data.json and checkpoints have the version of their format.  Nothing is pickled.
+
+Format 1 had no checksums of run.json, of the data and of the facts of a checkpoint, and had lines in the trace for
+sweeps between kept draws, too.  It can be read and gone on with.
 """
 
 from __future__ import annotations
 
 import json
-import os
+import shutil
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from franchise.errors import InputError
-from franchise.validation import describe
+from franchise.chains.files import (
+    Log,
+    checksum_of,
+    damage_named,
+    only_one_process,
+    refusals_named,
+    sync_folder,
+    write_atomically,
+)
+from franchise.errors import InputError, StorageError
+from franchise.validation import check_folder, check_format, check_integer, describe
 
-FORMAT = 1
+FORMAT = 2
+_UNFINISHED = "unfinished"
+"""A file in a folder that is about to become a run: what else is in it may be removed."""
 
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that at any moment either the old or the new one is there, whole."""
-    temporary = path.with_name(path.name + ".tmp")
-    with open(temporary, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+_DATA = ("data.json", "data.safetensors")
 
 
-@dataclass(frozen=True)
 class RunDirectory:
-    """A run's folder."""
+    """A run's folder, and what its run.json says."""
 
-    path: Path
+    def __init__(self, path: Path, settings: dict[str, Any]) -> None:
+        self.path = path
+        self.settings = settings
+
+    # -- making one ------------------------------------------------------------------------------------------
 
     @classmethod
-    def create(cls, path: Any, settings: dict[str, Any], data: Any) -> RunDirectory:
-        """Make the folder and write settings and data; InputError if a run is there already."""
+    def create(
+        cls, folder: Path, settings: dict[str, Any], data: Any, fill: Callable[[RunDirectory], None]
+    ) -> RunDirectory:
+        """Make a new folder (`check_new`) and write everything to it; `fill` writes the chains, with checkpoints.
+
+        It is a run when run.json is there, which comes last. If that fails, nothing is left; if the process is
+        killed before, the next call for the same folder begins anew.
+        """
         from franchise.data.storage import encode_data
 
-        folder = _checked_path(path)
         files = encode_data(data)
-        if (folder / "run.json").exists():
-            raise InputError(
-                f"run_dir {str(folder)!r} holds a run already. Go on with it by "
-                f"franchise.resume({str(folder)!r}), or give another folder."
-            )
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(
-                f"run_dir {str(folder)!r} must be a new or empty folder; it holds something else."
-            )
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            write_atomically(folder / name, content)
-        for chain in range(settings["chains"]):
-            (folder / f"chain-{chain}").mkdir()
-        run = cls(folder)
-        run.write_settings({"format": FORMAT, "versions": _versions(), **settings})
+        checksums = {name: _checksum_of_bytes(content) for name, content in files.items()}
+        whole = {"format": FORMAT, "versions": _versions(), "files": checksums, **settings}
+        run = cls(folder, whole)
+        made = [each for each in (folder, *folder.parents) if not each.exists()]
+        try:
+            with refusals_named(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+            with only_one_process(folder):
+                check_new("run_dir", folder)  # nobody else has made one meanwhile
+                run._write(files, fill)
+        except BaseException as error:
+            for each in made:
+                with suppress(OSError):
+                    each.rmdir()
+            if isinstance(error, StorageError):
+                raise StorageError(
+                    f"{error} Nothing is left of the new run; try again when that is mended."
+                ) from error.__cause__
+            raise
         return run
+
+    def _write(self, files: dict[str, bytes], fill: Callable[[RunDirectory], None]) -> None:
+        self._clear()
+        try:
+            with refusals_named(self.path):
+                (self.path / _UNFINISHED).touch()
+                sync_folder(self.path)
+            for name, content in files.items():
+                write_atomically(self.path / name, content)
+            for number in range(self.settings["chains"]):
+                with refusals_named(self.path):
+                    self._folder_of(number).mkdir()
+            fill(self)
+            self._write_settings()
+        except BaseException:
+            self._clear()
+            raise
+        with suppress(OSError):  # run.json counts for more
+            (self.path / _UNFINISHED).unlink()
+
+    def _clear(self) -> None:
+        """Remove what there is of a run; the mark that it is unfinished goes last."""
+        for name in ("run.json", *_DATA):
+            for path in (self.path / name, self.path / f"{name}.tmp"):
+                with suppress(OSError):
+                    path.unlink()
+        for folder in self.path.glob("chain-*"):
+            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            (self.path / _UNFINISHED).unlink()
+
+    # -- going on with one -----------------------------------------------------------------------------------
 
     @classmethod
     def open(cls, path: Any) -> RunDirectory:
         """A folder that holds a run; InputError if it does not, or one of a newer format."""
-        folder = _checked_path(path)
+        folder = _checked_path("run_dir", path)
         if not (folder / "run.json").is_file():
-            raise InputError(f"{str(folder)!r} holds no run: there is no run.json in it.")
-        run = cls(folder)
-        version = run.settings().get("format")
-        if version != FORMAT:
-            raise InputError(
-                f"the run in {str(folder)!r} has format {version}, and this version of franchise reads format "
-                f"{FORMAT}: please upgrade franchise."
-            )
-        return run
+            raise InputError(f"{str(folder)!r} holds no run: there is no run.json in it.{_reason(folder)}")
+        with damage_named(folder / "run.json"):
+            settings = dict(json.loads((folder / "run.json").read_bytes()))
+            version = settings.get("format")
+        check_format(str(folder / "run.json"), version, FORMAT)
+        if version == 1:
+            return cls(folder, _from_format_1(settings, folder))
+        if settings.pop("checksum", None) != checksum_of(settings):
+            raise StorageError(f"{folder / 'run.json'}: checksum wrong; the run is damaged.")
+        return cls(folder, settings)
 
-    def settings(self) -> dict[str, Any]:
-        """What run.json says."""
-        path = self.path / "run.json"
-        with damage_named(path):
-            return dict(json.loads(path.read_text()))
+    def change(self, **settings: Any) -> None:
+        """Write run.json anew with some settings changed."""
+        self.settings = {**self.settings, **settings}
+        self._write_settings()
 
-    def write_settings(self, settings: dict[str, Any]) -> None:
-        """Write run.json, at once or not at all."""
-        write_atomically(self.path / "run.json", json.dumps(settings, indent=1).encode())
+    def _write_settings(self) -> None:
+        whole = {**self.settings, "checksum": checksum_of(self.settings)}
+        write_atomically(self.path / "run.json", json.dumps(whole, indent=1).encode())
 
     def data(self) -> Any:
         """The data, as they were given."""
         from franchise.data.storage import load_data
 
-        with damage_named(self.path / "data.json", self.path / "data.safetensors"):
+        for name in _DATA:
+            path = self.path / name
+            with damage_named(path):
+                if _checksum_of_bytes(path.read_bytes()) != self.settings["files"][name]:
+                    raise StorageError(f"{path}: checksum wrong; the run is damaged.")
+        with damage_named(*(self.path / name for name in _DATA)):
             return load_data(self.path)
 
     def chain(self, number: int) -> ChainStore:
         """The part of one chain."""
-        return ChainStore(self.path / f"chain-{number}")
+        settings = {name: value for name, value in self.settings.items() if name != "draws"}
+        return ChainStore(self._folder_of(number), owner=f"{checksum_of(settings)}-{number}")
+
+    def _folder_of(self, chain: int) -> Path:
+        return self.path / f"chain-{chain}"
 
 
 class ChainStore:
-    """The files of one chain."""
+    """The files of one chain; `owner` names it and its run."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, owner: str = "") -> None:
         self.folder = folder
+        self.owner = owner
         self.trace_path = folder / "trace.log"
-        self.labels_path = folder / "labels.log"
         self.checkpoint_path = folder / "checkpoint.safetensors"
-        self._trace: list[bytes] = []
-        self._labels: list[bytes] = []
+        self._trace = Log(self.trace_path)
+        self.labels_path = folder / "labels.log"
+        self._labels = Log(self.labels_path)
 
     def add_trace(self, values: dict[str, float]) -> None:
         """A line for the trace; it reaches the disk with the next checkpoint."""
         text = json.dumps(values).encode()
-        self._trace.append(b"%08x %s\n" % (zlib.crc32(text), text))
+        self._trace.add(b"%08x %s\n" % (zlib.crc32(text), text))
 
     def add_labels(self, labels: np.ndarray) -> None:
         """The labels of a kept draw, int32; they reach the disk with the next checkpoint."""
         content = labels.astype("<i4").tobytes()
-        self._labels.append(zlib.crc32(content).to_bytes(4, "little") + content)
+        self._labels.add(zlib.crc32(content).to_bytes(4, "little") + content)
 
     def write_checkpoint(self, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:
         """Append what the logs have waiting, then replace the checkpoint."""
+        try:
+            self._trace.write()
+            self._labels.write()
+            write_atomically(self.checkpoint_path, self._encoded(arrays, facts))
+        except StorageError as error:
+            raise StorageError(f"{error} {self._what_is_left()}") from error.__cause__
+
+    def _encoded(self, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> bytes:
         from safetensors.numpy import save
 
-        self._append(self.trace_path, self._trace)
-        self._append(self.labels_path, self._labels)
         arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        facts = {
-            **facts,
-            "trace_bytes": _size(self.trace_path),
-            "labels_bytes": _size(self.labels_path),
-            "checksum": _checksum(arrays),
-        }
-        write_atomically(self.checkpoint_path, save(arrays, {"facts": json.dumps(facts)}))
+        text = json.dumps(
+            {
+                **facts,
+                "format": FORMAT,
+                "of": self.owner,
+                "trace_bytes": self._trace.size,
+                "trace_checksum": self._trace.checksum,
+                "labels_bytes": self._labels.size,
+                "labels_checksum": self._labels.checksum,
+            }
+        )
+        encoded: bytes = save(arrays, {"facts": text, "checksum": str(_checksum(arrays, text))})
+        return encoded
 
-    @staticmethod
-    def _append(path: Path, waiting: list[bytes]) -> None:
-        if waiting:
-            with open(path, "ab") as file:
-                file.write(b"".join(waiting))
-                file.flush()
-                os.fsync(file.fileno())
-            waiting.clear()
+    def _what_is_left(self) -> str:
+        if not self.checkpoint_path.is_file():
+            return "No checkpoint is there."
+        try:
+            _, facts = self.read_checkpoint()
+        except StorageError as error:
+            return str(error)
+        return f"The last checkpoint, of sweep {facts['sweeps']}, is whole."
 
     def read_checkpoint(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """The arrays and facts of the last checkpoint."""
         from safetensors import safe_open
 
-        if not self.checkpoint_path.is_file():
-            raise InputError(
-                f"{str(self.folder)!r} holds no checkpoint: the run was stopped before its first one. Remove the "
-                f"run's folder and start anew."
-            )
-        with (
-            damage_named(self.checkpoint_path),
-            safe_open(self.checkpoint_path, framework="numpy") as file,
-        ):
-            facts = json.loads(file.metadata()["facts"])
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        if _checksum(arrays) != facts["checksum"]:
-            raise InputError(f"{self.checkpoint_path}: checksum wrong; the run is damaged.")
-        for path, size in (
-            (self.trace_path, facts["trace_bytes"]),
-            (self.labels_path, facts["labels_bytes"]),
-        ):
-            if _size(path) < size:
-                raise InputError(f"{str(path)!r} is shorter than its checkpoint says: the run is damaged.")
+        path = self.checkpoint_path
+        if not path.is_file():
+            raise StorageError(f"{path} is missing: the run is damaged.")
+        with damage_named(path):
+            with safe_open(path, framework="numpy") as file:
+                metadata = file.metadata()
+                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+            facts = dict(json.loads(metadata["facts"]))
+            version = facts.setdefault("format", 1)
+        check_format(str(path), version, FORMAT)
+        with damage_named(path):
+            if version == 1:
+                wrong = facts["checksum"] != _checksum_of_format_1(arrays)
+            else:
+                wrong = metadata["checksum"] != str(_checksum(arrays, metadata["facts"]))
+            if wrong:
+                raise StorageError(f"{path}: checksum wrong; the run is damaged.")
+            if version > 1 and facts["of"] != self.owner:
+                raise StorageError(f"{path} is of another run or chain: the run is damaged.")
+            for name in ("trace_bytes", "labels_bytes"):
+                check_integer(name, facts[name], minimum=0)
         return arrays, facts
 
     def cut_logs(self, facts: dict[str, Any]) -> None:
-        """Cut off what the logs have beyond the checkpoint: sweeps that are about to be done again."""
-        for path, size in (
-            (self.trace_path, facts["trace_bytes"]),
-            (self.labels_path, facts["labels_bytes"]),
-        ):
-            if _size(path) > size:
-                os.truncate(path, size)
+        """Go on with the logs after a checkpoint: what they have beyond it is cut off.
+
+        It was written by sweeps that are about to be done again.
+        """
+        for log, name in ((self._trace, "trace"), (self._labels, "labels")):
+            log.size = facts[f"{name}_bytes"]
+            log.checksum = zlib.crc32(log.read(log.size))
+            log.cut()
 
     def read_trace(self, facts: dict[str, Any]) -> Iterator[dict[str, float]]:
-        """The lines of the trace up to the checkpoint; InputError at one whose checksum is wrong."""
-        content = _beginning(self.trace_path, facts["trace_bytes"])
+        """The lines of the trace up to the checkpoint; StorageError at one whose checksum is wrong."""
+        content = self._trace.read(facts["trace_bytes"])
         for number, line in enumerate(content.splitlines(), start=1):
             checksum, _, text = line.partition(b" ")
             if b"%08x" % zlib.crc32(text) != checksum:
-                raise InputError(
-                    f"{str(self.trace_path)!r}, line {number}: checksum wrong; the run is damaged."
-                )
-            yield json.loads(text)
+                raise StorageError(f"{self.trace_path}, line {number}: checksum wrong; the run is damaged.")
+            with damage_named(self.trace_path):
+                values = dict(json.loads(text))
+            yield values
+        self._check_whole(self._trace, content, facts.get("trace_checksum"))
 
     def read_labels(self, facts: dict[str, Any], n_observations: int) -> Iterator[np.ndarray]:
-        """The labels of the kept draws up to the checkpoint; InputError at one whose checksum is wrong."""
-        content, step = _beginning(self.labels_path, facts["labels_bytes"]), 4 + 4 * n_observations
+        """The labels of the kept draws up to the checkpoint; StorageError at one whose checksum is wrong."""
+        content, step = self._labels.read(facts["labels_bytes"]), 4 + 4 * n_observations
         for begin in range(0, len(content), step):
             row = content[begin + 4 : begin + step]
-            if zlib.crc32(row).to_bytes(4, "little") != content[begin : begin + 4]:
-                raise InputError(f"{str(self.labels_path)!r}: checksum of draw {begin // step} wrong.")
+            if zlib.crc32(row).to_bytes(4, "little") != content[begin : begin + 4] or len(row) < step - 4:
+                raise StorageError(
+                    f"{self._labels.path}: checksum of draw {begin // step} wrong; the run is damaged."
+                )
             yield np.frombuffer(row, "<i4")
+        self._check_whole(self._labels, content, facts.get("labels_checksum"))
+
+    @staticmethod
+    def _check_whole(log: Log, content: bytes, checksum: int | None) -> None:
+        """StorageError if what was read is not what the checkpoint was written with; format 1 does not say."""
+        if checksum is not None and checksum != zlib.crc32(content):
+            raise StorageError(f"{log.path} does not belong to its checkpoint: the run is damaged.")
 
 
-def _checksum(arrays: dict[str, np.ndarray]) -> int:
+def check_new(name: str, path: Any) -> Path:
+    """The path of a folder that can become a run; InputError if it holds one, or something else."""
+    folder = check_folder(name, _checked_path(name, path))
+    if (folder / "run.json").exists():
+        raise InputError(
+            f"{name} {str(folder)!r} holds a run already. Go on with it by "
+            f"franchise.resume({str(folder)!r}), or give another folder."
+        )
+    if folder.exists() and any(folder.iterdir()) and not (folder / _UNFINISHED).exists():
+        raise InputError(f"{name} {str(folder)!r} must be a new or empty folder; it holds something else.")
+    return folder
+
+
+def _checked_path(name: str, path: Any) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise InputError(f"{name} must be the path of a folder; got {describe(path)}.") from None
+
+
+def _reason(folder: Path) -> str:
+    """Why there is no run in a folder, if that is known."""
+    if (folder / _UNFINISHED).exists():
+        return " One was begun there, but stopped before it was whole: give the folder to franchise.sample again."
+    return ""
+
+
+def _from_format_1(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The settings of a run that an earlier version has begun, as they are now."""
+    checksums = {}
+    for name in _DATA:
+        with damage_named(folder / name):
+            checksums[name] = _checksum_of_bytes((folder / name).read_bytes())
+    return {**settings, "format": FORMAT, "files": checksums, "model": "hdp"}
+
+
+def _checksum_of_bytes(content: bytes) -> str:
+    return f"{zlib.crc32(content):08x}"
+
+
+def _checksum(arrays: dict[str, np.ndarray], facts: str) -> int:
+    """Of everything that a checkpoint says."""
+    checksum = zlib.crc32(facts.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        checksum = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), checksum)
+        checksum = zlib.crc32(array.tobytes(), checksum)
+    return checksum
+
+
+def _checksum_of_format_1(arrays: dict[str, np.ndarray]) -> int:
     checksum = 0
     for name in sorted(arrays):
         checksum = zlib.crc32(arrays[name].tobytes(), checksum)
     return checksum
-
-
-@contextmanager
-def damage_named(*paths: Path) -> Iterator[None]:
-    """Turn whatever a parser says of a damaged file into an InputError that names the file."""
-    from safetensors import SafetensorError
-
-    try:
-        yield
-    except InputError:
-        raise
-    except (ValueError, KeyError, TypeError, OSError, SafetensorError) as error:
-        names = " or ".join(str(path) for path in paths)
-        raise InputError(f"{names} cannot be read; the run is damaged ({error}).") from error
-
-
-def _checked_path(path: Any) -> Path:
-    try:
-        return Path(path)
-    except TypeError:
-        raise InputError(f"run_dir must be the path of a folder; got {describe(path)}.") from None
-
-
-def _beginning(path: Path, size: int) -> bytes:
-    """The first `size` bytes of a file; nothing if it does not exist."""
-    if not path.exists():
-        return b""
-    with open(path, "rb") as file:
-        return file.read(size)
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 def _versions() -> dict[str, str]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from array import array
+from collections.abc import Iterator
 
 import numpy as np
+
+from franchise.errors import InputError
 
 BEST = "best_log_likelihood_per_observation"
 """The name in the trace of the best log likelihood per observation so far, log p(x | z) / N."""
@@ -14,14 +18,14 @@ class Trace:
     """Rows of named numbers; a name that is missing in some rows is NaN there."""
 
     def __init__(self) -> None:
-        self.columns: dict[str, list[float]] = {}
+        self.columns: dict[str, array[float]] = {}
         self.length = 0
 
     def append(self, values: dict[str, float]) -> None:
         """Add a row."""
         for name, value in values.items():
             if name not in self.columns:
-                self.columns[name] = [math.nan] * self.length
+                self.columns[name] = array("d", [math.nan]) * self.length
             self.columns[name].append(value)
         self.length += 1
         for column in self.columns.values():
@@ -32,8 +36,26 @@ class Trace:
         """Number of rows."""
         return self.length
 
+    def rows(self) -> Iterator[dict[str, float]]:
+        """The rows, each with all names."""
+        for row in range(self.length):
+            yield {name: _plain(name, column[row]) for name, column in self.columns.items()}
+
+    def check_whole_numbers(self) -> None:
+        """InputError if something that is counted in every row is not a whole number, or not there."""
+        if self.length and "n_topics" not in self.columns:
+            raise InputError("the trace has no n_topics")
+        for name in _WHOLE_NUMBERS:
+            values = np.array(self.columns.get(name, []))
+            if not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all():
+                raise InputError(f"the trace has {name} that is not a whole number")
+
 
 _WHOLE_NUMBERS = ("n_topics", "n_tables")
+
+
+def _plain(name: str, value: float) -> float:
+    return int(value) if name in _WHOLE_NUMBERS else value
 
 
 def names_of(traces: list[Trace]) -> list[str]:

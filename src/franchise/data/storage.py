@@ -12,6 +12,9 @@ from franchise.data.corpus import Corpus
 from franchise.data.groups import Groups
 from franchise.data.sentences import Sentences
 from franchise.errors import InputError
+from franchise.validation import check_format
+
+FORMAT = 1
 
 
 def encode_data(data: Corpus | Groups) -> dict[str, bytes]:
@@ -19,7 +22,7 @@ def encode_data(data: Corpus | Groups) -> dict[str, bytes]:
     from safetensors.numpy import save
 
     words: dict[str, Any] = {"metadata": {k: _plain(v) for k, v in data.metadata.items()}}
-    words["names"] = _plain(data.group_names)
+    words |= {"format": FORMAT, "names": _plain(data.group_names)}
     if isinstance(data, Corpus):
         words |= {"kind": "corpus", "vocabulary": list(data.vocabulary), "texts": data.texts}
         arrays = {"observations": data.observations, "offsets": data.offsets, **_sentence_arrays(data)}
@@ -43,6 +46,7 @@ def load_data(folder: Path) -> Corpus | Groups:
 
     arrays = load_file(folder / "data.safetensors")
     words = json.loads((folder / "data.json").read_text())
+    check_format(str(folder / "data.json"), words.get("format", FORMAT), FORMAT)
     names = [_hashable(name) for name in words["names"]]
     metadata = {name: [_hashable(entry) for entry in entries] for name, entries in words["metadata"].items()}
     if words["kind"] == "corpus":

@@ -13,13 +13,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from franchise.blocks import Part, Stages
 from franchise.engines.helpers import Desk, Helper
 from franchise.engines.jobs import Blocks, Job, Parts, Staged
+from franchise.errors import InputError
 from franchise.kernels.turns import ALONE
-from franchise.validation import check_integer
+from franchise.validation import check_integer, describe
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -167,3 +168,16 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def make_engine(engine: Any, workers: int | None) -> Threads:
+    """The engine that is given, or threads."""
+    if engine is None:
+        return Threads(workers)
+    if workers is not None:
+        raise InputError("give either an engine or workers, not both: an engine brings its own workers.")
+    if not isinstance(engine, Threads):
+        raise InputError(
+            f"engine must be None or franchise.engines.Threads(workers); got {describe(engine)}."
+        )
+    return engine

@@ -11,10 +11,13 @@ import numpy as np
 
 from franchise.chains.snapshots import MOST_BYTES, Snapshots, narrowest
 from franchise.chains.trace import BEST
+from franchise.errors import InputError
 from franchise.htmm import finite, infinite
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.state import InfiniteSegments, Segments
+from franchise.htmm.sweeping import count_words
 from franchise.streams import Streams
+from franchise.validation import check_array, check_integer, check_labels
 
 _SAMPLERS: dict[type, ModuleType] = {FiniteModel: finite, InfiniteModel: infinite}
 
@@ -45,17 +48,30 @@ class SegmentDraw:
         return [self.draw, self.n_topics, *numbers]
 
     @classmethod
-    def restored(cls, facts: list[Any], arrays: dict[str, np.ndarray]) -> Self:
-        """The draw that has these."""
+    def restored(cls, facts: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
+        """The draw that has these; InputError if it is none of so many sentences."""
         draw, n_topics, switch, concentration, prior, top = facts
-        topics, switches = arrays["topics"], arrays["switches"]
-        return cls(draw, topics, switches, n_topics, switch, concentration, prior, top, arrays["tables"])
+        n_topics = check_integer("n_topics", n_topics, minimum=1)
+        tables = check_array("tables", arrays["tables"], np.int64, (None,), lowest=1)
+        if len(tables) not in (0, n_topics):
+            raise InputError(f"tables must be none or {n_topics}; got {len(tables)}")
+        return cls(
+            draw=check_integer("draw", draw),
+            topics=check_labels("topics", arrays["topics"], size, n_topics),
+            switches=check_array("switches", arrays["switches"], np.bool_, (size,)),
+            n_topics=n_topics,
+            switch_probability=float(switch),
+            concentration=float(concentration),
+            word_prior=float(prior),
+            top_concentration=float(top),
+            tables_per_topic=tables,
+        )
 
 
 def room_for_draws(n_sentences: int) -> Snapshots:
     """As many draws in full as fit in a quarter of a gigabyte, at three bytes a sentence; at most a thousand."""
     most = int(np.clip(MOST_BYTES // (3 * max(1, n_sentences)), 2, _MOST_DRAWS))
-    return Snapshots(most=most, kind=SegmentDraw)
+    return Snapshots(most, n_sentences, kind=SegmentDraw)
 
 
 @dataclass
@@ -120,20 +136,29 @@ class SegmentChain:
 def state_from_arrays(
     model: FiniteModel | InfiniteModel, arrays: dict[str, np.ndarray], engine: Any
 ) -> Segments:
-    """The state that `SegmentChain.to_arrays` was made of, words counted anew."""
-    switch, concentration, word_prior, *above = arrays["numbers"].tolist()
+    """The state that `SegmentChain.to_arrays` was made of, words counted anew; InputError if there is none such."""
+    learned = isinstance(model, InfiniteModel)
+    size = model.prepared.n_sentences
+    count = int(check_array("topic_count", arrays["topic_count"], np.int64, (1,), lowest=1)[0])
+    topics = check_labels("topics", arrays["topics"], size, count)
+    switches = check_array("switches", arrays["switches"], np.bool_, (size,))
+    numbers = check_array("numbers", arrays["numbers"], np.float64, (5 if learned else 3,), lowest=0.0)
+    if not np.isfinite(numbers).all() or not switches[model.prepared.first_sentences].all():
+        raise InputError("numbers must be finite, and the first sentence of a document is a switch")
+    if count != (len(np.unique(topics)) if isinstance(model, InfiniteModel) else model.n_topics):
+        raise InputError(f"there cannot be {count} topics")
+    switch, concentration, word_prior, *above = numbers.tolist()
     settings: dict[str, Any] = {
-        "topics": arrays["topics"],
-        "switches": arrays["switches"],
+        "topics": np.array(topics, np.int32),
+        "switches": switches.copy(),
         "switch_probability": switch,
         "concentration": concentration,
         "word_prior": word_prior,
-        "topic_count": int(arrays["topic_count"][0]),
+        "topic_count": count,
     }
-    if isinstance(model, InfiniteModel):
-        gamma, unseen = above
-        settings |= {"top_concentration": gamma, "unseen_weight": unseen, "weights": arrays["weights"]}
-    kind = InfiniteSegments if isinstance(model, InfiniteModel) else Segments
-    state = kind(**settings)
-    finite.count_words(model.prepared, state, engine)
+    if learned:
+        weights = check_array("weights", arrays["weights"], np.float64, (count,), lowest=0.0)
+        settings |= {"top_concentration": above[0], "unseen_weight": above[1], "weights": weights.copy()}
+    state = (InfiniteSegments if learned else Segments)(**settings)
+    count_words(model.prepared, state, engine)
     return state

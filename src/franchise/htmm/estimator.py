@@ -92,6 +92,8 @@ class HTMM(TopicEstimator):
         The same seed gives the same result, bit for bit, for any number of workers.
     workers, engine, progress
         As for `franchise.sample`.
+    run_dir, time_limit, checkpoint_seconds
+        As for `franchise.sample`, for Gibbs sampling; `franchise.resume` gives the draws, a SegmentPosterior.
 
     Attributes
     ----------
@@ -147,6 +149,9 @@ class HTMM(TopicEstimator):
         workers: int | None = None,
         engine: Any = None,
         progress: bool | None = None,
+        run_dir: Any = None,
+        time_limit: float | None = None,
+        checkpoint_seconds: float = 60.0,
     ) -> None:
         self.n_topics = n_topics
         self.inference = inference
@@ -169,6 +174,9 @@ class HTMM(TopicEstimator):
         self.workers = workers
         self.engine = engine
         self.progress = progress
+        self.run_dir = run_dir
+        self.time_limit = time_limit
+        self.checkpoint_seconds = checkpoint_seconds
 
     # -- fitting -------------------------------------------------------------------------------------------
 
@@ -273,6 +281,9 @@ class HTMM(TopicEstimator):
             start=start,
             starts=check_integer("starts", self.starts, minimum=1),
             progress=self.progress,
+            run_dir=self.run_dir,
+            time_limit=self.time_limit,
+            checkpoint_seconds=self.checkpoint_seconds,
         )
 
     def _read(self, X: Any, groups: Any) -> Corpus:

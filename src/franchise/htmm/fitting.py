@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from franchise.chains.progress import make_progress
-from franchise.chains.run import ChainRun, Control, Plan, run_chains
+from franchise.chains.run import CHECKPOINT_SECONDS, Plan
+from franchise.chains.runs import Run, Terms
+from franchise.chains.snapshots import Snapshots
 from franchise.chains.start import start_streams
+from franchise.chains.storage import check_new
 from franchise.data.corpus import Corpus
 from franchise.htmm import finite, infinite
-from franchise.htmm.chain import SegmentChain, room_for_draws
+from franchise.htmm.chain import SegmentChain, room_for_draws, state_from_arrays
 from franchise.htmm.decoding import best_path, decode
 from franchise.htmm.em import LOWEST, Fit, Priors, find_start, fit
 from franchise.htmm.findings import Findings
@@ -24,7 +28,9 @@ from franchise.htmm.sentences import Prepared
 from franchise.htmm.state import Segments
 from franchise.kernels.messages import Expectations, Parameters
 from franchise.kernels.segments import Finite
+from franchise.priors import number_or_gamma, plain_number
 from franchise.streams import START, Streams
+from franchise.validation import check_integer, check_positive
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,6 +67,9 @@ class Sampling(NamedTuple):
     start: str | int
     starts: int  # of the fits that chains start from
     progress: bool | None
+    run_dir: Any = None
+    time_limit: float | None = None
+    checkpoint_seconds: float = CHECKPOINT_SECONDS
 
 
 # --- EM -----------------------------------------------------------------------------------------------------
@@ -129,19 +138,76 @@ def sample_segments(
 ) -> SegmentPosterior:
     """Run the chains."""
     plan = Plan(draws=asked.draws, warmup=asked.warmup, thin=asked.thin, keep_labels=False)
-    n_sentences = model.prepared.n_sentences
+    terms = Terms.checked(engine, None, asked.progress, asked.time_limit, asked.checkpoint_seconds)
+    if asked.run_dir is not None:
+        check_new("run_dir", asked.run_dir)
 
-    def begin(number: int) -> ChainRun[SegmentChain]:
+    def begin(number: int) -> SegmentChain:
         state = start_state(model, asked, start_streams(seed, number), engine)
-        chain = SegmentChain(model, state, seed, number, asked.warmup, engine)
-        return ChainRun(chain, plan, corpus, room_for_draws(n_sentences))
+        return SegmentChain(model, state, seed, number, asked.warmup, engine)
 
-    runs = engine.map(begin, range(asked.chains))
-    progress = make_progress(
-        asked.progress, asked.chains, plan.total, [0] * asked.chains, corpus.n_tokens, "word"
-    )
-    run_chains(runs, engine, Control(None), progress, interruptible=asked.chains > 1)
-    return SegmentPosterior.from_runs(runs, corpus)
+    chains = terms.engine.map(begin, range(asked.chains))
+    run = Run.begin(SegmentModel(corpus, model, seed), plan, chains, asked.run_dir)
+    with run.alone():
+        posterior: SegmentPosterior = run.go(terms)
+    return posterior
+
+
+@dataclass(frozen=True)
+class SegmentModel:
+    """What chains over segments draw from: see `franchise.chains.runs.Setup`."""
+
+    data: Corpus
+    model: FiniteModel | InfiniteModel
+    seed: int
+
+    model_name: ClassVar[str] = "htmm"
+
+    def settings(self) -> dict[str, Any]:
+        """The number of topics and the priors."""
+        model = self.model
+        if isinstance(model, FiniteModel):
+            own = {"n_topics": model.n_topics, "document_prior": plain_number(model.document_prior)}
+        else:
+            own = {"n_topics": None, "alpha": plain_number(model.alpha), "gamma": plain_number(model.gamma)}
+        above = {"word_prior": plain_number(model.word_prior), "switch_prior": list(model.switch_prior)}
+        return {**own, **above}
+
+    @classmethod
+    def from_settings(cls, settings: dict[str, Any], corpus: Corpus) -> SegmentModel:
+        """The setup that has these settings."""
+        prepared = Prepared.of(corpus)
+
+        def prior(name: str) -> Any:
+            return number_or_gamma(name, settings[name])
+
+        first, second = (check_positive("switch_prior", number) for number in settings["switch_prior"])
+        model: FiniteModel | InfiniteModel
+        if settings["n_topics"] is None:
+            model = InfiniteModel(
+                prepared, prior("alpha"), prior("gamma"), prior("word_prior"), (first, second)
+            )
+        else:
+            topics = check_integer("n_topics", settings["n_topics"], minimum=1)
+            model = FiniteModel(
+                prepared, topics, prior("document_prior"), prior("word_prior"), (first, second)
+            )
+        return cls(corpus, model, check_integer("seed", settings["seed"], minimum=0))
+
+    def room(self) -> Snapshots:
+        """Room for draws."""
+        return room_for_draws(self.model.prepared.n_sentences)
+
+    def restored(
+        self, number: int, engine: Any, arrays: dict[str, np.ndarray], facts: dict[str, Any]
+    ) -> SegmentChain:
+        """A chain as it was at a checkpoint."""
+        state = state_from_arrays(self.model, arrays, engine)
+        return SegmentChain(self.model, state, self.seed, number, facts["warmup"], engine, facts["sweeps"])
+
+    def gather(self, run: Run) -> SegmentPosterior:
+        """The posterior."""
+        return SegmentPosterior.from_run(run, self.data, self.model, self.seed)
 
 
 def start_state(

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise.chains.run import ChainRun
+from franchise.chains.runs import FromRun, Run
 from franchise.chains.trace import BEST, names_of, stack
 from franchise.data.corpus import Corpus
 from franchise.draws import draw_dirichlets
 from franchise.errors import InputError
-from franchise.htmm.chain import SegmentChain, SegmentDraw
+from franchise.htmm.chain import SegmentDraw
 from franchise.htmm.findings import Findings
 from franchise.htmm.matching import NONE, match_topics, mode_of, without_strangers
 from franchise.htmm.model import FiniteModel, InfiniteModel
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class SegmentPosterior:
+class SegmentPosterior(FromRun):
     """Draws from the posterior of a hidden topic Markov model.
 
     Attributes
@@ -39,6 +39,8 @@ class SegmentPosterior:
         Draws in full: all that are kept, or evenly spaced ones if these would not fit in memory.
     corpus, model, seed
         What was sampled.
+    run : Run
+        The chains as they stand: what `save` and `continue_` go by.
     """
 
     trace: dict[str, np.ndarray]
@@ -47,20 +49,23 @@ class SegmentPosterior:
     corpus: Corpus
     model: FiniteModel | InfiniteModel
     seed: int
+    run: Run | None = None
 
     @classmethod
-    def from_runs(cls, runs: list[ChainRun[SegmentChain]], corpus: Corpus) -> SegmentPosterior:
+    def from_run(
+        cls, run: Run, corpus: Corpus, model: FiniteModel | InfiniteModel, seed: int
+    ) -> SegmentPosterior:
         """Gather what the chains have kept."""
-        draws = min(len(run.trace) for run in runs)
-        warmup = min(len(run.warmup_trace) for run in runs)
-        names = names_of([run.trace for run in runs])
+        warmup = min(len(chain.warmup_trace) for chain in run.chains)
+        names = names_of([chain.trace for chain in run.chains])
         return cls(
-            trace=stack([run.trace for run in runs], draws, names),
-            warmup_trace=stack([run.warmup_trace for run in runs], warmup, names),
-            draws=[run.snapshots.kept for run in runs],
+            trace=stack([chain.trace for chain in run.chains], run.fewest_draws, names),
+            warmup_trace=stack([chain.warmup_trace for chain in run.chains], warmup, names),
+            draws=[list(chain.snapshots.kept) for chain in run.chains],
             corpus=corpus,
-            model=runs[0].chain.model,
-            seed=runs[0].chain.seed,
+            model=model,
+            seed=seed,
+            run=run,
         )
 
     @cached_property

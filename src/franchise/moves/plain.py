@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from franchise import moves
@@ -10,18 +11,31 @@ from franchise.errors import InputError
 from franchise.moves import compose
 from franchise.moves.base import Move
 from franchise.moves.compose import Composed
+from franchise.validation import check_choice
 
-_COMPOSITIONS = {
-    c.__name__: c
-    for c in (compose.InTurn, compose.AtRandom, compose.Every, compose.DuringFirst, compose.DuringWarmup)
+
+def _only(parts: list[Any]) -> Any:
+    (part,) = parts
+    return part
+
+
+_WORDS: dict[type[Composed], Callable[..., Composed]] = {
+    compose.InTurn: lambda parts: compose.in_turn(*parts),
+    compose.AtRandom: lambda parts, weights: compose.at_random(*zip(parts, weights, strict=True)),
+    compose.Every: lambda parts, period: compose.every(period, _only(parts)),
+    compose.DuringFirst: lambda parts, sweeps: compose.during_first(sweeps, _only(parts)),
+    compose.DuringWarmup: lambda parts, span: compose.during_warmup(_only(parts), span),
 }
+"""The words that make the compositions, and check what they are given."""
+
+_WORDS_BY_NAME = {kind.__name__: word for kind, word in _WORDS.items()}
 
 
 def to_plain(part: Move | Composed) -> dict[str, Any]:
     """A move or composition as its name and settings."""
     kind = type(part)
     name = kind.__name__
-    if _COMPOSITIONS.get(name) is not kind and getattr(moves, name, None) is not kind:
+    if kind not in _WORDS and getattr(moves, name, None) is not kind:
         raise InputError(
             f"a run directory can only keep franchise's own moves, so that a run can be resumed; {name} is not one."
         )
@@ -32,12 +46,14 @@ def to_plain(part: Move | Composed) -> dict[str, Any]:
 
 
 def from_plain(plain: dict[str, Any]) -> Any:
-    """The move or composition that `to_plain` was given."""
+    """The move or composition that `to_plain` was given; InputError if there is none such."""
     settings: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()
     }
     name = settings.pop("move")
-    if name in _COMPOSITIONS:
-        settings["parts"] = tuple(from_plain(inner) for inner in settings["parts"])
-        return _COMPOSITIONS[name](**settings)
-    return getattr(moves, name)(**settings)
+    if name in _WORDS_BY_NAME:
+        return _WORDS_BY_NAME[name]([from_plain(inner) for inner in settings.pop("parts")], **settings)
+    kind = getattr(moves, check_choice("move", name, moves.__all__))
+    if not (isinstance(kind, type) and issubclass(kind, Move)):
+        raise InputError(f"{name} is not a move.")
+    return kind(**settings)

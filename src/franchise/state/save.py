@@ -2,22 +2,31 @@
 
 Only what cannot be counted again is kept: assignments, weights, concentrations, a learned prior; and the number of
 slots, as draws are made for vacant ones too.
+
+On the way back everything is looked at before a kernel sees it: types, shapes, and that every number is of a table,
+a topic or a slot that there is.  An `InputError` says what is not so.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from franchise.errors import InternalError
+from franchise import validation
+from franchise.errors import InputError, InternalError
 from franchise.families.base import Family
 from franchise.state.base import CellTables, PreparedData, State
 from franchise.state.counts import CellCounts, cells_of
 from franchise.state.seating import Seating
 from franchise.state.subtopics import SubTopics
 from franchise.state.weights import Weighted, Weights
+from franchise.validation import check_array, check_labels
+
+Arrays = dict[str, np.ndarray]
 
 
-def state_to_arrays(state: State, family: Family) -> dict[str, np.ndarray]:
+def state_to_arrays(state: State, family: Family) -> Arrays:
     """The state as arrays by name."""
     arrays = {
         "concentrations": np.array([state.group_concentration, state.top_concentration]),
@@ -48,75 +57,147 @@ def state_to_arrays(state: State, family: Family) -> dict[str, np.ndarray]:
     return arrays
 
 
-def state_from_arrays(arrays: dict[str, np.ndarray], data: PreparedData, family: Family) -> State:
+def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family) -> State:
     """The state that `state_to_arrays` was given, its statistics counted anew."""
-    alpha, gamma = arrays["concentrations"].tolist()
+    alpha, gamma = _positive("concentrations", arrays["concentrations"], (2,)).tolist()
+    slots = _checked_slots(arrays["slots"], family)
     if "table_of_observation" in arrays:
-        state: State = _seating_from(arrays, data, family, alpha, gamma)
+        state: State = _seating_from(arrays, data, family, slots)
     elif "topic_of_observation" in arrays:
-        state = _weights_from(arrays, data, family, alpha, gamma)
+        state = _weights_from(arrays, data, family, slots)
     elif "topic_counts" in arrays:
-        state = _counts_from(arrays, data, family, alpha, gamma)
+        state = _counts_from(arrays, data, family, slots)
     else:
-        raise InternalError(f"no state can be made of arrays named {sorted(arrays)}")
-    fields: tuple[str, ...] = getattr(family.Parameters, "_fields", ())
-    if fields and all(f"parameters_{name}" in arrays for name in fields):
-        state.parameters = family.Parameters(*(arrays[f"parameters_{name}"] for name in fields))
+        raise InputError(f"no state can be made of arrays named {sorted(arrays)}")
+    state.group_concentration, state.top_concentration = alpha, gamma
+    state.parameters = _parameters_from(arrays, family, slots)
     if "prior" in arrays:
-        family.set_prior_value(state.statistics, float(arrays["prior"][0]))
+        family.set_prior_value(state.statistics, float(_positive("prior", arrays["prior"], (1,))[0]))
     return state
 
 
-def _seating_from(
-    arrays: dict[str, np.ndarray], data: PreparedData, family: Family, alpha: float, gamma: float
-) -> Seating:
-    capacity = int(arrays["slots"][0])
-    seating = Seating.empty(data, family.empty_statistics(capacity), capacity, alpha, gamma)
-    seating.table_of_observation[:] = arrays["table_of_observation"]
-    seating.topic_of_table[:] = arrays["topic_of_table"]
+def check_state(state: State, data: PreparedData) -> None:
+    """InputError if a state that was read cannot be that of a chain; what can be told without a recount."""
+    if state.observations_per_topic.sum() != data.n_observations:
+        raise InputError("not every observation has a topic")
+    used = int(state.occupied[-1]) + 1
+    if state.parameters is not None and any(len(rows) < used for rows in state.parameters):
+        raise InputError("a topic that has observations has no parameters")
+    if isinstance(state, Weighted):
+        try:
+            state.check_weights(data)
+        except InternalError as error:
+            raise InputError(str(error)) from error
+
+
+def _seating_from(arrays: Arrays, data: PreparedData, family: Family, slots: int) -> Seating:
+    size = data.n_observations
+    tables = check_array("table_of_observation", arrays["table_of_observation"], np.int32, (size,), lowest=0)
+    topics = check_array("topic_of_table", arrays["topic_of_table"], np.int32, (size,), lowest=-1)
+    sizes = np.diff(data.offsets)
+    if (tables >= np.repeat(sizes, sizes)).any() or (topics >= slots).any():
+        raise InputError("an observation is at a table, or a table has a topic, that is not there")
+    seating = Seating.empty(data, family.empty_statistics(slots), slots, 1.0, 1.0)
+    seating.table_of_observation[:] = tables
+    seating.topic_of_table[:] = topics
     seating.recount(data)
+    if ((seating.topic_of_table < 0) != (seating.size_of_table == 0)).any():
+        raise InputError("tables with observations must have a topic, and only they")
     return seating
 
 
-def _weights_from(
-    arrays: dict[str, np.ndarray], data: PreparedData, family: Family, alpha: float, gamma: float
-) -> Weights:
-    weights = Weights.from_topics(
-        data, family, arrays["topic_of_observation"], alpha, gamma, int(arrays["slots"][0])
-    )
+def _weights_from(arrays: Arrays, data: PreparedData, family: Family, slots: int) -> Weights:
+    topics = check_labels("topic_of_observation", arrays["topic_of_observation"], data.n_observations, slots)
+    weights = Weights.from_topics(data, family, topics, 1.0, 1.0, slots)
     _set_weights(weights, arrays)
-    kept = [arrays.get(f"subtopics_{name}") for name in SubTopics._fields]
-    if all(values is not None for values in kept):
-        weights.subtopics = SubTopics(*(np.array(values) for values in kept))
+    if all(f"subtopics_{name}" in arrays for name in SubTopics._fields):
+        weights.subtopics = _subtopics_from(arrays, data.n_observations, slots)
     return weights
 
 
-def _counts_from(
-    arrays: dict[str, np.ndarray], data: PreparedData, family: Family, alpha: float, gamma: float
-) -> CellCounts:
-    capacity = int(arrays["slots"][0])
-    counts = np.pad(arrays["topic_counts"], ((0, 0), (0, capacity - arrays["topic_counts"].shape[1])))
+def _subtopics_from(arrays: Arrays, size: int, slots: int) -> SubTopics:
+    sides = check_array("sides", arrays["subtopics_sides"], np.int8, (size,), lowest=0)
+    check_labels("sides", sides, size, 2)
+    kept = [
+        check_array(name, arrays[f"subtopics_{name}"], dtype, (slots,))
+        for name, dtype in (("left_shares", float), ("likelihoods", float), ("ready", bool))
+    ]
+    return SubTopics(sides.copy(), *(values.copy() for values in kept))
+
+
+def _counts_from(arrays: Arrays, data: PreparedData, family: Family, slots: int) -> CellCounts:
+    if not family.sparse:
+        raise InputError("counts of cells are for categories only")
+    cells = cells_of(data)
+    kept = check_array("topic_counts", arrays["topic_counts"], np.int32, (len(cells.counts), None), lowest=0)
+    if kept.shape[1] > slots or (kept.sum(axis=1) != cells.counts).any():
+        raise InputError("the topic_counts of a cell must sum to its observations")
     state = CellCounts(
-        statistics=family.empty_statistics(capacity),
-        observations_per_topic=np.zeros(capacity, np.int64),
-        group_concentration=alpha,
-        top_concentration=gamma,
-        topic_weights=np.zeros(capacity),
+        statistics=family.empty_statistics(slots),
+        observations_per_topic=np.zeros(slots, np.int64),
+        group_concentration=1.0,
+        top_concentration=1.0,
+        topic_weights=np.zeros(slots),
         unseen_weight=np.ones(1),
-        cells=cells_of(data),
-        topic_counts=counts,
+        cells=cells,
+        topic_counts=np.pad(kept, ((0, 0), (0, slots - kept.shape[1]))),
     )
     state.recount(data)
     _set_weights(state, arrays)
     return state
 
 
-def _set_weights(state: Weighted, arrays: dict[str, np.ndarray]) -> None:
-    used = len(arrays["topic_weights"])
+def _set_weights(state: Weighted, arrays: Arrays) -> None:
+    weights = check_array("topic_weights", arrays["topic_weights"], np.float64, (None,), lowest=0.0)
+    used = len(weights)
+    if used > state.capacity:
+        raise InputError(f"there are {used} topic_weights for {state.capacity} slots")
     state.topic_weights[:] = 0.0
-    state.topic_weights[:used] = arrays["topic_weights"]
-    state.unseen_weight[:] = arrays["unseen_weight"]
+    state.topic_weights[:used] = weights
+    state.unseen_weight[:] = check_array(
+        "unseen_weight", arrays["unseen_weight"], np.float64, (1,), lowest=0.0
+    )
     if "tables_of_cell" in arrays:
-        per_topic = np.zeros(state.capacity, np.int64)
-        per_topic[:used] = arrays["tables_per_topic"]
-        state.cell_tables = CellTables(arrays["customers_of_cell"], arrays["tables_of_cell"], per_topic)
+        state.cell_tables = _cell_tables_from(arrays, used, state.capacity)
+
+
+def _cell_tables_from(arrays: Arrays, used: int, slots: int) -> CellTables:
+    customers = check_array("customers_of_cell", arrays["customers_of_cell"], np.int32, (None,), lowest=1)
+    tables = check_array("tables_of_cell", arrays["tables_of_cell"], np.int32, customers.shape, lowest=1)
+    kept = check_array("tables_per_topic", arrays["tables_per_topic"], np.int64, (used,), lowest=0)
+    if kept.sum() != tables.sum():
+        raise InputError("the tables of topics are not as many as those of cells")
+    per_topic = np.zeros(slots, np.int64)
+    per_topic[:used] = kept
+    return CellTables(customers, tables, per_topic)
+
+
+def _parameters_from(arrays: Arrays, family: Family, slots: int) -> Any:
+    """The parameters of topics, where a family keeps them; their rows must be like those that it draws."""
+    fields: tuple[str, ...] = getattr(family.Parameters, "_fields", ())
+    if not fields or any(f"parameters_{name}" not in arrays for name in fields):
+        return None
+    like = family.draw_parameters(family.empty_statistics(1), 1, np.random.Generator(np.random.Philox(0)))
+    kept = []
+    for name, row in zip(fields, like, strict=True):
+        rows = check_array(name, arrays[f"parameters_{name}"], row.dtype, (None, *row.shape[1:]))
+        if len(rows) > slots or not np.isfinite(rows).all():
+            raise InputError(f"the parameters {name} of topics must be finite, one row a topic")
+        kept.append(rows)
+    return family.Parameters(*kept)
+
+
+def _checked_slots(slots: np.ndarray, family: Family) -> int:
+    """The number of slots, if the statistics of so many topics fit in memory."""
+    count = int(check_array("slots", slots, np.int64, (1,), lowest=1)[0])
+    of_one = sum(part.nbytes for part in family.empty_statistics(1) if isinstance(part, np.ndarray))
+    if count * of_one > validation.available_memory():
+        raise InputError(f"{count} slots for topics will not fit in memory")
+    return count
+
+
+def _positive(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    checked = check_array(name, array, np.float64, shape)
+    if not (np.isfinite(checked) & (checked > 0.0)).all():
+        raise InputError(f"{name} must be positive; got {checked.tolist()}")
+    return checked
