@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 
 import franchise as fr
+from franchise.htmm.posterior import SegmentPosterior
 
 _RNG = np.random.default_rng(0)
 CORPUS = fr.Corpus.from_matrix(_RNG.poisson(0.8, (8, 7)))
@@ -54,3 +56,47 @@ def assert_same(one: fr.Posterior, two: fr.Posterior) -> None:
             np.testing.assert_array_equal([a.alpha, a.gamma, a.prior], [b.alpha, b.gamma, b.prior])
     for ours, theirs in zip(one.states, two.states, strict=True):
         np.testing.assert_array_equal(ours.labels(one.model.data), theirs.labels(two.model.data))
+
+
+# --- of any model -------------------------------------------------------------------------------------------
+
+
+def sentences_of(rng: np.random.Generator, documents: int, length: int = 6) -> fr.Corpus:
+    """Documents of up to `length` sentences, each of up to five words."""
+    nested = [
+        [rng.integers(0, 12, rng.integers(1, 6)).tolist() for _ in range(rng.integers(1, length + 1))]
+        for _ in range(documents)
+    ]
+    return fr.Corpus.from_sentences(nested, [f"word{number}" for number in range(12)])
+
+
+SENTENCES = sentences_of(np.random.default_rng(1), documents=9)
+
+
+def sample_segments(n_topics: int | None, draws: int, **settings: Any) -> SegmentPosterior:
+    """A short run of the hidden topic Markov model, with a given or a learned number of topics."""
+    options = {"chains": 2, "warmup": 4, "thin": 2, "seed": 3, "workers": 1, "start": "random"}
+    prior: Any = 0.5 if n_topics is None else fr.Gamma(1.0, 2.0)
+    model = fr.HTMM(n_topics, draws=draws, word_prior=prior, **{**options, **settings})
+    return model.fit(SENTENCES).posterior_
+
+
+def bits_of(posterior: Any) -> list[Any]:
+    """All that there is of a posterior's chains, but for the seconds."""
+    of_chains = []
+    for chain in posterior.run.chains:
+        arrays, facts = chain.checkpoint()
+        rows = [{name: value for name, value in row.items() if name != "seconds"} for row in chain.rows()]
+        labels = [row.tolist() for row in chain.earlier_labels()]
+        plain = {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
+        of_chains.append((plain, json.dumps({**facts, "seconds": None}), json.dumps(rows), labels))
+    return of_chains
+
+
+def assert_same_bits(one: Any, two: Any) -> None:
+    """Traces, labels, draws in full and last states, for any model."""
+    assert type(one) is type(two)
+    assert_same_traces(one.trace, two.trace)
+    assert_same_traces(one.warmup_trace, two.warmup_trace)
+    for ours, theirs in zip(bits_of(one), bits_of(two), strict=True):
+        assert ours == theirs

@@ -1,0 +1,89 @@
+"""Runs of the hidden topic Markov model on disk: kept, interrupted, resumed, loaded, saved, gone on with."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import franchise as fr
+from franchise.chains import run as running
+from franchise.htmm.chain import SegmentChain
+from franchise.htmm.posterior import SegmentPosterior
+from tests.chains.runs import assert_same_bits, sample_segments
+
+DRAWS = 8
+TOPICS = pytest.mark.parametrize("n_topics", [3, None], ids=["given", "learned"])
+
+
+class Broken(RuntimeError):
+    """What the tests break a run with."""
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    """The runs that nothing interrupts."""
+    return {n_topics: sample_segments(n_topics, DRAWS) for n_topics in (3, None)}
+
+
+def break_after(monkeypatch, sweeps):
+    """The chains fail in a sweep, chain 0 after `sweeps` sweeps, chain 1 two later."""
+    original = SegmentChain.sweep
+
+    def sweep(self):
+        if self.sweeps >= sweeps + 2 * self.number:
+            raise Broken
+        return original(self)
+
+    monkeypatch.setattr(SegmentChain, "sweep", sweep)
+
+
+@TOPICS
+def test_a_run_directory_changes_nothing(n_topics, tmp_path, undisturbed):
+    kept = sample_segments(n_topics, DRAWS, run_dir=tmp_path / "run")
+    assert_same_bits(kept, undisturbed[n_topics])
+    loaded = fr.load(tmp_path / "run")
+    assert isinstance(loaded, SegmentPosterior)
+    assert_same_bits(loaded, kept)
+    assert repr(loaded) == repr(kept)
+    assert loaded.findings.sentence_topic.tolist() == kept.findings.sentence_topic.tolist()
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["model"] == "htmm"
+
+
+@TOPICS
+@pytest.mark.parametrize("sweeps", [0, 3, 7])
+@pytest.mark.parametrize("checkpoint_seconds", [1e-9, 60.0], ids=["often", "seldom"])
+def test_broken_and_resumed(n_topics, sweeps, checkpoint_seconds, tmp_path, monkeypatch, undisturbed):
+    with monkeypatch.context() as patch:
+        break_after(patch, sweeps)
+        with pytest.raises(Broken):
+            sample_segments(n_topics, DRAWS, run_dir=tmp_path / "run", checkpoint_seconds=checkpoint_seconds)
+    assert_same_bits(fr.resume(tmp_path / "run"), undisturbed[n_topics])
+
+
+@TOPICS
+def test_more_draws_are_those_of_a_longer_run(n_topics, tmp_path, undisturbed):
+    part = sample_segments(n_topics, 3, run_dir=tmp_path / "run")
+    assert_same_bits(part.continue_(DRAWS - 3, workers=1), undisturbed[n_topics])
+    part.save(tmp_path / "saved")
+    for folder in ("run", "saved"):
+        assert_same_bits(fr.load(tmp_path / folder), part)
+        assert_same_bits(fr.resume(tmp_path / folder, draws=DRAWS), undisturbed[n_topics])
+
+
+def test_a_time_limit(monkeypatch, tmp_path, undisturbed):
+    monkeypatch.setattr(running.Control, "out_of_time", property(lambda self: True))
+    with pytest.warns(UserWarning, match=r"1 of 8 draws.*franchise\.resume\("):
+        early = sample_segments(3, DRAWS, run_dir=tmp_path / "run", time_limit=1.0)
+    assert early.trace["n_topics"].shape == (2, 1)
+    monkeypatch.undo()
+    assert_same_bits(fr.resume(tmp_path / "run"), undisturbed[3])
+
+
+def test_what_is_refused(tmp_path):
+    sample_segments(3, 1, run_dir=tmp_path / "run")
+    with pytest.raises(fr.InputError, match=r"run_dir.*holds a run already"):
+        sample_segments(3, 1, run_dir=tmp_path / "run")
+    for name in ("time_limit", "checkpoint_seconds"):
+        with pytest.raises(fr.InputError, match=name):
+            sample_segments(3, 1, **{name: 0.0})
