@@ -160,7 +160,6 @@ def resume(
     with only_one_process(folder.path):
         run = Run.read(folder, _make_setup, terms.engine)
         run.aim_for(run.plan.draws if draws is None else draws)
-        run.write_plan()
         posterior: Posterior | SegmentPosterior = run.go(terms)
     return posterior
 

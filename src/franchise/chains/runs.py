@@ -197,16 +197,17 @@ class Run:
         listening = interruptions(control.stop) if kept else nullcontext(nothing)
         try:
             with listening as came:
+                self._write_plan()
                 progress = self._progress(terms.progress)
                 run_chains(self.chains, terms.engine, control, progress, kept or len(self.chains) > 1)
                 if came:
                     raise KeyboardInterrupt
         except KeyboardInterrupt:
             if kept:
-                print(f"Interrupted. {self._how_to_go_on}", file=sys.stderr)
+                print(f"Interrupted: {self._how_to_go_on}", file=sys.stderr)
             raise
         except StorageError as error:
-            raise StorageError(f"{error} When that is mended: {self._how_to_go_on}") from error.__cause__
+            raise StorageError(f"{error} When that is mended, {self._how_to_go_on}") from error.__cause__
         self._warn_if_early()
         return self.setup.gather(self)
 
@@ -224,13 +225,13 @@ class Run:
     def _how_to_go_on(self) -> str:
         assert self.folder is not None
         path = str(self.folder.path)
-        return f"Go on by franchise.resume({path!r}), or by the command: franchise resume {shlex.quote(path)}"
+        return f"go on by franchise.resume({path!r}), or by the command: franchise resume {shlex.quote(path)}"
 
     def _warn_if_early(self) -> None:
         """Say so if the time limit has ended the run; the warning points at the caller of the public function."""
         if self.fewest_draws < self.plan.draws:
             warmup = min(chain.chain.warmup for chain in self.chains)
-            advice = "" if self.folder is None else f". {self._how_to_go_on}"
+            advice = "" if self.folder is None else f"; {self._how_to_go_on}"
             warnings.warn(
                 f"the time limit ended the run early: {self.fewest_draws} of {self.plan.draws} draws are kept of "
                 f"each chain, after {warmup} sweeps of warm-up{advice}",
@@ -258,14 +259,13 @@ class Run:
             "seed": self.setup.seed,
         }
 
-    def write_plan(self) -> None:
-        """Write the plan to the run's folder, and cut off what logs have beyond their checkpoints."""
-        assert self.folder is not None
-        self.folder.change(draws=self.plan.draws)
+    def _write_plan(self) -> None:
+        """Bring the folder in line with what is about to be done: its plan, and logs that end at checkpoints."""
+        if self.folder is not None:
+            self.folder.change(draws=self.plan.draws)
         for chain in self.chains:
-            assert chain.store is not None
-            assert chain.facts is not None
-            chain.store.cut_logs(chain.facts)
+            if chain.store is not None and chain.facts is not None:
+                chain.store.cut_logs(chain.facts)
 
 
 def check_memory(plan: Plan, chains: int, n_observations: int) -> None:

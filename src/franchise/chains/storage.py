@@ -51,9 +51,10 @@ _DATA = ("data.json", "data.safetensors")
 class RunDirectory:
     """A run's folder, and what its run.json says."""
 
-    def __init__(self, path: Path, settings: dict[str, Any]) -> None:
+    def __init__(self, path: Path, settings: dict[str, Any], current: bool = True) -> None:
         self.path = path
         self.settings = settings
+        self._current = current  # whether run.json says just that, in the present format
 
     # -- making one ------------------------------------------------------------------------------------------
 
@@ -133,15 +134,18 @@ class RunDirectory:
             version = settings.get("format")
         check_format(str(folder / "run.json"), version, FORMAT)
         if version == 1:
-            return cls(folder, _from_format_1(settings, folder))
+            return cls(folder, _from_format_1(settings, folder), current=False)
         if settings.pop("checksum", None) != checksum_of(settings):
             raise StorageError(f"{folder / 'run.json'}: checksum wrong; the run is damaged.")
         return cls(folder, settings)
 
     def change(self, **settings: Any) -> None:
-        """Write run.json anew with some settings changed."""
-        self.settings = {**self.settings, **settings}
-        self._write_settings()
+        """Have these settings in run.json, which is written anew if they are others."""
+        changed = {**self.settings, **settings}
+        if changed != self.settings or not self._current:
+            self.settings = changed
+            self._write_settings()
+            self._current = True
 
     def _write_settings(self) -> None:
         whole = {**self.settings, "checksum": checksum_of(self.settings)}
