@@ -347,7 +347,7 @@ class HDP(TopicEstimator):
             return self._read_groups(X, groups, reset=False)
         _check_no_groups(groups, X)
         if are_texts(X):
-            return read_new_texts(X, known.vocabulary)
+            return read_new_texts(known, X)
         counts = read_counts(self, X, _WORDS, reset=False)
         return Corpus.from_matrix(counts, known.vocabulary, names=names_of_rows(X))
 

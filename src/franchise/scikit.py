@@ -101,17 +101,14 @@ def are_texts(X: Any) -> bool:
     return is_list(X) and any(isinstance(entry, str) for entry in X)
 
 
-def read_new_texts(texts: Any, vocabulary: list[str], sentences: str | None = None) -> Corpus:
-    """Texts as words of a vocabulary, stop words among them if it has some; in lower case if it is."""
-    if vocabulary == numbered(len(vocabulary)):
+def read_new_texts(corpus: Corpus, texts: Any, sentences: str | None = None) -> Corpus:
+    """Texts read as the corpus was, over its vocabulary; InputError if its words have no names to be known by."""
+    if corpus.vocabulary == numbered(corpus.vocabulary_size):
         raise InputError(
             "X must be a matrix of counts: that is what the model was fitted to, and its columns have no names by "
             "which words could be known. Fit the texts, or put a CountVectorizer before the model in a Pipeline."
         )
-    lowercase = all(word == word.lower() for word in vocabulary)
-    return Corpus.from_texts(
-        texts, sentences=sentences, vocabulary=vocabulary, stop_words=None, lowercase=lowercase
-    )
+    return corpus.read_new_texts(texts, sentences=sentences)
 
 
 def read_counts(estimator: BaseEstimator, X: Any, allowed: str, *, reset: bool) -> csr_array:

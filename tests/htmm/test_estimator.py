@@ -523,6 +523,15 @@ def test_words_are_read_as_the_vocabulary_has_them():
     assert model.segment("The Ship. The grass.")["tokens"].tolist() == [2, 2]
 
 
+def test_new_text_is_read_as_the_corpus_was():
+    """Stems, stop words, pairs of words and the rule of sentences are those of the corpus."""
+    texts = ["Ships sailed: storms rose. The ship sails.", "Cows eat grass. A cow ate."] * 5
+    corpus = fr.Corpus.from_texts(texts, stem="english", ngrams=(1, 2), stop_words=["a"], sentences="simple")
+    model = fr.HTMM(2, inference="em").fit(corpus)
+    table = model.segment("A cow: ships sailing. Cow eats a grass.")
+    assert table["tokens"].tolist() == [1, 3, 5]  # "ship sail" and "cow eat", "eat grass" are known pairs
+
+
 def test_em_with_flat_priors_and_more_words_than_the_race_sees():
     flat, truth = simulate(np.random.default_rng(8), documents=250, sentences=12, topics=3, epsilon=0.3)
     plain = corpus_of(flat)

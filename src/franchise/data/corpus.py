@@ -5,6 +5,7 @@
     corpus = Corpus.from_sentences([[["cat", "sat"], ["cat", "slept"]]])  words, or word ids, in sentences
     corpus = Corpus.from_sentence_texts([["A cat sat.", "It slept."]])    raw text, cut into sentences already
     corpus = Corpus.from_matrix(counts, vocabulary)                       a document-term matrix
+    corpus = franchise.read_corpus("speeches/")                           files (`franchise.data.readers`)
 
 A token is one occurrence of a word.  Tokens are stored as word ids, document after document, so a document is
 a slice `offsets[j]:offsets[j + 1]` of one int32 array.  The same word in the same document is one *cell* with
@@ -12,7 +13,9 @@ a count; moves that treat equal tokens alike work on `cells`, and cost by cells 
 
 A document without words keeps its place, so that rows of results match rows of input; it has no influence.
 
-Which tokens are in which sentence is known where it was asked for or given (`sentences.Sentences`).
+Which tokens are in which sentence is known where it was asked for or given (`sentences.Sentences`).  A corpus made
+of texts keeps how they were read (`text_options`), so that new texts can be read in the same way, and tells what
+was left out (`dropped`).
 """
 
 from __future__ import annotations
@@ -20,12 +23,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
+from franchise.data.dropped import Dropped
+from franchise.data.frames import column_names, is_frame, numbers_of_frame
 from franchise.data.grouped import GroupedData, offsets_of_sizes, read_only, take_slices
 from franchise.data.matrices import count_matrix, words_of_counts
+from franchise.data.options import GIVEN, TextOptions, TextSettings, check_options, options_for_vocabulary
 from franchise.data.sentences import (
     Sentences,
     check_sentence_lists,
@@ -35,7 +41,7 @@ from franchise.data.sentences import (
     join_sentences,
     sentence_table,
 )
-from franchise.data.text import WORDS, Reading, TextOptions, check_texts, read_texts
+from franchise.data.text import Reading, check_texts, read_texts
 from franchise.data.tokens import check_documents, check_vocabulary, ids_of_lists, numbered
 from franchise.errors import InputError, NoWords
 from franchise.validation import check_counts, describe
@@ -82,6 +88,8 @@ class Corpus(GroupedData):
     sentences : pair of ints (n_sentences + 1,) and (n_documents + 1,), or Sentences, optional
         Sentence s is `words[first[s]:first[s + 1]]` by the first of the pair, and document j has the sentences
         `second[j]:second[j + 1]` by the second.  A document begins with a sentence; sentences may be empty.
+    text_options : TextOptions, optional
+        How the words were made from texts.
 
     Attributes
     ----------
@@ -93,6 +101,11 @@ class Corpus(GroupedData):
         As given: a list, a dict of lists, and a list or None.
     sentences : Sentences or None
         Which tokens are in which sentence, and where sentences are in the texts; None if not known.
+    text_options : TextOptions or None
+        How the texts were read; None for a corpus that was not made from texts.  Kept by subsets and on disk.
+    dropped : Dropped or None
+        What was left out when the texts were read: `print(corpus.dropped)`.  None where that is not known: for
+        other corpora, for parts of a corpus, and after loading from disk.
 
     The remaining attributes are described in `franchise.data.grouped.GroupedData`.
 
@@ -123,6 +136,7 @@ class Corpus(GroupedData):
         metadata: Mapping[str, Iterable[Any]] | None = None,
         texts: Iterable[str] | None = None,
         sentences: Sentences | tuple[Any, Any] | None = None,
+        text_options: TextOptions | None = None,
     ) -> None:
         self.vocabulary = check_vocabulary(vocabulary)
         sizes = np.diff(_check_offsets(offsets, len(words)))
@@ -138,6 +152,8 @@ class Corpus(GroupedData):
         )
         self.texts = None if texts is None else self._check_entries("texts", texts)
         self.sentences = None if sentences is None else check_sentences(sentences, self)
+        self.text_options = text_options
+        self.dropped: Dropped | None = None
 
     @classmethod
     def from_matrix(
@@ -156,15 +172,18 @@ class Corpus(GroupedData):
         Parameters
         ----------
         X : scipy sparse or array-like (n_documents, vocabulary_size), or DataFrame
-            Whole numbers, none negative.  A DataFrame gives the vocabulary (columns) and the names (index).
+            Whole numbers, none negative.  A DataFrame, of pandas or polars, gives the vocabulary (columns) and,
+            where it has one, the names (index).
         vocabulary : sequence of str, optional
             The word of each column; "0", "1", ... if not given.
         names, metadata
             As for `Corpus`.
         """
-        if hasattr(X, "columns") and hasattr(X, "index"):
-            vocabulary = [str(column) for column in X.columns] if vocabulary is None else vocabulary
-            names = [str(row) for row in X.index] if names is None else names
+        if is_frame(X):
+            vocabulary = column_names(X) if vocabulary is None else vocabulary
+            if hasattr(X, "index"):
+                names = [str(row) for row in X.index] if names is None else names
+            X = numbers_of_frame("X", X)
         rows = count_matrix(X)
         if vocabulary is None:
             vocabulary = numbered(rows.shape[1])
@@ -230,35 +249,22 @@ class Corpus(GroupedData):
         cls,
         texts: Iterable[str],
         *,
-        lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = "english",
-        min_df: int | float = 1,
-        max_df: int | float = 1.0,
-        token_pattern: str = WORDS,
         vocabulary: Sequence[str] | None = None,
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
         keep_texts: bool = True,
         sentences: str | None = None,
+        **settings: Unpack[TextSettings],
     ) -> Corpus:
         """A corpus from raw texts, cut into words by scikit-learn's CountVectorizer, in text order.
 
         Parameters
         ----------
         texts : sequence of str
-            One text per document.
-        lowercase : bool
-            Whether to ignore case.
-        stop_words : "english", None or words
-            Words to leave out: scikit-learn's English list, none, or your own.
-        min_df, max_df : int or float
-            Leave out words that occur in fewer, or in more, documents than this: a number of documents (int)
-            or a share of them (float).
-        token_pattern : str
-            Regular expression of a word; a letter followed by letters or digits if not given.
+            One text per document: a list, or a Series of pandas or polars.
         vocabulary : sequence of str, optional
-            Keep just these words and ignore all others, `min_df` and `max_df` too: the way to read new
-            documents for a model already fitted.
+            Keep just these words and ignore all others, `min_df` and `max_df` too.  To read new documents for a
+            model already fitted, `read_new_texts` is simpler.
         names, metadata
             As for `Corpus`.
         keep_texts : bool
@@ -268,27 +274,46 @@ class Corpus(GroupedData):
             "franchise[text]"`); at every `.`, `?`, `!` and `:`, where "e.g." and "i.e." are left out; or not
             at all.  A word belongs to the sentence in which it begins, and a sentence all of whose words are
             left out stays, without tokens.
+        lowercase : bool
+            Whether to ignore case; yes if not given.
+        stop_words : str, words or None
+            Words to leave out: those of a language, by name or ISO code, your own, or none.  "english", which it
+            is if not given, has scikit-learn's list; other languages, such as "german" or "de", have those of
+            stopwordsiso (`pip install "franchise[text]"`).
+        min_df, max_df : int or float
+            Leave out words that occur in fewer, or in more, documents than this: a number of documents (int)
+            or a share of them (float).
+        token_pattern : str
+            Regular expression of a word; a letter followed by letters or digits if not given.
+        ngrams : (int, int)
+            Shortest and longest sequence of words to count as one word: (1, 2) counts words and pairs of words,
+            which are made after stop words are left out, and within a sentence where there are sentences.
+        stem : str, optional
+            Count words with the same stem as one, by the Snowball stemmer of a language, "english" for example
+            (`pip install "franchise[text]"`).  Stop words are left out first; frequencies are those of stems; the
+            vocabulary shows of each stem the word that is used most.
+
+        Examples
+        --------
+        >>> corpus = Corpus.from_texts(["The cats sat.", "A cat sits; the dog barks."], stem="english", min_df=2)
+        >>> corpus.vocabulary
+        ['cat']
+        >>> print(corpus.dropped)
+        Left out: 1 stop word (2 tokens); 4 words below min_df (4 tokens).
         """
-        texts = check_texts(texts)
-        options = TextOptions(lowercase, stop_words, min_df, max_df, token_pattern, vocabulary)
-        analysed, spans = cut_texts(texts, sentences)
-        kept = texts if keep_texts else None
-        return cls._from_reading(read_texts(analysed, spans, options), names, metadata, kept)
+        options = check_options(settings, sentences)
+        return cls._from_texts(texts, options, vocabulary, names, metadata, keep_texts)
 
     @classmethod
     def from_sentence_texts(
         cls,
         documents: Iterable[Iterable[str]],
         *,
-        lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = "english",
-        min_df: int | float = 1,
-        max_df: int | float = 1.0,
-        token_pattern: str = WORDS,
         vocabulary: Sequence[str] | None = None,
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
         keep_texts: bool = True,
+        **settings: Unpack[TextSettings],
     ) -> Corpus:
         """A corpus from raw texts that are cut into sentences already; the way for other languages.
 
@@ -299,20 +324,81 @@ class Corpus(GroupedData):
         documents : sequence of sequences of str
             The sentences of each document; documents without sentences and sentences without words keep their
             places.
-        lowercase, stop_words, min_df, max_df, token_pattern, vocabulary, names, metadata, keep_texts
+        vocabulary, names, metadata, keep_texts, lowercase, stop_words, min_df, max_df, token_pattern, ngrams, stem
             As for `from_texts`.
         """
-        texts, spans = join_sentences(check_sentence_texts(documents))
-        options = TextOptions(lowercase, stop_words, min_df, max_df, token_pattern, vocabulary)
-        kept = texts if keep_texts else None
-        return cls._from_reading(read_texts(texts, spans, options), names, metadata, kept)
+        options = check_options(settings, GIVEN)
+        return cls._from_sentence_texts(documents, options, vocabulary, names, metadata, keep_texts)
+
+    def read_new_texts(
+        self,
+        texts: Iterable[Any],
+        *,
+        names: Iterable[Any] | None = None,
+        metadata: Mapping[str, Iterable[Any]] | None = None,
+        keep_texts: bool = True,
+        sentences: str | None = None,
+    ) -> Corpus:
+        """New texts, read in the very way of this corpus and over its vocabulary; other words are left out.
+
+        A corpus that was not made from texts does not know how its words would be read.  Then whatever is in the
+        vocabulary is a word, in lower case if the vocabulary is.
+
+        Parameters
+        ----------
+        texts : sequence of str, or of sequences of str
+            One text per document, or the sentences of each document if this corpus was made of such.
+        names, metadata, keep_texts
+            As for `from_texts`.
+        sentences : "english", "simple" or None
+            How to cut the texts into sentences, if not as this corpus was.
+        """
+        options = self.text_options or options_for_vocabulary(self.vocabulary)
+        if sentences is not None:
+            options = options._replace(sentences=sentences)
+        make = self._from_sentence_texts if options.sentences == GIVEN else self._from_texts
+        return make(texts, options, self.vocabulary, names, metadata, keep_texts)
 
     @classmethod
-    def _from_reading(cls, reading: Reading, names: Any, metadata: Any, texts: list[str] | None) -> Corpus:
-        words, offsets, vocabulary, sentences = reading
-        return cls(
-            words, offsets, vocabulary, names=names, metadata=metadata, texts=texts, sentences=sentences
+    def _from_texts(
+        cls, texts: Any, options: TextOptions, vocabulary: Any, names: Any, metadata: Any, keep_texts: bool
+    ) -> Corpus:
+        checked = check_texts(texts)
+        analysed, spans = cut_texts(checked, options.sentences)
+        reading = read_texts(analysed, spans, options, vocabulary)
+        return cls._from_reading(reading, options, names, metadata, checked if keep_texts else None)
+
+    @classmethod
+    def _from_sentence_texts(
+        cls,
+        documents: Any,
+        options: TextOptions,
+        vocabulary: Any,
+        names: Any,
+        metadata: Any,
+        keep_texts: bool,
+    ) -> Corpus:
+        texts, spans = join_sentences(check_sentence_texts(documents))
+        reading = read_texts(texts, spans, options, vocabulary)
+        return cls._from_reading(reading, options, names, metadata, texts if keep_texts else None)
+
+    @classmethod
+    def _from_reading(
+        cls, reading: Reading, options: TextOptions, names: Any, metadata: Any, texts: list[str] | None
+    ) -> Corpus:
+        words, offsets, vocabulary, sentences, dropped = reading
+        corpus = cls(
+            words,
+            offsets,
+            vocabulary,
+            names=names,
+            metadata=metadata,
+            texts=texts,
+            sentences=sentences,
+            text_options=options,
         )
+        corpus.dropped = dropped
+        return corpus
 
     @property
     def n_documents(self) -> int:
@@ -406,6 +492,7 @@ class Corpus(GroupedData):
             },
             texts=None if self.texts is None else [self.texts[document] for document in chosen],
             sentences=None if self.sentences is None else self.sentences.of_documents(chosen),
+            text_options=self.text_options,
         )
 
     def select_tokens(self, keep: np.ndarray) -> Corpus:
@@ -423,6 +510,7 @@ class Corpus(GroupedData):
             names=self.group_names,
             metadata=self.metadata,
             sentences=None if self.sentences is None else self.sentences.of_tokens(flags),
+            text_options=self.text_options,
         )
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from franchise.data.frames import is_frame
 from franchise.errors import InputError
 from franchise.validation import describe
 
@@ -112,6 +113,8 @@ class GroupedData:
     def _check_metadata(self, metadata: Any) -> dict[str, list[Any]]:
         if metadata is None:
             return {}
+        if is_frame(metadata):
+            metadata = {name: metadata[name] for name in metadata.columns}
         if not hasattr(metadata, "items"):
             raise InputError(
                 f"metadata must map names to sequences with one entry per {self._group_noun}; "

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from franchise.data.frames import first_missing, is_frame, is_series, numbers_of_frame, numbers_of_series
 from franchise.data.grouped import GroupedData, check_sparse_values, is_sparse
 from franchise.errors import InputError
 from franchise.validation import check_finite, describe
@@ -26,8 +27,9 @@ class Groups(GroupedData):
     Parameters
     ----------
     observations : array-like (N,) or (N, D), DataFrame, Series, or scipy sparse (N, size)
-        Finite numbers, one row per observation.  Whole numbers and booleans become int64, others float64; a
-        sparse matrix (count vectors of the Multinomial family) stays sparse, as a CSR array.  Copied.
+        Finite numbers, one row per observation; tables of pandas or polars.  Whole numbers and booleans become
+        int64, others float64; a sparse matrix (count vectors of the Multinomial family) stays sparse, as a CSR
+        array.  Copied.
     groups : sequence of N hashables
         The group label of each observation, in any order: a list, an array, a Series.
     metadata : mapping of names to sequences, optional
@@ -63,12 +65,17 @@ class Groups(GroupedData):
 def _check_observations(observations: Any) -> Any:
     if is_sparse(observations):
         return _check_sparse(observations)
+    if is_frame(observations):
+        observations = numbers_of_frame("observations", observations)
+    elif is_series(observations):
+        observations = numbers_of_series("observations", observations)
     try:
         array = np.asarray(observations)
     except ValueError as error:
         raise InputError(f"observations must be one row of equal length per observation; {error}.") from error
     _check_type(array)
     _check_shape(array.shape)
+    _check_size(array)
     array = array.astype(_standard_type(array.dtype))  # always a copy
     return check_finite("observations", array)
 
@@ -78,6 +85,7 @@ def _check_sparse(observations: Any) -> Any:
 
     _check_type(observations)
     _check_shape(observations.shape)
+    _check_size(observations.data)
     rows = csr_array(observations, dtype=_standard_type(observations.dtype), copy=True)
     rows.sum_duplicates()
     check_sparse_values("observations", rows, np.isfinite(rows.data), "finite numbers")
@@ -102,26 +110,38 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         raise InputError(f"observations must hold at least one observation; got shape {shape}.")
 
 
+def _check_size(values: np.ndarray) -> None:
+    largest = np.iinfo(np.int64).max
+    if values.dtype.kind == "u" and values.size and values.max() > largest:
+        raise InputError(f"observations must be at most {largest} where they are whole; got {values.max()}.")
+
+
 def _standard_type(dtype: np.dtype) -> type:
     return np.float64 if dtype.kind == "f" else np.int64
 
 
 def _check_labels(groups: Any, n_observations: int) -> Any:
     """The labels as an array that NumPy can sort, or as a list; as many as there are observations."""
-    if isinstance(groups, str) or not isinstance(groups, Iterable):
+    if isinstance(groups, str) or is_frame(groups) or not isinstance(groups, Iterable):
         raise InputError(f"groups must be a sequence of labels, one per observation; got {describe(groups)}.")
-    if hasattr(groups, "to_numpy"):
-        groups = groups.to_numpy()
-    if isinstance(groups, np.ndarray) and groups.ndim != 1:
-        raise InputError(f"groups must be one label per observation; got {describe(groups)}.")
-    plain = isinstance(groups, np.ndarray) and groups.dtype.kind in _PLAIN_KINDS
-    labels = groups if plain else list(groups)
+    entries: Any = _entries_of_series(groups) if is_series(groups) else groups
+    if isinstance(entries, np.ndarray) and entries.ndim != 1:
+        raise InputError(f"groups must be one label per observation; got {describe(entries)}.")
+    plain = isinstance(entries, np.ndarray) and entries.dtype.kind in _PLAIN_KINDS
+    labels: Any = entries if plain else list(entries)
     if len(labels) != n_observations:
         raise InputError(
             f"groups must have one label per observation: got {len(labels)} labels "
             f"for {n_observations} observations."
         )
     return labels
+
+
+def _entries_of_series(groups: Any) -> np.ndarray:
+    missing = first_missing(groups)
+    if missing is not None:
+        raise _missing_label(missing, None)
+    return groups.to_numpy()
 
 
 def _number_by_first_appearance(labels: Any) -> tuple[np.ndarray, list[Any]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.groups import Groups
+from franchise.data.options import decode_options, encode_options
 from franchise.data.sentences import Sentences
 from franchise.errors import InputError
 from franchise.validation import check_format
@@ -25,6 +26,7 @@ def encode_data(data: Corpus | Groups) -> dict[str, bytes]:
     words |= {"format": FORMAT, "names": _plain(data.group_names)}
     if isinstance(data, Corpus):
         words |= {"kind": "corpus", "vocabulary": list(data.vocabulary), "texts": data.texts}
+        words["text_options"] = encode_options(data.text_options)
         arrays = {"observations": data.observations, "offsets": data.offsets, **_sentence_arrays(data)}
     elif isinstance(data.observations, np.ndarray):
         words["kind"] = "groups"
@@ -58,6 +60,7 @@ def load_data(folder: Path) -> Corpus | Groups:
             metadata=metadata,
             texts=words["texts"],
             sentences=_sentences(arrays),
+            text_options=decode_options(words.get("text_options")),  # not in files of older versions
         )
     labels = [names[number] for number in arrays["groups"].tolist()]
     if words["kind"] == "groups":

@@ -1,32 +1,48 @@
 """Texts cut into words, as scikit-learn's CountVectorizer does, and their words put into sentences.
 
-A text is read as a whole: its words are the same whether sentences are asked for or not.
+A text is read as a whole: its words are the same whether sentences are asked for or not.  The way of a word:
+
+    lower case -> token_pattern -> stop words left out -> n-grams -> stems -> min_df, max_df or a vocabulary
+
+N-grams stay within a sentence where there are sentences; a stop word between two words does not part them, as in
+scikit-learn.  Words with the same stem are one entry of the vocabulary, which shows the most frequent of them: it
+reads well ("economy" instead of "economi"), and its stem is known, so the vocabulary is all it takes to read new
+texts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, pairwise
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.data.dropped import Dropped, LeftOut
 from franchise.data.grouped import offsets_of_sizes
+from franchise.data.languages import stemmer_of, stop_words_of
+from franchise.data.options import TextOptions
 from franchise.data.sentences import Sentences, Span
 from franchise.data.tokens import check_vocabulary
-from franchise.errors import InputError
+from franchise.errors import InputError, NoWords
 from franchise.validation import describe
-
-WORDS = r"(?u)\b[^\W\d_]\w+\b"  # a letter and at least one more letter or digit
 
 
 def check_texts(texts: Any) -> list[str]:
-    """Texts as a list of str, at least one."""
-    if isinstance(texts, str) or not isinstance(texts, Iterable):
+    """Texts as a list of str, at least one; from any list, or a Series of pandas or polars."""
+    if isinstance(texts, (str, bytes, Mapping)) or not isinstance(texts, Iterable):
         raise InputError(
             f"texts must be a list of texts, one per document; got {describe(texts)}. "
             "Pass a list: [text, ...]."
+        )
+    if hasattr(texts, "columns"):
+        raise InputError(
+            "texts must be a list of texts, one per document; got a table. Give the column that has the texts: "
+            'table["text"].'
         )
     checked = list(texts)
     for position, text in enumerate(checked):
@@ -40,17 +56,6 @@ def check_texts(texts: Any) -> list[str]:
     return checked
 
 
-class TextOptions(NamedTuple):
-    """Which words of texts are kept; told in `Corpus.from_texts`."""
-
-    lowercase: bool
-    stop_words: str | Iterable[str] | None
-    min_df: int | float
-    max_df: int | float
-    token_pattern: str
-    vocabulary: Sequence[str] | None
-
-
 class Reading(NamedTuple):
     """What was read of texts, as `Corpus` takes it."""
 
@@ -58,47 +63,77 @@ class Reading(NamedTuple):
     offsets: np.ndarray
     vocabulary: list[str]
     sentences: Sentences | None
+    dropped: Dropped
 
 
-def read_texts(texts: list[str], spans: list[list[Span]] | None, options: TextOptions) -> Reading:
+def read_texts(
+    texts: list[str],
+    spans: list[list[Span]] | None,
+    options: TextOptions,
+    vocabulary: Sequence[str] | None,
+) -> Reading:
     """The words of texts, and which of them are in which sentence; `spans` has the sentences of each text."""
     analyser = _Analyser(options)
     if spans is None:
-        lists = [analyser.words(text) for text in texts]
-        vocabulary = _vocabulary(lists, options)
-        return Reading(*_ids_of_known_words(lists, vocabulary), vocabulary, None)
-    cut = [analyser.sentences(text, inside) for text, inside in zip(texts, spans, strict=True)]
-    vocabulary = _vocabulary([list(chain.from_iterable(document)) for document, _ in cut], options)
-    words, offsets = _ids_of_known_words(list(chain.from_iterable(lists for lists, _ in cut)), vocabulary)
-    documents = offsets_of_sizes(np.array([len(lists) for lists, _ in cut]))
-    flat = np.array(list(chain.from_iterable(inside for _, inside in cut)), dtype=np.int64).reshape(-1, 2)
-    return Reading(words, offsets[documents], vocabulary, Sentences(offsets, documents, flat))
+        tokens = _number(analyser.words(text) for text in texts)
+        documents = np.arange(len(texts) + 1)
+        places = None
+    else:
+        cut = _Cut(analyser, texts, spans)
+        tokens = _number(cut.sentences())
+        documents = offsets_of_sizes(np.array(cut.sentences_per_text))
+        places = np.array(cut.spans, dtype=np.int64).reshape(-1, 2)
+    choice = _choose(tokens, tokens.offsets[documents], options, vocabulary)
+    ids = choice.id_of_word[tokens.ids]
+    kept = ids >= 0
+    offsets = offsets_of_sizes(kept)[tokens.offsets]
+    sentences = None if places is None else Sentences(offsets, documents, places)
+    dropped = replace(
+        choice.dropped,
+        stop_words=analyser.left_out,
+        empty_documents=int(np.count_nonzero(np.diff(offsets[documents]) == 0)),
+    )
+    return Reading(ids[kept], offsets[documents], choice.vocabulary, sentences, dropped)
+
+
+# --- cutting ------------------------------------------------------------------------------------------------
 
 
 class _Analyser:
-    """Cuts texts into words, stop words left out."""
+    """Cuts texts into words and n-grams, stop words left out, and counts these."""
 
     def __init__(self, options: TextOptions) -> None:
         from sklearn.feature_extraction.text import CountVectorizer
 
+        own = options.stop_words if isinstance(options.stop_words, tuple) else ()
+        own_words = [word.lower() if options.lowercase else word for word in own]
         vectoriser = CountVectorizer(
-            lowercase=options.lowercase,
-            stop_words=_check_stop_words(options.stop_words, options.lowercase),
-            token_pattern=options.token_pattern,
+            lowercase=options.lowercase, stop_words=own_words or None, token_pattern=options.token_pattern
         )
-        try:
-            self.words: Callable[[str], list[str]] = vectoriser.build_analyzer()
-        except (re.error, ValueError) as error:
-            raise InputError(
-                f"token_pattern must be a regular expression with at most one group; "
-                f"got {options.token_pattern!r}: {error}."
-            ) from error
-        self._preprocess = vectoriser.build_preprocessor()
+        vectoriser.build_analyzer()  # warns of own stop words that the pattern cuts in pieces
+        self._preprocess: Callable[[str], str] = vectoriser.build_preprocessor()
+        self._tokenise: Callable[[str], list[str]] = vectoriser.build_tokenizer()
         self._pattern = re.compile(options.token_pattern)
-        self._stop_words = vectoriser.get_stop_words() or frozenset()
+        language = options.stop_words if isinstance(options.stop_words, str) else None
+        self._stop_words = frozenset(own_words) if language is None else stop_words_of(language)
+        self._stop_tokens = 0
+        self._stop_words_seen: set[str] = set()
+        self._ngrams = _ngram_maker(options.ngrams)
+
+    @property
+    def left_out(self) -> LeftOut:
+        """The stop words met so far."""
+        return LeftOut(len(self._stop_words_seen), self._stop_tokens)
+
+    def words(self, text: str) -> list[str]:
+        """The words and n-grams of a text."""
+        words = self._tokenise(self._preprocess(text))
+        kept = [word for word in words if word not in self._stop_words]
+        self._count_stop_words(words, len(words) - len(kept))
+        return self._ngrams(kept)
 
     def sentences(self, text: str, spans: list[Span]) -> tuple[list[list[str]], list[Span]]:
-        """The words of each sentence of a text, in all those of `words`, and the spans of the sentences.
+        """The words and n-grams of each sentence of a text, and the spans of the sentences.
 
         A word belongs to the sentence in which it begins, or the last one before.  Where a pattern finds words
         in a text without sentences, such as "...", all of it is one.
@@ -109,17 +144,23 @@ class _Analyser:
         first = self._in_preprocessed(text, [begin for begin, _ in spans])
         sentence = np.searchsorted(first, begins, side="right") - 1
         sizes = np.bincount(np.maximum(sentence, 0), minlength=len(spans))
-        return [words[a:b] for a, b in pairwise(offsets_of_sizes(sizes).tolist())], spans
+        return [self._ngrams(words[a:b]) for a, b in pairwise(offsets_of_sizes(sizes).tolist())], spans
 
     def _words_and_begins(self, text: str) -> tuple[list[str], list[int]]:
-        """What `words` gives, and where in the preprocessed text each of them begins."""
+        """The words of a text, and where in the preprocessed text each of them begins."""
         group = self._pattern.groups
         found = [
             (match[group] or "", max(match.start(group), match.start()))
             for match in self._pattern.finditer(self._preprocess(text))
         ]
         kept = [(word, begin) for word, begin in found if word not in self._stop_words]
+        self._count_stop_words([word for word, _ in found], len(found) - len(kept))
         return [word for word, _ in kept], [begin for _, begin in kept]
+
+    def _count_stop_words(self, words: list[str], tokens: int) -> None:
+        if tokens:
+            self._stop_tokens += tokens
+            self._stop_words_seen |= self._stop_words.intersection(words)
 
     def _in_preprocessed(self, text: str, places: list[int]) -> np.ndarray:
         """Places of a text as places of the preprocessed one: a few letters have longer lower cases."""
@@ -128,45 +169,153 @@ class _Analyser:
         return offsets_of_sizes(np.array([len(letter.lower()) for letter in text]))[places]
 
 
-def _check_stop_words(stop_words: Any, lowercase: bool) -> str | list[str] | None:
-    if stop_words is None or (isinstance(stop_words, str) and stop_words == "english"):
-        return stop_words
-    if isinstance(stop_words, str):
-        raise InputError(
-            f'stop_words must be "english", None or a collection of words; got {stop_words!r}. '
-            "For other languages pass the words themselves."
-        )
-    return [word.lower() if lowercase else word for word in stop_words]
+class _Cut:
+    """Goes through the sentences of texts, and knows afterwards where they are."""
+
+    def __init__(self, analyser: _Analyser, texts: list[str], spans: list[list[Span]]) -> None:
+        self._analyser, self._texts, self._spans = analyser, texts, spans
+        self.spans: list[Span] = []
+        self.sentences_per_text: list[int] = []
+
+    def sentences(self) -> Iterator[list[str]]:
+        """The words of each sentence, text after text."""
+        for text, inside in zip(self._texts, self._spans, strict=True):
+            sentences, spans = self._analyser.sentences(text, inside)
+            self.spans += spans
+            self.sentences_per_text.append(len(spans))
+            yield from sentences
 
 
-def _vocabulary(lists: list[list[str]], options: TextOptions) -> list[str]:
-    if options.vocabulary is None:
-        return _frequent_words(lists, options.min_df, options.max_df)
-    return check_vocabulary(options.vocabulary)
-
-
-def _frequent_words(lists: list[list[str]], min_df: int | float, max_df: int | float) -> list[str]:
-    """The sorted words within the document frequency limits."""
+def _ngram_maker(ngrams: tuple[int, int]) -> Callable[[list[str]], list[str]]:
+    """A function from the words of a text to its n-grams, the shorter ones first."""
+    if ngrams == (1, 1):
+        return _unchanged
     from sklearn.feature_extraction.text import CountVectorizer
 
-    vectoriser = CountVectorizer(analyzer=_unchanged, min_df=min_df, max_df=max_df)
-    try:
-        vectoriser.fit(lists)
-    except ValueError as error:
-        raise InputError(
-            f"texts leave no vocabulary with min_df={min_df} and max_df={max_df}: {error} "
-            "Lower min_df, raise max_df, or leave out fewer stop words."
-        ) from error
-    return [str(word) for word in vectoriser.get_feature_names_out()]
+    vectoriser = CountVectorizer(
+        preprocessor=_unchanged, tokenizer=_unchanged, token_pattern=None, ngram_range=ngrams
+    )
+    return vectoriser.build_analyzer()
 
 
-def _unchanged(tokens: list[str]) -> list[str]:
-    return tokens
+def _unchanged(words: Any) -> Any:
+    return words
 
 
-def _ids_of_known_words(lists: list[list[str]], vocabulary: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The ids of the words in the vocabulary, laid end to end, and the offsets of the lists."""
-    id_of_word = {word: number for number, word in enumerate(vocabulary)}
-    ids = [[id_of_word[word] for word in words if word in id_of_word] for words in lists]
-    offsets = offsets_of_sizes(np.fromiter(map(len, ids), dtype=np.int64, count=len(ids)))
-    return np.fromiter(chain.from_iterable(ids), dtype=np.int32, count=int(offsets[-1])), offsets
+# --- choosing -----------------------------------------------------------------------------------------------
+
+
+class _Tokens(NamedTuple):
+    """All tokens of the texts, before any is left out for its frequency."""
+
+    ids: np.ndarray
+    """number of each token's word"""
+    offsets: np.ndarray
+    """where each text, or sentence, begins among them"""
+    words: list[str]
+    """the distinct words"""
+
+
+class _Choice(NamedTuple):
+    """Which words are kept."""
+
+    vocabulary: list[str]
+    id_of_word: np.ndarray
+    """place of each distinct word in the vocabulary, -1 for those left out"""
+    dropped: Dropped
+    """what was left out for its frequency, or because the vocabulary does not have it"""
+
+
+def _number(pieces: Iterable[list[str]]) -> _Tokens:
+    """The tokens of texts, or sentences, distinct words numbered as they come."""
+    number_of_word: defaultdict[str, int] = defaultdict()
+    number_of_word.default_factory = number_of_word.__len__
+    ids, sizes = array("i"), array("q")
+    for words in pieces:
+        ids.extend(map(number_of_word.__getitem__, words))
+        sizes.append(len(words))
+    return _Tokens(np.array(ids), offsets_of_sizes(np.array(sizes)), list(number_of_word))
+
+
+def _choose(
+    tokens: _Tokens, documents: np.ndarray, options: TextOptions, vocabulary: Sequence[str] | None
+) -> _Choice:
+    stem = _unchanged if options.stem is None else stemmer_of(options.stem)
+    if vocabulary is not None:
+        return _choose_known(tokens, check_vocabulary(vocabulary), stem)
+    return _choose_frequent(tokens, documents, options, stem)
+
+
+def _choose_known(tokens: _Tokens, vocabulary: list[str], stem: Callable[[str], str]) -> _Choice:
+    """The words that have the stem of a word of the vocabulary."""
+    id_of_stem: dict[str, int] = {}
+    for number, word in enumerate(vocabulary):
+        other = id_of_stem.setdefault(stem(word), number)
+        if other != number:
+            raise InputError(
+                f"vocabulary must have one word per stem; got {vocabulary[other]!r} and {word!r}, which have the "
+                f"stem {stem(word)!r}. Leave one of them out."
+            )
+    ids = [id_of_stem.get(stem(word), -1) for word in tokens.words]
+    id_of_word = np.array(ids, dtype=np.int32)
+    uses = np.bincount(tokens.ids, minlength=len(ids))
+    unknown = id_of_word < 0
+    return _Choice(vocabulary, id_of_word, Dropped(not_in_vocabulary=_left_out(unknown, uses)))
+
+
+def _choose_frequent(
+    tokens: _Tokens, documents: np.ndarray, options: TextOptions, stem: Callable[[str], str]
+) -> _Choice:
+    """The words whose stem is within the limits of document frequency, sorted."""
+    uses = np.bincount(tokens.ids, minlength=len(tokens.words))
+    shown, stem_of_word = _group_by_stem(tokens.words, uses, stem)
+    frequency = _document_frequency(stem_of_word[tokens.ids], documents, len(shown))
+    n_documents = len(documents) - 1
+    rare = frequency < _documents_of(options.min_df, n_documents)
+    frequent = ~rare & (frequency > _documents_of(options.max_df, n_documents))
+    kept = np.flatnonzero(~(rare | frequent))
+    if len(kept) == 0:
+        raise NoWords(
+            f"texts leave no vocabulary with min_df={options.min_df} and max_df={options.max_df}: of "
+            f"{len(shown)} words all are too rare or too frequent, or there are stop words only. Lower min_df, "
+            "raise max_df, or leave out fewer stop words."
+        )
+    order = sorted(kept.tolist(), key=shown.__getitem__)
+    id_of_stem = np.full(len(shown), -1, dtype=np.int32)
+    id_of_stem[order] = np.arange(len(order), dtype=np.int32)
+    uses_of_stem = np.bincount(stem_of_word, weights=uses).astype(np.int64)
+    dropped = Dropped(
+        below_min_df=_left_out(rare, uses_of_stem), above_max_df=_left_out(frequent, uses_of_stem)
+    )
+    return _Choice([shown[number] for number in order], id_of_stem[stem_of_word], dropped)
+
+
+def _left_out(flags: np.ndarray, uses: np.ndarray) -> LeftOut:
+    """Some words, and how often they are used."""
+    return LeftOut(int(np.count_nonzero(flags)), int(uses[flags].sum()))
+
+
+def _group_by_stem(
+    words: list[str], uses: np.ndarray, stem: Callable[[str], str]
+) -> tuple[list[str], np.ndarray]:
+    """Of each stem the word that is used most (the first in the alphabet of several), and each word's stem."""
+    number_of_stem: dict[str, int] = {}
+    shown: list[str] = []
+    stem_of_word = np.empty(len(words), dtype=np.int32)
+    often = (-uses).tolist()
+    for word in sorted(range(len(words)), key=lambda word: (often[word], words[word])):
+        number = number_of_stem.setdefault(stem(words[word]), len(shown))
+        if number == len(shown):
+            shown.append(words[word])
+        stem_of_word[word] = number
+    return shown, stem_of_word
+
+
+def _document_frequency(ids: np.ndarray, documents: np.ndarray, size: int) -> np.ndarray:
+    """In how many documents each of `size` ids occurs."""
+    document_of_token = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
+    return np.bincount(np.unique(document_of_token * size + ids) % size, minlength=size)
+
+
+def _documents_of(limit: int | float, n_documents: int) -> int | float:
+    return limit if isinstance(limit, int) else limit * n_documents

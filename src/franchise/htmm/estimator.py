@@ -14,6 +14,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.groups import Groups
 from franchise.data.matrices import words_of_counts
+from franchise.data.sentences import RULES
 from franchise.engines.threads import Threads
 from franchise.errors import InputError, NoWords
 from franchise.htmm import fitting
@@ -318,11 +319,17 @@ class HTMM(TopicEstimator):
                 )
             return X
         if are_texts(X):
-            return read_new_texts(X, vocabulary, self.sentences)
+            return self._read_new_texts(X)
         known = frozenset(vocabulary)
         return Corpus.from_sentences(
             [[_known(sentence, known) for sentence in document] for document in X], vocabulary
         )
+
+    def _read_new_texts(self, texts: Any) -> Corpus:
+        """Texts cut as the corpus was, if it was cut by a rule."""
+        read = self.corpus_.text_options
+        known = read is not None and read.sentences in RULES
+        return read_new_texts(self.corpus_, texts, None if known else self.sentences)
 
     # -- what was found ------------------------------------------------------------------------------------
 

@@ -1,0 +1,73 @@
+"""What of texts is not in the corpus made of them: words left out, documents left empty, files not read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class LeftOut(NamedTuple):
+    """Words left out for one reason."""
+
+    words: int = 0
+    """distinct words"""
+    tokens: int = 0
+    """occurrences of them"""
+
+
+NONE = LeftOut()
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """What was left out when texts were read; `str` tells it in a sentence.
+
+    A word is counted for one reason only, the first that applies in the order below.
+    """
+
+    stop_words: LeftOut = NONE
+    below_min_df: LeftOut = NONE
+    above_max_df: LeftOut = NONE
+    not_in_vocabulary: LeftOut = NONE
+    """where a vocabulary was given"""
+    empty_documents: int = 0
+    """documents without any word; they keep their place"""
+    missing_texts: int = 0
+    """entries of a table without a text; they are empty documents"""
+    files: tuple[str, ...] = ()
+    """files and folders of a folder that were not read"""
+
+    def __str__(self) -> str:
+        left_out = [*self._words(), *self._files()]
+        told = [f"Left out: {'; '.join(left_out)}." if left_out else "", self._documents()]
+        return " ".join(filter(None, told)) or "Nothing was left out."
+
+    def _words(self) -> list[str]:
+        reasons = {
+            ("stop word", ""): self.stop_words,
+            ("word", " below min_df"): self.below_min_df,
+            ("word", " above max_df"): self.above_max_df,
+            ("word", " not in the vocabulary"): self.not_in_vocabulary,
+        }
+        return [
+            f"{_count(left.words, noun)}{why} ({_count(left.tokens, 'token')})"
+            for (noun, why), left in reasons.items()
+            if left.words
+        ]
+
+    def _documents(self) -> str:
+        if not self.empty_documents:
+            return ""
+        verb = "is" if self.empty_documents == 1 else "are"
+        why = f" ({_count(self.missing_texts, 'missing text')})" if self.missing_texts else ""
+        return f"{_count(self.empty_documents, 'document')} {verb} empty{why}."
+
+    def _files(self) -> list[str]:
+        if not self.files:
+            return []
+        shown = ", ".join(self.files[:3]) + (", ..." if len(self.files) > 3 else "")
+        return [f"{_count(len(self.files), 'file or folder', 'files and folders')} not read ({shown})"]
+
+
+def _count(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
