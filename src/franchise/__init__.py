@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from franchise.data import datasets, synthetic
     from franchise.data.corpus import Corpus
     from franchise.data.groups import Groups
+    from franchise.data.readers.read import read_corpus, read_groups
     from franchise.errors import InputError, InternalError
     from franchise.estimators import HDP
     from franchise.families import (
@@ -63,6 +64,8 @@ _HOME = {
     "check_family": "franchise.checks.family",
     "check_move": "franchise.checks.move",
     "load": "franchise.sampling",
+    "read_corpus": "franchise.data.readers.read",
+    "read_groups": "franchise.data.readers.read",
     "resume": "franchise.sampling",
     "sample": "franchise.sampling",
     "sampler_table": "franchise.recipes",
@@ -102,6 +105,8 @@ __all__ = [
     "families",
     "load",
     "moves",
+    "read_corpus",
+    "read_groups",
     "resume",
     "sample",
     "sampler_table",

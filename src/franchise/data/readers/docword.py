@@ -1,0 +1,51 @@
+"""Counts as the UCI collection has them: how many documents, words and entries, then an entry a line.
+
+2
+3
+2
+1 3 5      document 1 has word 3 five times; both are counted from 1
+2 1 1
+"""
+
+from __future__ import annotations
+
+import re
+
+from franchise.data.readers.counts import Counts, line_of_row, parse_rows
+from franchise.data.readers.files import Source, line_at
+from franchise.validation import describe
+
+_HEADER = re.compile(rb"\s*(\S[^\r\n]*)" + 2 * rb"(?>\r\n|\n|\r)\s*(\S[^\r\n]*)")
+_SIZES = ("documents", "words", "entries")
+
+
+def read_docword(source: Source) -> Counts:
+    """The entries of a docword file; the header must tell the truth."""
+    content = source.utf8()
+    header = _HEADER.match(content)
+    if header is None:
+        raise source.wrong(
+            "must begin with three lines: the numbers of documents, of words and of entries.", 1
+        )
+    lines = [line_at(content, header.start(group)) for group in (1, 2, 3)]
+    n_documents, n_words, n_entries = (
+        _check_size(source, *size) for size in zip(lines, _SIZES, header.groups(), strict=True)
+    )
+    body = content[header.end() :]
+    documents, words, values = parse_rows(source, body, lines[2], [int, int, int], "`document word count`")
+    if len(values) != n_entries:
+        raise source.wrong(
+            f"must have {n_entries} entries, as line {lines[2]} says; got {len(values)}. Was the file cut off?"
+        )
+    place = line_of_row(body, lines[2])
+    counts = Counts(source, documents - 1, words - 1, values, n_documents, n_words, place)
+    counts.check_below("the number of a document", counts.rows, n_documents, 1)
+    counts.check_below("the number of a word", counts.columns, n_words, 1)
+    return counts
+
+
+def _check_size(source: Source, line: int, what: str, text: bytes) -> int:
+    size = text.decode("utf-8").strip()
+    if not re.fullmatch(r"\d{1,18}", size, re.ASCII):
+        raise source.wrong(f"must be the number of {what}, and nothing else; got {describe(size)}.", line)
+    return int(size)

@@ -1,0 +1,302 @@
+"""Files: found, opened, uncompressed and decoded with care; what goes wrong is an `InputError` that names the file.
+
+A file is read as a whole, because a corpus is held in memory as a whole.  How much that may be is limited
+(`Limit`), and the bytes are counted as they are uncompressed: a small file that would become huge is given up when
+the limit is reached, not after.  Only files and folders are opened, never pipes or devices, which might not end.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import lzma
+import os
+import re
+import stat
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from franchise.errors import InputError
+from franchise.validation import check_integer, describe
+
+COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+"""How to open compressed files, by suffix."""
+
+NEWLINE = re.compile(r"\r\n|\n|\r")
+NEWLINE_BYTES = re.compile(NEWLINE.pattern.encode())
+
+_CHUNK = 1 << 20
+_HEAD = 1 << 16
+_MOST_NAMES = 10_000  # looked at for one that resembles a missing file
+_SHARE = 4  # reading takes up to so many times the memory of what is read
+_FALLBACK = 2 << 30  # bytes, where the system does not say how much memory there is
+
+_KINDS = {
+    b"\x1f\x8b": "compressed by gzip: its name must end in .gz",
+    b"BZh": "compressed by bzip2: its name must end in .bz2",
+    b"\xfd7zXZ": "compressed by xz: its name must end in .xz",
+    b"\x28\xb5\x2f\xfd": "compressed by zstandard: unpack it first, or pack it by gzip",
+    b"PK\x03\x04": "a ZIP archive or an Office document: unpack it, or save it as CSV or text",
+    b"%PDF": "a PDF document: convert it to text first",
+    b"PAR1": 'a Parquet file: give format="parquet"',
+    b"\xac\xed": "serialised by Java, as MALLET's own files are: give the text file it was made from",
+    b"\x93NUMPY": "a NumPy array: load it and use Corpus.from_matrix",
+    b"\xff\xfe": 'UTF-16 text: give encoding="utf-16"',
+    b"\xfe\xff": 'UTF-16 text: give encoding="utf-16"',
+}
+
+
+class FileError(InputError):
+    """An `InputError` that names the file already."""
+
+
+class Limit:
+    """How many bytes may be read in all, uncompressed."""
+
+    def __init__(self, max_bytes: int | None) -> None:
+        if max_bytes is None:
+            self.most = available_memory() // _SHARE
+        else:
+            self.most = check_integer("max_bytes", max_bytes, minimum=1)
+        self._left = self.most
+
+    def take(self, size: int, path: Path) -> None:
+        """Count some bytes of a file; InputError if they are too many."""
+        self._left -= size
+        if self._left < 0:
+            raise FileError(
+                f"{path}: there is more than {in_units(self.most)} to read, uncompressed, which is the limit "
+                "(max_bytes; if not given, a quarter of the free memory). If that much is really meant, and there "
+                "is the memory for it, raise max_bytes."
+            )
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file or folder to be read, and how."""
+
+    path: Path
+    encoding: str
+    limit: Limit
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder."""
+        return self.path.is_dir()
+
+    @property
+    def plain_name(self) -> str:
+        """The file's name without the suffix of its compression."""
+        return self.path.stem if self.compression else self.path.name
+
+    @property
+    def compression(self) -> str:
+        """The suffix that tells how the file is compressed, or nothing."""
+        suffix = self.path.suffix.lower()
+        return suffix if suffix in COMPRESSED else ""
+
+    def beside(self, path: Any, argument: str = "path") -> Source:
+        """Another file that is read in the same way, within the same limit."""
+        return Source(check_path(path, argument), self.encoding, self.limit)
+
+    def wrong(self, message: str, line: int | None = None) -> InputError:
+        """An error that names the file, and the line of its text, counted from 1."""
+        return FileError(f"{self.path}{'' if line is None else f', line {line}'}: {message}")
+
+    def content(self) -> bytes:
+        """All bytes of the file, uncompressed."""
+        chunks = []
+        with _opened(self) as stream:
+            while chunk := _next_chunk(self, stream, _CHUNK):
+                self.limit.take(len(chunk), self.path)
+                chunks.append(chunk)
+        return b"".join(chunks)
+
+    def head(self) -> bytes:
+        """The first bytes, uncompressed."""
+        with _opened(self) as stream:
+            return _next_chunk(self, stream, _HEAD)
+
+    def decoded(self) -> str:
+        """All of the file as text, which may be empty."""
+        return _decode(self, self.content())
+
+    def text(self) -> str:
+        """All of the file as text."""
+        text = self.decoded()
+        if not text.strip():
+            raise self.wrong(
+                "the file is empty." if not text else "there is nothing but white space in the file."
+            )
+        return text
+
+    def utf8(self) -> bytes:
+        """All of the file as text in UTF-8."""
+        return self.text().encode("utf-8")
+
+    def lines(self) -> list[str]:
+        """The lines of the file as text; the end of the last one does not begin another."""
+        lines = NEWLINE.sub("\n", self.text()).split("\n")
+        return lines[:-1] if lines[-1] == "" else lines
+
+
+def open_source(path: Any, encoding: Any, max_bytes: int | None) -> Source:
+    """A file or folder that is there, to be read in an encoding that there is."""
+    return Source(check_path(path), _check_encoding(encoding), Limit(max_bytes))
+
+
+def check_path(path: Any, argument: str = "path") -> Path:
+    """The path of a file or folder that is there, and nothing else such as a pipe."""
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise InputError(f"{argument} must name a file or a folder; got {describe(path)}.")
+    location = _without_tilde(Path(os.fsdecode(path)))
+    try:
+        mode = os.stat(location).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileError(_missing_in_words(location)) from None
+    except (OSError, ValueError) as error:
+        raise FileError(f"{location}: cannot be read ({_reason(error)}).") from error
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise FileError(
+            f"{location}: must be a file or a folder; it is a pipe, a device or the like. Write what comes from it "
+            "to a file first."
+        )
+    return location
+
+
+def available_memory() -> int:
+    """Bytes of memory that can be had; where the system does not say, what is installed."""
+    try:
+        with open("/proc/meminfo") as file:
+            facts = dict(line.split(":", 1) for line in file)
+        return int(facts["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return _FALLBACK
+
+
+def in_units(size: int) -> str:
+    """A number of bytes as people write it."""
+    amount, unit = float(size), "bytes"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if amount < 1024:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{size} bytes" if unit == "bytes" else f"{amount:.1f} {unit}"
+
+
+def line_at(content: bytes, place: int) -> int:
+    """The line, from 1, that a place in a text is in."""
+    return len(NEWLINE_BYTES.findall(content, 0, place)) + 1
+
+
+# --- opening ------------------------------------------------------------------------------------------------
+
+
+def _without_tilde(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError:  # no such user: then it may well be a name
+        return path
+
+
+def _opened(source: Source) -> Any:
+    if source.is_folder:
+        raise source.wrong("must be a file; it is a folder. Give the file in it that is meant.")
+    try:
+        return COMPRESSED.get(source.compression, open)(source.path, "rb")
+    except OSError as error:
+        raise source.wrong(f"cannot be opened ({_reason(error)}).") from error
+
+
+def _next_chunk(source: Source, stream: Any, size: int) -> bytes:
+    try:
+        return stream.read(size)
+    except EOFError as error:
+        raise source.wrong(
+            "the compressed file ends too early; it was cut off, perhaps while being copied. Get it again."
+        ) from error
+    except (OSError, lzma.LZMAError, zlib.error) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise source.wrong(f"cannot be read ({_reason(error)}).") from error
+        raise source.wrong(
+            f"is not a sound {source.compression} file ({_reason(error)}). Get it again, or name it as what it is."
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)
+
+
+def _missing_in_words(path: Path) -> str:
+    text = f"{path}: there is no such file or folder."
+    if "://" in str(path) or re.match(r"\w+:/\w", str(path)):
+        return f"{text} Addresses are not read: download the file first."
+    try:
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry, _ in zip(entries, range(_MOST_NAMES), strict=False)]
+    except OSError:
+        return f"{text} There is no folder {str(path.parent)!r}, or it cannot be read."
+    close = get_close_matches(path.name, names, n=3, cutoff=0.6)
+    if close:
+        return f"{text} Did you mean {' or '.join(repr(name) for name in close)}?"
+    return f"{text} Check the name; a relative one is looked for in {str(Path.cwd())!r}."
+
+
+# --- decoding -----------------------------------------------------------------------------------------------
+
+
+def _check_encoding(encoding: Any) -> str:
+    wanted = 'encoding must name an encoding of text, such as "utf-8", "latin-1", "cp1252" or "utf-16"'
+    if not isinstance(encoding, str):
+        raise InputError(f"{wanted}; got {describe(encoding)}.")
+    try:
+        b"".decode(encoding)  # refuses what is no encoding of text, too
+        return codecs.lookup(encoding).name
+    except (LookupError, ValueError, UnicodeError) as error:
+        raise InputError(f"{wanted}; got {encoding!r}.") from error
+
+
+def _decode(source: Source, content: bytes) -> str:
+    if source.encoding == "utf-8":
+        _check_kind(source, content, (b"\xff\xfe", b"\xfe\xff"))
+    try:
+        text = content.decode(source.encoding)
+        if source.encoding != "utf-8":
+            text.encode("utf-8")  # some encodings give halves of characters
+    except UnicodeError as error:
+        _check_kind(source, content, _KINDS)
+        raise _undecodable(source, content, error) from error
+    if "\0" in text:
+        _check_kind(source, content, _KINDS)
+        line = len(NEWLINE.findall(text, 0, text.index("\0"))) + 1
+        raise source.wrong(
+            "has a NUL character, which text has not. Either it is no text, or it is in another encoding: then "
+            'give it, for example encoding="utf-16".',
+            line,
+        )
+    return text.removeprefix("\ufeff")
+
+
+def _check_kind(source: Source, content: bytes, marks: Any) -> None:
+    """Say what kind of file this is if it begins with one of these marks."""
+    for mark in marks:
+        if content.startswith(mark):
+            raise source.wrong(f"is not text in {source.encoding}. It seems to be {_KINDS[mark]}.")
+
+
+def _undecodable(source: Source, content: bytes, error: UnicodeError) -> InputError:
+    repair = 'Give its encoding, for example encoding="latin-1" or "cp1252".'
+    if not isinstance(error, UnicodeDecodeError):
+        return source.wrong(f"is not text in {source.encoding} ({error}). {repair}")
+    line = len(NEWLINE.findall(content[: error.start].decode(source.encoding, "replace"))) + 1
+    bad = content[error.start : error.start + 1].hex()
+    return source.wrong(f"is not text in {source.encoding}: byte 0x{bad} cannot be decoded. {repair}", line)

@@ -1,0 +1,112 @@
+"""Formats: which reader a file goes to, by its name, or else by what it begins with.
+
+TEXTS    files of plain text       -> Texts
+TABLES   tables                    -> Table, of which texts or groups are made
+COUNTS   counts of words           -> Counts
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from franchise.data.readers.counts import Counts
+from franchise.data.readers.delimited import read_csv, read_tsv
+from franchise.data.readers.docword import read_docword
+from franchise.data.readers.files import NEWLINE, Source
+from franchise.data.readers.json_lines import read_json_lines
+from franchise.data.readers.ldac import read_ldac
+from franchise.data.readers.matrix_market import read_matrix_market
+from franchise.data.readers.npz import read_npz
+from franchise.data.readers.parquet import read_parquet
+from franchise.data.readers.tables import Table
+from franchise.data.readers.texts import Texts, read_folder, read_lines, read_mallet
+from franchise.validation import check_choice
+
+TEXTS: dict[str, Callable[[Source], Texts]] = {
+    "folder": read_folder,
+    "lines": read_lines,
+    "mallet": read_mallet,
+}
+TABLES: dict[str, Callable[[Source, list[str] | None], Table]] = {
+    "csv": read_csv,
+    "tsv": read_tsv,
+    "jsonl": read_json_lines,
+    "parquet": read_parquet,
+}
+COUNTS: dict[str, Callable[[Source], Counts]] = {
+    "docword": read_docword,
+    "ldac": read_ldac,
+    "mtx": read_matrix_market,
+    "npz": read_npz,
+}
+ALL = [*TEXTS, *TABLES, *COUNTS]
+
+_FORMAT_OF_SUFFIX = {
+    "csv": "csv",
+    "tsv": "tsv",
+    "tab": "tsv",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "json": "jsonl",
+    "parquet": "parquet",
+    "pq": "parquet",
+    "ldac": "ldac",
+    "mtx": "mtx",
+    "npz": "npz",
+    "mallet": "mallet",
+}
+_PLAIN_SUFFIXES = ("txt", "text", "")
+_LDAC_LINE = re.compile(r"\s*\d+(\s+\d+:\d+)*\s*")
+_LINES_LOOKED_AT = 20
+
+
+def choose_format(source: Source, given: Any, allowed: list[str]) -> str:
+    """The format that was given, or that of the file; one of those allowed."""
+    if given is not None:
+        return check_choice("format", given, allowed)
+    found = "folder" if source.is_folder else _by_name(source) or _by_content(source)
+    if found in allowed:
+        return found
+    seems = (
+        "its format cannot be told from its name" if found is None else f"its format seems to be {found!r}"
+    )
+    raise source.wrong(f"{seems}. Give format=, one of {', '.join(map(repr, allowed))}.")
+
+
+def _by_name(source: Source) -> str | None:
+    name = source.plain_name.lower()
+    if re.match(r"docword\b", name):
+        return "docword"
+    return _FORMAT_OF_SUFFIX.get(_suffix(name))
+
+
+def _by_content(source: Source) -> str | None:
+    """The format of a file that begins in a telling way; a text without such a beginning has a document a line."""
+    head = source.head()
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"%%MatrixMarket"):
+        return "mtx"
+    text = head.decode("latin-1")
+    if _looks_like_docword(text):
+        return "docword"
+    if _looks_like_ldac(text):
+        return "ldac"
+    return "lines" if _suffix(source.plain_name.lower()) in _PLAIN_SUFFIXES else None
+
+
+def _suffix(name: str) -> str:
+    return name.rpartition(".")[2] if "." in name else ""
+
+
+def _looks_like_docword(text: str) -> bool:
+    return re.match(r"([ \t]*\d+[ \t]*\r?\n){3}[ \t]*\d+[ \t]+\d+[ \t]+\d+[ \t]*(\r?\n|$)", text) is not None
+
+
+def _looks_like_ldac(text: str) -> bool:
+    """Whether all of the first lines are pairs; the last one may not be there in full."""
+    lines = NEWLINE.split(text)
+    whole = [line for line in lines[:_LINES_LOOKED_AT] if line.strip()][: max(1, len(lines) - 1)]
+    return any(":" in line for line in whole) and all(map(_LDAC_LINE.fullmatch, whole))

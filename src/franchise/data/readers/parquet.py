@@ -1,0 +1,49 @@
+"""Parquet files, read by pyarrow in batches, so that the limit is watched on the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from franchise.data.readers.files import Source
+from franchise.data.readers.tables import Table, check_columns
+from franchise.errors import InputError
+
+_ROWS = 4096  # at a time
+
+
+def read_parquet(source: Source, texts: list[str] | None = None) -> Table:
+    """The table of a Parquet file; `texts` is not needed, as its columns have types."""
+    if source.is_folder:
+        raise source.wrong("must be a file; it is a folder. Give a single Parquet file.")
+    try:
+        import pyarrow
+    except ImportError:
+        raise InputError(
+            f'{source.path}: Parquet files need pyarrow: pip install "franchise[io]". Or save the table as CSV.'
+        ) from None
+    try:
+        table = _read_batches(source)
+        frame = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError, NotImplementedError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise source.wrong(f"is not a sound Parquet file ({str(error)[:200]}).") from error
+    if len(frame) == 0:
+        raise source.wrong("has no rows.")
+    frame.columns = check_columns(source, table.column_names)
+    return Table(source, frame, lambda row: f"row {row + 1}")
+
+
+def _read_batches(source: Source) -> Any:
+    import pyarrow
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(source.path) as file:
+        schema = file.schema_arrow
+        check_columns(source, schema.names)
+        source.limit.take(file.metadata.num_rows * max(1, len(schema.names)), source.path)
+        batches = []
+        for batch in file.iter_batches(batch_size=_ROWS):
+            source.limit.take(batch.nbytes, source.path)
+            batches.append(batch)
+    return pyarrow.Table.from_batches(batches, schema=schema)

@@ -1,0 +1,180 @@
+"""`read_corpus` and `read_groups`: from a path to data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Unpack
+
+from franchise.data.corpus import Corpus
+from franchise.data.dropped import Dropped
+from franchise.data.groups import Groups
+from franchise.data.options import TextSettings, check_options
+from franchise.data.readers.counts import corpus_of_counts
+from franchise.data.readers.files import FileError, Source, open_source
+from franchise.data.readers.formats import ALL, COUNTS, TABLES, TEXTS, choose_format
+from franchise.data.readers.tables import groups_of_table, texts_of_table
+from franchise.data.readers.texts import Texts
+from franchise.data.readers.vocabularies import words_given
+from franchise.errors import InputError
+
+
+def read_corpus(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    text: str | None = None,
+    name: str | None = None,
+    vocabulary: str | os.PathLike[str] | Sequence[str] | None = None,
+    encoding: str = "utf-8",
+    max_bytes: int | None = None,
+    keep_texts: bool = True,
+    sentences: str | None = None,
+    **settings: Unpack[TextSettings],
+) -> Corpus:
+    """Documents from a file or a folder.
+
+    The format is known by the name of the file, or else by how it begins:
+
+        "folder"    a folder with a .txt file for each document, in folders of folders too
+        "lines"     .txt: a document a line
+        "csv"       .csv: a table with a column of texts; columns may be parted by `;`, `|` or tabs instead
+        "tsv"       .tsv: the same, parted by tabs
+        "jsonl"     .jsonl: a JSON object a line, with a text in it
+        "parquet"   .parquet: a table (`pip install "franchise[io]"`)
+        "mallet"    .mallet: name, label and text a line
+        "docword"   docword*.txt: counts as in the UCI collection
+        "ldac"      .ldac: counts as lda-c has them, `n word:count word:count ...`
+        "mtx"       .mtx: counts as a MatrixMarket file, documents by words
+        "npz"       .npz: counts as a sparse matrix of scipy, documents by words
+
+    All but "parquet" and "npz" may be compressed: `speeches.csv.gz`, .bz2 or .xz.
+
+    Nothing is lost on the way without being told: `print(corpus.dropped)`.  A row without text, or an empty line,
+    is an empty document, so that documents are numbered as rows are.  What cannot be read is an `InputError` that
+    names file and line.
+
+    Parameters
+    ----------
+    path : str or path
+        The file or folder.
+    format : str, optional
+        One of the names above, if the format is not to be guessed.
+    text : str, optional
+        The column that has the texts, for tables.  Not given: the only column, or the one with a usual name
+        ("text", "body", "abstract", "content", "document" or "message").  All other columns become metadata; where
+        one is called "name", "tokens" or "sentences" an underscore is added.
+    name : str, optional
+        The column that has the names of the documents, for tables.  Not given: the column "name", "id" or "title"
+        if no two of its entries are the same; else documents are numbered.
+    vocabulary : path or sequence of str, optional
+        For counts: the words, or a file with a word a line.  Not given: a file beside that is named like
+        `vocab.kos.txt`, for `docword.kos.txt`, or `vocab.txt`; else words are numbers.  For texts: the only words
+        to keep.
+    encoding : str
+        The encoding of the text; "latin-1", "cp1252" and "utf-16" are others.
+    max_bytes : int, optional
+        The most that is read, in bytes after uncompressing, so that a small file cannot fill the memory.  Not
+        given: a quarter of the memory that is free, as a corpus takes up to four times the space of its texts.
+    keep_texts, sentences, lowercase, stop_words, min_df, max_df, token_pattern, ngrams, stem
+        How texts become words, as for `Corpus.from_texts`; not for counts.
+
+    Examples
+    --------
+    >>> import franchise as fr
+    >>> corpus = fr.read_corpus("speeches/", sentences="english")                             # doctest: +SKIP
+    >>> corpus = fr.read_corpus("papers.jsonl.gz", text="abstract", min_df=5, stem="english")  # doctest: +SKIP
+    >>> corpus = fr.read_corpus("docword.kos.txt.gz")                                         # doctest: +SKIP
+    """
+    options = check_options(settings, sentences)
+    source = open_source(path, encoding, max_bytes)
+    chosen = choose_format(source, format, ALL)
+    with _file_named(source):
+        if chosen in COUNTS:
+            _refuse_for_counts(chosen, {"text": text, "name": name, "sentences": sentences, **settings})
+            return corpus_of_counts(COUNTS[chosen](source), vocabulary)
+        words = words_given(source, vocabulary)
+        found = _texts(source, chosen, text, name)
+        corpus = Corpus.from_texts(
+            found.texts,
+            vocabulary=words,
+            names=found.names,
+            metadata=found.metadata,
+            keep_texts=keep_texts,
+            sentences=options.sentences,
+            **settings,
+        )
+    corpus.dropped = replace(corpus.dropped or Dropped(), missing_texts=found.missing, files=found.not_read)
+    return corpus
+
+
+def read_groups(
+    path: str | os.PathLike[str],
+    *,
+    group: str,
+    columns: str | Sequence[str] | None = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    max_bytes: int | None = None,
+) -> Groups:
+    """Observations in groups, from a table: one row an observation, a column with its group, columns of numbers.
+
+    Parameters
+    ----------
+    path : str or path
+        A CSV, TSV, JSON Lines or Parquet file; all but Parquet may be compressed (.gz, .bz2, .xz).
+    group : str
+        The column that has the group of each observation.
+    columns : str or sequence of str, optional
+        The columns of numbers that make up an observation, in this order; all but `group` if not given.  A single
+        one gives observations of shape (N,), several (N, D).  Numbers must be there in every row, and finite.
+    format : "csv", "tsv", "jsonl" or "parquet", optional
+        The format, if it is not to be guessed from the name of the file.
+    encoding, max_bytes
+        As for `read_corpus`.
+
+    Examples
+    --------
+    >>> import franchise as fr
+    >>> birds = fr.read_groups("penguins.csv", group="island", columns=["bill", "flipper"])   # doctest: +SKIP
+    """
+    source = open_source(path, encoding, max_bytes)
+    chosen = choose_format(source, format, list(TABLES))
+    with _file_named(source):
+        return groups_of_table(TABLES[chosen](source, [group]), group, columns)
+
+
+def _texts(source: Source, chosen: str, text: str | None, name: str | None) -> Texts:
+    if chosen in TABLES:
+        return texts_of_table(TABLES[chosen](source, None), text, name)
+    for argument, value in {"text": text, "name": name}.items():
+        if value is not None:
+            raise InputError(
+                f"{argument}={value!r} is for a column of a table, but the format is {chosen!r}, which has none. "
+                f"Leave {argument} out, or give the right format."
+            )
+    return TEXTS[chosen](source)
+
+
+def _refuse_for_counts(chosen: str, given: dict[str, Any]) -> None:
+    for argument, value in given.items():
+        if value is not None:
+            raise InputError(
+                f"{argument}={value!r} is for texts, but the format is {chosen!r}, which has counts of words. "
+                f"Leave {argument} out."
+            )
+
+
+@contextmanager
+def _file_named(source: Source) -> Iterator[None]:
+    """Name the file in errors that come from the data made of it, and where memory runs out."""
+    try:
+        yield
+    except MemoryError as error:
+        raise source.wrong("does not fit into memory. Read a part of it, or fewer columns.") from error
+    except FileError:
+        raise
+    except InputError as error:
+        raise type(error)(f"{source.path}: {error}") from error
