@@ -1,12 +1,12 @@
 """What `sampler="auto"` rests on: every sampler from several starts, on data of many kinds, for the same time.
 
-    python benchmarks/auto.py [--data FOLDER] [--only NAME ...] [--seconds S]
+    python benchmarks/auto.py [--data FOLDER] [--only NAME ...] [--samplers NAME ...] [--seconds S]
 
 A chain runs on one thread, for some seconds of that thread's own time, so that other work on the machine does not
-count. One row for each sampler and start: topics and log joint in the last quarter of the time, the log probability
-of held-out words in nats per word (texts only; a tenth of the documents, one half of each given the other), sweeps,
-and effective draws per second of the log joint in the second half. The last lines of a table say how far the starts
-disagree (R-hat of the log joint over the starts of one sampler) and what "auto" chooses.
+count. One row for each sampler and start: topics and log joint in the last quarter of the time, the log density of
+held-out observations in nats (a tenth of the groups, one half of each given the other), sweeps, and effective draws
+per second of the log joint in the second half. The last lines of a table say how far the starts disagree (R-hat of
+the log joint over the starts of one sampler), and what "auto" chooses and why.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from franchise.diagnostics.convergence import summarise
 from franchise.engines.threads import Threads
 from franchise.model import Model
 from franchise.recipes import RECIPES, resolve
+from franchise.recipes.auto import choose
 from franchise.recipes.base import FromSample
 from franchise.sampling import make_model
 
@@ -47,7 +48,7 @@ class Problem:
     data: Any
     family: Any
     seconds: float
-    held_out: fr.Corpus | None = None
+    held_out: Any
 
 
 def text(name: str, corpus: fr.Corpus, seconds: float) -> Problem:
@@ -56,12 +57,26 @@ def text(name: str, corpus: fr.Corpus, seconds: float) -> Problem:
     return Problem(name, train, fr.Categorical(train.vocabulary_size, prior=0.1), seconds, held_out)
 
 
+def grouped(name: str, family: Any, observations: np.ndarray, labels: Any, seconds: float) -> Problem:
+    """Groups, a tenth of them (at least one) held out."""
+    numbers = np.unique(labels, return_inverse=True)[1]
+    held = numbers % 10 == 9
+    parts = [fr.Groups(observations[chosen], numbers[chosen]) for chosen in (~held, held)]
+    return Problem(name, parts[0], family, seconds, parts[1])
+
+
 def planted(name: str, family: Any, draw: Callable[..., np.ndarray], groups: int, size: int) -> Problem:
     """Groups that mix ten planted topics; `draw` makes the observations of a list of topics."""
     rng = np.random.default_rng(1)
     weights = rng.dirichlet(np.full(10, 0.5), groups)
     topics = np.concatenate([rng.choice(10, size, p=row) for row in weights])
-    return Problem(name, fr.Groups(draw(rng, topics), np.repeat(np.arange(groups), size)), family, 10.0)
+    return grouped(name, family, draw(rng, topics), np.repeat(np.arange(groups), size), 10.0)
+
+
+def ants() -> Problem:
+    table = fr.datasets.table("ants")
+    labels = (table["study"] + table["condition"]).to_numpy()
+    return grouped("ants", fr.Poisson(), table["count"].to_numpy(), labels, 4.0)
 
 
 def markers(rng: np.random.Generator, topics: np.ndarray) -> np.ndarray:
@@ -90,7 +105,7 @@ def mutations() -> Problem:
 
 
 PROBLEMS: dict[str, Callable[[str | None], Problem]] = {
-    "ants": lambda _: Problem("ants", fr.datasets.load("ants"), fr.Poisson(), 4.0),
+    "ants": lambda _: ants(),
     "bernoulli": lambda _: planted("bernoulli", fr.Bernoulli(20), markers, 20, 50),
     "gaussian": lambda _: planted("gaussian", fr.GaussianFull(2, mean_count=0.05), points, 20, 100),
     "poisson": lambda _: planted("poisson", fr.Poisson(2.0, 0.1), numbers, 50, 100),
@@ -105,14 +120,14 @@ PROBLEMS: dict[str, Callable[[str | None], Problem]] = {
 def begin(problem: Problem, sampler: str, start: Any, seed: int) -> Chain:
     """A chain before its first sweep."""
     model = make_model(problem.data, problem.family, fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 1.0))
-    _, schedule, view, usual = resolve(sampler, model)
+    resolved = resolve(sampler, model)
     engine, streams = Threads(1), start_streams(seed, 0)
-    chosen = usual if start is None else start
+    chosen = resolved.start if start is None else start
     if isinstance(chosen, FromSample):
         state: Any = start_from_sample(model, chosen.moves, streams, engine)
     else:
-        state = make_start(chosen, model, view, problem.data.to_grouped_order, streams)
-    return Chain(model, schedule, state, seed, 0, WARMUP, engine)
+        state = make_start(chosen, model, resolved.view, problem.data.to_grouped_order, streams)
+    return Chain(model, resolved.schedule, state, seed, 0, WARMUP, engine)
 
 
 def follow(problem: Problem, sampler: str, start: Any, seconds: float, seed: int = 0) -> dict[str, Any]:
@@ -146,31 +161,36 @@ def follow(problem: Problem, sampler: str, start: Any, seconds: float, seed: int
 
 
 def score(problem: Problem, model: Model, chain: Chain, snapshots: list[Any]) -> float:
-    """Log probability of a held-out word, given the other half of its document."""
-    if problem.held_out is None or not snapshots:
-        return float("nan")
+    """Log density of a held-out observation, given the other half of its group, by some late draws together."""
     posterior = fr.Posterior(
         trace={},
         warmup_trace={},
         labels=None,
-        snapshots=[snapshots],
+        snapshots=[snapshots or [chain.snapshot(0, chain.labels())]],
         states=[chain.state],
         data=problem.data,
         model=model,
         sampler="",
         seed=0,
     )
-    return fr.diagnostics.document_completion(posterior, problem.held_out).log_probability_per_word
+    if isinstance(problem.data, fr.Corpus):
+        return fr.diagnostics.document_completion(posterior, problem.held_out).log_probability_per_word
+    return fr.diagnostics.group_completion(posterior, problem.held_out)
 
 
-def report(problem: Problem, seconds: float) -> None:
+def compile_moves(problem: Problem, sampler: str) -> None:
+    """Run every move of a sampler, those rarely due included, so that no chain's clock counts compilation."""
+    fr.sample(problem.data, problem.family, sampler=sampler, draws=48, warmup=16, chains=1, progress=False)
+
+
+def report(problem: Problem, samplers: list[str], seconds: float) -> None:
     data = problem.data
     print(f"\n{problem.name}: {data!r}; {type(problem.family).__name__}; {seconds:.0f} s a chain", flush=True)
     rows = []
-    for sampler in SAMPLERS:
+    for sampler in samplers:
         if not problem.family.conjugate and not RECIPES[sampler].non_conjugate:
             continue
-        follow(problem, sampler, None, 0.2)  # compiles
+        compile_moves(problem, sampler)
         rows += [follow(problem, sampler, start, seconds) for start in STARTS]
     table = pd.DataFrame(rows)
     shown = table.drop(columns="trace").assign(**{"log joint": table["log joint"] - table["log joint"].max()})
@@ -178,12 +198,15 @@ def report(problem: Problem, seconds: float) -> None:
     for sampler, chains in table.groupby("sampler", sort=False):
         r_hat = summarise({"joint": np.stack(list(chains["trace"]))})["r_hat"].iloc[0]
         print(f"  {sampler}: R-hat of the log joint over starts {r_hat:.2f}")
+    model = make_model(problem.data, problem.family, fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 1.0))
+    print(f"  {choose(model).told()}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="folder with the AP corpus")
     parser.add_argument("--only", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--samplers", nargs="+", choices=RECIPES, default=list(SAMPLERS))
     parser.add_argument("--seconds", type=float, help="for each chain, in place of what suits the data")
     asked = parser.parse_args()
     print("log joint: less the highest in the table")
@@ -192,7 +215,7 @@ def main() -> None:
             print("\nap: left out; it needs --data FOLDER")
             continue
         problem = PROBLEMS[name](asked.data)
-        report(problem, asked.seconds or problem.seconds)
+        report(problem, asked.samplers, asked.seconds or problem.seconds)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from franchise.families.bernoulli import Bernoulli
 from franchise.families.categorical import Categorical
 from franchise.families.multinomial import Multinomial
 from franchise.families.poisson import Poisson
-from franchise.predictive import Occurrences, drawn_topics, fitted_weights, log_densities, prepare
+from franchise.predictive import Occurrences, check_like, infer_weights, log_densities, prepare
 from franchise.priors import Gamma
 from franchise.sampling import sample
 from franchise.scikit import (
@@ -37,7 +37,7 @@ from franchise.scikit import (
     words_of_columns,
 )
 from franchise.tables import by_size, document_table, reference_draw, topic_table
-from franchise.validation import check_integer, describe
+from franchise.validation import check_integer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -290,9 +290,7 @@ class HDP(TopicEstimator):
         self._check_fitted()
         observed, names = self._observe(X, groups)
         posterior = self.posterior_
-        snapshot = reference_draw(posterior)
-        draw = drawn_topics(posterior.model, snapshot, observed.observations, posterior.seed)
-        weights = fitted_weights(draw, observed)[:, np.append(by_size(snapshot), snapshot.n_topics)]
+        weights = infer_weights(posterior.model, reference_draw(posterior), observed, posterior.seed)
         return weights if names is None else name_groups(self, weights, names)
 
     def _topic_names(self) -> list[str]:
@@ -332,16 +330,14 @@ class HDP(TopicEstimator):
             cells = Cells(np.zeros(n_documents + 1, np.int64), nothing, nothing)
             return Occurrences.of_words(cells, family), None
         names = data.group_names if isinstance(X, GroupedData) or groups is not None else None
-        if isinstance(data, Corpus) and isinstance(family, Categorical):
-            return Occurrences.of_words(data.cells, family), names
-        return Occurrences.of_groups(data, family), names
+        return Occurrences.of(data, family), names
 
     def _read_new(self, X: Any, groups: Any) -> GroupedData:
         """New data that go with those fitted."""
         X, known = settled(X), self.posterior_.data
         if isinstance(X, GroupedData):
             _check_no_groups(groups, X)
-            _check_like(X, known)
+            check_like("X", X, known)
             return X
         if not isinstance(known, Corpus):
             return self._read_groups(X, groups, reset=False)
@@ -376,16 +372,3 @@ def _check_no_groups(groups: Any, X: Any) -> None:
         "add up the counts of each group first; where all words of a row are to have one topic, give "
         "family=franchise.Multinomial(n_words)."
     )
-
-
-def _check_like(X: GroupedData, known: GroupedData) -> None:
-    """InputError if X is not of the kind that was fitted."""
-    if type(X) is not type(known):
-        allowed = _WORDS if isinstance(known, Corpus) else _OBSERVATIONS
-        raise InputError(f"X must be {allowed}, as what was fitted; got {describe(X)}.")
-    if isinstance(X, Corpus) and isinstance(known, Corpus) and X.vocabulary != known.vocabulary:
-        raise InputError(
-            f"X must have the vocabulary of the corpus that was fitted, word for word ({known.vocabulary_size} "
-            f"words); got another one of {X.vocabulary_size}. Make it with "
-            f"vocabulary=model.posterior_.data.vocabulary, or give the texts themselves."
-        )

@@ -123,8 +123,8 @@ class Posterior(FromRun):
         left_out = {"seconds", BEST, *SHARES}
         return summarise({name: values for name, values in self.trace.items() if name not in left_out})
 
-    def topics(self, words: int = 10, chain: int = 0) -> pd.DataFrame:
-        """The topics of a chain's last snapshot, largest first.
+    def topics(self, words: int = 10, chain: int | None = None) -> pd.DataFrame:
+        """The topics of one draw, largest first.
 
         One row a topic: its share of the observations and, for a Corpus, its most probable words.
 
@@ -132,16 +132,17 @@ class Posterior(FromRun):
         ----------
         words : int
             How many words to show.
-        chain : int
-            Which chain. Topics have no meaning across chains or draws: these are those of one draw.
+        chain : int, optional
+            Topics have no meaning across chains or draws, so these are those of one draw: of the draws that are
+            kept in full that with the highest log joint probability; of the last one of this chain, if it is given.
         """
         from franchise.tables import topic_table
 
         words = check_integer("words", words, minimum=1)
-        return topic_table(self.data, self.model, self._last_snapshot(chain), words)
+        return topic_table(self.data, self.model, self._draw(chain), words)
 
-    def document_topics(self, chain: int = 0) -> pd.DataFrame:
-        """The share of each topic in each group, in a chain's last snapshot; rows sum to one.
+    def document_topics(self, chain: int | None = None) -> pd.DataFrame:
+        """The share of each topic in each group; rows sum to one.
 
             E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha)
 
@@ -149,9 +150,36 @@ class Posterior(FromRun):
         """
         from franchise.tables import document_table
 
-        return document_table(self.data, self._last_snapshot(chain))
+        return document_table(self.data, self._draw(chain))
 
-    def _last_snapshot(self, chain: int) -> Snapshot:
+    def infer(self, data: GroupedData) -> pd.DataFrame:
+        """The expected share of each topic in new documents or groups, given their observations; rows sum to one.
+
+        Parameters
+        ----------
+        data : Corpus or Groups
+            New documents over the same vocabulary (`read_corpus(path, like=posterior.data)` and
+            `posterior.data.read_new_texts` make them), or new groups of observations.
+
+        Returns
+        -------
+        DataFrame
+            As `document_topics`: columns are the topics as numbered by `topics`, and "unseen".
+        """
+        from franchise.predictive import Occurrences, check_like, infer_weights
+        from franchise.tables import weights_table
+
+        check_like("data", data, self.data)
+        observed = Occurrences.of(data, self.family)
+        return weights_table(
+            data.group_names, infer_weights(self.model, self._draw(None), observed, self.seed)
+        )
+
+    def _draw(self, chain: int | None) -> Snapshot:
+        from franchise.tables import reference_draw
+
+        if chain is None:
+            return reference_draw(self)
         chain = check_integer("chain", chain, minimum=0)
         if chain >= self.n_chains:
             raise InputError(f"chain must be from 0 to {self.n_chains - 1}; got {chain}.")

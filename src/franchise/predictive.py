@@ -23,14 +23,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.chains.snapshots import Snapshot
-from franchise.data.corpus import Cells
+from franchise.data.corpus import Cells, Corpus
 from franchise.data.grouped import GroupedData
+from franchise.errors import InputError
 from franchise.families.base import Family
+from franchise.families.categorical import Categorical
 from franchise.kernels.counting import recount
 from franchise.kernels.heldout import fill_log_densities, fill_log_predictives, fit_document_weights
 from franchise.model import Model
 from franchise.state.base import frozen
-from franchise.tables import expected_weights
+from franchise.tables import expected_weights, in_order
+from franchise.validation import describe
 
 _ROUNDS = 100
 _TOLERANCE = 1e-3  # in all the weights of a group together
@@ -51,6 +54,13 @@ class Occurrences(NamedTuple):
     def n_groups(self) -> int:
         """Number of groups, those without observations included."""
         return len(self.offsets) - 1
+
+    @classmethod
+    def of(cls, data: GroupedData, family: Family) -> Occurrences:
+        """New data as the family sees them: words by cells, other observations one by one."""
+        if isinstance(data, Corpus) and isinstance(family, Categorical):
+            return cls.of_words(data.cells, family)
+        return cls.of_groups(data, family)
 
     @classmethod
     def of_words(cls, cells: Cells, family: Family) -> Occurrences:
@@ -138,3 +148,21 @@ def fitted_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
         weights,
     )
     return weights
+
+
+def infer_weights(model: Model, snapshot: Snapshot, observed: Occurrences, seed: int) -> np.ndarray:
+    """E[pi_j | x_j] of new groups under one draw, float64 (J, K + 1), topics as tables of that draw number them."""
+    draw = drawn_topics(model, snapshot, observed.observations, seed)
+    return in_order(snapshot, fitted_weights(draw, observed))
+
+
+def check_like(name: str, new: Any, known: GroupedData) -> None:
+    """InputError if new data, an argument of this name, are not of the kind that was sampled."""
+    if type(new) is not type(known):
+        raise InputError(f"{name} must be {type(known).__name__}, as what was sampled; got {describe(new)}.")
+    if isinstance(known, Corpus) and isinstance(new, Corpus) and new.vocabulary != known.vocabulary:
+        raise InputError(
+            f"{name} must have the vocabulary of the corpus that was sampled, word for word "
+            f"({known.vocabulary_size} words); got another one of {new.vocabulary_size}. Read new texts by "
+            f"corpus.read_new_texts(texts), files by franchise.read_corpus(path, like=corpus)."
+        )

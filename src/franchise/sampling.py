@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from franchise.chains.chain import Chain
 from franchise.chains.files import only_one_process
+from franchise.chains.progress import say_once
 from franchise.chains.run import Plan
 from franchise.chains.runs import Run, Setup, Terms, check_memory
 from franchise.chains.snapshots import Snapshots
@@ -68,7 +69,8 @@ def sample(
         How observations of one topic are distributed; for a Corpus it may be left out and is then
         ``Categorical(vocabulary size)``.
     sampler : str, or a move, or a list of moves
-        One of ``franchise.sampler_table()``, or ``"auto"``; or your own composition of moves.
+        One of ``franchise.sampler_table()``; ``"auto"``, which chooses one by the family and the size of the data
+        and says, once, which and why; or your own composition of moves.
     alpha, gamma : float or Gamma
         The concentrations of the groups and of the top level: a number fixes one, a Gamma prior learns it.
     draws, warmup, thin : int
@@ -88,7 +90,7 @@ def sample(
     engine, workers
         Where it runs: None is ``Threads(workers)``, workers None is every core.
     progress : bool or None
-        Whether to show progress; None shows it on a terminal.
+        Whether to show progress; None shows it on a terminal. False also keeps "auto" silent.
     run_dir : path, optional
         A folder to keep the run in, with checkpoints, so that nothing ends it for good: after Ctrl-C, SIGTERM, a
         full disk or a power failure, `resume` gives what this call would have given. In the main thread, Ctrl-C
@@ -109,11 +111,13 @@ def sample(
     seed = secrets.randbits(32) if seed is None else check_integer("seed", seed, minimum=0)
     terms = Terms.checked(engine, workers, progress, time_limit, checkpoint_seconds)
     model = replace(make_model(data, family, alpha, gamma), finite_topics=finite_topics)
-    name, schedule, view, usual_start = resolve(sampler, model)
-    check_schedule(schedule, plan.total)
+    resolved = resolve(sampler, model)
+    check_schedule(resolved.schedule, plan.total)
+    if resolved.choice is not None and progress is not False:
+        say_once(resolved.choice.told(start_is_chosen=start is None))
     check_memory(plan, chains, model.data.n_observations)
-    starts = starts_of_chains(usual_start if start is None else start, chains, model.data.n_observations)
-    setup = Mixture(data, model, name, schedule, seed)
+    starts = starts_of_chains(resolved.start if start is None else start, chains, model.data.n_observations)
+    setup = Mixture(data, model, resolved.name, resolved.schedule, seed)
     if run_dir is not None:
         check_new("run_dir", run_dir)
         setup.settings()
@@ -123,8 +127,8 @@ def sample(
         if isinstance(starts[number], FromSample):
             state: State = start_from_sample(model, starts[number].moves, streams, terms.engine)
         else:
-            state = make_start(starts[number], model, view, data.to_grouped_order, streams)
-        return Chain(model, schedule, state, seed, number, plan.warmup, terms.engine)
+            state = make_start(starts[number], model, resolved.view, data.to_grouped_order, streams)
+        return Chain(model, resolved.schedule, state, seed, number, plan.warmup, terms.engine)
 
     run = Run.begin(setup, plan, terms.engine.map(begin, range(chains)), run_dir)
     with run.alone():

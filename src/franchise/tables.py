@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -101,13 +101,21 @@ def _most_frequent(counts: np.ndarray, most: int) -> np.ndarray:
 
 
 def document_table(data: GroupedData, snapshot: Snapshot) -> pd.DataFrame:
+    """The topics of the groups that were sampled, in one draw."""
+    return weights_table(data.group_names, in_order(snapshot, expected_document_weights(data, snapshot)))
+
+
+def in_order(snapshot: Snapshot, weights: np.ndarray) -> np.ndarray:
+    """Weights (J, K + 1) with topics as `topic_table` numbers them; the last column, of unseen ones, stays."""
+    return weights[:, np.append(by_size(snapshot), snapshot.n_topics)]
+
+
+def weights_table(names: list[Any], weights: np.ndarray) -> pd.DataFrame:
     """One row a group, one column a topic (numbered as in `topic_table`), and "unseen"."""
     import pandas as pd
 
-    weights = expected_document_weights(data, snapshot)
-    columns = np.append(by_size(snapshot), snapshot.n_topics)
     return pd.DataFrame(
-        weights[:, columns],
-        index=pd.Index(data.group_names, name="group", tupleize_cols=False),
-        columns=[*range(snapshot.n_topics), "unseen"],
+        weights,
+        index=pd.Index(names, name="group", tupleize_cols=False),
+        columns=[*range(weights.shape[1] - 1), "unseen"],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import cache
 from typing import Any, Protocol
 
 _SECONDS_BETWEEN_UPDATES = 0.1
@@ -80,6 +81,12 @@ class Bars:
             f"{_short(speed)} {self._unit}s/s"
         )
         self._bars.update(self._tasks[chain], completed=sweeps, facts=facts)
+
+
+@cache
+def say_once(line: str) -> None:
+    """Print a line on the standard error stream; the same line only once in a process."""
+    print(line, file=sys.stderr)
 
 
 def make_progress(

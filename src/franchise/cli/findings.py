@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from franchise.cli.output import rows_of
+
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
     from rich.table import Table
 
+    from franchise.htmm.posterior import SegmentPosterior
     from franchise.posterior import Posterior
 
 AGREEMENT = 1.05  # R-hat up to which commands call chains converged
@@ -16,26 +22,50 @@ WIDE = 100  # columns of a terminal that has room for more words
 SHOWN = 20  # topics in a table, unless more are asked for
 
 
-def topic_table(posterior: Posterior, console: Console, shown: int = SHOWN, words: int | None = None) -> Table:
-    """The largest topics of one draw."""
+def show_fit(console: Console, posterior: Posterior | SegmentPosterior, run: Path, as_json: bool) -> None:
+    """What a fit has found and where it is; on a quiet console only where."""
+    if as_json:
+        print(json.dumps({"run": str(run), **as_plain(posterior)}))
+        return
+    if console.quiet:
+        print(run)
+        return
+    console.print()
+    topics = posterior.topics(words=10 if console.width >= WIDE else 6)
+    console.print(topic_table(topics.head(SHOWN), len(topics)))
+    for sentence in (size_sentence(posterior), convergence_sentence(posterior)):
+        console.print(sentence, soft_wrap=not console.is_terminal)
+    console.print(f"\nThe run is in [bold]{run}[/bold]. Next:")
+    for command, what in (
+        (f"franchise topics {run}", "all topics; --documents FILE for the topics of every document"),
+        (f"franchise infer {run} PATH", "topics of new documents"),
+        (f"franchise evaluate {run} PATH", "how well new documents are predicted"),
+        (f"franchise resume {run} --draws {2 * posterior.n_draws}", "longer chains"),
+    ):
+        console.print(f"  {command:<44} {what}", markup=False, soft_wrap=not console.is_terminal)
+
+
+def topic_table(topics: pd.DataFrame, total: int | None = None) -> Table:
+    """Topics of one draw as a table to print; `total` is how many there are in all."""
     from rich.table import Table
 
-    topics = posterior.topics(words=words or (10 if console.width >= WIDE else 6))
-    table = Table(
-        title=f"The {min(shown, len(topics))} largest of {len(topics)} topics in one of the draws",
-        title_justify="left",
-    )
-    for name in ("topic", "share", "groups"):
-        table.add_column(name, justify="right")
-    if "words" in topics:
-        table.add_column("most frequent words")
-    for topic, row in topics.head(shown).iterrows():
-        cells = [str(topic), f"{row['share']:.1%}", f"{row['groups']:,}"]
-        table.add_row(*cells, *([row["words"]] if "words" in topics else []))
+    largest = "" if total is None or total == len(topics) else f" largest of {total}"
+    table = Table(title=f"The {len(topics)}{largest} topics", title_justify="left")
+    columns = [name for name in ("share", "groups", "sentences", "words") if name in topics]
+    for name in ("topic", *columns):
+        table.add_column(name, justify="left" if name == "words" else "right")
+    for topic, row in topics.iterrows():
+        table.add_row(str(topic), *(_cell(name, row[name]) for name in columns))
     return table
 
 
-def size_sentence(posterior: Posterior) -> str:
+def _cell(name: str, value: Any) -> str:
+    if name == "words":
+        return str(value)
+    return f"{value:.1%}" if name == "share" else f"{value:,}"
+
+
+def size_sentence(posterior: Posterior | SegmentPosterior) -> str:
     """How many topics there are."""
     row = posterior.summary().loc["n_topics"]
     return (
@@ -60,7 +90,7 @@ def convergence_sentence(posterior: Any) -> str:
     )
 
 
-def as_plain(posterior: Posterior, words: int = 10) -> dict[str, Any]:
+def as_plain(posterior: Posterior | SegmentPosterior, words: int = 10) -> dict[str, Any]:
     """The same for machines: plain values that JSON can hold; what cannot be known is None."""
     summary = posterior.summary()
     return {
@@ -70,12 +100,8 @@ def as_plain(posterior: Posterior, words: int = 10) -> dict[str, Any]:
         "seed": posterior.seed,
         "seconds": posterior.seconds,
         "summary": {str(name): _known(row.to_dict()) for name, row in summary.iterrows()},
-        "topics": [{"topic": topic, **row} for topic, row in _rows(posterior.topics(words=words))],
+        "topics": rows_of(posterior.topics(words=words)),
     }
-
-
-def _rows(table: Any) -> list[tuple[int, dict[str, Any]]]:
-    return list(zip(table.index.tolist(), table.to_dict("records"), strict=True))
 
 
 def _known(values: dict[Any, float]) -> dict[str, float | None]:

@@ -10,14 +10,22 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from franchise import __version__
+from franchise.cli.compare import compare
+from franchise.cli.data import data
 from franchise.cli.demo import demo
+from franchise.cli.evaluate import evaluate
+from franchise.cli.fit import fit
+from franchise.cli.infer import infer
 from franchise.cli.reproduce import reproduce
+from franchise.cli.resume import resume
 from franchise.cli.samplers import samplers
+from franchise.cli.topics import topics
 from franchise.errors import InputError
 
 DONE, OUR_FAULT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -28,12 +36,16 @@ app = typer.Typer(
     name="franchise",
     help="Finds shared structure in grouped data, topics in documents for one, and says how sure it is.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(demo)
-app.command()(reproduce)
-app.command()(samplers)
+_COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Fit": (fit, resume, compare),
+    "Look": (topics, infer, evaluate),
+    "Learn": (demo, data, samplers, reproduce),
+}
+for _panel, _commands in _COMMANDS.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(_command)
 
 
 def _show_version(asked: bool) -> None:

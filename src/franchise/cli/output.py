@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from franchise.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
 
 _PIPED_WIDTH = 120
@@ -44,6 +49,25 @@ def shared_progress(console: Console) -> Iterator[Callable[[str, float], None]]:
             console.print(f"{what}: {share:.0%}")
 
     yield print_line
+
+
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table, index included, as plain values that JSON can hold."""
+    flat = table.reset_index()
+    flat.columns = [str(name) for name in flat.columns]
+    return list(json.loads(flat.to_json(orient="records")))
+
+
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """Write a table as CSV, whole or not at all."""
+    from franchise.chains.storage import write_atomically
+    from franchise.validation import check_folder
+
+    check_folder("--out", path.parent)
+    if path.is_dir():
+        raise InputError(f"--out must be a file; {str(path)!r} is a folder.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, table.to_csv(float_format="%.6g").encode())
 
 
 def sparkline(values: Sequence[float], encoding: str = "utf-8") -> str:

@@ -28,7 +28,7 @@ from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.families.categorical import Categorical
 from franchise.posterior import Posterior
-from franchise.predictive import DrawnTopics, Occurrences, drawn_topics, fitted_weights, prepare
+from franchise.predictive import DrawnTopics, Occurrences, check_like, drawn_topics, fitted_weights, prepare
 from franchise.validation import check_counts, describe
 
 
@@ -91,7 +91,7 @@ def document_completion(posterior: Posterior, held_out: Corpus, seed: int = 0) -
     from franchise.data.splits import halve_documents
 
     corpus, _ = _scored_parts(posterior)
-    _check_vocabulary(corpus, held_out)
+    check_like("held_out", held_out, corpus)
     first, second = halve_documents(held_out, seed)
     documents, words = second.group_of_observation, second.observations
     return _score(posterior, completion_probabilities(posterior, first, documents, words), documents, words)
@@ -138,8 +138,7 @@ def group_completion(posterior: Posterior, held_out: GroupedData, seed: int = 0)
     from franchise.data.splits import shuffled_places
 
     _check_posterior(posterior)
-    if not isinstance(held_out, GroupedData):
-        raise InputError(f"held_out must be Groups or a Corpus; got {describe(held_out)}.")
+    check_like("held_out", held_out, posterior.data)
     observed = Occurrences.of_groups(held_out, posterior.family)
     sizes = held_out.group_sizes
     given = np.where(sizes > 1, (sizes + 1) // 2, 0)
@@ -274,18 +273,6 @@ def _scored_parts(posterior: Any) -> tuple[Corpus, Categorical]:
 def _check_posterior(posterior: Any) -> None:
     if not isinstance(posterior, Posterior):
         raise InputError(f"posterior must be what franchise.sample returns; got {describe(posterior)}.")
-
-
-def _check_vocabulary(corpus: Corpus, held_out: Any) -> None:
-    if not isinstance(held_out, Corpus):
-        raise InputError(f"held_out must be a Corpus; got {describe(held_out)}.")
-    if held_out.vocabulary != corpus.vocabulary:
-        raise InputError(
-            f"held_out must have the vocabulary of the training corpus, word for word "
-            f"({corpus.vocabulary_size} words); got another one of {held_out.vocabulary_size}. Make it by "
-            f"Corpus.from_texts(texts, vocabulary=train.vocabulary), or split one corpus by "
-            f"franchise.data.splits.hold_out_documents."
-        )
 
 
 def _check_ids(name: str, values: Any, limit: int, what: str) -> np.ndarray:

@@ -13,12 +13,14 @@ from franchise.chains.runs import FromRun, Run
 from franchise.chains.trace import BEST, names_of, stack
 from franchise.data.corpus import Corpus
 from franchise.draws import draw_dirichlets
+from franchise.engines.threads import Threads
 from franchise.errors import InputError
 from franchise.htmm.chain import SegmentDraw
-from franchise.htmm.findings import Findings
+from franchise.htmm.findings import Findings, document_table, sentence_table, topic_table
 from franchise.htmm.matching import NONE, match_topics, mode_of, without_strangers
 from franchise.htmm.model import FiniteModel, InfiniteModel
-from franchise.validation import check_choice, check_positive
+from franchise.htmm.sentences import Prepared
+from franchise.validation import check_choice, check_integer, check_positive
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +69,31 @@ class SegmentPosterior(FromRun):
             seed=seed,
             run=run,
         )
+
+    @property
+    def data(self) -> Corpus:
+        """The corpus, by the name that data of any model have."""
+        return self.corpus
+
+    @property
+    def sampler(self) -> str:
+        """There is one, so it has the name of the model."""
+        return "htmm"
+
+    @property
+    def n_chains(self) -> int:
+        """Number of chains."""
+        return len(self.draws)
+
+    @property
+    def n_draws(self) -> int:
+        """Kept draws of each chain."""
+        return self.trace["n_topics"].shape[1]
+
+    @property
+    def seconds(self) -> float:
+        """Time that the slowest chain took, warm-up included."""
+        return float(self.trace["seconds"][:, -1].max())
 
     @cached_property
     def all_draws(self) -> list[SegmentDraw]:
@@ -196,6 +223,40 @@ class SegmentPosterior(FromRun):
             shares = np.exp(draw_dirichlets(np.column_stack([weights[:, words], rest]), rng))
             drawn[place][match[has]] = shares[has, :-1]
         return drawn
+
+    # -- tables --------------------------------------------------------------------------------------------
+
+    def topics(self, words: int = 10) -> pd.DataFrame:
+        """One row a topic, largest first: share of the words, number of sentences, most probable words."""
+        return topic_table(self.corpus, self.findings, check_integer("words", words, minimum=1))
+
+    def document_topics(self) -> pd.DataFrame:
+        """The mean proportions of topics in each document.
+
+        Where the number of topics is learned, what is in topics that few draws have is missing from a row's sum.
+        """
+        return document_table(self.corpus, self.findings)
+
+    def sentence_topics(self) -> pd.DataFrame:
+        """One row a sentence: its topic, the probability of that, the probability that it is a switch, its text."""
+        return sentence_table(self.corpus, self.findings)
+
+    def infer(self, data: Corpus) -> pd.DataFrame:
+        """The proportions of topics in new documents with sentences, over the same vocabulary; rows sum to one."""
+        from franchise.htmm.fitting import infer_by_draws
+        from franchise.predictive import check_like
+
+        check_like("data", data, self.corpus)
+        return document_table(data, infer_by_draws(self, Prepared.of(data), self.seed, Threads()))
+
+    def perplexity(self, data: Corpus) -> float:
+        """Of the last half of each new document's sentences, given the first; lower is better."""
+        from franchise.htmm.fitting import perplexity, prior_of_documents
+        from franchise.predictive import check_like
+
+        check_like("data", data, self.corpus)
+        prior = prior_of_documents(self)
+        return perplexity(self.findings, Prepared.of(data), prior, completed=True, engine=Threads())
 
     def summary(self) -> pd.DataFrame:
         """Mean, spread, R-hat and effective sample size of what is traced (statistics by ArviZ)."""

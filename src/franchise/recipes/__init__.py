@@ -10,6 +10,7 @@ from franchise.model import Model
 from franchise.moves.base import Move
 from franchise.moves.compose import Composed, InTurn, in_turn, moves_of
 from franchise.priors import Gamma
+from franchise.recipes.auto import Choice, choose
 from franchise.recipes.base import Recipe
 from franchise.recipes.crf import CRF
 from franchise.recipes.direct import DIRECT
@@ -38,6 +39,7 @@ class Sampler(NamedTuple):
     schedule: InTurn
     view: type[State]  # the view a chain starts in
     start: Any  # where it starts when nothing is said
+    choice: Choice | None = None  # what "auto" chose, and why
 
 
 def resolve(sampler: Any, model: Model) -> Sampler:
@@ -47,9 +49,10 @@ def resolve(sampler: Any, model: Model) -> Sampler:
     """
     if isinstance(sampler, str):
         name = check_choice("sampler", sampler, [AUTO, *RECIPES])
-        recipe = RECIPES["direct" if name == AUTO else name]
+        choice = choose(model) if name == AUTO else None
+        recipe = RECIPES[name] if choice is None else choice.recipe
         start = None if recipe.start is None else recipe.start(model)
-        resolved = Sampler(recipe.name, in_turn(*recipe.moves(model)), recipe.view, start)
+        resolved = Sampler(recipe.name, in_turn(*recipe.moves(model)), recipe.view, start, choice)
     else:
         parts = [sampler] if isinstance(sampler, (Move, Composed)) else sampler
         if not isinstance(parts, (list, tuple)) or not parts:

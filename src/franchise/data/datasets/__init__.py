@@ -6,23 +6,41 @@ sotu   the State of the Union addresses of 1790 to 2026, a `Corpus` of addresses
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from franchise.data.corpus import Corpus
-from franchise.data.datasets.ants import load_ants
-from franchise.data.datasets.sotu import load_sotu
+from franchise.data.datasets.ants import ants_table, load_ants
+from franchise.data.datasets.sotu import load_sotu, sotu_table
 from franchise.data.groups import Groups
 from franchise.errors import InputError
 from franchise.validation import check_choice
 
-__all__ = ["load", "names"]
+if TYPE_CHECKING:
+    import pandas as pd
 
-_NAMES = ["ants", "sotu"]
+__all__ = ["describe", "load", "names", "table"]
+
+_TABLES = {"ants": ants_table, "sotu": sotu_table}
+_NAMES = list(_TABLES)
+_WHAT = {
+    "ants": "counts of ants in 12 groups: 3 made-up studies of 4 conditions (Frank, Greenberg & Lindner, 2020)",
+    "sotu": "the State of the Union addresses, 1790 to 2026: 237 texts with date, president and party",
+}
 
 
 def names() -> list[str]:
     """The names of the data sets that ship with franchise."""
     return list(_NAMES)
+
+
+def describe(name: str) -> str:
+    """A data set in a few words."""
+    return _WHAT[check_choice("name", name, _NAMES)]
+
+
+def table(name: str) -> pd.DataFrame:
+    """A data set as a plain table: one row a text or an observation, with all that is known of it."""
+    return _TABLES[check_choice("name", name, _NAMES)]()
 
 
 @overload

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import csv
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from franchise.data.groups import Groups
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def load_ants() -> Groups:
@@ -20,10 +24,21 @@ def load_ants() -> Groups:
         `group_names` are pairs such as ("altitude and temperature", "control"); `metadata` has "study" and
         "condition" of each group.
     """
-    table = files(__package__).joinpath("ants.csv").read_text(encoding="utf-8")
-    rows = list(csv.DictReader(table.splitlines()))
+    rows = _rows()
     labels = [(row["study"], row["condition"]) for row in rows]
     studies, conditions = zip(*dict.fromkeys(labels), strict=True)
     return Groups(
         [int(row["count"]) for row in rows], labels, metadata={"study": studies, "condition": conditions}
     )
+
+
+def ants_table() -> pd.DataFrame:
+    """One row a trial: study, condition, trial, count."""
+    import pandas as pd
+
+    return pd.DataFrame(_rows()).astype({"trial": int, "count": int})
+
+
+def _rows() -> list[dict[str, str]]:
+    table = files(__package__).joinpath("ants.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(table.splitlines()))

@@ -6,10 +6,13 @@ import json
 import lzma
 from collections import Counter
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from franchise.data.corpus import Corpus
 from franchise.validation import check_choice
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # What contractions leave behind when cut at the apostrophe, and the stenographer's remarks on the audience.
 _FRAGMENTS = [
@@ -57,6 +60,13 @@ def load_sotu(unit: str = "address", sentences: str | None = None) -> Corpus:
     if unit == "paragraph":
         return _corpus(_cut_in_paragraphs(records), min_df=10, max_df=0.1, sentences=sentences)
     return _corpus(records, min_df=5, max_df=0.5, sentences=sentences)
+
+
+def sotu_table() -> pd.DataFrame:
+    """One row an address: name, date, year, president, party, delivery, source, text."""
+    import pandas as pd
+
+    return pd.DataFrame(_name_records(_read_records()))
 
 
 def _read_records() -> list[dict[str, Any]]:

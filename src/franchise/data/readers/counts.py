@@ -21,7 +21,7 @@ from franchise.data.corpus import Corpus
 from franchise.data.dropped import Dropped
 from franchise.data.readers.files import NEWLINE, NEWLINE_BYTES, Source, in_units
 from franchise.data.readers.vocabularies import find_vocabulary, read_vocabulary, words_given
-from franchise.data.tokens import MOST
+from franchise.data.tokens import MOST, numbered
 from franchise.errors import InputError
 from franchise.validation import describe
 
@@ -77,6 +77,26 @@ def corpus_of_counts(counts: Counts, vocabulary: Any) -> Corpus:
     corpus = Corpus.from_matrix(_matrix(counts, counts.n_words if words is None else len(words)), words)
     corpus.dropped = Dropped(empty_documents=corpus.n_empty_documents)
     return corpus
+
+
+def over_vocabulary(corpus: Corpus, vocabulary: list[str]) -> Corpus:
+    """The corpus over another vocabulary, words not in that left out; words that are numbers are places in it."""
+    from scipy.sparse import csr_array
+
+    words = corpus.vocabulary
+    if words == numbered(len(words)):
+        words = vocabulary[: len(words)]
+        if len(words) < corpus.vocabulary_size:
+            raise InputError(
+                f"must have at most {len(vocabulary)} words, as the corpus that it is to be like; got "
+                f"{corpus.vocabulary_size}. Give the words by vocabulary=."
+            )
+    place = {word: number for number, word in enumerate(vocabulary)}
+    pairs = [(old, place[word]) for old, word in enumerate(words) if word in place]
+    rows, columns = zip(*pairs, strict=True) if pairs else ((), ())
+    shape = (len(words), len(vocabulary))
+    renamed = csr_array((np.ones(len(pairs), np.int64), (rows, columns)), shape=shape)
+    return Corpus.from_matrix(corpus.to_matrix() @ renamed, vocabulary, names=corpus.group_names)
 
 
 def check_likely(source: Source, what: str, size: int, n_entries: int) -> None:

@@ -12,13 +12,14 @@ from franchise.data.corpus import Corpus
 from franchise.data.dropped import Dropped
 from franchise.data.groups import Groups
 from franchise.data.options import TextSettings, check_options
-from franchise.data.readers.counts import corpus_of_counts
+from franchise.data.readers.counts import corpus_of_counts, over_vocabulary
 from franchise.data.readers.files import FileError, Source, open_source
 from franchise.data.readers.formats import ALL, COUNTS, TABLES, TEXTS, choose_format
 from franchise.data.readers.tables import groups_of_table, texts_of_table
 from franchise.data.readers.texts import Texts
 from franchise.data.readers.vocabularies import words_given
 from franchise.errors import InputError
+from franchise.validation import describe
 
 
 def read_corpus(
@@ -30,6 +31,7 @@ def read_corpus(
     vocabulary: str | os.PathLike[str] | Sequence[str] | None = None,
     encoding: str = "utf-8",
     max_bytes: int | None = None,
+    like: Corpus | None = None,
     keep_texts: bool = True,
     sentences: str | None = None,
     **settings: Unpack[TextSettings],
@@ -78,8 +80,11 @@ def read_corpus(
     max_bytes : int, optional
         The most that is read, in bytes after uncompressing, so that a small file cannot fill the memory.  Not
         given: a quarter of the memory that is free, as a corpus takes up to four times the space of its texts.
+    like : Corpus, optional
+        Read new documents for a model of this corpus: texts in the way in which its own were read, and all over its
+        vocabulary; other words are left out.
     keep_texts, sentences, lowercase, stop_words, min_df, max_df, token_pattern, ngrams, stem
-        How texts become words, as for `Corpus.from_texts`; not for counts.
+        How texts become words, as for `Corpus.from_texts`; not for counts, and not with `like`.
 
     Examples
     --------
@@ -88,24 +93,25 @@ def read_corpus(
     >>> corpus = fr.read_corpus("papers.jsonl.gz", text="abstract", min_df=5, stem="english")  # doctest: +SKIP
     >>> corpus = fr.read_corpus("docword.kos.txt.gz")                                         # doctest: +SKIP
     """
+    if like is not None:
+        _refuse_with_like(like, {"sentences": sentences, **settings})
     options = check_options(settings, sentences)
     source = open_source(path, encoding, max_bytes)
     chosen = choose_format(source, format, ALL)
     with _file_named(source):
         if chosen in COUNTS:
             _refuse_for_counts(chosen, {"text": text, "name": name, "sentences": sentences, **settings})
-            return corpus_of_counts(COUNTS[chosen](source), vocabulary)
-        words = words_given(source, vocabulary)
+            corpus = corpus_of_counts(COUNTS[chosen](source), vocabulary)
+            return corpus if like is None else over_vocabulary(corpus, like.vocabulary)
         found = _texts(source, chosen, text, name)
-        corpus = Corpus.from_texts(
-            found.texts,
-            vocabulary=words,
-            names=found.names,
-            metadata=found.metadata,
-            keep_texts=keep_texts,
-            sentences=options.sentences,
-            **settings,
-        )
+        known: dict[str, Any] = {"names": found.names, "metadata": found.metadata, "keep_texts": keep_texts}
+        if like is not None:
+            corpus = like.read_new_texts(found.texts, **known)
+        else:
+            words = words_given(source, vocabulary)
+            corpus = Corpus.from_texts(
+                found.texts, vocabulary=words, sentences=options.sentences, **known, **settings
+            )
     corpus.dropped = replace(corpus.dropped or Dropped(), missing_texts=found.missing, files=found.not_read)
     return corpus
 
@@ -164,6 +170,16 @@ def _refuse_for_counts(chosen: str, given: dict[str, Any]) -> None:
             raise InputError(
                 f"{argument}={value!r} is for texts, but the format is {chosen!r}, which has counts of words. "
                 f"Leave {argument} out."
+            )
+
+
+def _refuse_with_like(like: Any, given: dict[str, Any]) -> None:
+    if not isinstance(like, Corpus):
+        raise InputError(f"like must be a Corpus; got {describe(like)}.")
+    for argument, value in given.items():
+        if value is not None:
+            raise InputError(
+                f"{argument} must be left out with like=: new texts are read as that corpus was."
             )
 
 

@@ -160,9 +160,11 @@ def last_state(task: Task, problem: Problem, chains: Path) -> tuple[Model, State
 def begin_chain(problem: Problem, task: Task, start: Any, order: int, workers: int = 1) -> Chain:
     """A chain before its first sweep, from a number of topics or a state."""
     model = problem.model(task.prior, order)
-    _, schedule, view, _ = resolve(SAMPLERS[task.sampler], model)
-    state = make_start(start, model, view, problem.corpus.to_grouped_order, start_streams(task.seed, 0))
-    return Chain(model, schedule, state, task.seed, 0, task.warmup, Threads(workers))
+    sampler = resolve(SAMPLERS[task.sampler], model)
+    state = make_start(
+        start, model, sampler.view, problem.corpus.to_grouped_order, start_streams(task.seed, 0)
+    )
+    return Chain(model, sampler.schedule, state, task.seed, 0, task.warmup, Threads(workers))
 
 
 @dataclass
@@ -193,7 +195,7 @@ class _Following:
         """From a checkpoint; what was written after it is cut off."""
         store.cut_logs(facts)
         model = problem.model(task.prior, facts["order"])
-        _, schedule, _, _ = resolve(SAMPLERS[task.sampler], model)
+        schedule = resolve(SAMPLERS[task.sampler], model).schedule
         state = state_from_arrays(arrays, model.data, model.family)
         chain = Chain(
             model, schedule, state, task.seed, 0, task.warmup, Threads(1), facts["sweeps"], facts["best"]

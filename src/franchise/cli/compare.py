@@ -1,0 +1,90 @@
+"""`franchise compare`: several samplers on one corpus."""
+
+from __future__ import annotations
+
+import json as plain
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from franchise.cli import options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def compare(
+    path: options.Data,
+    samplers: Annotated[
+        str, typer.Option(metavar="A,B,...", help="Which samplers.", rich_help_panel="Run")
+    ] = "direct,parallel,split-merge",
+    format: options.Format = None,
+    text: options.Text = None,
+    vocabulary: options.Vocabulary = None,
+    encoding: options.Encoding = "utf-8",
+    stop_words: options.StopWords = "english",
+    min_df: options.MinDf = 1.0,
+    max_df: options.MaxDf = 1.0,
+    group: options.Group = None,
+    columns: options.Columns = None,
+    family: options.Family = None,
+    setting: options.Setting = [],  # noqa: B006 (never changed)
+    prior: options.Prior = "0.1",
+    start: options.Start = None,
+    chains: options.Chains = 2,
+    draws: options.Draws = 200,
+    warmup: options.Warmup = 200,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    time_limit: options.TimeLimit = None,
+    out: options.Table = None,
+    json: options.Json = False,
+) -> None:
+    """Run several samplers on the same data, side by side in one table.
+
+    Effective draws per second of the number of topics and of the log joint say how fast chains move, R-hat whether
+    they agree, and the log probability of held-out words (a tenth of the documents, one half of each given the
+    other) how good the topics are. A sampler that moves fast among poor topics is not the better one.
+    """
+    from franchise.cli.asking import family_of, number_or_gamma, start_of
+    from franchise.cli.output import make_console, rows_of, shared_progress, write_table
+    from franchise.cli.reading import File, Rows, Words, read_data
+    from franchise.comparing import compare_samplers
+
+    data = read_data(
+        File(path, format, text, None, vocabulary, encoding),
+        Words(stop_words, min_df, max_df),
+        None if group is None else Rows(group, columns),
+    )
+    asked: dict[str, Any] = {
+        "family": family_of(family, setting, number_or_gamma("--prior", prior), data),
+        "start": start_of(start),
+        "chains": chains,
+        "draws": draws,
+        "warmup": warmup,
+        "seed": seed,
+        "workers": workers,
+        "time_limit": time_limit,
+    }
+    names = [name.strip() for name in samplers.split(",")]
+    console = make_console()
+    console.quiet = json
+    with shared_progress(console) as tell:
+        table = compare_samplers(data, names, asked, tell)
+    if out is not None:
+        write_table(out, table)
+    if json:
+        print(plain.dumps(rows_of(table)))
+    else:
+        console.print(_printed(table))
+
+
+def _printed(table: pd.DataFrame) -> Any:
+    from rich.table import Table
+
+    printed = Table(title="Samplers compared", title_justify="left")
+    for name in ("sampler", *table.columns):
+        printed.add_column(str(name), justify="left" if name == "sampler" else "right")
+    for sampler, row in table.iterrows():
+        printed.add_row(str(sampler), *(f"{value:.4g}" for value in row))
+    return printed

@@ -1,0 +1,62 @@
+"""`franchise data`: what ships with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_FILES = {"sotu": "jsonl", "ants": "csv"}
+
+
+def data(
+    name: Annotated[str | None, typer.Argument(help="A data set, to be written to a file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to; NAME.jsonl or NAME.csv if not given.")
+    ] = None,
+) -> None:
+    """List the data sets that ship with franchise, or write one to a file to look at and try things on."""
+    from franchise.data.datasets import names
+    from franchise.validation import check_choice
+
+    if name is None:
+        _list()
+        return
+    check_choice("name", name, names())
+    path = out or Path(f"{name}.{_FILES[name]}")
+    _write(name, path)
+    print(path)
+
+
+def _list() -> None:
+    from franchise.cli.output import make_console
+    from franchise.data.datasets import describe, names
+
+    console = make_console()
+    for name in names():
+        console.print(f"[bold]{name}[/bold]  {describe(name)}", soft_wrap=not console.is_terminal)
+    console.print("\n  franchise fit sotu --out run                 topics of the addresses", markup=False)
+    console.print("  franchise fit ants --family poisson          clusters of the counts", markup=False)
+    console.print("  franchise data sotu                          the texts as a file", markup=False)
+
+
+def _write(name: str, path: Path) -> None:
+    """Write texts and what is known of them as JSONL, or a table as CSV; nothing is overwritten."""
+    from franchise.chains.storage import write_atomically
+    from franchise.data.datasets import table
+    from franchise.errors import InputError
+    from franchise.validation import check_folder
+
+    if path.exists():
+        raise InputError(f"{str(path)!r} is there already; give another file by --out.")
+    check_folder("--out", path.parent)
+    rows = table(name)
+    as_lines = path.suffix == ".jsonl"
+    content = (
+        rows.to_json(orient="records", lines=True, force_ascii=False)
+        if as_lines
+        else rows.to_csv(index=False)
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, content.encode())

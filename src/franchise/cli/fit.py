@@ -1,0 +1,115 @@
+"""`franchise fit`: from files to a fitted model, in a run directory that can be resumed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from franchise.cli import options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def fit(
+    path: options.Data,
+    out: Annotated[Path, typer.Option(help="A new folder for the run.")] = Path("run"),
+    format: options.Format = None,
+    text: options.Text = None,
+    name: options.Name = None,
+    group: options.Group = None,
+    columns: options.Columns = None,
+    vocabulary: options.Vocabulary = None,
+    encoding: options.Encoding = "utf-8",
+    stop_words: options.StopWords = "english",
+    min_df: options.MinDf = 1.0,
+    max_df: options.MaxDf = 1.0,
+    ngrams: options.Ngrams = 1,
+    stem: options.Stem = None,
+    keep_case: options.KeepCase = False,
+    family: options.Family = None,
+    setting: options.Setting = [],  # noqa: B006 (never changed)
+    prior: options.Prior = "0.1",
+    alpha: options.Alpha = "1,1",
+    gamma: options.Gamma = "1,1",
+    sampler: options.Sampler = "auto",
+    start: options.Start = None,
+    chains: options.Chains = 2,
+    draws: options.Draws = 500,
+    warmup: options.Warmup = 500,
+    thin: options.Thin = 1,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    engine: options.Engine = "threads",
+    time_limit: options.TimeLimit = None,
+    checkpoint: options.Checkpoint = 60.0,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Find topics (clusters) in grouped data; how many is learned.
+
+    The run goes into a folder: settings, data, checkpoints, draws. Ctrl-C ends it safely, and
+    `franchise resume RUN` goes on, to the very same result.
+    """
+    from franchise.chains.storage import check_new
+    from franchise.cli.asking import family_of, number_or_gamma, start_of
+    from franchise.cli.findings import show_fit
+    from franchise.cli.output import make_console
+    from franchise.cli.reading import File, Rows, Words, read_data
+    from franchise.sampling import sample
+    from franchise.validation import check_choice
+
+    check_choice("--engine", engine, ["threads"])
+    check_new("--out", out)
+    console = make_console()
+    console.quiet = quiet or json
+    data = read_data(
+        File(path, format, text, name, vocabulary, encoding),
+        Words(stop_words, min_df, max_df, ngrams, stem, keep_case),
+        None if group is None else Rows(group, columns),
+    )
+    say_what_was_read(console, data)
+    asked: dict[str, Any] = {
+        "family": family_of(family, setting, number_or_gamma("--prior", prior), data),
+        "sampler": sampler,
+        "alpha": number_or_gamma("--alpha", alpha),
+        "gamma": number_or_gamma("--gamma", gamma),
+        "draws": draws,
+        "warmup": warmup,
+        "thin": thin,
+        "chains": chains,
+        "seed": seed,
+        "start": start_of(start),
+        "workers": workers,
+        "time_limit": time_limit,
+    }
+    if not console.quiet:
+        announce(console, data, asked)
+    progress = False if console.quiet else None
+    posterior = sample(data, **asked, run_dir=out, checkpoint_seconds=checkpoint, progress=progress)
+    show_fit(console, posterior, out, json)
+
+
+def say_what_was_read(console: Console, data: Any) -> None:
+    """The size of the data, and what of them was left out."""
+    from franchise.data.corpus import Corpus
+
+    if isinstance(data, Corpus):
+        console.print(
+            f"{data.n_documents:,} documents, {data.n_tokens:,} words, vocabulary of {data.vocabulary_size:,}."
+        )
+        if data.dropped is not None:
+            console.print(str(data.dropped), markup=False, style="dim")
+    else:
+        console.print(f"{data.n_observations:,} observations in {data.n_groups:,} groups.")
+
+
+def announce(console: Console, data: Any, asked: dict[str, Any]) -> None:
+    """Say how long a long run will take, and how much memory."""
+    from franchise.estimating import estimate
+
+    expected = estimate(data, asked)
+    if expected is not None:
+        console.print(f"This will take {expected}. Ctrl-C ends it safely: it can be resumed.")

@@ -1,0 +1,35 @@
+"""`franchise infer`: the topics of new documents."""
+
+from __future__ import annotations
+
+import json as plain
+import sys
+
+from franchise.cli import options
+
+
+def infer(
+    run: options.Run,
+    path: options.Data,
+    format: options.Format = None,
+    text: options.Text = None,
+    name: options.Name = None,
+    vocabulary: options.Vocabulary = None,
+    encoding: options.Encoding = "utf-8",
+    out: options.Table = None,
+    json: options.Json = False,
+) -> None:
+    """Find the shares of a run's topics in new documents; they are read as those of the run were."""
+    from franchise.cli.output import rows_of, write_table
+    from franchise.cli.reading import File, corpus_of, read_like
+    from franchise.sampling import load
+
+    posterior = load(run)
+    documents = read_like(File(path, format, text, name, vocabulary, encoding), corpus_of(posterior))
+    table = posterior.infer(documents)
+    if out is not None:
+        write_table(out, table)
+    if json:
+        print(plain.dumps(rows_of(table)))
+    elif out is None:
+        table.to_csv(sys.stdout, float_format="%.6g")

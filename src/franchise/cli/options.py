@@ -1,0 +1,230 @@
+"""Options that several commands share: the same word means the same everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+FORMATS = (
+    "folder",
+    "lines",
+    "mallet",
+    "csv",
+    "tsv",
+    "jsonl",
+    "parquet",
+    "docword",
+    "ldac",
+    "mtx",
+    "npz",
+)
+SAMPLERS = ("auto", "crf", "split-merge", "direct", "slice", "parallel", "subcluster", "finite")
+FAMILIES = (
+    "categorical",
+    "multinomial",
+    "poisson",
+    "bernoulli",
+    "gaussian-known-precision",
+    "gaussian-diagonal",
+    "gaussian-full",
+    "gaussian-independent",
+)
+
+
+def _formats(incomplete: str) -> list[str]:
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
+
+def _samplers(incomplete: str) -> list[str]:
+    return [name for name in SAMPLERS if name.startswith(incomplete)]
+
+
+def _families(incomplete: str) -> list[str]:
+    return [name for name in FAMILIES if name.startswith(incomplete)]
+
+
+_DATA, _WORDS, _MODEL, _RUN, _OUTPUT = "Data", "Words", "Model", "Run", "Output"
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        help="A folder of texts, a file (text, tables, counts), or a name listed by `franchise data`."
+    ),
+]
+Run = Annotated[Path, typer.Argument(help="The folder of a run.", exists=False)]
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help=f"How the file is written: {', '.join(FORMATS)}. Found out if not given.",
+        autocompletion=_formats,
+        rich_help_panel=_DATA,
+    ),
+]
+Text = Annotated[
+    str | None,
+    typer.Option("--text", metavar="COLUMN", help="The column that has the texts.", rich_help_panel=_DATA),
+]
+Name = Annotated[
+    str | None,
+    typer.Option("--name", metavar="COLUMN", help="The column that names documents.", rich_help_panel=_DATA),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="COLUMN",
+        help="The column that says which group a row is in: a table of observations, not of texts.",
+        rich_help_panel=_DATA,
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="A,B,...",
+        help="With --group: the columns that are observed; all others if not given.",
+        rich_help_panel=_DATA,
+    ),
+]
+Vocabulary = Annotated[
+    Path | None,
+    typer.Option(
+        "--vocabulary",
+        metavar="FILE",
+        help="The words of a matrix of counts, one a line.",
+        rich_help_panel=_DATA,
+    ),
+]
+Encoding = Annotated[
+    str, typer.Option("--encoding", help="How letters are written in the file.", rich_help_panel=_DATA)
+]
+
+StopWords = Annotated[
+    str,
+    typer.Option(
+        "--stop-words", help='Language whose common words are left out, or "none".', rich_help_panel=_WORDS
+    ),
+]
+MinDf = Annotated[
+    float,
+    typer.Option(
+        "--min-df",
+        help="Leave out words in fewer documents: a number of them, or a share below 1.",
+        rich_help_panel=_WORDS,
+    ),
+]
+MaxDf = Annotated[
+    float,
+    typer.Option(
+        "--max-df",
+        help="Leave out words in more documents: a number of them above 1, or a share.",
+        rich_help_panel=_WORDS,
+    ),
+]
+Ngrams = Annotated[
+    int,
+    typer.Option(
+        "--ngrams", min=1, help="Up to so many words in a row count as one term.", rich_help_panel=_WORDS
+    ),
+]
+Stem = Annotated[
+    str | None,
+    typer.Option("--stem", help="Language by which words are cut to their stems.", rich_help_panel=_WORDS),
+]
+KeepCase = Annotated[
+    bool, typer.Option("--keep-case", help="Tell capitals from small letters.", rich_help_panel=_WORDS)
+]
+
+Family = Annotated[
+    str | None,
+    typer.Option(
+        "--family",
+        help=f"How observations of a topic are distributed, for tables with --group: {', '.join(FAMILIES)}.",
+        autocompletion=_families,
+        rich_help_panel=_MODEL,
+    ),
+]
+Setting = Annotated[
+    list[str],
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A setting of the family, such as prior=0.5 or rate=2; may be given several times.",
+        rich_help_panel=_MODEL,
+    ),
+]
+Prior = Annotated[
+    str,
+    typer.Option(
+        "--prior",
+        help="Of the words of a topic: a number, or SHAPE,RATE of a Gamma prior to learn it.",
+        rich_help_panel=_MODEL,
+    ),
+]
+Alpha = Annotated[
+    str,
+    typer.Option(
+        "--alpha",
+        help="Concentration of the groups: a number, or SHAPE,RATE of a Gamma prior to learn it.",
+        rich_help_panel=_MODEL,
+    ),
+]
+Gamma = Annotated[str, typer.Option("--gamma", help="The same of the top level.", rich_help_panel=_MODEL)]
+
+Sampler = Annotated[
+    str,
+    typer.Option(
+        "--sampler",
+        help="One of those that `franchise samplers` lists, or auto.",
+        autocompletion=_samplers,
+        rich_help_panel=_RUN,
+    ),
+]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        "--start",
+        help='Where chains start: a number of topics, or "sequential"; chosen if not given.',
+        rich_help_panel=_RUN,
+    ),
+]
+Draws = Annotated[int, typer.Option("--draws", help="Draws to keep of each chain.", rich_help_panel=_RUN)]
+Warmup = Annotated[
+    int, typer.Option("--warmup", help="Sweeps of each chain before the first draw.", rich_help_panel=_RUN)
+]
+Thin = Annotated[int, typer.Option("--thin", help="Sweeps between two draws.", rich_help_panel=_RUN)]
+Chains = Annotated[int, typer.Option("--chains", help="Chains, run side by side.", rich_help_panel=_RUN)]
+Seed = Annotated[
+    int, typer.Option("--seed", help="The same seed gives the same draws.", rich_help_panel=_RUN)
+]
+Workers = Annotated[
+    int | None, typer.Option("--workers", help="Threads; all cores if not given.", rich_help_panel=_RUN)
+]
+Engine = Annotated[str, typer.Option("--engine", help="Where it runs: threads.", rich_help_panel=_RUN)]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit", metavar="SECONDS", help="End with the draws there are then.", rich_help_panel=_RUN
+    ),
+]
+Checkpoint = Annotated[
+    float,
+    typer.Option(
+        "--checkpoint", metavar="SECONDS", help="Time between two checkpoints.", rich_help_panel=_RUN
+    ),
+]
+
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="Print nothing but the result.", rich_help_panel=_OUTPUT)
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON, and nothing else.", rich_help_panel=_OUTPUT)
+]
+Table = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="A CSV file for the table.", rich_help_panel=_OUTPUT),
+]

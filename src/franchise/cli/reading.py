@@ -1,0 +1,126 @@
+"""From the options of a command to data: a corpus or a grouped table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from franchise.errors import InputError
+
+if TYPE_CHECKING:
+    from franchise.data.corpus import Corpus
+    from franchise.data.groups import Groups
+    from franchise.htmm.posterior import SegmentPosterior
+    from franchise.posterior import Posterior
+
+
+@dataclass(frozen=True)
+class File:
+    """A path, and how what is there is written."""
+
+    path: Path
+    format: str | None = None
+    text: str | None = None
+    name: str | None = None
+    vocabulary: Path | None = None
+    encoding: str = "utf-8"
+
+    def options(self) -> dict[str, Any]:
+        """As `read_corpus` takes them."""
+        return {
+            "format": self.format,
+            "text": self.text,
+            "name": self.name,
+            "vocabulary": self.vocabulary,
+            "encoding": self.encoding,
+        }
+
+
+@dataclass(frozen=True)
+class Words:
+    """Which words of texts are kept."""
+
+    stop_words: str = "english"
+    min_df: float = 1.0
+    max_df: float = 1.0
+    ngrams: int = 1
+    stem: str | None = None
+    keep_case: bool = False
+
+    def options(self) -> dict[str, Any]:
+        """As `read_corpus` takes them."""
+        return {
+            "stop_words": None if self.stop_words == "none" else self.stop_words,
+            "min_df": _number_or_share("--min-df", self.min_df, whole_one=True),
+            "max_df": _number_or_share("--max-df", self.max_df, whole_one=False),
+            "ngrams": (1, self.ngrams),
+            "stem": self.stem,
+            "lowercase": not self.keep_case,
+        }
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which columns of a table of observations are which."""
+
+    group: str
+    columns: str | None = None
+
+    def options(self) -> dict[str, Any]:
+        """As `read_groups` takes them."""
+        columns = None if self.columns is None else [name.strip() for name in self.columns.split(",")]
+        return {"group": self.group, "columns": columns}
+
+
+def read_data(file: File, words: Words, rows: Rows | None) -> Corpus | Groups:
+    """What a path stands for: a bundled data set if it is the name of one, and of no file; else what is read."""
+    from franchise.data.datasets import load, names
+
+    if str(file.path) in names() and not file.path.exists():
+        return load(str(file.path))
+    return read_words(file, words) if rows is None else read_rows(file, rows)
+
+
+def read_words(file: File, words: Words) -> Corpus:
+    """A corpus."""
+    from franchise.data.readers import read_corpus
+
+    return read_corpus(file.path, **file.options(), **words.options())
+
+
+def read_rows(file: File, rows: Rows) -> Groups:
+    """A table of observations in groups."""
+    from franchise.data.readers import read_groups
+
+    return read_groups(file.path, format=file.format, encoding=file.encoding, **rows.options())
+
+
+def read_like(file: File, corpus: Corpus) -> Corpus:
+    """New documents, read as those of the corpus were, over its vocabulary."""
+    from franchise.data.readers import read_corpus
+
+    return read_corpus(file.path, **file.options(), like=corpus)
+
+
+def corpus_of(posterior: Posterior | SegmentPosterior) -> Corpus:
+    """The corpus that was sampled; InputError if it was something else."""
+    from franchise.data.corpus import Corpus
+
+    if not isinstance(posterior.data, Corpus):
+        raise InputError(
+            "the run is not of texts or counts of words, and only new documents can be read by this command. In "
+            "Python: franchise.load(run).infer(franchise.read_groups(path, group=...))."
+        )
+    return posterior.data
+
+
+def _number_or_share(option: str, value: float, whole_one: bool) -> int | float:
+    """Document frequencies as scikit-learn wants them: a whole number, or a share."""
+    if value < 0:
+        raise InputError(f"{option} must not be negative; got {value:g}.")
+    if value < 1.0 or (value == 1.0 and not whole_one):
+        return value
+    if value != int(value):
+        raise InputError(f"{option} must be a share up to 1 or a whole number of documents; got {value:g}.")
+    return int(value)

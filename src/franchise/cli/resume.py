@@ -1,0 +1,38 @@
+"""`franchise resume`: go on with a run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from franchise.cli import options
+
+
+def resume(
+    run: options.Run,
+    draws: Annotated[
+        int | None, typer.Option(help="Draws wanted of each chain in all; what was planned if not given.")
+    ] = None,
+    workers: options.Workers = None,
+    time_limit: options.TimeLimit = None,
+    checkpoint: options.Checkpoint = 60.0,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Go on with a run that was interrupted, or make it longer; the result is that of one never interrupted."""
+    from franchise.cli.findings import show_fit
+    from franchise.cli.output import make_console
+    from franchise.sampling import resume as go_on
+
+    console = make_console()
+    console.quiet = quiet or json
+    posterior = go_on(
+        run,
+        draws,
+        workers=workers,
+        time_limit=time_limit,
+        checkpoint_seconds=checkpoint,
+        progress=False if console.quiet else None,
+    )
+    show_fit(console, posterior, run, json)

@@ -1,0 +1,42 @@
+"""`franchise topics`: the topics of a run, and those of its documents."""
+
+from __future__ import annotations
+
+import json as plain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from franchise.cli import options
+
+
+def topics(
+    run: options.Run,
+    words: Annotated[int, typer.Option(help="Words to show of each topic.")] = 10,
+    most: Annotated[int | None, typer.Option(min=1, help="Show only so many, the largest.")] = None,
+    out: options.Table = None,
+    documents: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A CSV file for the topics of every document.", rich_help_panel="Output"
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Show the topics of a run, finished or not, largest first."""
+    from franchise.cli.findings import topic_table
+    from franchise.cli.output import make_console, rows_of, write_table
+    from franchise.sampling import load
+
+    posterior = load(run)
+    everything = posterior.topics(words=words)
+    table = everything if most is None else everything.head(most)
+    if out is not None:
+        write_table(out, table)
+    if documents is not None:
+        write_table(documents, posterior.document_topics())
+    if json:
+        print(plain.dumps(rows_of(table)))
+    elif out is None and documents is None:
+        make_console().print(topic_table(table, len(everything)))

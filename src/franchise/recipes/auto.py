@@ -1,0 +1,57 @@
+"""The sampler "auto": a sampler and a start for the data at hand, and the reason in a line.
+
+The rules rest on `benchmarks/auto.py`, which runs every sampler from several starts on data of many kinds. One
+topic is never the start: from there some samplers stay far from where others are for as long as anyone would wait.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from franchise.model import Model, usual_topics
+from franchise.recipes.base import Recipe
+from franchise.recipes.parallel import FEW, PARALLEL, goes_by_cells
+from franchise.recipes.split_merge import SPLIT_MERGE
+
+
+class Choice(NamedTuple):
+    """What was chosen, and why."""
+
+    recipe: Recipe
+    start: Any  # where chains start; None is a number of topics by the size of the data
+    where: str  # the start in words
+    reason: str
+
+    def told(self, start_is_chosen: bool = True) -> str:
+        """In one line; without the start, where that was given."""
+        start = f", starting from {self.where}" if start_is_chosen else ""
+        return f"auto: sampler {self.recipe.name!r}{start}, since {self.reason}."
+
+
+def choose(model: Model) -> Choice:
+    """The sampler that suits the family and the size of the data."""
+    topics = f"{usual_topics(model.data.n_observations)} topics at random"
+    count = f"{model.data.n_observations:,}"
+    if not model.family.conjugate:
+        return Choice(PARALLEL, None, topics, "the family is not conjugate")
+    if goes_by_cells(model):
+        return Choice(
+            PARALLEL,
+            PARALLEL.start(model) if PARALLEL.start else None,
+            "the topics of a sample",
+            f"a category occurs {model.observations_per_cell:.0f} times in a group, on average, and it draws all "
+            "of these at once",
+        )
+    if model.data.n_observations <= FEW:
+        return Choice(
+            SPLIT_MERGE,
+            "sequential",
+            "topics opened one observation after the other",
+            f"{count} observations are few, and chains by tables, with splits and merges, agree soonest then",
+        )
+    return Choice(
+        PARALLEL,
+        None,
+        topics,
+        f"{count} observations are many, and it goes over them on all cores",
+    )

@@ -1,0 +1,245 @@
+"""From files to fitted models and back, by commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+import franchise as fr
+from franchise.cli import options
+from tests.cli.commands import TEXTS, run
+
+SHORT = ["--draws", "6", "--warmup", "4", "--chains", "2"]
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    """A file with a text a line."""
+    path = tmp_path_factory.mktemp("texts") / "animals.txt"
+    path.write_text("\n".join(TEXTS))
+    return path
+
+
+@pytest.fixture(scope="module")
+def fitted(lines, tmp_path_factory):
+    """The folder of a finished run."""
+    out = tmp_path_factory.mktemp("runs") / "run"
+    command = [sys.executable, "-m", "franchise", "fit", str(lines), "--out", str(out), *SHORT]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr
+    return out, done
+
+
+def test_fit_says_what_was_read_chosen_and_found(fitted):
+    out, done = fitted
+    for said in (
+        "20 documents",
+        "stop words",
+        "auto:",
+        "most frequent words",
+        "Number of topics",
+        f"franchise topics {out}",
+        "--draws 12",
+    ):
+        assert said in done.stdout + done.stderr, said
+
+
+def test_the_run_is_the_librarys(fitted):
+    posterior = fr.load(fitted[0])
+    assert posterior.n_draws == 6
+    assert posterior.n_chains == 2
+    assert posterior.data.texts == TEXTS
+
+
+def test_fit_refuses_a_folder_that_holds_a_run(fitted, lines, monkeypatch, capsys):
+    code, out, err = run(monkeypatch, capsys, "fit", lines, "--out", fitted[0])
+    assert (code, out) == (2, "")
+    assert "resume" in err
+    assert err.count("\n") == 1
+
+
+def test_json_is_all_that_fit_prints(lines, tmp_path, monkeypatch, capsys):
+    code, out, err = run(monkeypatch, capsys, "fit", lines, "--out", tmp_path / "run", *SHORT, "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["run"] == str(tmp_path / "run")
+    assert found["draws"] == 6
+    assert found["summary"]["n_topics"]["mean"] >= 1
+    assert sum(topic["share"] for topic in found["topics"]) == pytest.approx(1.0)
+
+
+def test_quiet_fit_prints_where_the_run_is(lines, tmp_path, monkeypatch, capsys):
+    code, out, err = run(monkeypatch, capsys, "fit", lines, "--out", tmp_path / "run", *SHORT, "--quiet")
+    assert (code, out, err) == (0, f"{tmp_path / 'run'}\n", "")
+
+
+def test_fit_of_a_grouped_table(tmp_path, monkeypatch, capsys):
+    fr.datasets.table("ants").to_csv(tmp_path / "ants.csv", index=False)
+    arguments = ["fit", tmp_path / "ants.csv", "--out", tmp_path / "run", "--group", "study,condition"]
+    arguments += ["--columns", "count", "--family", "poisson", "--set", "rate=0.1", *SHORT, "--json"]
+    code, out, _ = run(monkeypatch, capsys, *arguments)
+    assert code == 0
+    assert fr.load(tmp_path / "run").family.rate == 0.1
+    assert "words" not in json.loads(out)["topics"][0]
+
+
+def test_fit_of_a_bundled_data_set(tmp_path, monkeypatch, capsys):
+    arguments = ["fit", "ants", "--family", "poisson", "--out", tmp_path / "run", *SHORT, "--quiet"]
+    assert run(monkeypatch, capsys, *arguments)[0] == 0
+    assert fr.load(tmp_path / "run").data.n_observations == 184
+
+
+# --- looking ------------------------------------------------------------------------------------------------
+
+
+def test_topics(fitted, tmp_path, monkeypatch, capsys):
+    code, out, _ = run(monkeypatch, capsys, "topics", fitted[0], "--most", "1")
+    assert code == 0
+    assert "cat" in out or "ship" in out
+    files = ["--out", tmp_path / "topics.csv", "--documents", tmp_path / "new" / "documents.csv"]
+    assert run(monkeypatch, capsys, "topics", fitted[0], *files) == (0, "", "")
+    topics = pd.read_csv(tmp_path / "topics.csv", index_col="topic")
+    documents = pd.read_csv(tmp_path / "new" / "documents.csv", index_col="group")
+    assert len(documents) == len(TEXTS)
+    assert documents.shape[1] == len(topics) + 1
+    _, out, _ = run(monkeypatch, capsys, "topics", fitted[0], "--json")
+    assert [row["topic"] for row in json.loads(out)] == topics.index.tolist()
+
+
+def test_infer_reads_new_documents_as_the_run_read_its_own(fitted, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "new.txt"
+    path.write_text("The CAT purred.\nSailors at sea!\nnothing known hereabouts\n")
+    code, out, _ = run(monkeypatch, capsys, "infer", fitted[0], path, "--json")
+    assert code == 0
+    rows = json.loads(out)
+    assert len(rows) == 3
+    for row in rows:
+        shares = [value for name, value in row.items() if name != "group"]
+        assert sum(shares) == pytest.approx(1.0, abs=1e-6)
+    code, out, _ = run(monkeypatch, capsys, "infer", fitted[0], path)
+    assert out.splitlines()[0].startswith("group,")
+
+
+def test_evaluate(fitted, lines, monkeypatch, capsys):
+    code, out, _ = run(monkeypatch, capsys, "evaluate", fitted[0], lines)
+    assert code == 0
+    assert "perplexity" in out
+    _, out, _ = run(monkeypatch, capsys, "evaluate", fitted[0], lines, "--json")
+    score = json.loads(out)
+    assert 1.0 < score["perplexity"] < score["baseline_perplexity"] * 2
+    assert score["n_documents"] == len(TEXTS)
+
+
+def test_compare(lines, tmp_path, monkeypatch, capsys):
+    arguments = ["compare", lines, "--samplers", "direct,crf", "--draws", "12", "--warmup", "4"]
+    code, out, _ = run(monkeypatch, capsys, *arguments, "--out", tmp_path / "table.csv")
+    assert code == 0
+    assert "Samplers compared" in out
+    table = pd.read_csv(tmp_path / "table.csv", index_col="sampler")
+    assert table.index.tolist() == ["direct", "crf"]
+    assert (table["held-out nats/word"] < 0).all()
+    code, _, err = run(monkeypatch, capsys, "compare", lines, "--samplers", "direct,gibbs")
+    assert code == 2
+    assert "gibbs" in err
+
+
+# --- resuming and interruptions -----------------------------------------------------------------------------
+
+
+def test_resume_makes_a_run_longer(lines, tmp_path, monkeypatch, capsys):
+    at_once, later = tmp_path / "at-once", tmp_path / "later"
+    long = ["--draws", "12", "--warmup", "4", "--quiet"]
+    assert run(monkeypatch, capsys, "fit", lines, "--out", at_once, *long)[0] == 0
+    assert run(monkeypatch, capsys, "fit", lines, "--out", later, *SHORT, "--quiet")[0] == 0
+    code, out, _ = run(monkeypatch, capsys, "resume", later, "--draws", "12", "--json")
+    assert code == 0
+    assert json.loads(out)["draws"] == 12
+    assert fr.load(later).trace["log_joint"].tolist() == fr.load(at_once).trace["log_joint"].tolist()
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_fit_says_how_to_go_on(lines, tmp_path, signal_):
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "franchise", "fit", str(lines), "--out", str(out)]
+    long = ["--draws", "1000000", "--warmup", "10", "--checkpoint", "0.1"]
+    process = subprocess.Popen(
+        [*command, *long], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    )
+    try:
+        while not any(out.glob("chain-*/trace.log")):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        process.send_signal(signal_)
+        printed = "".join(process.communicate(timeout=60))
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert f"franchise resume {out}" in printed
+    assert "Traceback" not in printed
+    assert fr.load(out).n_draws > 0
+
+
+def test_no_run_no_resume(tmp_path, monkeypatch, capsys):
+    for command in ("resume", "topics"):
+        code, out, err = run(monkeypatch, capsys, command, tmp_path / "nowhere")
+        assert (code, out) == (2, "")
+        assert "nowhere" in err
+        assert "Traceback" not in err
+
+
+# --- asking -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--alpha", "many"], "--alpha"),
+        (["--prior", "1,2,3"], "--prior"),
+        (["--family", "poisson"], "--group"),
+        (["--set", "prior"], "NAME=VALUE"),
+        (["--min-df", "1.5"], "--min-df"),
+        (["--engine", "steam"], "--engine"),
+        (["--sampler", "gibs"], "sampler"),
+        (["--draws", "0"], "draws"),
+        (["--stop-words", "klingon"], "stop_words"),
+        (["--start", "somewhere"], "start"),
+    ],
+)
+def test_bad_options_end_with_2_and_leave_nothing(lines, tmp_path, monkeypatch, capsys, arguments, said):
+    code, _, err = run(monkeypatch, capsys, "fit", lines, "--out", tmp_path / "run", *arguments)
+    assert code == 2
+    assert said in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_options_list_what_there_is():
+    from franchise.data.readers.formats import ALL
+    from franchise.families.registry import FAMILIES
+    from franchise.recipes import AUTO, RECIPES
+
+    assert list(options.FAMILIES) == list(FAMILIES)
+    assert list(options.SAMPLERS) == [AUTO, *RECIPES]
+    assert list(options.FORMATS) == ALL
+
+
+def test_completion_of_commands_and_values():
+    def completed(words, place):
+        environment = {
+            **os.environ,
+            "_FRANCHISE_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(place),
+        }
+        command = [sys.executable, "-m", "franchise"]
+        return subprocess.run(command, capture_output=True, text=True, env=environment).stdout.split()
+
+    assert completed("franchise re", 1) == ["resume", "reproduce"]
+    assert completed("franchise fit --sampler sp", 3) == ["split-merge"]
