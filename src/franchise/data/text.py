@@ -276,9 +276,12 @@ def _choose_frequent(
     kept = np.flatnonzero(~(rare | frequent))
     if len(kept) == 0:
         raise NoWords(
-            f"texts leave no vocabulary with min_df={options.min_df} and max_df={options.max_df}: of "
-            f"{len(shown)} words all are too rare or too frequent, or there are stop words only. Lower min_df, "
-            "raise max_df, or leave out fewer stop words."
+            f"texts leave no vocabulary with min_df={options.min_df} and max_df={options.max_df}: "
+            + (
+                f"all of {len(shown)} words are too rare or too frequent. Lower min_df, or raise max_df."
+                if shown
+                else "there are no words in them but stop words. Leave out fewer, or look at the texts."
+            )
         )
     order = sorted(kept.tolist(), key=shown.__getitem__)
     id_of_stem = np.full(len(shown), -1, dtype=np.int32)

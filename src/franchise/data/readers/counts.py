@@ -72,7 +72,8 @@ def corpus_of_counts(counts: Counts, vocabulary: Any) -> Corpus:
     _check_counts(counts)
     check_likely(counts.source, "documents", counts.n_documents, len(counts.values))
     if words is None:
-        check_likely(counts.source, "words", counts.n_words, len(counts.values))
+        line = counts.place(int(np.argmax(counts.columns))) if counts.words_may_be_more else None
+        check_likely(counts.source, "words", counts.n_words, len(counts.values), line)
     _check_tokens(counts)
     corpus = Corpus.from_matrix(_matrix(counts, counts.n_words if words is None else len(words)), words)
     corpus.dropped = Dropped(empty_documents=corpus.n_empty_documents)
@@ -99,13 +100,14 @@ def over_vocabulary(corpus: Corpus, vocabulary: list[str]) -> Corpus:
     return Corpus.from_matrix(corpus.to_matrix() @ renamed, vocabulary, names=corpus.group_names)
 
 
-def check_likely(source: Source, what: str, size: int, n_entries: int) -> None:
-    """InputError if a file claims much more documents or words than it has entries."""
+def check_likely(source: Source, what: str, size: int, n_entries: int, line: int | None = None) -> None:
+    """InputError if a file claims, perhaps in a line, much more documents or words than it has entries."""
     most = max(_FEW, _MOST_PER_ENTRY * n_entries)
     if size > most:
         raise source.wrong(
             f"claims {size} {what}, but has only {n_entries} counts. With so few at most {most} {what} are "
-            "believed. Is the header, or an id, wrong?"
+            "believed. Is the header, or an id, wrong?",
+            line,
         )
 
 
@@ -196,9 +198,7 @@ def _parse_fields(
     source: Source, line: int, fields: list[str], kinds: list[type], form: str
 ) -> list[int | float]:
     if len(fields) != len(kinds):
-        raise source.wrong(
-            f"must be {form}, {len(kinds)} numbers; got {len(fields)}: {describe(' '.join(fields))}.", line
-        )
+        raise source.wrong(f"must be {form}; got {len(fields)} fields: {describe(' '.join(fields))}.", line)
     return [number_of(source, line, text, kind) for text, kind in zip(fields, kinds, strict=True)]
 
 

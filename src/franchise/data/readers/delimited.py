@@ -18,7 +18,7 @@ from franchise.data.readers.tables import Table, check_columns
 from franchise.errors import InputError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
 _SEPARATORS = ",;\t|"
 _HEAD = 1 << 16
@@ -51,8 +51,6 @@ def _read(source: Source, separator: str | None, texts: list[str] | None) -> Tab
         frame = _parse(file, as_text)
         file.check_lengths_if_doubtful(frame)
     frame.columns = names
-    for name in [name for name in names if texts is None or name in texts]:
-        frame[name] = _with_none(frame[name])
     return Table(source, frame, file.place, untyped=True)
 
 
@@ -63,6 +61,8 @@ class _File:
         self.source, self.content, self.separator = source, content, separator
         records = self.records()
         header, first_row = next(records, None), next(records, None)
+        if first_row is None and header is not None and "\n" in header.fields[-1]:
+            raise self.open_quotation()
         if header is None or first_row is None:
             raise source.wrong("must have a header, the names of the columns, and at least one row below it.")
         self.header, self.first_row = header, first_row
@@ -139,11 +139,6 @@ def _parse(file: _File, as_text: Any) -> DataFrame:
             raise file.open_quotation() from error
         file.check_lengths()
         raise file.source.wrong(f"cannot be read as a table ({str(error).strip()}).") from error
-
-
-def _with_none(column: Series[Any]) -> Series[Any]:
-    """A column of texts with None instead of those that are empty."""
-    return column.astype(object).where(column != "", None)
 
 
 def _separator(content: bytes) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import gzip
+import io
 import lzma
 import os
 import re
@@ -130,9 +131,8 @@ class Source:
         """All of the file as text."""
         text = self.decoded()
         if not text.strip():
-            raise self.wrong(
-                "the file is empty." if not text else "there is nothing but white space in the file."
-            )
+            found = "there is nothing but white space in the file" if text else "the file is empty"
+            raise self.wrong(f"{found}. Is it the right one?")
         return text
 
     def utf8(self) -> bytes:
@@ -154,6 +154,8 @@ def check_path(path: Any, argument: str = "path") -> Path:
     """The path of a file or folder that is there, and nothing else such as a pipe."""
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise InputError(f"{argument} must name a file or a folder; got {describe(path)}.")
+    if "://" in str(path):
+        raise FileError(f"{path}: addresses are not read. Download the file first.")
     location = _without_tilde(Path(os.fsdecode(path)))
     try:
         mode = os.stat(location).st_mode
@@ -237,9 +239,9 @@ def _reason(error: Exception) -> str:
 
 
 def _missing_in_words(path: Path) -> str:
+    if path.is_symlink():
+        return f"{path}: is a link to a file that is not there. Mend the link, or remove it."
     text = f"{path}: there is no such file or folder."
-    if "://" in str(path) or re.match(r"\w+:/\w", str(path)):
-        return f"{text} Addresses are not read: download the file first."
     try:
         with os.scandir(path.parent) as entries:
             names = [entry.name for entry, _ in zip(entries, range(_MOST_NAMES), strict=False)]
@@ -259,7 +261,7 @@ def _check_encoding(encoding: Any) -> str:
     if not isinstance(encoding, str):
         raise InputError(f"{wanted}; got {describe(encoding)}.")
     try:
-        b"".decode(encoding)  # refuses what is no encoding of text, too
+        io.TextIOWrapper(io.BytesIO(), encoding)  # refuses what is no encoding of text, too
         return codecs.lookup(encoding).name
     except (LookupError, ValueError, UnicodeError) as error:
         raise InputError(f"{wanted}; got {encoding!r}.") from error
@@ -294,7 +296,7 @@ def _check_kind(source: Source, content: bytes, marks: Any) -> None:
 
 
 def _undecodable(source: Source, content: bytes, error: UnicodeError) -> InputError:
-    repair = 'Give its encoding, for example encoding="latin-1" or "cp1252".'
+    repair = 'If it is text, give its encoding, for example encoding="latin-1" or "cp1252".'
     if not isinstance(error, UnicodeDecodeError):
         return source.wrong(f"is not text in {source.encoding} ({error}). {repair}")
     line = len(NEWLINE.findall(content[: error.start].decode(source.encoding, "replace"))) + 1

@@ -58,8 +58,12 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _in_words(error: Exception) -> str:
-    """What is wrong, in a few words."""
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)[:100]
+    """What is wrong, in a few words; the line is named elsewhere."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg}, at character {error.colno}"
+    return str(error).partition(";")[0]
 
 
 def _check_keys(source: Source, names: list[str], records: list[dict[str, Any]]) -> None:

@@ -27,7 +27,9 @@ def read_parquet(source: Source, texts: list[str] | None = None) -> Table:
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError, NotImplementedError) as error:
         if isinstance(error, InputError):
             raise
-        raise source.wrong(f"is not a sound Parquet file ({str(error)[:200]}).") from error
+        raise source.wrong(
+            f"is not a sound Parquet file ({str(error)[:200]}). Get it again, or write it again."
+        ) from error
     if len(frame) == 0:
         raise source.wrong("has no rows.")
     frame.columns = check_columns(source, table.column_names)

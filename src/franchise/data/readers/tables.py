@@ -44,7 +44,7 @@ class Table:
 
     source: Source
     frame: DataFrame
-    """columns by distinct names that are text; what is missing is None or NaN"""
+    """columns by distinct names that are text; what is missing is None, NaN or, where untyped, an empty text"""
     place: Callable[[int], str]
     """where a row is, in words: "line 7" """
     untyped: bool = False
@@ -57,7 +57,8 @@ class Table:
 
     def values(self, column: str) -> list[Any]:
         """The entries of a column; None where there is none."""
-        return [plain(value) for value in self.frame[column].tolist()]
+        values = self.frame[column].tolist()
+        return [value or None for value in values] if self.untyped else [plain(value) for value in values]
 
     def facts(self, column: str) -> list[Any]:
         """The entries of a column, numbers as numbers."""
@@ -126,7 +127,9 @@ def _check_text(table: Table, column: str, row: int, value: Any) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise table.wrong(f"column {column!r} must hold texts; got {describe(value)}.", row)
+        raise table.wrong(
+            f"column {column!r} must hold texts; got {describe(value)}. Choose another by text=.", row
+        )
     return value
 
 
@@ -248,6 +251,7 @@ def _numbers(table: Table, column: str) -> np.ndarray:
     if values.dtype.kind == "f":
         good = np.isfinite(values)
     else:
+        values = np.array([_parsed(value) for value in values] if table.untyped else values, dtype=object)
         good = np.fromiter(map(_is_finite_number, values), dtype=bool, count=len(values))
     if not good.all():
         row = int(np.argmin(good))
@@ -257,6 +261,11 @@ def _numbers(table: Table, column: str) -> np.ndarray:
             row,
         )
     return np.array(values.tolist())
+
+
+def _parsed(value: Any) -> Any:
+    """The number that a text is, or else the text."""
+    return float(value) if isinstance(value, str) and _is_number(value) else value
 
 
 def _is_finite_number(value: Any) -> bool:
