@@ -73,7 +73,7 @@ def check_options(settings: TextSettings, sentences: str | None) -> TextOptions:
         None if raw.stem is None else _check_text("stem", raw.stem, 'a language such as "english", or None'),
         sentences,
     )
-    if isinstance(options.stop_words, str):
+    if isinstance(options.stop_words, str) and options.stop_words != "english":
         stop_words_of(options.stop_words)
     if options.stem is not None:
         stemmer_of(options.stem)

@@ -3,6 +3,7 @@
 import gzip
 import json
 import sys
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -152,6 +153,40 @@ def test_a_given_format_wins(tmp_path):
     assert fr.read_corpus(path, format="mallet").group_names == NAMES
     path = write(tmp_path, "notes.md", samples.as_lines())
     assert fr.read_corpus(path, format="lines").texts == TEXTS
+
+
+@pytest.mark.parametrize(
+    ("content", "tokens"),
+    [("1 0:5", 5), (f"{20_000} {' '.join(f'{word}:1' for word in range(20_000))}\n", 20_000)],
+)
+def test_a_single_document_of_counts(content, tokens, tmp_path):
+    assert fr.read_corpus(write(tmp_path, "counts.dat", content)).n_tokens == tokens
+
+
+def test_marks_and_json_by_content(tmp_path):
+    assert fr.read_corpus(write(tmp_path, "a", "\ufeff" + samples.as_mtx())).texts is None
+    assert fr.read_corpus(write(tmp_path, "b.txt", samples.as_jsonl())).texts == TEXTS
+    assert fr.read_corpus(write(tmp_path, "c.txt", "{curly} braces\n")).texts == ["{curly} braces"]
+
+
+def test_one_odd_character_makes_no_large_text(tmp_path):
+    """A `str` has as many bytes for every character as the widest one needs."""
+    path = write(tmp_path, "t.txt", "plain words here\n" * 200_000 + "\U0001f600 smile\n")
+    tracemalloc.start()
+    content = files.open_source(path, "utf-8", None).text()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * len(content)
+
+
+def test_characters_across_the_borders_of_chunks(tmp_path):
+    text = "x" + "é" * 1_200_000
+    assert fr.read_corpus(write(tmp_path, "t.txt", text)).texts == [text]
+    bad = text.encode() + b"\n\xc3"
+    with pytest.raises(fr.InputError, match=r"line 2: is not text in utf-8: byte 0xc3"):
+        fr.read_corpus(write(tmp_path, "t.txt", bad))
+    with pytest.raises(fr.InputError, match=r"line 1: is not text in utf-8: byte 0xff"):
+        fr.read_corpus(write(tmp_path, "t.txt", text.encode()[: (1 << 20) + 1] + b"\xff\n"))
 
 
 def test_numbers_that_are_no_counts(tmp_path):

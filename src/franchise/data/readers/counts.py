@@ -19,7 +19,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.dropped import Dropped
-from franchise.data.readers.files import NEWLINE, NEWLINE_BYTES, Source, in_units
+from franchise.data.readers.files import NEWLINE, Source, in_units
 from franchise.data.readers.vocabularies import find_vocabulary, read_vocabulary, words_given
 from franchise.data.tokens import MOST, numbered
 from franchise.errors import InputError
@@ -187,8 +187,8 @@ def _parse_lines(
 ) -> list[np.ndarray]:
     """The same, line by line, to name the first that is wrong."""
     rows = []
-    for number, line in enumerate(NEWLINE.split(body.decode("utf-8")), start=first_line):
-        fields = line.split()
+    for number, line in enumerate(NEWLINE.split(body), start=first_line):
+        fields = line.decode("utf-8").split()
         if fields:
             rows.append(_parse_fields(source, number, fields, kinds, form))
     return [np.array(column, kind) for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)]
@@ -218,7 +218,7 @@ def line_of_row(body: bytes, first_line: int) -> Callable[[int], int | None]:
     """A function that says in which line the n-th line that is not blank is."""
 
     def place(row: int) -> int | None:
-        lines = (number for number, line in enumerate(NEWLINE_BYTES.split(body), first_line) if line.strip())
+        lines = (number for number, line in enumerate(NEWLINE.split(body), first_line) if line.strip())
         return next((number for count, number in enumerate(lines) if count == row), None)
 
     return place

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from franchise.data.readers.files import NEWLINE_BYTES, Source
+from franchise.data.readers.files import HEAD, NEWLINE, Source
 from franchise.data.readers.tables import Table, check_columns
 from franchise.errors import InputError
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _SEPARATORS = ",;\t|"
-_HEAD = 1 << 16
 _LONGEST_FIELD = 2**31 - 1
 
 
@@ -43,7 +42,7 @@ def read_tsv(source: Source, texts: list[str] | None = None) -> Table:
 
 def _read(source: Source, separator: str | None, texts: list[str] | None) -> Table:
     """A table with these columns, or all, as text, and the others as what they seem to be."""
-    content = source.utf8()
+    content = source.text()
     with _long_fields():
         file = _File(source, content, separator or _separator(content))
         names = check_columns(source, file.header.fields, file.header.line)
@@ -92,7 +91,7 @@ class _File:
 
     def body(self) -> io.BytesIO:
         """What comes after the header."""
-        ends = NEWLINE_BYTES.finditer(self.content)
+        ends = NEWLINE.finditer(self.content)
         before = next(islice(ends, self.first_row.line - 2, None))
         body = io.BytesIO(self.content)
         body.seek(before.end())
@@ -143,7 +142,7 @@ def _parse(file: _File, as_text: Any) -> DataFrame:
 
 def _separator(content: bytes) -> str:
     """What parts the columns of the header: a comma, unless there is none but another usual one."""
-    header = NEWLINE_BYTES.split(content[:_HEAD].lstrip(), maxsplit=1)[0].decode("utf-8", "ignore")
+    header = NEWLINE.split(content[:HEAD].lstrip(), maxsplit=1)[0].decode("utf-8", "ignore")
     return next((mark for mark in _SEPARATORS if mark in header), ",")
 
 

@@ -21,7 +21,7 @@ _SIZES = ("documents", "words", "entries")
 
 def read_docword(source: Source) -> Counts:
     """The entries of a docword file; the header must tell the truth."""
-    content = source.utf8()
+    content = source.text()
     header = _HEADER.match(content)
     if header is None:
         raise source.wrong(

@@ -28,11 +28,13 @@ from franchise.validation import check_integer, describe
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 """How to open compressed files, by suffix."""
 
-NEWLINE = re.compile(r"\r\n|\n|\r")
-NEWLINE_BYTES = re.compile(NEWLINE.pattern.encode())
+HEAD = 1 << 16
+"""Bytes that are looked at to tell a format."""
 
+NEWLINE = re.compile(rb"\r\n|\n|\r")
+
+_REPAIR = 'If it is text, give its encoding, for example encoding="latin-1" or "cp1252".'
 _CHUNK = 1 << 20
-_HEAD = 1 << 16
 _MOST_NAMES = 10_000  # looked at for one that resembles a missing file
 _SHARE = 4  # reading takes up to so many times the memory of what is read
 _FALLBACK = 2 << 30  # bytes, where the system does not say how much memory there is
@@ -121,28 +123,26 @@ class Source:
     def head(self) -> bytes:
         """The first bytes, uncompressed."""
         with _opened(self) as stream:
-            return _next_chunk(self, stream, _HEAD)
+            return _next_chunk(self, stream, HEAD)
 
-    def decoded(self) -> str:
-        """All of the file as text, which may be empty."""
-        return _decode(self, self.content())
+    def utf8(self) -> bytes:
+        """All of the file as text in UTF-8, which may be empty."""
+        return _as_utf8(self, self.content())
 
-    def text(self) -> str:
-        """All of the file as text."""
-        text = self.decoded()
+    def text(self) -> bytes:
+        """All of the file as text in UTF-8; there must be some."""
+        text = self.utf8()
         if not text.strip():
             found = "there is nothing but white space in the file" if text else "the file is empty"
             raise self.wrong(f"{found}. Is it the right one?")
         return text
 
-    def utf8(self) -> bytes:
-        """All of the file as text in UTF-8."""
-        return self.text().encode("utf-8")
-
     def lines(self) -> list[str]:
-        """The lines of the file as text; the end of the last one does not begin another."""
-        lines = NEWLINE.sub("\n", self.text()).split("\n")
-        return lines[:-1] if lines[-1] == "" else lines
+        """The lines of the file; the end of the last one does not begin another."""
+        lines = NEWLINE.split(self.text())
+        if not lines[-1]:
+            lines.pop()
+        return [line.decode("utf-8") for line in lines]
 
 
 def open_source(path: Any, encoding: Any, max_bytes: int | None) -> Source:
@@ -197,7 +197,7 @@ def in_units(size: int) -> str:
 
 def line_at(content: bytes, place: int) -> int:
     """The line, from 1, that a place in a text is in."""
-    return len(NEWLINE_BYTES.findall(content, 0, place)) + 1
+    return len(NEWLINE.findall(content, 0, place)) + 1
 
 
 # --- opening ------------------------------------------------------------------------------------------------
@@ -267,25 +267,47 @@ def _check_encoding(encoding: Any) -> str:
         raise InputError(f"{wanted}; got {encoding!r}.") from error
 
 
-def _decode(source: Source, content: bytes) -> str:
+def _as_utf8(source: Source, content: bytes) -> bytes:
+    """Text in UTF-8, without a byte order mark."""
     if source.encoding == "utf-8":
-        _check_kind(source, content, (b"\xff\xfe", b"\xfe\xff"))
-    try:
-        text = content.decode(source.encoding)
-        if source.encoding != "utf-8":
-            text.encode("utf-8")  # some encodings give halves of characters
-    except UnicodeError as error:
+        _check_kind(source, content, (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        _check_utf8(source, content)
+        text = content
+    else:
+        text = _recoded(source, content)
+    if b"\0" in text:
         _check_kind(source, content, _KINDS)
-        raise _undecodable(source, content, error) from error
-    if "\0" in text:
-        _check_kind(source, content, _KINDS)
-        line = len(NEWLINE.findall(text, 0, text.index("\0"))) + 1
         raise source.wrong(
             "has a NUL character, which text has not. Either it is no text, or it is in another encoding: then "
             'give it, for example encoding="utf-16".',
-            line,
+            line_at(text, text.index(b"\0")),
         )
-    return text.removeprefix("\ufeff")
+    return text.removeprefix(codecs.BOM_UTF8)
+
+
+def _check_utf8(source: Source, content: bytes) -> None:
+    """InputError if this is not UTF-8; checked in parts, as one odd character makes a long `str` a large one."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for begin in range(0, len(content) + 1, _CHUNK):
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(content[begin : begin + _CHUNK], final=begin + _CHUNK > len(content))
+        except UnicodeDecodeError as error:
+            _check_kind(source, content, _KINDS)
+            place = begin - pending + error.start
+            raise _undecodable(source, content[place], line_at(content, place)) from error
+
+
+def _recoded(source: Source, content: bytes) -> bytes:
+    try:
+        return content.decode(source.encoding).encode("utf-8")
+    except UnicodeDecodeError as error:
+        _check_kind(source, content, _KINDS)
+        before = content[: error.start].decode(source.encoding, "replace").encode("utf-8")
+        raise _undecodable(source, content[error.start], line_at(before, len(before))) from error
+    except UnicodeError as error:  # some encodings have errors of their own, or give halves of characters
+        _check_kind(source, content, _KINDS)
+        raise source.wrong(f"is not text in {source.encoding} ({error}). {_REPAIR}") from error
 
 
 def _check_kind(source: Source, content: bytes, marks: Any) -> None:
@@ -295,10 +317,7 @@ def _check_kind(source: Source, content: bytes, marks: Any) -> None:
             raise source.wrong(f"is not text in {source.encoding}. It seems to be {_KINDS[mark]}.")
 
 
-def _undecodable(source: Source, content: bytes, error: UnicodeError) -> InputError:
-    repair = 'If it is text, give its encoding, for example encoding="latin-1" or "cp1252".'
-    if not isinstance(error, UnicodeDecodeError):
-        return source.wrong(f"is not text in {source.encoding} ({error}). {repair}")
-    line = len(NEWLINE.findall(content[: error.start].decode(source.encoding, "replace"))) + 1
-    bad = content[error.start : error.start + 1].hex()
-    return source.wrong(f"is not text in {source.encoding}: byte 0x{bad} cannot be decoded. {repair}", line)
+def _undecodable(source: Source, byte: int, line: int) -> InputError:
+    return source.wrong(
+        f"is not text in {source.encoding}: byte {byte:#04x} cannot be decoded. {_REPAIR}", line
+    )

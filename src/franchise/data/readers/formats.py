@@ -8,13 +8,14 @@ COUNTS   counts of words           -> Counts
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from typing import Any
 
 from franchise.data.readers.counts import Counts
 from franchise.data.readers.delimited import read_csv, read_tsv
 from franchise.data.readers.docword import read_docword
-from franchise.data.readers.files import NEWLINE, Source
+from franchise.data.readers.files import HEAD, NEWLINE, Source
 from franchise.data.readers.json_lines import read_json_lines
 from franchise.data.readers.ldac import read_ldac
 from franchise.data.readers.matrix_market import read_matrix_market
@@ -58,7 +59,8 @@ _FORMAT_OF_SUFFIX = {
     "mallet": "mallet",
 }
 _PLAIN_SUFFIXES = ("txt", "text", "")
-_LDAC_LINE = re.compile(r"\s*\d+(\s+\d+:\d+)*\s*")
+_DOCWORD = re.compile(rb"([ \t]*\d+[ \t]*\r?\n){3}[ \t]*\d+[ \t]+\d+[ \t]+\d+[ \t]*(\r?\n|$)")
+_LDAC_LINE = re.compile(rb"\s*\d+(\s+\d+:\d+)*\s*")
 _LINES_LOOKED_AT = 20
 
 
@@ -84,16 +86,17 @@ def _by_name(source: Source) -> str | None:
 
 def _by_content(source: Source) -> str | None:
     """The format of a file that begins in a telling way; a text without such a beginning has a document a line."""
-    head = source.head()
+    head = source.head().removeprefix(BOM_UTF8)
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith(b"%%MatrixMarket"):
         return "mtx"
-    text = head.decode("latin-1")
-    if _looks_like_docword(text):
+    if _DOCWORD.match(head):
         return "docword"
-    if _looks_like_ldac(text):
+    if _looks_like_ldac(head):
         return "ldac"
+    if re.match(rb'\s*\{\s*"', head):
+        return "jsonl"
     return "lines" if _suffix(source.plain_name.lower()) in _PLAIN_SUFFIXES else None
 
 
@@ -101,12 +104,8 @@ def _suffix(name: str) -> str:
     return name.rpartition(".")[2] if "." in name else ""
 
 
-def _looks_like_docword(text: str) -> bool:
-    return re.match(r"([ \t]*\d+[ \t]*\r?\n){3}[ \t]*\d+[ \t]+\d+[ \t]+\d+[ \t]*(\r?\n|$)", text) is not None
-
-
-def _looks_like_ldac(text: str) -> bool:
-    """Whether all of the first lines are pairs; the last one may not be there in full."""
-    lines = NEWLINE.split(text)
-    whole = [line for line in lines[:_LINES_LOOKED_AT] if line.strip()][: max(1, len(lines) - 1)]
-    return any(":" in line for line in whole) and all(map(_LDAC_LINE.fullmatch, whole))
+def _looks_like_ldac(head: bytes) -> bool:
+    """Whether all of the first lines are pairs; what may not be there in full is not looked at."""
+    end = len(head) if len(head) < HEAD else max(head.rfind(b" "), head.rfind(b"\n"))
+    lines = [line for line in NEWLINE.split(head[: max(0, end)])[:_LINES_LOOKED_AT] if line.strip()]
+    return any(b":" in line for line in lines) and all(map(_LDAC_LINE.fullmatch, lines))

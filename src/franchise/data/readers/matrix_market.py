@@ -28,7 +28,7 @@ _NUMBERS: dict[str, list[type]] = {
 
 def read_matrix_market(source: Source) -> Counts:
     """The entries of a matrix of documents (rows) by words (columns)."""
-    content = source.utf8()
+    content = source.text()
     header = _HEADER.match(content)
     if header is None:
         raise source.wrong(

@@ -63,7 +63,7 @@ def read_folder(source: Source) -> Texts:
             f"seems to hold counts of words, not texts: there is {read[0].name!r} in it. Give the file with the "
             "counts itself."
         )
-    texts = [source.beside(path).decoded() for path in read]
+    texts = [source.beside(path).utf8().decode("utf-8") for path in read]
     return Texts(texts, _names(source.path, read), not_read=tuple(left_out))
 
 
