@@ -76,8 +76,8 @@ Group = Annotated[
     str | None,
     typer.Option(
         "--group",
-        metavar="COLUMN",
-        help="The column that says which group a row is in: a table of observations, not of texts.",
+        metavar="COLUMN[,...]",
+        help="The column (or columns) that says which group a row is in: a table of observations, not of texts.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -104,13 +104,15 @@ Encoding = Annotated[
 ]
 
 StopWords = Annotated[
-    str,
+    str | None,
     typer.Option(
-        "--stop-words", help='Language whose common words are left out, or "none".', rich_help_panel=_WORDS
+        "--stop-words",
+        help='Language whose common words are left out (english if not given), or "none".',
+        rich_help_panel=_WORDS,
     ),
 ]
 MinDf = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--min-df",
         help="Leave out words in fewer documents: a number of them, or a share below 1.",
@@ -118,7 +120,7 @@ MinDf = Annotated[
     ),
 ]
 MaxDf = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--max-df",
         help="Leave out words in more documents: a number of them above 1, or a share.",
@@ -126,7 +128,7 @@ MaxDf = Annotated[
     ),
 ]
 Ngrams = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--ngrams", min=1, help="Up to so many words in a row count as one term.", rich_help_panel=_WORDS
     ),

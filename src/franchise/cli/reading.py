@@ -39,25 +39,30 @@ class File:
 
 @dataclass(frozen=True)
 class Words:
-    """Which words of texts are kept."""
+    """Which words of texts are kept; what is not said is left to the library."""
 
-    stop_words: str = "english"
-    min_df: float = 1.0
-    max_df: float = 1.0
-    ngrams: int = 1
+    stop_words: str | None = None
+    min_df: float | None = None
+    max_df: float | None = None
+    ngrams: int | None = None
     stem: str | None = None
     keep_case: bool = False
+    sentences: str | None = None
 
     def options(self) -> dict[str, Any]:
         """As `read_corpus` takes them."""
-        return {
-            "stop_words": None if self.stop_words == "none" else self.stop_words,
-            "min_df": _number_or_share("--min-df", self.min_df, whole_one=True),
-            "max_df": _number_or_share("--max-df", self.max_df, whole_one=False),
-            "ngrams": (1, self.ngrams),
-            "stem": self.stem,
-            "lowercase": not self.keep_case,
-        }
+        said: dict[str, Any] = {"stem": self.stem, "sentences": self.sentences}
+        if self.stop_words is not None:
+            said["stop_words"] = [] if self.stop_words == "none" else self.stop_words
+        if self.min_df is not None:
+            said["min_df"] = _number_or_share("--min-df", self.min_df, whole_one=True)
+        if self.max_df is not None:
+            said["max_df"] = _number_or_share("--max-df", self.max_df, whole_one=False)
+        if self.ngrams is not None:
+            said["ngrams"] = (1, self.ngrams)
+        if self.keep_case:
+            said["lowercase"] = False
+        return {name: value for name, value in said.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -69,8 +74,10 @@ class Rows:
 
     def options(self) -> dict[str, Any]:
         """As `read_groups` takes them."""
-        columns = None if self.columns is None else [name.strip() for name in self.columns.split(",")]
-        return {"group": self.group, "columns": columns}
+        return {
+            "group": _names(self.group),
+            "columns": None if self.columns is None else _names(self.columns),
+        }
 
 
 def read_data(file: File, words: Words, rows: Rows | None) -> Corpus | Groups:
@@ -101,6 +108,11 @@ def read_like(file: File, corpus: Corpus) -> Corpus:
     from franchise.data.readers import read_corpus
 
     return read_corpus(file.path, **file.options(), like=corpus)
+
+
+def _names(text: str) -> list[str]:
+    """Names that are parted by commas."""
+    return [name.strip() for name in text.split(",")]
 
 
 def corpus_of(posterior: Posterior | SegmentPosterior) -> Corpus:

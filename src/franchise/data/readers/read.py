@@ -119,7 +119,7 @@ def read_corpus(
 def read_groups(
     path: str | os.PathLike[str],
     *,
-    group: str,
+    group: str | Sequence[str],
     columns: str | Sequence[str] | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
@@ -131,8 +131,8 @@ def read_groups(
     ----------
     path : str or path
         A CSV, TSV, JSON Lines or Parquet file; all but Parquet may be compressed (.gz, .bz2, .xz).
-    group : str
-        The column that has the group of each observation.
+    group : str or sequence of str
+        The column that has the group of each observation; of several columns, groups are all combinations present.
     columns : str or sequence of str, optional
         The columns of numbers that make up an observation, in this order; all but `group` if not given.  A single
         one gives observations of shape (N,), several (N, D).  Numbers must be there in every row, and finite.
@@ -149,7 +149,9 @@ def read_groups(
     source = open_source(path, encoding, max_bytes)
     chosen = choose_format(source, format, list(TABLES))
     with _file_named(source):
-        return groups_of_table(TABLES[chosen](source, [group]), group, columns)
+        return groups_of_table(
+            TABLES[chosen](source, [group] if isinstance(group, str) else list(group)), group, columns
+        )
 
 
 def _texts(source: Source, chosen: str, text: str | None, name: str | None) -> Texts:

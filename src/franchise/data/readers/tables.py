@@ -211,34 +211,50 @@ def _plain_list(values: list[Any]) -> Any:
 
 
 def groups_of_table(table: Table, group: Any, columns: Any) -> Groups:
-    """Observations from the columns of numbers, all but that of the groups if none are named."""
-    label = table.column("group", group)
-    chosen = _number_columns(table, label, columns)
-    labels = table.facts(label)
+    """Observations from the columns of numbers, all but those of the groups if none are named."""
+    labels = [table.column("group", name) for name in _listed(group)]
+    if not labels:
+        raise InputError(f"group must name a column, or several; got {describe(group)}.")
+    chosen = _number_columns(table, labels, columns)
+    names = [_labels(table, label) for label in labels]
+    numbers = [_numbers(table, column) for column in chosen]
+    observations = numbers[0] if len(numbers) == 1 else np.column_stack(numbers)
+    return Groups(observations, names[0] if len(names) == 1 else list(zip(*names, strict=True)))
+
+
+def _listed(names: Any) -> list[Any]:
+    """One name, or several, as a list."""
+    return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+
+
+def _labels(table: Table, column: str) -> list[Any]:
+    labels = table.facts(column)
     if None in labels:
         raise table.wrong(
-            f"column {label!r} must name a group in every row; got nothing. Drop such rows or give them a label.",
+            f"column {column!r} must name a group in every row; got nothing. Drop such rows or give them a label.",
             labels.index(None),
         )
-    numbers = [_numbers(table, column) for column in chosen]
-    return Groups(numbers[0] if len(numbers) == 1 else np.column_stack(numbers), labels)
+    return labels
 
 
-def _number_columns(table: Table, label: str, columns: Any) -> list[str]:
+def _number_columns(table: Table, labels: list[str], columns: Any) -> list[str]:
     if columns is None:
-        others = [column for column in table.columns if column != label]
+        others = [column for column in table.columns if column not in labels]
         if not others:
-            raise table.source.wrong(f"there must be a column of numbers beside {label!r}; there is none.")
+            raise table.source.wrong(
+                f"there must be a column of numbers beside {labels[0]!r}; there is none."
+            )
         return others
-    wanted = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else list(columns)
+    wanted = _listed(columns)
     if not wanted:
         raise InputError(
             f"columns must be names of columns of numbers, at least one; got {describe(columns)}."
         )
     chosen = [table.column("columns", column) for column in wanted]
-    if len(set(chosen)) < len(chosen) or label in chosen:
+    if len(set(chosen)) < len(chosen) or set(labels) & set(chosen):
         raise InputError(
-            f"columns must not have a column twice, nor that of the groups ({label!r}); got {describe(columns)}."
+            f"columns must not have a column twice, nor that of the groups ({labels[0]!r}); got "
+            f"{describe(columns)}."
         )
     return chosen
 
