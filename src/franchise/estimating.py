@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.chains.snapshots import MOST_KEPT
-from franchise.data.grouped import GroupedData
-from franchise.sampling import sample
 
 _SHORT = 20_000_000
 """Observations times sweeps of a run so short that measuring would take as long as running."""
@@ -30,20 +29,21 @@ class Estimate(NamedTuple):
         return f"about {_in_words(self.seconds)}{memory}"
 
 
-def estimate(data: GroupedData, asked: dict[str, Any]) -> Estimate | None:
+def estimate(draw: Callable[..., Any], n_observations: int, asked: dict[str, Any]) -> Estimate | None:
     """Try a few sweeps of all chains; None if the whole run is short.
 
-    `asked` are arguments of `sample`. Sweeps take longer or shorter as topics come and go, so the time is a guess.
+    `asked` are the arguments of `draw`, which gives a posterior. Sweeps take longer or shorter as topics come and
+    go, so the time is a guess.
     """
     sweeps = asked["warmup"] + asked["draws"] * asked["thin"]
-    if sweeps * asked["chains"] * data.n_observations < _SHORT or sweeps <= 2 * _PROBED:
+    if sweeps * asked["chains"] * n_observations < _SHORT or sweeps <= 2 * _PROBED:
         return None
     tried = {**asked, "draws": 1, "thin": 1, "warmup": _PROBED - 1, "time_limit": None}
-    posterior = sample(data, **tried, progress=False)
+    posterior = draw(**tried, progress=False)
     clock = np.hstack([posterior.warmup_trace["seconds"], posterior.trace["seconds"]])
     seconds = float(np.diff(clock, axis=1).mean(axis=1).max()) * sweeps
     limit = asked["time_limit"]
-    kept = 2 * min(MOST_KEPT, asked["draws"]) * asked["chains"] * data.n_observations
+    kept = 2 * min(MOST_KEPT, asked["draws"]) * asked["chains"] * n_observations
     memory = _peak_memory()
     return Estimate(seconds if limit is None else min(seconds, limit), memory and memory + kept)
 

@@ -97,6 +97,22 @@ def test_fit_of_a_bundled_data_set(tmp_path, monkeypatch, capsys):
     assert fr.load(tmp_path / "run").data.n_observations == 184
 
 
+def test_fit_of_topics_that_follow_the_text(lines, tmp_path, monkeypatch, capsys):
+    arguments = ["fit", lines, "--model", "htmm", "--out", tmp_path / "run", *SHORT]
+    code, out, _ = run(monkeypatch, capsys, *arguments)
+    assert code == 0
+    assert "sentences" in out
+    code, out, _ = run(monkeypatch, capsys, "resume", tmp_path / "run", "--draws", "8", "--json")
+    assert json.loads(out)["sampler"] == "htmm"
+    path = tmp_path / "new.txt"
+    path.write_text("The cat purred. A ship sank.\nSailors swam to the harbour.\n")
+    code, out, _ = run(monkeypatch, capsys, "infer", tmp_path / "run", path)
+    assert code == 0
+    assert len(out.splitlines()) == 3
+    code, out, _ = run(monkeypatch, capsys, "evaluate", tmp_path / "run", path, "--json")
+    assert json.loads(out)["perplexity"] > 1.0
+
+
 # --- looking ------------------------------------------------------------------------------------------------
 
 
@@ -211,6 +227,9 @@ def test_no_run_no_resume(tmp_path, monkeypatch, capsys):
         (["--draws", "0"], "draws"),
         (["--stop-words", "klingon"], "stop_words"),
         (["--start", "somewhere"], "start"),
+        (["--model", "lda"], "--model"),
+        (["--n-topics", "3"], "--n-topics"),
+        (["--model", "htmm", "--family", "poisson"], "--family"),
     ],
 )
 def test_bad_options_end_with_2_and_leave_nothing(lines, tmp_path, monkeypatch, capsys, arguments, said):

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from franchise.errors import InputError
 
 if TYPE_CHECKING:
     from franchise.families.base import Family
+    from franchise.htmm.posterior import SegmentPosterior
+    from franchise.posterior import Posterior
     from franchise.priors import Gamma
+
+USUAL_PRIOR = "0.1"
+USUAL_PRIOR_OF_SEGMENTS = "0.5"  # of a given number of topics (see `HTMM`)
 
 _OF_CATEGORIES = ("categorical", "multinomial")
 _OF_ANY_WIDTH = ("poisson",)
@@ -51,6 +58,40 @@ def settings_of(pairs: list[str]) -> dict[str, Any]:
         except json.JSONDecodeError:
             settings[name.strip()] = value
     return settings
+
+
+def mixture_of(
+    data: Any, family: str | None, pairs: list[str], prior: str | None, others: dict[str, Any]
+) -> Callable[..., Posterior]:
+    """What draws from a hierarchical Dirichlet process mixture of the data; `others` are options not for it."""
+    from franchise.sampling import sample
+
+    _refuse(others, "is for --model htmm.")
+    return partial(
+        sample, data, family_of(family, pairs, number_or_gamma("--prior", prior or USUAL_PRIOR), data)
+    )
+
+
+def segments_of(
+    data: Any, n_topics: int | None, prior: str | None, others: dict[str, Any]
+) -> Callable[..., SegmentPosterior]:
+    """What draws from a hidden topic Markov model of the data; `others` are options not for it."""
+    from franchise.htmm.estimator import HTMM
+
+    _refuse(others, "is not for --model htmm, which is of texts.")
+    usual = USUAL_PRIOR if n_topics is None else USUAL_PRIOR_OF_SEGMENTS
+    word_prior = number_or_gamma("--prior", prior or usual)
+
+    def draw(**asked: Any) -> SegmentPosterior:
+        return HTMM(n_topics, word_prior=word_prior, **asked).fit(data).posterior_
+
+    return draw
+
+
+def _refuse(options: dict[str, Any], why: str) -> None:
+    for option, value in options.items():
+        if value is not None:
+            raise InputError(f"{option} {why} Leave it out.")
 
 
 def family_of(name: str | None, pairs: list[str], prior: float | Gamma, data: Any) -> Family:

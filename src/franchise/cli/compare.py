@@ -29,7 +29,7 @@ def compare(
     columns: options.Columns = None,
     family: options.Family = None,
     setting: options.Setting = [],  # noqa: B006 (never changed)
-    prior: options.Prior = "0.1",
+    prior: options.Prior = None,
     start: options.Start = None,
     chains: options.Chains = 2,
     draws: options.Draws = 200,
@@ -46,7 +46,7 @@ def compare(
     they agree, and the log probability of held-out words (a tenth of the documents, one half of each given the
     other) how good the topics are. A sampler that moves fast among poor topics is not the better one.
     """
-    from franchise.cli.asking import family_of, number_or_gamma, start_of
+    from franchise.cli.asking import USUAL_PRIOR, family_of, number_or_gamma, start_of
     from franchise.cli.output import make_console, rows_of, shared_progress, write_table
     from franchise.cli.reading import File, Rows, Words, read_data
     from franchise.comparing import compare_samplers
@@ -57,7 +57,7 @@ def compare(
         None if group is None else Rows(group, columns),
     )
     asked: dict[str, Any] = {
-        "family": family_of(family, setting, number_or_gamma("--prior", prior), data),
+        "family": family_of(family, setting, number_or_gamma("--prior", prior or USUAL_PRIOR), data),
         "start": start_of(start),
         "chains": chains,
         "draws": draws,

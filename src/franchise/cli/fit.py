@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +13,9 @@ from franchise.cli import options
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from franchise.htmm.posterior import SegmentPosterior
+    from franchise.posterior import Posterior
 
 
 def fit(
@@ -29,9 +34,12 @@ def fit(
     ngrams: options.Ngrams = None,
     stem: options.Stem = None,
     keep_case: options.KeepCase = False,
+    sentences: options.Sentences = None,
+    model: options.Model = "hdp",
+    n_topics: options.Topics = None,
     family: options.Family = None,
     setting: options.Setting = [],  # noqa: B006 (never changed)
-    prior: options.Prior = "0.1",
+    prior: options.Prior = None,
     alpha: options.Alpha = "1,1",
     gamma: options.Gamma = "1,1",
     sampler: options.Sampler = "auto",
@@ -54,26 +62,38 @@ def fit(
     `franchise resume RUN` goes on, to the very same result.
     """
     from franchise.chains.storage import check_new
-    from franchise.cli.asking import family_of, number_or_gamma, start_of
+    from franchise.cli.asking import mixture_of, number_or_gamma, segments_of, start_of
     from franchise.cli.findings import show_fit
     from franchise.cli.output import make_console
     from franchise.cli.reading import File, Rows, Words, read_data
-    from franchise.sampling import sample
     from franchise.validation import check_choice
 
     check_choice("--engine", engine, ["threads"])
+    follows_text = check_choice("--model", model, ["hdp", "htmm"]) == "htmm"
     check_new("--out", out)
     console = make_console()
     console.quiet = quiet or json
     data = read_data(
         File(path, format, text, name, vocabulary, encoding),
-        Words(stop_words, min_df, max_df, ngrams, stem, keep_case),
+        Words(
+            stop_words,
+            min_df,
+            max_df,
+            ngrams,
+            stem,
+            keep_case,
+            sentences or ("english" if follows_text else None),
+        ),
         None if group is None else Rows(group, columns),
     )
     say_what_was_read(console, data)
+    draw: Callable[..., Posterior | SegmentPosterior]
+    if follows_text:
+        draw = segments_of(data, n_topics, prior, {"--family": family, "--group": group})
+    else:
+        draw = mixture_of(data, family, setting, prior, {"--n-topics": n_topics, "--sentences": sentences})
+        draw = partial(draw, sampler=sampler)
     asked: dict[str, Any] = {
-        "family": family_of(family, setting, number_or_gamma("--prior", prior), data),
-        "sampler": sampler,
         "alpha": number_or_gamma("--alpha", alpha),
         "gamma": number_or_gamma("--gamma", gamma),
         "draws": draws,
@@ -81,14 +101,15 @@ def fit(
         "thin": thin,
         "chains": chains,
         "seed": seed,
-        "start": start_of(start),
         "workers": workers,
         "time_limit": time_limit,
     }
+    if start is not None:
+        asked["start"] = start_of(start)
     if not console.quiet:
-        announce(console, data, asked)
+        announce(console, draw, data, asked)
     progress = False if console.quiet else None
-    posterior = sample(data, **asked, run_dir=out, checkpoint_seconds=checkpoint, progress=progress)
+    posterior = draw(**asked, run_dir=out, checkpoint_seconds=checkpoint, progress=progress)
     show_fit(console, posterior, out, json)
 
 
@@ -106,10 +127,10 @@ def say_what_was_read(console: Console, data: Any) -> None:
         console.print(f"{data.n_observations:,} observations in {data.n_groups:,} groups.")
 
 
-def announce(console: Console, data: Any, asked: dict[str, Any]) -> None:
+def announce(console: Console, draw: Callable[..., Any], data: Any, asked: dict[str, Any]) -> None:
     """Say how long a long run will take, and how much memory."""
     from franchise.estimating import estimate
 
-    expected = estimate(data, asked)
+    expected = estimate(draw, data.n_observations, asked)
     if expected is not None:
         console.print(f"This will take {expected}. Ctrl-C ends it safely: it can be resumed.")

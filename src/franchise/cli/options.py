@@ -141,6 +141,32 @@ KeepCase = Annotated[
     bool, typer.Option("--keep-case", help="Tell capitals from small letters.", rich_help_panel=_WORDS)
 ]
 
+Sentences = Annotated[
+    str | None,
+    typer.Option(
+        "--sentences",
+        help="How texts are cut into sentences, for --model htmm: english or simple. [default: english]",
+        rich_help_panel=_WORDS,
+    ),
+]
+
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        help="hdp: every word has a topic; htmm: every sentence, and topics follow the text.",
+        rich_help_panel=_MODEL,
+    ),
+]
+Topics = Annotated[
+    int | None,
+    typer.Option(
+        "--n-topics",
+        min=1,
+        help="For --model htmm: how many topics; learned if not given.",
+        rich_help_panel=_MODEL,
+    ),
+]
 Family = Annotated[
     str | None,
     typer.Option(
@@ -160,10 +186,10 @@ Setting = Annotated[
     ),
 ]
 Prior = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--prior",
-        help="Of the words of a topic: a number, or SHAPE,RATE of a Gamma prior to learn it.",
+        help="Of the words of a topic: a number, or SHAPE,RATE of a Gamma prior to learn it. [default: 0.1]",
         rich_help_panel=_MODEL,
     ),
 ]

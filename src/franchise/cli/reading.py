@@ -84,8 +84,9 @@ def read_data(file: File, words: Words, rows: Rows | None) -> Corpus | Groups:
     """What a path stands for: a bundled data set if it is the name of one, and of no file; else what is read."""
     from franchise.data.datasets import load, names
 
-    if str(file.path) in names() and not file.path.exists():
-        return load(str(file.path))
+    name = str(file.path)
+    if name in names() and not file.path.exists():
+        return load(name, sentences=words.sentences)
     return read_words(file, words) if rows is None else read_rows(file, rows)
 
 
