@@ -19,6 +19,7 @@ from franchise.families.bernoulli import Bernoulli
 from franchise.families.categorical import Categorical
 from franchise.families.multinomial import Multinomial
 from franchise.families.poisson import Poisson
+from franchise.posterior import Posterior
 from franchise.predictive import Occurrences, check_like, infer_weights, log_densities, prepare
 from franchise.priors import Gamma
 from franchise.sampling import sample
@@ -171,6 +172,10 @@ class HDP(TopicEstimator):
             run_dir=self.run_dir,
             time_limit=self.time_limit,
         )
+        return self._take_draws(posterior)
+
+    def _take_draws(self, posterior: Posterior) -> HDP:
+        """Be fitted."""
         self.posterior_ = posterior
         self.n_topics_ = reference_draw(posterior).n_topics
         return self

@@ -13,7 +13,7 @@ from franchise.chains.run import Plan
 from franchise.chains.runs import Run, Setup, Terms, check_memory
 from franchise.chains.snapshots import Snapshots
 from franchise.chains.start import make_start, start_streams, starts_of_chains
-from franchise.chains.storage import RunDirectory, check_new
+from franchise.chains.storage import BY_EM, RunDirectory, check_new
 from franchise.chains.thinned import start_from_sample
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
@@ -161,6 +161,7 @@ def resume(
         draws = check_integer("draws", draws, minimum=1)
     terms = Terms.checked(engine, workers, progress, time_limit, checkpoint_seconds)
     folder = RunDirectory.open(run_dir)
+    _check_sampled(folder)
     with only_one_process(folder.path):
         run = Run.read(folder, _make_setup, terms.engine)
         run.aim_for(run.plan.draws if draws is None else draws)
@@ -168,16 +169,45 @@ def resume(
     return posterior
 
 
-def load(path: Any) -> Posterior | SegmentPosterior:
-    """The posterior of a run on disk, as far as it has come; nothing is run."""
-    run = Run.read(RunDirectory.open(path), _make_setup, Threads(1))
+def load(path: Any) -> Any:
+    """What a folder holds: the posterior of a run, as far as it has come; or a fitted model. Nothing is run.
+
+    Parameters
+    ----------
+    path : path
+        The folder given to `sample` or `HTMM`, to a posterior's `save`, or to that of a fitted `HDP` or `HTMM`.
+
+    Returns
+    -------
+    Posterior, SegmentPosterior, HDP or HTMM
+    """
+    folder = RunDirectory.open(path)
+    if "estimator" in folder.settings:
+        from franchise.saving import load_model
+
+        return load_model(folder)
+    return load_posterior(folder)
+
+
+def load_posterior(folder: RunDirectory) -> Posterior | SegmentPosterior:
+    """The posterior of a run on disk."""
+    _check_sampled(folder)
+    run = Run.read(folder, _make_setup, Threads(1))
     if run.fewest_draws == 0:
         raise InputError(
-            f"the run in {str(path)!r} has no kept draws yet. Go on with it by franchise.resume."
+            f"the run in {str(folder.path)!r} has no kept draws yet. Go on with it by franchise.resume."
         )
     run.aim_for(run.most_draws)
     posterior: Posterior | SegmentPosterior = run.setup.gather(run)
     return posterior
+
+
+def _check_sampled(folder: RunDirectory) -> None:
+    if folder.settings.get("model") == BY_EM:
+        raise InputError(
+            f"the model in {str(folder.path)!r} was fitted by EM: there are no chains to go on with, and no draws. "
+            f"franchise.load gives the model."
+        )
 
 
 def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any) -> Model:

@@ -52,6 +52,19 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
         """
         return self.fit(X, groups=groups).transform(X, groups=groups)
 
+    def save(self, path: Any) -> None:
+        """Write the fitted model to a new folder, without pickle; `franchise.load` gives it back.
+
+        Parameters
+        ----------
+        path : path
+            A folder that is new or empty. It is a run directory, too: `franchise.resume` draws more from there.
+        """
+        from franchise.saving import save_model
+
+        self._check_fitted()
+        save_model(self, path)
+
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The columns of `transform`, which are the topics; `input_features` are only checked."""
         self._check_fitted()

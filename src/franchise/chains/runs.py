@@ -240,14 +240,18 @@ class Run:
 
     # -- on disk -------------------------------------------------------------------------------------------
 
-    def save(self, name: str, path: Any) -> RunDirectory:
-        """Write everything to a new run directory; `name` is that of the argument the path came as."""
+    def save(self, name: str, path: Any, **more: Any) -> RunDirectory:
+        """Write everything to a new run directory, and `more` to its settings.
+
+        `name` is that of the argument the path came as.
+        """
 
         def fill(folder: RunDirectory) -> None:
             for number, chain in enumerate(self.chains):
                 chain.write_all(folder.chain(number))
 
-        return RunDirectory.create(check_new(name, path), self._settings(), self.setup.data, fill)
+        settings = {**self._settings(), **more}
+        return RunDirectory.create(check_new(name, path), settings, self.setup.data, fill)
 
     def _settings(self) -> dict[str, Any]:
         """All that is needed to go on, but data and checkpoints, as plain values."""
@@ -286,7 +290,7 @@ class FromRun:
 
     run: Run | None
 
-    def save(self, path: Any) -> None:
+    def save(self, path: Any, **more: Any) -> None:
         """Write all draws, the data and the last states to a new folder, in the format of a run directory.
 
         `franchise.load` gives the posterior back, and `franchise.resume` goes on from it.
@@ -295,8 +299,10 @@ class FromRun:
         ----------
         path : path
             A folder that is new or empty.
+        more : plain values, optional
+            Further facts to keep in run.json.
         """
-        self._checked_run.save("path", path)
+        self._checked_run.save("path", path, **more)
 
     def continue_(
         self,

@@ -42,6 +42,9 @@ from franchise.errors import InputError, StorageError
 from franchise.validation import check_folder, check_format, check_integer, describe
 
 FORMAT = 2
+BY_EM = "htmm by EM"
+"""What run.json calls a model that is not sampled: a checkpoint has its estimates; there is nothing to resume."""
+
 _UNFINISHED = "unfinished"
 """A file in a folder that is about to become a run: what else is in it may be removed."""
 

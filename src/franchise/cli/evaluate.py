@@ -24,12 +24,11 @@ def evaluate(
     better), that of single words without topics, and the log probability per word
     with its standard error over documents. The seed is that of the halves.
     """
-    from franchise.cli.reading import File, corpus_of, read_like
+    from franchise.cli.reading import File, corpus_of, read_like, read_run
     from franchise.diagnostics.heldout import document_completion
     from franchise.htmm.posterior import SegmentPosterior
-    from franchise.sampling import load
 
-    posterior = load(run)
+    posterior = read_run(run)
     documents = read_like(File(path, format, text, None, vocabulary, encoding), corpus_of(posterior))
     if isinstance(posterior, SegmentPosterior):
         figure = posterior.perplexity(documents)

@@ -21,10 +21,9 @@ def infer(
 ) -> None:
     """Find the shares of a run's topics in new documents; they are read as those of the run were."""
     from franchise.cli.output import rows_of, write_table
-    from franchise.cli.reading import File, corpus_of, read_like
-    from franchise.sampling import load
+    from franchise.cli.reading import File, corpus_of, read_like, read_run
 
-    posterior = load(run)
+    posterior = read_run(run)
     documents = read_like(File(path, format, text, name, vocabulary, encoding), corpus_of(posterior))
     table = posterior.infer(documents)
     if out is not None:

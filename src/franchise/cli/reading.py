@@ -111,6 +111,14 @@ def read_like(file: File, corpus: Corpus) -> Corpus:
     return read_corpus(file.path, **file.options(), like=corpus)
 
 
+def read_run(path: Path) -> Posterior | SegmentPosterior:
+    """The posterior in the folder of a run, or of a saved model."""
+    from franchise.chains.storage import RunDirectory
+    from franchise.sampling import load_posterior
+
+    return load_posterior(RunDirectory.open(path))
+
+
 def _names(text: str) -> list[str]:
     """Names that are parted by commas."""
     return [name.strip() for name in text.split(",")]

@@ -27,9 +27,9 @@ def topics(
     """Show the topics of a run, finished or not, largest first."""
     from franchise.cli.findings import topic_table
     from franchise.cli.output import make_console, rows_of, write_table
-    from franchise.sampling import load
+    from franchise.cli.reading import read_run
 
-    posterior = load(run)
+    posterior = read_run(run)
     everything = posterior.topics(words=words)
     table = everything if most is None else everything.head(most)
     if out is not None:

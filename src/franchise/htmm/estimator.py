@@ -19,7 +19,7 @@ from franchise.engines.threads import Threads
 from franchise.errors import InputError, NoWords
 from franchise.htmm import fitting
 from franchise.htmm.decoding import DECODERS
-from franchise.htmm.em import Priors
+from franchise.htmm.em import Fit, Priors
 from franchise.htmm.findings import Findings, document_table, sentence_table, topic_table
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.posterior import SegmentPosterior
@@ -202,29 +202,38 @@ class HTMM(TopicEstimator):
         corpus = self._read(X, groups)
         prepared = Prepared.of(corpus)
         if self.inference == "em":
-            settings = self._em_settings(prepared)
-            found = fitting.fit_em(settings, seed, engine)
+            found = fitting.fit_em(self._em_settings(prepared), seed, engine)
             if not found.converged:
                 warnings.warn(
                     f"EM has not converged in {self.max_iterations} steps; raise max_iterations or tolerance",
                     stacklevel=2,
                 )
-            findings = fitting.findings_of(settings, found, self.decoding, engine)
-            self._forget()
-            self.em_ = found
-            prior = settings.priors.document
-        else:
-            posterior = fitting.sample_segments(self._model(prepared), corpus, self._plan(), seed, engine)
-            findings = posterior.findings
-            self._forget()
-            self.posterior_ = posterior
-            prior = fitting.prior_of_documents(posterior)
+            return self._take_fit(found, corpus, prepared)
+        plan = self._plan()
+        return self._take_draws(fitting.sample_segments(self._model(prepared), corpus, plan, seed, engine))
+
+    def _take_fit(self, found: Fit, corpus: Corpus, prepared: Prepared) -> HTMM:
+        """Be fitted, by EM."""
+        settings = self._em_settings(prepared)
+        findings = fitting.findings_of(settings, found, self.decoding, self._engine())
+        self._forget()
+        self.em_ = found
+        return self._take(corpus, findings, settings.priors.document)
+
+    def _take_draws(self, posterior: SegmentPosterior) -> HTMM:
+        """Be fitted, by Gibbs sampling."""
+        findings = posterior.findings
+        self._forget()
+        self.posterior_ = posterior
+        return self._take(posterior.corpus, findings, fitting.prior_of_documents(posterior))
+
+    def _take(self, corpus: Corpus, findings: Findings, prior: float) -> HTMM:
         self.corpus_ = corpus
         self.findings_ = findings
         self.n_topics_ = findings.n_topics
         self.switch_probability_ = findings.switch
         self.topic_words_ = findings.topic_words
-        self._of_new = _OfNew(seed, self.decoding, prior)
+        self._of_new = _OfNew(self.seed, self.decoding, prior)
         return self
 
     def _forget(self) -> None:
