@@ -10,6 +10,7 @@ import pytest
 
 import franchise as fr
 from franchise.errors import InputError
+from franchise.saving import _OF_THE_CALL
 
 TEXTS = [
     "Cats purr and cats sleep. A dog barks.",
@@ -32,17 +33,21 @@ MODELS = {
 }
 
 
+def kept_parameters(model):
+    """Those that say what was fitted; several values as a list."""
+    parameters = {name: value for name, value in model.get_params().items() if name not in _OF_THE_CALL}
+    return {
+        name: list(value) if isinstance(value, (list, tuple)) else value for name, value in parameters.items()
+    }
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_comes_back_as_it_was(name, tmp_path):
     model = MODELS[name]().fit(TEXTS)
     model.save(tmp_path / "model")
     again = fr.load(tmp_path / "model")
     assert type(again) is type(model)
-    assert (
-        repr(again.get_params()).replace("(", "[")
-        == repr({**model.get_params(), "progress": None}).replace("(", "[")
-        or again.get_params()["seed"] == model.get_params()["seed"]
-    )
+    assert repr(kept_parameters(again)) == repr(kept_parameters(model))
     assert again.n_topics_ == model.n_topics_
     assert again.n_features_in_ == model.n_features_in_
     np.testing.assert_array_equal(again.transform(TEXTS), model.transform(TEXTS))
