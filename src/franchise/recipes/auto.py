@@ -13,6 +13,9 @@ from franchise.recipes.base import Recipe
 from franchise.recipes.parallel import FEW, PARALLEL, goes_by_cells
 from franchise.recipes.split_merge import SPLIT_MERGE
 
+NOT_MANY = 20_000
+"""Up to so many observations that are not words, chains by tables are quick enough."""
+
 
 class Choice(NamedTuple):
     """What was chosen, and why."""
@@ -42,16 +45,16 @@ def choose(model: Model) -> Choice:
             f"a category occurs {model.observations_per_cell:.0f} times in a group, on average, and it draws all "
             "of these at once",
         )
-    if model.data.n_observations <= FEW:
+    if model.data.n_observations <= (FEW if model.family.sparse else NOT_MANY):
         return Choice(
             SPLIT_MERGE,
             "sequential",
             "topics opened one observation after the other",
-            f"{count} observations are few, and chains by tables, with splits and merges, agree soonest then",
+            f"{count} observations are not many, and then it is the one whose chains agree wherever they start",
         )
     return Choice(
         PARALLEL,
         None,
         topics,
-        f"{count} observations are many, and it goes over them on all cores",
+        f"{count} observations are many, and it is the quickest over them, on all cores",
     )
