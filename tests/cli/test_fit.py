@@ -181,6 +181,16 @@ def test_resume_makes_a_run_longer(lines, tmp_path, monkeypatch, capsys):
     assert fr.load(later).trace["log_joint"].tolist() == fr.load(at_once).trace["log_joint"].tolist()
 
 
+def test_a_run_that_ran_out_of_time_says_so_and_how_to_go_on(lines, tmp_path, monkeypatch, capsys):
+    arguments = ["fit", lines, "--out", tmp_path / "run", "--draws", "1000000", "--warmup", "2"]
+    code, out, err = run(monkeypatch, capsys, *arguments, "--time-limit", "0.5")
+    assert code == 0
+    assert "warning: the time limit ended the run early" in err
+    assert "UserWarning" not in err
+    assert f"franchise resume {tmp_path / 'run'} " in out
+    assert "the rest of the draws" in out
+
+
 @pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_fit_says_how_to_go_on(lines, tmp_path, signal_):
     out = tmp_path / "run"

@@ -37,12 +37,20 @@ def show_fit(console: Console, posterior: Posterior | SegmentPosterior, run: Pat
         console.print(sentence, soft_wrap=not console.is_terminal)
     console.print(f"\nThe run is in [bold]{run}[/bold]. Next:")
     for command, what in (
-        (f"franchise topics {run}", "all topics; --documents FILE for the topics of every document"),
+        (f"franchise topics {run}", "all topics, and those of documents"),
         (f"franchise infer {run} PATH", "topics of new documents"),
         (f"franchise evaluate {run} PATH", "how well new documents are predicted"),
-        (f"franchise resume {run} --draws {2 * posterior.n_draws}", "longer chains"),
+        _more_draws(posterior, run),
     ):
-        console.print(f"  {command:<44} {what}", markup=False, soft_wrap=not console.is_terminal)
+        console.print(f"  {command:<40} {what}", markup=False, soft_wrap=not console.is_terminal)
+
+
+def _more_draws(posterior: Posterior | SegmentPosterior, run: Path) -> tuple[str, str]:
+    """The command that goes on with a run, and what it gives."""
+    planned = posterior.n_draws if posterior.run is None else posterior.run.plan.draws
+    if posterior.n_draws < planned:
+        return f"franchise resume {run}", "the rest of the draws"
+    return f"franchise resume {run} --draws {2 * planned}", "longer chains"
 
 
 def topic_table(topics: pd.DataFrame, total: int | None = None) -> Table:
@@ -70,9 +78,13 @@ def size_sentence(posterior: Posterior | SegmentPosterior) -> str:
     row = posterior.summary().loc["n_topics"]
     return (
         f"Number of topics: {row['mean']:.0f}, in 90 % of the draws from {row['5%']:.0f} to "
-        f"{row['95%']:.0f} ({posterior.n_chains} chain{'s' if posterior.n_chains > 1 else ''} x "
-        f"{posterior.n_draws} draws, sampler {posterior.sampler!r}, {posterior.seconds:.0f} s)."
+        f"{row['95%']:.0f} ({_counted(posterior.n_chains, 'chain')} x "
+        f"{_counted(posterior.n_draws, 'draw')}, sampler {posterior.sampler!r}, {posterior.seconds:.0f} s)."
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def convergence_sentence(posterior: Any) -> str:

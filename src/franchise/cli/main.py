@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Annotated
 
@@ -70,6 +71,7 @@ def _shared(
 
 def main() -> None:
     """Run the command that the arguments ask for, and end the process with its exit code."""
+    warnings.showwarning = _show_warning
     try:
         app()
     except InputError as error:
@@ -87,6 +89,11 @@ def main() -> None:
             OUR_FAULT,
             error,
         )
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """What the library warns of, in a line, without where in the code it arose."""
+    print(f"warning: {message}", file=sys.stderr)
 
 
 def _end(message: str, code: int, error: BaseException) -> None:

@@ -27,14 +27,14 @@ class Choice(NamedTuple):
 
     def told(self, start_is_chosen: bool = True) -> str:
         """In one line; without the start, where that was given."""
-        start = f", starting from {self.where}" if start_is_chosen else ""
-        return f"auto: sampler {self.recipe.name!r}{start}, since {self.reason}."
+        start = f" from {self.where}" if start_is_chosen else ""
+        return f"auto: {self.recipe.name!r}{start}; {self.reason}."
 
 
 def choose(model: Model) -> Choice:
     """The sampler that suits the family and the size of the data."""
-    topics = f"{usual_topics(model.data.n_observations)} topics at random"
-    count = f"{model.data.n_observations:,}"
+    topics = f"{usual_topics(model.data.n_observations)} random topics"
+    count = f"{model.data.n_observations:,} observations"
     if not model.family.conjugate:
         return Choice(PARALLEL, None, topics, "the family is not conjugate")
     if goes_by_cells(model):
@@ -42,19 +42,9 @@ def choose(model: Model) -> Choice:
             PARALLEL,
             PARALLEL.start(model) if PARALLEL.start else None,
             "the topics of a sample",
-            f"a category occurs {model.observations_per_cell:.0f} times in a group, on average, and it draws all "
-            "of these at once",
+            f"like observations, {model.observations_per_cell:.0f} in a group, are drawn together",
         )
     if model.data.n_observations <= (FEW if model.family.sparse else NOT_MANY):
-        return Choice(
-            SPLIT_MERGE,
-            "sequential",
-            "topics opened one observation after the other",
-            f"{count} observations are not many, and then it is the one whose chains agree wherever they start",
-        )
-    return Choice(
-        PARALLEL,
-        None,
-        topics,
-        f"{count} observations are many, and it is the quickest over them, on all cores",
-    )
+        reason = f"{count} are not many, and its chains agree soonest"
+        return Choice(SPLIT_MERGE, "sequential", "a sequential start", reason)
+    return Choice(PARALLEL, None, topics, f"{count} are many, and it is quickest, on all cores")
