@@ -89,16 +89,6 @@ class Posterior(FromRun):
         """Number of chains."""
         return len(self.states)
 
-    @property
-    def n_draws(self) -> int:
-        """Kept draws of each chain."""
-        return self.trace["n_topics"].shape[1]
-
-    @property
-    def seconds(self) -> float:
-        """Time that the slowest chain took, warm-up included."""
-        return float(self.trace["seconds"][:, -1].max())
-
     def __repr__(self) -> str:
         """Say what was found, how sure it is, and what to call next."""
         topics = self.trace["n_topics"]

@@ -289,6 +289,17 @@ class FromRun:
     """What the posteriors of all models can do by their `run`: be saved, and gone on with."""
 
     run: Run | None
+    trace: dict[str, np.ndarray]
+
+    @property
+    def n_draws(self) -> int:
+        """Kept draws of each chain."""
+        return self.trace["n_topics"].shape[1]
+
+    @property
+    def seconds(self) -> float:
+        """Time that the slowest chain took, warm-up included."""
+        return float(self.trace["seconds"][:, -1].max())
 
     def save(self, path: Any, **more: Any) -> None:
         """Write all draws, the data and the last states to a new folder, in the format of a run directory.

@@ -85,16 +85,6 @@ class SegmentPosterior(FromRun):
         """Number of chains."""
         return len(self.draws)
 
-    @property
-    def n_draws(self) -> int:
-        """Kept draws of each chain."""
-        return self.trace["n_topics"].shape[1]
-
-    @property
-    def seconds(self) -> float:
-        """Time that the slowest chain took, warm-up included."""
-        return float(self.trace["seconds"][:, -1].max())
-
     @cached_property
     def all_draws(self) -> list[SegmentDraw]:
         """The draws in full of all chains, one chain after the other."""
