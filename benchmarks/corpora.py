@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 
@@ -18,14 +17,4 @@ def load_corpus(data: str | None) -> tuple[str, fr.Corpus]:
     folder = Path(data) / "ap"
     if not (folder / "ap.dat.gz").is_file():
         raise SystemExit(f"{folder / 'ap.dat.gz'} is missing: --data must hold the folder ap (lda-c format)")
-    return "AP", read_lda_c(folder / "ap.dat.gz")
-
-
-def read_lda_c(path: Path) -> fr.Corpus:
-    """Documents in the format of lda-c, ``n id:count id:count ...`` a line."""
-    documents = []
-    with gzip.open(path, "rt") as file:
-        for line in file:
-            pairs = (pair.split(":") for pair in line.split()[1:])
-            documents.append([int(word) for word, count in pairs for _ in range(int(count))])
-    return fr.Corpus.from_tokens(documents)
+    return "AP", fr.read_corpus(folder / "ap.dat.gz")

@@ -404,9 +404,9 @@ def test_a_missing_file_is_named(name, tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"not gzipped", "not a gzipped file of counts"),
-        (gzip.compress(b"2\n3\n2\n1 1 1\n", mtime=0), "2 lines of three numbers"),
-        (gzip.compress(b"2\n3\n1\n1 7 1\n", mtime=0), "not a gzipped file of counts"),
+        (b"not gzipped", "not a sound .gz file"),
+        (gzip.compress(b"2\n3\n2\n1 1 1\n", mtime=0), "must have 2 entries"),
+        (gzip.compress(b"2\n3\n1\n1 7 1\n", mtime=0), "line 4: the number of a word must be"),
         (gzip.compress(b"2\n3\n1\n1 1 1\n", mtime=0), "12 labels, but there are 2 papers"),
     ],
     ids=["not gzipped", "lines missing", "no such word", "other labels"],

@@ -628,11 +628,19 @@ def test_what_is_missing_is_named(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("ap/ap.dat.gz", b"not gzipped", "cannot be read"),
-        ("ap/ap.dat.gz", gzip.compress(b"1 0:1\n1 zero:1\n"), "line 2: these are no counts"),
-        ("ap/ap.dat.gz", gzip.compress(b"1 7:1\n"), "3 of the vocabulary"),
-        ("nips_uci/docword.nips.txt.gz", gzip.compress(b"1\n1\n1\n1 x 2\n"), "line 4: these are no counts"),
-        ("nips_uci/docword.nips.txt.gz", gzip.compress(b"1\n1\n1\n1 3 2\n"), "2 of the vocabulary"),
+        ("ap/ap.dat.gz", b"not gzipped", "not a sound .gz file"),
+        ("ap/ap.dat.gz", gzip.compress(b"1 0:1\n1 zero:1\n"), "ap.dat.gz, line 2: must be"),
+        ("ap/ap.dat.gz", gzip.compress(b"1 7:1\n"), "ap.dat.gz, line 1: word ids must be from 0 to 2"),
+        (
+            "nips_uci/docword.nips.txt.gz",
+            gzip.compress(b"1\n1\n1\n1 x 2\n"),
+            "line 4: must be a whole number",
+        ),
+        (
+            "nips_uci/docword.nips.txt.gz",
+            gzip.compress(b"1\n2\n1\n1 3 2\n"),
+            "line 4: the number of a word",
+        ),
     ],
 )
 def test_damaged_data_are_named(name, content, words, tmp_path):

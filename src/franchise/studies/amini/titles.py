@@ -8,7 +8,6 @@ script for the whole has gamma_0 = 2), and alpha_w = 1/W.
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.data.corpus import Corpus
+from franchise.data.readers import read_corpus
 from franchise.errors import InputError
 from franchise.studies.amini.curves import Curve, score
 from franchise.studies.amini.samplers import METHODS, run_method
@@ -61,28 +61,13 @@ def load_titles(data: Path) -> Titles:
             raise InputError(
                 f"data (or FRANCHISE_DATA): {str(path)!r} is missing; leave data out to do without the titles."
             )
-    matrix = _read_counts(counts)
+    corpus = read_corpus(counts)
     fields = np.unique(labels.read_text(encoding="utf-8").split(), return_inverse=True)[1]
-    if len(fields) != len(matrix):
-        raise InputError(f"{str(labels)!r} has {len(fields)} labels, but there are {len(matrix)} papers.")
-    return Titles(Corpus.from_matrix(matrix, [str(word) for word in range(matrix.shape[1])]), fields)
-
-
-def _read_counts(path: Path) -> np.ndarray:
-    """Papers by words, from lines "paper word count" after three lines with the numbers of each (from 1)."""
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            papers, words, entries = (int(file.readline()) for _ in range(3))
-            rows = np.loadtxt(file, dtype=np.int64, ndmin=2)
-        matrix = np.zeros((papers, words), np.int64)
-        if rows.shape != (entries, 3) or rows.min() < 1:
-            raise ValueError(f"{entries} lines of three numbers from 1 were announced")
-        matrix[rows[:, 0] - 1, rows[:, 1] - 1] = rows[:, 2]
-    except (OSError, EOFError, ValueError, IndexError) as error:
+    if len(fields) != corpus.n_documents:
         raise InputError(
-            f"{str(path)!r} is not a gzipped file of counts in the UCI form ({error})."
-        ) from error
-    return matrix
+            f"{str(labels)!r} has {len(fields)} labels, but there are {corpus.n_documents} papers."
+        )
+    return Titles(corpus, fields)
 
 
 def tasks_of(titles: Titles, runs: int) -> list[Task]:

@@ -10,16 +10,13 @@ for NIPS.
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.datasets import load
+from franchise.data.readers import read_corpus
 from franchise.data.synthetic import planted_topics
 from franchise.errors import InputError
 from franchise.studies.sources import NamedCorpus, long_paragraphs
@@ -37,8 +34,8 @@ def load_corpora(data: Path | None, documents: int | None, enron: tuple[int, int
     large = NamedCorpus(ENRON, "planted topics", planted, _ENRON_OF_THE_PAPER)
     if data is None:
         return [*_bundled(documents), large]
-    ap = _read_lda_c(data / _AP_COUNTS, data / _AP_WORDS)
-    nips = _read_docword(data / _NIPS_COUNTS, data / _NIPS_WORDS)
+    ap = _read(data / _AP_COUNTS, data / _AP_WORDS, "ldac")
+    nips = _read(data / _NIPS_COUNTS, data / _NIPS_WORDS, "docword")
     return [
         NamedCorpus(AP, "Associated Press, the paper's own corpus", _cut(ap, documents), _AP_OF_THE_PAPER),
         NamedCorpus(NIPS, "NIPS papers of the UCI collection, frequent words", _cut(nips, documents)),
@@ -70,62 +67,11 @@ def _cut(corpus: Corpus, documents: int | None) -> Corpus:
     return corpus.subset(np.sort(chosen))
 
 
-def _read_lda_c(counts: Path, words: Path) -> Corpus:
-    """Counts as lda-c writes them: a line a document, `n id:count id:count ...`, ids from 0."""
-    vocabulary = list(_lines(words))
-    rows: list[int] = []
-    columns: list[int] = []
-    values: list[int] = []
-    for document, line in enumerate(_lines(counts)):
-        pairs = line.split()[1:]
-        with _named(counts, document + 1):
-            for pair in pairs:
-                word, count = pair.split(":")
-                rows.append(document)
-                columns.append(int(word))
-                values.append(int(count))
-    return _from_triples(counts, rows, columns, values, vocabulary)
-
-
-def _read_docword(counts: Path, words: Path) -> Corpus:
-    """Counts of the UCI collection: three header lines, then `document word count`, numbered from 1."""
-    vocabulary = list(_lines(words))
-    lines = list(_lines(counts))
-    with _named(counts, 4):
-        triples = np.array([line.split() for line in lines[3:]], dtype=np.int64).reshape(-1, 3)
-    rows, columns, values = triples.T
-    return _from_triples(counts, rows - 1, columns - 1, values, vocabulary)
-
-
-def _from_triples(path: Path, rows: Any, columns: Any, values: Any, vocabulary: list[str]) -> Corpus:
-    from scipy.sparse import csr_array
-
-    rows, columns = np.asarray(rows), np.asarray(columns)
-    if len(columns) == 0 or min(rows.min(), columns.min()) < 0 or columns.max() >= len(vocabulary):
-        raise InputError(
-            f"{str(path)!r}: words must have numbers of the {len(vocabulary)} of the vocabulary beside it."
-        )
-    shape = (int(rows.max()) + 1, len(vocabulary))
-    return Corpus.from_matrix(csr_array((np.asarray(values), (rows, columns)), shape=shape), vocabulary)
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """The lines of a text, gzipped or not; InputError if it is missing or damaged."""
-    if not path.is_file():
-        raise InputError(
-            f"data (or FRANCHISE_DATA): {str(path)!r} is missing; leave out --data to run without it."
-        )
-    try:
-        with gzip.open(path, "rt") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:
-            yield from (line.rstrip("\n") for line in file)
-    except (OSError, EOFError, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be read ({error}).") from error
-
-
-@contextmanager
-def _named(path: Path, line: int) -> Iterator[None]:
-    """Turn what goes wrong with a line, or from it on, into an InputError that names it."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{str(path)!r}, line {line}: these are no counts of words ({error}).") from error
+def _read(counts: Path, words: Path, form: str) -> Corpus:
+    """Counts of a data folder, and their words."""
+    for path in (counts, words):
+        if not path.is_file():
+            raise InputError(
+                f"data (or FRANCHISE_DATA): {str(path)!r} is missing; leave out --data to run without it."
+            )
+    return read_corpus(counts, format=form, vocabulary=words)
