@@ -317,7 +317,8 @@ def _group_by_stem(
 def _document_frequency(ids: np.ndarray, documents: np.ndarray, size: int) -> np.ndarray:
     """In how many documents each of `size` ids occurs."""
     document_of_token = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
-    return np.bincount(np.unique(document_of_token * size + ids) % size, minlength=size)
+    cells = np.sort(document_of_token * size + ids)  # of the same word in the same document, side by side
+    return np.bincount(cells[np.diff(cells, prepend=-1) != 0] % max(1, size), minlength=size)
 
 
 def _documents_of(limit: int | float, n_documents: int) -> int | float:

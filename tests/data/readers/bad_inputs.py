@@ -441,6 +441,8 @@ def _table(name: str, content: str | bytes, /, *words: str, **options: Any) -> C
 
 TABLES = [
     _table("a header only", "text,year\n", "a header", "at least one row"),
+    _table("a header of white space", '"  "\n', "a header", "there is none"),
+    _table("a header of other white space", "\u2028\n\u2028\n", "a header", "there is none"),
     _table("a row too long", "text,year\na cat,1\na, dog,2\nbird,3\n", "2 fields", "got 3", line=3),
     _table("a row too short", "text,year\na cat,1\na dog\nbird,3\n", "2 fields", "got 1", line=3),
     _table("a first row too long", "text,year\na cat,1,2\na dog,2\n", "2 fields", "got 3", line=2),
@@ -475,6 +477,7 @@ TABLES = [
     _table("10,000 columns without texts", f"{WIDE}\n{WIDE}\n", "which column", "and 9988 more"),
     _table("10,000 columns, one missing", f"{WIDE}\n{WIDE[3:]}\n", "10000 fields", "got 9999", line=2),
     _table("a row of a million commas", f"text,n\na,1\n{',' * 1_000_000}\n", "got 1000001", line=3),
+    _table("a million columns", ",".join(map(str, range(1_000_000))) + "\n1\n", "1000000 columns", line=1),
     _table("a header of a million letters", "x" * 1_000_000, "a header", "at least one row"),
     _table("an open quotation of a million letters", 'text\n"' + "x" * 1_000_000, "never closed", line=2),
     _table("a table in one line", "text", "at least one row"),
@@ -551,6 +554,11 @@ PARQUET = [
     _of_parquet("Parquet cut off", samples.as_parquet()[:-30], "not a sound Parquet file"),
     _of_parquet("half of a Parquet file", samples.as_parquet()[:200], "not a sound Parquet file"),
     _of_parquet("a damaged Parquet file", b"PAR1" + b"\xff" * 500 + b"PAR1", "not a sound Parquet file"),
+    _of_parquet(
+        "Parquet with bad text",
+        samples.as_parquet().replace(b"The cat", b"\x80he cat"),
+        "not a sound Parquet file",
+    ),
     _of_parquet(
         "a table without rows", _parquet(pd.DataFrame({"text": pd.Series([], dtype=str)})), "no rows"
     ),

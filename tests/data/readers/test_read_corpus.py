@@ -388,6 +388,29 @@ def test_quotation_marks_line_breaks_and_blank_lines_in_csv(tmp_path):
     assert corpus.group_names == ["a", "b"]
 
 
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ('text\n""\ncat\n', ["", "cat"]),
+        ('text\n\ncat\n""\n\n', ["cat", ""]),
+        ("text\r\n\r\ncat\r\n", ["cat"]),
+        ("text\n  \ncat\n", ["cat"]),
+        ("text\ncat", ["cat"]),
+    ],
+)
+def test_rows_of_a_single_column(content, texts, tmp_path):
+    """A blank line is no row; an empty text in quotation marks is one."""
+    assert fr.read_corpus(write(tmp_path, "t.csv", content)).texts == texts
+
+
+def test_a_parquet_file_of_one_long_text_many_times(tmp_path):
+    """Stored once, read many times: the limit is met before memory is full."""
+    path = table(tmp_path, "t.parquet", {"text": ["word " * 20_000] * 3000})
+    assert path.stat().st_size < 200_000
+    with pytest.raises(fr.InputError, match=r"t\.parquet: there is more than 19\.1 MiB to read"):
+        fr.read_corpus(path, max_bytes=20_000_000)
+
+
 def test_columns_without_names_and_white_space_around_names(tmp_path):
     corpus = fr.read_corpus(write(tmp_path, "t.csv", ", text ,year\n0,a cat,1901\n1,a dog,1902\n"))
     assert corpus.metadata == {"column 1": [0, 1], "year": [1901, 1902]}

@@ -2,6 +2,7 @@
 
 import json
 import math
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -87,3 +88,9 @@ def test_other_columns_do_not_matter(tmp_path):
 def test_a_mixture_is_sampled_from_what_was_read(path):
     groups = fr.read_groups(path, group="group", columns="count")
     assert fr.sample(groups, fr.Poisson(), draws=2, warmup=1, chains=1).n_draws == 2
+
+
+def test_decimals_of_parquet(tmp_path):
+    frame = pd.DataFrame({"g": ["a", "b"], "x": [Decimal("1.25"), Decimal(2)]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert fr.read_groups(tmp_path / "t.parquet", group="g").observations.tolist() == [1.25, 2.0]

@@ -27,6 +27,7 @@ _LONGEST_FIELD = 2**31 - 1
 class _Record(NamedTuple):
     line: int
     """where it begins, from 1"""
+    last_line: int
     fields: list[str]
 
 
@@ -58,13 +59,10 @@ class _File:
 
     def __init__(self, source: Source, content: bytes, separator: str) -> None:
         self.source, self.content, self.separator = source, content, separator
-        records = self.records()
-        header, first_row = next(records, None), next(records, None)
-        if first_row is None and header is not None and "\n" in header.fields[-1]:
-            raise self.open_quotation()
-        if header is None or first_row is None:
-            raise source.wrong("must have a header, the names of the columns, and at least one row below it.")
-        self.header, self.first_row = header, first_row
+        header = next(self.records(), None)
+        if header is None:
+            raise source.wrong("must have a header, the names of the columns; there is none.")
+        self.header = header
 
     def records(self) -> Iterator[_Record]:
         """All records that are not blank, the header first."""
@@ -73,8 +71,8 @@ class _File:
         line = 1
         try:
             for fields in reader:
-                if len(fields) > 1 or (fields and fields[0].strip()):
-                    yield _Record(line, fields)
+                if len(fields) > 1 or fields == [""] or (fields and fields[0].strip()):
+                    yield _Record(line, reader.line_num, fields)
                 line = reader.line_num + 1
         except csv.Error as error:
             raise self.source.wrong(f"cannot be read as a table ({error}).", line) from error
@@ -91,10 +89,9 @@ class _File:
 
     def body(self) -> io.BytesIO:
         """What comes after the header."""
-        ends = NEWLINE.finditer(self.content)
-        before = next(islice(ends, self.first_row.line - 2, None))
+        ends = islice(NEWLINE.finditer(self.content), self.header.last_line - 1, None)
         body = io.BytesIO(self.content)
-        body.seek(before.end())
+        body.seek(next((end.end() for end in ends), len(self.content)))
         return body
 
     def check_lengths_if_doubtful(self, frame: DataFrame) -> None:
@@ -108,13 +105,21 @@ class _File:
     def check_lengths(self) -> None:
         """InputError for the first row that is not as long as the header."""
         wanted = len(self.header.fields)
-        for line, fields in self.rows():
-            if len(fields) != wanted:
+        for row in self.rows():
+            if len(row.fields) != wanted:
                 raise self.source.wrong(
-                    f"must have {wanted} fields, as the header has; got {len(fields)}. A text with "
+                    f"must have {wanted} fields, as the header has; got {len(row.fields)}. A text with "
                     f'{self.separator!r} or a line break in it must be in quotation marks ("...").',
-                    line,
+                    row.line,
                 )
+
+    def without_rows(self) -> InputError:
+        """The error for a table of nothing but a header, or a header that runs to the end."""
+        if "\n" in self.header.fields[-1]:
+            return self.open_quotation()
+        return self.source.wrong(
+            "must have a header, the names of the columns, and at least one row below it."
+        )
 
     def open_quotation(self) -> InputError:
         """The error for a quotation mark that is never closed: all that follows is in the last record."""
@@ -133,7 +138,9 @@ def _parse(file: _File, as_text: Any) -> DataFrame:
         return pandas.read_csv(
             file.body(), sep=file.separator, header=None, dtype=as_text, na_filter=False, low_memory=False
         )
-    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, ValueError, OverflowError) as error:
+    except pandas.errors.EmptyDataError as error:
+        raise file.without_rows() from error
+    except (pandas.errors.ParserError, ValueError, OverflowError) as error:
         if "EOF inside string" in str(error):
             raise file.open_quotation() from error
         file.check_lengths()

@@ -8,7 +8,7 @@ from franchise.data.readers.files import Source
 from franchise.data.readers.tables import Table, check_columns
 from franchise.errors import InputError
 
-_ROWS = 4096  # at a time
+_MOST_ROWS = 4096  # at a time
 
 
 def read_parquet(source: Source, texts: list[str] | None = None) -> Table:
@@ -45,7 +45,19 @@ def _read_batches(source: Source) -> Any:
         check_columns(source, schema.names)
         source.limit.take(file.metadata.num_rows * max(1, len(schema.names)), source.path)
         batches = []
-        for batch in file.iter_batches(batch_size=_ROWS):
+        for batch in file.iter_batches(batch_size=_rows_at_a_time(file.metadata, source.limit.most)):
             source.limit.take(batch.nbytes, source.path)
             batches.append(batch)
-    return pyarrow.Table.from_batches(batches, schema=schema)
+    table = pyarrow.Table.from_batches(batches, schema=schema)
+    table.validate(full=True)  # texts that are no UTF-8 would show only when they are used
+    return table
+
+
+def _rows_at_a_time(metadata: Any, limit: int) -> int:
+    """So few rows that they fit even if each has all that is stored of a column: a text many times is stored once."""
+    chunks = [
+        metadata.row_group(group).column(column).total_uncompressed_size
+        for group in range(metadata.num_row_groups)
+        for column in range(metadata.num_columns)
+    ]
+    return max(1, min(_MOST_ROWS, limit // max([1, *chunks])))
