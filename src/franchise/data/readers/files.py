@@ -132,17 +132,25 @@ class Source:
     def text(self) -> bytes:
         """All of the file as text in UTF-8; there must be some."""
         text = self.utf8()
+        if not text:
+            raise self.wrong("the file is empty. Is it the right one?")
         if not text.strip():
-            found = "there is nothing but white space in the file" if text else "the file is empty"
-            raise self.wrong(f"{found}. Is it the right one?")
+            raise self.blank()
         return text
 
     def lines(self) -> list[str]:
-        """The lines of the file; the end of the last one does not begin another."""
-        lines = NEWLINE.split(self.text())
-        if not lines[-1]:
-            lines.pop()
-        return [line.decode("utf-8") for line in lines]
+        """The lines of the file, at least one of them not blank; the end of the last one does not begin another."""
+        parts = NEWLINE.split(self.text())
+        if not parts[-1]:
+            parts.pop()
+        lines = [line.decode("utf-8") for line in parts]
+        if not any(line.strip() for line in lines):
+            raise self.blank()
+        return lines
+
+    def blank(self) -> InputError:
+        """The error for a file without anything to read."""
+        return self.wrong("there is nothing but white space in the file. Is it the right one?")
 
 
 def open_source(path: Any, encoding: Any, max_bytes: int | None) -> Source:

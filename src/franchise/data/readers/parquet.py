@@ -54,7 +54,7 @@ def _read_batches(source: Source) -> Any:
 
 
 def _rows_at_a_time(metadata: Any, limit: int) -> int:
-    """So few rows that they fit even if each has all that is stored of a column: a text many times is stored once."""
+    """So few rows that they fit even if each has all that is stored of a column: repeats are stored once."""
     chunks = [
         metadata.row_group(group).column(column).total_uncompressed_size
         for group in range(metadata.num_row_groups)
