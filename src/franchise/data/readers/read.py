@@ -15,7 +15,7 @@ from franchise.data.options import TextSettings, check_options
 from franchise.data.readers.counts import corpus_of_counts, over_vocabulary
 from franchise.data.readers.files import FileError, Source, open_source
 from franchise.data.readers.formats import ALL, COUNTS, TABLES, TEXTS, choose_format
-from franchise.data.readers.tables import groups_of_table, texts_of_table
+from franchise.data.readers.tables import groups_of_table, listed, texts_of_table
 from franchise.data.readers.texts import Texts
 from franchise.data.readers.vocabularies import words_given
 from franchise.errors import InputError
@@ -149,9 +149,7 @@ def read_groups(
     source = open_source(path, encoding, max_bytes)
     chosen = choose_format(source, format, list(TABLES))
     with _file_named(source):
-        return groups_of_table(
-            TABLES[chosen](source, [group] if isinstance(group, str) else list(group)), group, columns
-        )
+        return groups_of_table(TABLES[chosen](source, listed(group)), group, columns)
 
 
 def _texts(source: Source, chosen: str, text: str | None, name: str | None) -> Texts:

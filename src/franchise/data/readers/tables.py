@@ -217,7 +217,7 @@ def _plain_list(values: list[Any]) -> Any:
 
 def groups_of_table(table: Table, group: Any, columns: Any) -> Groups:
     """Observations from the columns of numbers, all but those of the groups if none are named."""
-    labels = [table.column("group", name) for name in _listed(group)]
+    labels = [table.column("group", name) for name in listed(group)]
     if not labels:
         raise InputError(f"group must name a column, or several; got {describe(group)}.")
     chosen = _number_columns(table, labels, columns)
@@ -227,7 +227,7 @@ def groups_of_table(table: Table, group: Any, columns: Any) -> Groups:
     return Groups(observations, names[0] if len(names) == 1 else list(zip(*names, strict=True)))
 
 
-def _listed(names: Any) -> list[Any]:
+def listed(names: Any) -> list[Any]:
     """One name, or several, as a list."""
     return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
 
@@ -250,7 +250,7 @@ def _number_columns(table: Table, labels: list[str], columns: Any) -> list[str]:
                 f"there must be a column of numbers beside {labels[0]!r}; there is none."
             )
         return others
-    wanted = _listed(columns)
+    wanted = listed(columns)
     if not wanted:
         raise InputError(
             f"columns must be names of columns of numbers, at least one; got {describe(columns)}."
