@@ -583,14 +583,15 @@ def test_a_link_to_a_file(tmp_path):
     assert fr.read_corpus(tmp_path / "link.txt").n_documents == 4
 
 
-def test_files_that_may_not_be_read(tmp_path, monkeypatch):
-    path = write(tmp_path, "t.txt", samples.as_lines())
+@pytest.mark.parametrize("name", ["lines.txt", "table.parquet", "counts.npz"])
+def test_files_that_may_not_be_read(name, tmp_path, monkeypatch):
+    path = write(tmp_path, name, samples.CORPUS_FORMATS[name]())
 
     def refuse(*_):
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setitem(files.COMPRESSED, "", refuse)
-    with pytest.raises(fr.InputError, match=r"t\.txt: cannot be opened \(Permission denied\)"):
+    with pytest.raises(fr.InputError, match=rf"{name}: cannot be opened \(Permission denied\)"):
         fr.read_corpus(path)
 
 

@@ -120,6 +120,10 @@ class Source:
                 chunks.append(chunk)
         return b"".join(chunks)
 
+    def check_readable(self) -> None:
+        """InputError if this is no file, or may not be read."""
+        _opened(self).close()
+
     def head(self) -> bytes:
         """The first bytes, uncompressed."""
         with _opened(self) as stream:
@@ -224,7 +228,7 @@ def _opened(source: Source) -> Any:
     try:
         return COMPRESSED.get(source.compression, open)(source.path, "rb")
     except OSError as error:
-        raise source.wrong(f"cannot be opened ({_reason(error)}).") from error
+        raise source.wrong(f"cannot be opened ({_reason(error)}). May you read it?") from error
 
 
 def _next_chunk(source: Source, stream: Any, size: int) -> bytes:

@@ -19,8 +19,7 @@ _UNSOUND = (
 
 def read_npz(source: Source) -> Counts:
     """The entries of a matrix that was written by `scipy.sparse.save_npz`."""
-    if source.is_folder:
-        raise source.wrong("must be a file; it is a folder.")
+    source.check_readable()
     try:
         matrix = _load(source)
     except InputError:

@@ -13,8 +13,7 @@ _MOST_ROWS = 4096  # at a time
 
 def read_parquet(source: Source, texts: list[str] | None = None) -> Table:
     """The table of a Parquet file; `texts` is not needed, as its columns have types."""
-    if source.is_folder:
-        raise source.wrong("must be a file; it is a folder. Give a single Parquet file.")
+    source.check_readable()
     try:
         import pyarrow
     except ImportError:
