@@ -126,7 +126,7 @@ def test_a_family_that_does_not_fit(data, family, words, sampler, run_dir):
     refused(words, lambda: fr.sample(data, family, sampler=sampler, draws=1, warmup=0, run_dir=run_dir))
 
 
-@pytest.mark.parametrize("sampler", ["auto", "crf", "direct", "split-merge"])
+@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge"])
 def test_a_family_that_is_not_conjugate(sampler, run_dir):
     settings = {"sampler": sampler, "draws": 1, "warmup": 0, "run_dir": run_dir}
     refused(["conjugate", "Stubborn"], lambda: fr.sample(COUNTS, Stubborn(), **settings))

@@ -160,10 +160,14 @@ def check_format(what: str, version: Any, newest: int) -> int:
 
 
 def available_memory() -> int:
-    """Bytes of memory that can be had; where the system does not say, what is installed."""
+    """Bytes of memory that can be had; where the system does not say, what is installed, or 2 GiB."""
     try:
         with open("/proc/meminfo") as file:
             facts = dict(line.split(":", 1) for line in file)
         return int(facts["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
+        pass
+    try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 2 << 30

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from franchise.errors import InputError
-from franchise.validation import check_integer, describe
+from franchise.validation import available_memory, check_integer, describe
 
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 """How to open compressed files, by suffix."""
@@ -37,7 +37,6 @@ _REPAIR = 'If it is text, give its encoding, for example encoding="latin-1" or "
 _CHUNK = 1 << 20
 _MOST_NAMES = 10_000  # looked at for one that resembles a missing file
 _SHARE = 4  # reading takes up to so many times the memory of what is read
-_FALLBACK = 2 << 30  # bytes, where the system does not say how much memory there is
 
 _KINDS = {
     b"\x1f\x8b": "compressed by gzip: its name must end in .gz",
@@ -181,20 +180,6 @@ def check_path(path: Any, argument: str = "path") -> Path:
             "to a file first."
         )
     return location
-
-
-def available_memory() -> int:
-    """Bytes of memory that can be had; where the system does not say, what is installed."""
-    try:
-        with open("/proc/meminfo") as file:
-            facts = dict(line.split(":", 1) for line in file)
-        return int(facts["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return _FALLBACK
 
 
 def in_units(size: int) -> str:
