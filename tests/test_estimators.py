@@ -419,8 +419,8 @@ def test_what_cannot_be_fitted(model, arguments, message):
     ("X", "message"),
     [
         (COUNTS[:, :3], f"X has 3 features, but HDP is expecting {len(WORDS)} features as input"),
-        (fr.Corpus.from_texts(["cats purr"]), "vocabulary of the corpus that was fitted"),
-        (fr.Groups([1, 2], [0, 1]), "X must be a Corpus, texts"),
+        (fr.Corpus.from_texts(["cats purr"]), "vocabulary of the corpus that was sampled"),
+        (fr.Groups([1, 2], [0, 1]), "X must be Corpus"),
     ],
 )
 def test_new_data_must_be_like_the_old(X, message, words):

@@ -74,7 +74,7 @@ def test_names_shapes_and_types_of_traces(sampler):
 
 
 def test_a_learned_prior_is_traced():
-    posterior = sample(family=fr.Categorical(6, fr.Gamma(1.0, 1.0)))
+    posterior = sample(family=fr.Categorical(6, fr.Gamma(1.0, 1.0)), sampler="direct")
     assert set(posterior.trace) == {*ALWAYS, "prior"}
     assert len(np.unique(posterior.trace["prior"])) == 12
     assert (posterior.trace["prior"] > 0).all()
@@ -459,7 +459,7 @@ def test_repr():
     for word in (
         "2 chains x 6 draws",
         "Corpus(9 documents",
-        "'direct'",
+        "'split-merge'",
         "topics:",
         "log likelihood",
         ".summary()",
@@ -481,14 +481,34 @@ def test_topics():
     assert "words" not in sample(GROUPS).topics()
 
 
-def test_topics_are_those_of_the_last_snapshot():
+def test_topics_of_a_chain_are_those_of_its_last_snapshot():
     posterior = sample(keep_labels=True, draws=5)
     sizes = np.sort(np.bincount(posterior.labels[0, -1]))[::-1]
-    np.testing.assert_array_equal(posterior.topics()["observations"], sizes)
-    table = posterior.topics(words=1)
+    np.testing.assert_array_equal(posterior.topics(chain=0)["observations"], sizes)
+    table = posterior.topics(words=1, chain=0)
     largest = posterior.labels[0, -1] == np.bincount(posterior.labels[0, -1]).argmax()
     counts = np.bincount(CORPUS.observations[largest], minlength=6)
     assert counts[CORPUS.vocabulary.index(table["words"][0])] == counts.max()
+
+
+def test_topics_are_those_of_the_most_probable_draw():
+    posterior = sample(keep_labels=True, draws=5)
+    chain, draw = np.unravel_index(posterior.trace["log_joint"].argmax(), (2, 5))
+    sizes = np.sort(np.bincount(posterior.labels[chain, draw]))[::-1]
+    np.testing.assert_array_equal(posterior.topics()["observations"], sizes)
+    assert posterior.document_topics().shape[1] == len(sizes) + 1
+
+
+@pytest.mark.parametrize("data", [CORPUS, GROUPS], ids=["corpus", "groups"])
+def test_new_groups_like_the_old_have_their_topics(data):
+    posterior = sample(data, draws=5)
+    table = posterior.infer(data)
+    assert table.index.tolist() == list(data.group_names)
+    assert table.columns.tolist() == posterior.document_topics().columns.tolist()
+    np.testing.assert_allclose(table.sum(axis=1), 1.0)
+    other = GROUPS if data is CORPUS else CORPUS
+    with pytest.raises(fr.InputError, match=f"data must be {type(data).__name__}"):
+        posterior.infer(other)
 
 
 @pytest.mark.parametrize("data", [CORPUS, GROUPS], ids=["corpus", "groups"])
