@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -24,6 +24,9 @@ from franchise.validation import check_integer, describe
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+_LISTENING = 0.5
+"""Seconds after which a waiting thread looks whether there was a signal."""
 
 
 class Threads:
@@ -61,8 +64,7 @@ class Threads:
             with ThreadPoolExecutor(min(self.workers, len(tasks)), thread_name_prefix="franchise") as pool:
                 futures = [pool.submit(work, task) for task in tasks]
                 try:
-                    for failed in wait(futures, return_when=FIRST_EXCEPTION).done:
-                        failed.result()
+                    _await(futures)
                     return [future.result() for future in futures]
                 except BaseException:
                     for future in futures:
@@ -161,6 +163,18 @@ class Threads:
     def __repr__(self) -> str:
         """Show the number of workers."""
         return f"Threads(workers={self.workers})"
+
+
+def _await(futures: list[Future[Any]]) -> None:
+    """Wait until all are done; the first error is raised at once.
+
+    The wait is taken in parts: a signal that comes just as one begins is only heard after it.
+    """
+    waiting: set[Future[Any]] = set(futures)
+    while waiting:
+        done, waiting = wait(waiting, timeout=_LISTENING, return_when=FIRST_EXCEPTION)
+        for each in done:
+            each.result()
 
 
 def available_cores() -> int:
