@@ -60,3 +60,12 @@ def plain_number(value: float | Gamma) -> Any:
 def number_or_gamma(name: str, plain: Any) -> float | Gamma:
     """What `plain_number` was given."""
     return Gamma(**plain) if isinstance(plain, dict) else check_number_or_gamma(name, plain)
+
+
+def check_value(name: str, prior: float | Gamma, value: float) -> float:
+    """A value that was read, if it can be that of a number with this prior: what it is fixed at, or positive."""
+    if isinstance(prior, Gamma):
+        return check_positive(name, value)
+    if value != prior:
+        raise InputError(f"{name} is fixed at {prior}; got {value}.")
+    return value

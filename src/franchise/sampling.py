@@ -22,9 +22,9 @@ from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
 from franchise.model import Model
-from franchise.moves.compose import InTurn, check_schedule
+from franchise.moves.compose import InTurn, check_schedule, moves_of
 from franchise.posterior import Posterior
-from franchise.priors import Gamma, check_number_or_gamma, number_or_gamma, plain_number
+from franchise.priors import Gamma, check_number_or_gamma, check_value, number_or_gamma, plain_number
 from franchise.recipes import resolve
 from franchise.recipes.base import FromSample
 from franchise.state.base import PreparedData, State
@@ -275,8 +275,11 @@ class Mixture:
         alpha, gamma = (number_or_gamma(name, settings[name]) for name in ("alpha", "gamma"))
         order = check_integer("finite_topics", settings.get("finite_topics", 100), minimum=1)
         model = replace(make_model(data, family, alpha, gamma), finite_topics=order)
+        schedule = from_plain(settings["schedule"])
+        for move in moves_of(schedule):
+            move.check_family(model.family)
         seed = check_integer("seed", settings["seed"], minimum=0)
-        return cls(data, model, str(settings["sampler"]), from_plain(settings["schedule"]), seed)
+        return cls(data, model, str(settings["sampler"]), schedule, seed)
 
     def room(self) -> Snapshots:
         """Room for snapshots."""
@@ -286,6 +289,8 @@ class Mixture:
         """A chain as it was at a checkpoint."""
         state = state_from_arrays(arrays, self.model.data, self.model.family)
         check_state(state, self.model.data)
+        check_value("alpha", self.model.alpha, state.group_concentration)
+        check_value("gamma", self.model.gamma, state.top_concentration)
         return Chain(
             self.model, self.schedule, state, self.seed, number, facts["warmup"], engine, facts["sweeps"]
         )

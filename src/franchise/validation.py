@@ -52,6 +52,18 @@ def check_positive(name: str, value: Any) -> float:
     return value
 
 
+LARGEST_LOG = 600.0
+"""Of a number that is learned: beyond it exp leaves the range of a float, and no prior has mass to speak of."""
+
+
+def check_learned(name: str, value: Any) -> float:
+    """`value` as a float above zero that is in the range of numbers that are learned."""
+    value = check_positive(name, value)
+    if abs(math.log(value)) > LARGEST_LOG:
+        raise InputError(f"{name} must be a number that can be learned; got {value}.")
+    return value
+
+
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> str:
     """`value` if it is one of the allowed words; otherwise an error that lists them and guesses what was meant."""
     allowed = list(allowed)

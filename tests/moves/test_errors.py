@@ -42,6 +42,13 @@ def test_a_fixed_prior_is_not_learned():
     TopicPrior().check_family(fr.Categorical(3, fr.Gamma(1.0, 1.0)))
 
 
+@pytest.mark.parametrize("width", [0.0, -1.0, None, float("nan")])
+def test_the_width_of_a_slice_is_positive(width):
+    """With another one a sweep would never end."""
+    with pytest.raises(fr.InputError, match="width"):
+        TopicPrior(width=width)
+
+
 @pytest.mark.parametrize("move", [CrfGibbs(sparse=True), DirectAssignment(sparse=True)])
 def test_the_sparse_kernel_needs_categories(move):
     with pytest.raises(fr.InputError, match="sparse"):

@@ -13,7 +13,7 @@ from franchise.data.groups import Groups
 from franchise.data.options import decode_options, encode_options
 from franchise.data.sentences import Sentences
 from franchise.errors import InputError
-from franchise.validation import check_format
+from franchise.validation import check_format, check_labels
 
 FORMAT = 1
 
@@ -62,12 +62,16 @@ def load_data(folder: Path) -> Corpus | Groups:
             sentences=_sentences(arrays),
             text_options=decode_options(words.get("text_options")),  # not in files of older versions
         )
-    labels = [names[number] for number in arrays["groups"].tolist()]
+    groups = check_labels("groups", arrays["groups"], len(arrays["groups"]), len(names))
+    labels = [names[number] for number in groups.tolist()]
     if words["kind"] == "groups":
         return Groups(arrays["observations"], labels, metadata=metadata)
     from scipy.sparse import csr_array
 
+    if (arrays["indptr"][1:] < arrays["indptr"][:-1]).any():  # what follows does not look at every one
+        raise InputError("the rows of sparse observations must follow one another.")
     rows = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(words["shape"]))
+    rows.check_format(full_check=True)
     return Groups(rows, labels, metadata=metadata)
 
 

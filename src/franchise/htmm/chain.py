@@ -16,8 +16,9 @@ from franchise.htmm import finite, infinite
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.state import InfiniteSegments, Segments
 from franchise.htmm.sweeping import count_words
+from franchise.priors import check_value
 from franchise.streams import Streams
-from franchise.validation import check_array, check_integer, check_labels
+from franchise.validation import check_array, check_integer, check_labels, check_learned
 
 _SAMPLERS: dict[type, ModuleType] = {FiniteModel: finite, InfiniteModel: infinite}
 
@@ -137,28 +138,47 @@ def state_from_arrays(
     model: FiniteModel | InfiniteModel, arrays: dict[str, np.ndarray], engine: Any
 ) -> Segments:
     """The state that `SegmentChain.to_arrays` was made of, words counted anew; InputError if there is none such."""
-    learned = isinstance(model, InfiniteModel)
-    size = model.prepared.n_sentences
+    size, learned = model.prepared.n_sentences, isinstance(model, InfiniteModel)
     count = int(check_array("topic_count", arrays["topic_count"], np.int64, (1,), lowest=1)[0])
     topics = check_labels("topics", arrays["topics"], size, count)
     switches = check_array("switches", arrays["switches"], np.bool_, (size,))
-    numbers = check_array("numbers", arrays["numbers"], np.float64, (5 if learned else 3,), lowest=0.0)
-    if not np.isfinite(numbers).all() or not switches[model.prepared.first_sentences].all():
-        raise InputError("numbers must be finite, and the first sentence of a document is a switch")
-    if count != (len(np.unique(topics)) if isinstance(model, InfiniteModel) else model.n_topics):
-        raise InputError(f"there cannot be {count} topics")
-    switch, concentration, word_prior, *above = numbers.tolist()
+    numbers = check_array("numbers", arrays["numbers"], np.float64, (5 if learned else 3,)).tolist()
+    alpha = model.alpha if isinstance(model, InfiniteModel) else model.document_prior
     settings: dict[str, Any] = {
         "topics": np.array(topics, np.int32),
         "switches": switches.copy(),
-        "switch_probability": switch,
-        "concentration": concentration,
-        "word_prior": word_prior,
+        "switch_probability": _probability("switch_probability", numbers[0]),
+        "concentration": check_value("concentration", alpha, numbers[1]),
+        "word_prior": check_learned("word_prior", check_value("word_prior", model.word_prior, numbers[2])),
         "topic_count": count,
     }
-    if learned:
+    if isinstance(model, InfiniteModel):
         weights = check_array("weights", arrays["weights"], np.float64, (count,), lowest=0.0)
-        settings |= {"top_concentration": above[0], "unseen_weight": above[1], "weights": weights.copy()}
+        settings["top_concentration"] = check_value("top_concentration", model.gamma, numbers[3])
+        settings["unseen_weight"] = _probability("unseen_weight", numbers[4])
+        settings["weights"] = weights.copy()
     state = (InfiniteSegments if learned else Segments)(**settings)
+    _check_fits(state, model)
     count_words(model.prepared, state, engine)
     return state
+
+
+def _check_fits(state: Segments, model: FiniteModel | InfiniteModel) -> None:
+    """InputError if a state cannot be one of the model."""
+    if not state.switches[model.prepared.first_sentences].all():
+        raise InputError("the first sentence of a document must be a switch")
+    if isinstance(model, FiniteModel):
+        if state.topic_count != model.n_topics:
+            raise InputError(f"there must be {model.n_topics} topics; got {state.topic_count}")
+        return
+    assert isinstance(state, InfiniteSegments)
+    if len(np.unique(state.topics)) != state.topic_count:
+        raise InputError("every topic must have a sentence")
+    if not np.isclose(state.weights.sum() + state.unseen_weight, 1.0):
+        raise InputError("the weights of topics must sum to one")
+
+
+def _probability(name: str, value: float) -> float:
+    if not 0.0 <= value <= 1.0:
+        raise InputError(f"{name} must be from 0 to 1; got {value}")
+    return value

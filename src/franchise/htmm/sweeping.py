@@ -17,11 +17,10 @@ from franchise.kernels.turns import Turns
 from franchise.moves.topic_prior import slice_sample
 from franchise.priors import Gamma
 from franchise.streams import Streams
+from franchise.validation import LARGEST_LOG
 
 NUMBERS, DOCUMENTS, WORDS = 0, 2**16, 2**24
 """Where the streams of single numbers, of blocks of documents and of blocks of words begin."""
-
-_LARGEST_LOG = 600.0  # beyond it exp leaves the range of a float
 
 
 class Work(NamedTuple):
@@ -153,7 +152,7 @@ def draw_word_prior(state: Segments, prior: Gamma, rng: np.random.Generator) -> 
     words = WordCounts(state.counts)
 
     def log_target(log_value: float) -> float:
-        if abs(log_value) > _LARGEST_LOG:
+        if abs(log_value) > LARGEST_LOG:
             return -math.inf
         value = math.exp(log_value)
         return prior.log_density(value) + log_value + words.log_likelihood(value)

@@ -54,6 +54,6 @@ def from_plain(plain: dict[str, Any]) -> Any:
     if name in _WORDS_BY_NAME:
         return _WORDS_BY_NAME[name]([from_plain(inner) for inner in settings.pop("parts")], **settings)
     kind = getattr(moves, check_choice("move", name, moves.__all__))
-    if not (isinstance(kind, type) and issubclass(kind, Move)):
+    if not (isinstance(kind, type) and issubclass(kind, Move)) or kind is Move:
         raise InputError(f"{name} is not a move.")
     return kind(**settings)

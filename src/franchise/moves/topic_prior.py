@@ -18,8 +18,7 @@ from franchise.state.counts import CellCounts
 from franchise.state.seating import Seating
 from franchise.state.weights import Weighted, Weights
 from franchise.streams import Streams
-
-_LARGEST_LOG = 600.0  # beyond it exp leaves the range of a float, and no prior has mass to speak of
+from franchise.validation import LARGEST_LOG, check_positive
 
 
 def slice_sample(
@@ -56,6 +55,10 @@ class TopicPrior(Move):
     views = (Weights, Seating, CellCounts)
     learns = ("prior",)
 
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        check_positive("width", self.width)
+
     def check_family(self, family: Family) -> None:
         """The family must have a prior to learn."""
         super().check_family(family)
@@ -73,7 +76,7 @@ class TopicPrior(Move):
         log_likelihood = family.log_likelihood_by_prior(state.statistics, state.capacity)
 
         def log_target(log_value: float) -> float:
-            if abs(log_value) > _LARGEST_LOG:
+            if abs(log_value) > LARGEST_LOG:
                 return -math.inf
             value = math.exp(log_value)
             return prior.log_density(value) + log_value + log_likelihood(value)

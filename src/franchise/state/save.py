@@ -21,7 +21,7 @@ from franchise.state.counts import CellCounts, cells_of
 from franchise.state.seating import Seating
 from franchise.state.subtopics import SubTopics
 from franchise.state.weights import Weighted, Weights
-from franchise.validation import check_array, check_labels
+from franchise.validation import check_array, check_labels, check_learned
 
 Arrays = dict[str, np.ndarray]
 
@@ -72,7 +72,8 @@ def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family) -> Sta
     state.group_concentration, state.top_concentration = alpha, gamma
     state.parameters = _parameters_from(arrays, family, slots)
     if "prior" in arrays:
-        family.set_prior_value(state.statistics, float(_positive("prior", arrays["prior"], (1,))[0]))
+        prior = check_array("prior", arrays["prior"], np.float64, (1,))
+        family.set_prior_value(state.statistics, check_learned("prior", float(prior[0])))
     return state
 
 
