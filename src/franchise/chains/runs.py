@@ -97,7 +97,7 @@ class Terms(NamedTuple):
         return cls(make_engine(engine, workers), progress, time_limit, checkpoint_seconds)
 
 
-@dataclass
+@dataclass(repr=False)
 class Run:
     """The chains of a setup, as far as they have come."""
 
