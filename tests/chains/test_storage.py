@@ -207,6 +207,38 @@ def test_a_folder_without_a_run(action, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_a_run_that_was_never_whole(run, tmp_path):
+    """Killed while it was made: it is none, that is said, and the same call begins anew."""
+    (run / "run.json").unlink()
+    (run / "unfinished").touch()
+    for action in (fr.load, fr.resume):
+        with pytest.raises(fr.InputError, match=r"holds no run.*begun there.*franchise\.sample again"):
+            action(run)
+    assert_same(sample("categorical", "direct", 5, run_dir=run), sample("categorical", "direct", 5))
+    assert not (run / "unfinished").exists()
+
+
+def test_what_is_in_a_folder_beside_an_unfinished_run_is_left(run):
+    (run / "run.json").unlink()
+    (run / "unfinished").touch()
+    (run / "thesis.tex").write_text("years of work")
+    sample("categorical", "direct", 1, run_dir=run)
+    assert (run / "thesis.tex").read_text() == "years of work"
+
+
+def test_one_process_at_a_time(run, tmp_path):
+    before = contents(run)
+    with files.only_one_process(run):
+        with pytest.raises(fr.InputError, match=r"another process is at work on the run in"):
+            fr.resume(run, draws=9)
+        assert fr.load(run).n_draws == 5
+    assert contents(run) == before
+    (tmp_path / "new").mkdir()
+    with files.only_one_process(tmp_path / "new"), pytest.raises(fr.InputError, match="another process"):
+        sample("categorical", "direct", 1, run_dir=tmp_path / "new")
+    assert fr.resume(run, draws=6).n_draws == 6
+
+
 # --- values -------------------------------------------------------------------------------------------------
 
 

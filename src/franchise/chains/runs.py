@@ -137,7 +137,7 @@ class Run:
 
     def _read_chain(self, store: ChainStore, number: int, engine: Threads) -> ChainRun[Any]:
         checkpoint = Checkpoint(*store.read_checkpoint())
-        with damage_named(store.checkpoint_path):
+        with damage_named(store.checkpoint_path, store.trace_path):
             chain = self._restored(number, engine, checkpoint, store.read_trace(checkpoint.facts))
         chain.store, chain.facts = store, checkpoint.facts
         return chain
