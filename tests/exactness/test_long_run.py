@@ -190,7 +190,11 @@ def test_launched_splits_open_and_close_topics(family):
     assert visits.distance < visits.threshold
 
 
-@pytest.mark.parametrize("bug", launch_bugs.BUGS[:2], ids=lambda bug: type(bug).__name__)
+@pytest.mark.parametrize(
+    "bug",
+    [launch_bugs.BUGS[0], pytest.param(launch_bugs.BUGS[1], marks=pytest.mark.slow)],
+    ids=lambda bug: type(bug).__name__,
+)
 def test_planted_bugs_in_launched_splits_are_caught(bug):
     visits = run(
         "categorical", [*[bug] * 4, SettledSweep(frozen=0.2), TopicWeights()], 1.0, 2.0, draws=size(32_000)

@@ -34,8 +34,14 @@ def expected(alpha: float) -> float:
     return float((alpha / (alpha + np.arange(WORDS))).sum())
 
 
-@pytest.mark.parametrize(("sampler", "draws"), [("crf", 300), ("direct", 300), ("slice", 1200)])
-@pytest.mark.parametrize("alpha", [1.0, 5.0])
+@pytest.mark.parametrize(
+    ("sampler", "draws", "alpha"),
+    [
+        *((sampler, 300, alpha) for sampler in ("crf", "direct") for alpha in (1.0, 5.0)),
+        ("slice", 1200, 5.0),
+        pytest.param("slice", 1200, 1.0, marks=pytest.mark.slow),
+    ],
+)
 def test_prior_number_of_tables(sampler, draws, alpha):
     """Slices mix slowly: they need more draws."""
     assert tables_per_document(sampler, alpha, draws=draws) == pytest.approx(expected(alpha), rel=0.02)

@@ -366,6 +366,7 @@ def test_first_sentences_that_count_as_switches_are_seen(case):
         assert deviation(case) > MOST_ERRORS
 
 
+@pytest.mark.slow
 def test_a_concentration_drawn_by_all_sentences_is_seen():
     """alpha | m has the sentences that drew a topic as customers, not all of them."""
     draw = infinite.draw_group_concentration
