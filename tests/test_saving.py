@@ -75,6 +75,12 @@ def test_a_saved_model_can_be_drawn_on_from(tmp_path):
     assert again.posterior_.trace["log_joint"].tolist() == longer.posterior_.trace["log_joint"].tolist()
 
 
+def test_a_fit_by_em_is_no_run(tmp_path):
+    with pytest.raises(InputError, match=r"run_dir is for inference=\"gibbs\".*model\.save"):
+        fr.HTMM(2, inference="em", run_dir=tmp_path / "run").fit(TEXTS)
+    assert not (tmp_path / "run").exists()
+
+
 def test_estimates_cannot_be_drawn_on_from(tmp_path):
     fr.HTMM(2, inference="em", starts=1).fit(TEXTS).save(tmp_path / "model")
     with pytest.raises(InputError, match=r"fitted by EM.*franchise\.load"):

@@ -247,6 +247,10 @@ class HTMM(TopicEstimator):
             raise InputError(
                 'n_topics=None learns the number of topics, which needs inference="gibbs"; for EM give a number.'
             )
+        if self.run_dir is not None:
+            raise InputError(
+                'run_dir is for inference="gibbs": EM has nothing to resume. Keep the fitted model by model.save(path).'
+            )
         priors = Priors(
             _at_least_one("document_prior", self.document_prior),
             _at_least_one("word_prior", self.word_prior),
