@@ -249,7 +249,8 @@ class HTMM(TopicEstimator):
             )
         if self.run_dir is not None:
             raise InputError(
-                'run_dir is for inference="gibbs": EM has nothing to resume. Keep the fitted model by model.save(path).'
+                'run_dir is for inference="gibbs": EM has nothing to resume. Keep the fitted model by '
+                "model.save(path)."
             )
         priors = Priors(
             _at_least_one("document_prior", self.document_prior),
