@@ -23,6 +23,14 @@ DRAWS = 30
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard():
+    """Whoever starts the tests in the background may have Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture(scope="module")
 def undisturbed():
     return sample("categorical", "direct", DRAWS)

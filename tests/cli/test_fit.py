@@ -197,7 +197,11 @@ def test_an_interrupted_fit_says_how_to_go_on(lines, tmp_path, signal_):
     command = [sys.executable, "-m", "franchise", "fit", str(lines), "--out", str(out)]
     long = ["--draws", "1000000", "--warmup", "10", "--checkpoint", "0.1"]
     process = subprocess.Popen(
-        [*command, *long], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+        [*command, *long],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run unattended
     )
     try:
         while not any(out.glob("chain-*/trace.log")):
