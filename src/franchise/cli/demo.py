@@ -145,7 +145,5 @@ def _print_what_next(console: Console, written: list[Path]) -> None:
     console.print("Next:", style="bold")
     console.print("  franchise demo --warmup 2000 --draws 1000            longer chains")
     console.print("  franchise samplers                                   what else can sample")
-    console.print("  python: import franchise as fr; corpus = fr.Corpus.from_texts(your_texts)", markup=False)
-    console.print(
-        "          fr.sample(corpus).topics()                   topics of your own texts", markup=False
-    )
+    console.print("  franchise fit PATH                                   topics of your own texts")
+    console.print("  python: import franchise as fr; fr.sample(fr.read_corpus(path)).topics()", markup=False)
