@@ -244,6 +244,9 @@ def test_no_run_no_resume(tmp_path, monkeypatch, capsys):
         (["--model", "lda"], "--model"),
         (["--n-topics", "3"], "--n-topics"),
         (["--model", "htmm", "--family", "poisson"], "--family"),
+        (["--model", "htmm", "--sampler", "direct"], "--sampler"),
+        (["--model", "htmm", "--set", "prior=1"], "--set"),
+        (["--columns", "a,b"], "--columns"),
     ],
 )
 def test_bad_options_end_with_2_and_leave_nothing(lines, tmp_path, monkeypatch, capsys, arguments, said):

@@ -61,24 +61,20 @@ def settings_of(pairs: list[str]) -> dict[str, Any]:
 
 
 def mixture_of(
-    data: Any, family: str | None, pairs: list[str], prior: str | None, others: dict[str, Any]
+    data: Any, family: str | None, pairs: list[str], prior: str | None
 ) -> Callable[..., Posterior]:
-    """What draws from a hierarchical Dirichlet process mixture of the data; `others` are options not for it."""
+    """What draws from a hierarchical Dirichlet process mixture of the data."""
     from franchise.sampling import sample
 
-    _refuse(others, "is for --model htmm.")
     return partial(
         sample, data, family_of(family, pairs, number_or_gamma("--prior", prior or USUAL_PRIOR), data)
     )
 
 
-def segments_of(
-    data: Any, n_topics: int | None, prior: str | None, others: dict[str, Any]
-) -> Callable[..., SegmentPosterior]:
-    """What draws from a hidden topic Markov model of the data; `others` are options not for it."""
+def segments_of(data: Any, n_topics: int | None, prior: str | None) -> Callable[..., SegmentPosterior]:
+    """What draws from a hidden topic Markov model of the data."""
     from franchise.htmm.estimator import HTMM
 
-    _refuse(others, "is not for --model htmm, which is of texts.")
     usual = USUAL_PRIOR if n_topics is None else USUAL_PRIOR_OF_SEGMENTS
     word_prior = number_or_gamma("--prior", prior or usual)
 
@@ -88,10 +84,11 @@ def segments_of(
     return draw
 
 
-def _refuse(options: dict[str, Any], why: str) -> None:
+def refuse(why: str, **options: Any) -> None:
+    """InputError for the first of some options that was given."""
     for option, value in options.items():
         if value is not None:
-            raise InputError(f"{option} {why} Leave it out.")
+            raise InputError(f"--{option.replace('_', '-')} {why}. Leave it out.")
 
 
 def family_of(name: str | None, pairs: list[str], prior: float | Gamma, data: Any) -> Family:

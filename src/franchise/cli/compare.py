@@ -48,13 +48,13 @@ def compare(
     """
     from franchise.cli.asking import USUAL_PRIOR, family_of, number_or_gamma, start_of
     from franchise.cli.output import make_console, rows_of, shared_progress, write_table
-    from franchise.cli.reading import File, Rows, Words, read_data
+    from franchise.cli.reading import File, Words, read_data, rows_of_table
     from franchise.comparing import compare_samplers
 
     data = read_data(
         File(path, format, text, None, vocabulary, encoding),
         Words(stop_words, min_df, max_df),
-        None if group is None else Rows(group, columns),
+        rows_of_table(group, columns),
     )
     asked: dict[str, Any] = {
         "family": family_of(family, setting, number_or_gamma("--prior", prior or USUAL_PRIOR), data),

@@ -62,10 +62,10 @@ def fit(
     `franchise resume RUN` goes on, to the very same result.
     """
     from franchise.chains.storage import check_new
-    from franchise.cli.asking import mixture_of, number_or_gamma, segments_of, start_of
+    from franchise.cli.asking import mixture_of, number_or_gamma, refuse, segments_of, start_of
     from franchise.cli.findings import show_fit
     from franchise.cli.output import make_console
-    from franchise.cli.reading import File, Rows, Words, read_data
+    from franchise.cli.reading import File, Words, read_data, rows_of_table
     from franchise.validation import check_choice
 
     check_choice("--engine", engine, ["threads"])
@@ -73,26 +73,22 @@ def fit(
     check_new("--out", out)
     console = make_console()
     console.quiet = quiet or json
+    cut = "english" if follows_text and sentences is None else sentences
     data = read_data(
         File(path, format, text, name, vocabulary, encoding),
-        Words(
-            stop_words,
-            min_df,
-            max_df,
-            ngrams,
-            stem,
-            keep_case,
-            sentences or ("english" if follows_text else None),
-        ),
-        None if group is None else Rows(group, columns),
+        Words(stop_words, min_df, max_df, ngrams, stem, keep_case, cut),
+        rows_of_table(group, columns),
     )
     say_what_was_read(console, data)
     draw: Callable[..., Posterior | SegmentPosterior]
     if follows_text:
-        draw = segments_of(data, n_topics, prior, {"--family": family, "--group": group})
+        refuse(
+            "is not for --model htmm", family=family, group=group, sampler=_said(sampler), set=setting or None
+        )
+        draw = segments_of(data, n_topics, prior)
     else:
-        draw = mixture_of(data, family, setting, prior, {"--n-topics": n_topics, "--sentences": sentences})
-        draw = partial(draw, sampler=sampler)
+        refuse("is for --model htmm only", n_topics=n_topics, sentences=sentences)
+        draw = partial(mixture_of(data, family, setting, prior), sampler=sampler)
     asked: dict[str, Any] = {
         "alpha": number_or_gamma("--alpha", alpha),
         "gamma": number_or_gamma("--gamma", gamma),
@@ -103,14 +99,17 @@ def fit(
         "seed": seed,
         "workers": workers,
         "time_limit": time_limit,
+        **({} if start is None else {"start": start_of(start)}),
     }
-    if start is not None:
-        asked["start"] = start_of(start)
-    if not console.quiet:
-        announce(console, draw, data, asked)
+    announce(console, draw, data, asked)
     progress = False if console.quiet else None
     posterior = draw(**asked, run_dir=out, checkpoint_seconds=checkpoint, progress=progress)
     show_fit(console, posterior, out, json)
+
+
+def _said(sampler: str) -> str | None:
+    """A sampler, if one was asked for."""
+    return None if sampler == "auto" else sampler
 
 
 def say_what_was_read(console: Console, data: Any) -> None:
@@ -128,9 +127,11 @@ def say_what_was_read(console: Console, data: Any) -> None:
 
 
 def announce(console: Console, draw: Callable[..., Any], data: Any, asked: dict[str, Any]) -> None:
-    """Say how long a long run will take, and how much memory."""
+    """Say how long a long run will take, and how much memory; a quiet console is not told."""
     from franchise.estimating import estimate
 
+    if console.quiet:
+        return
     expected = estimate(draw, data.n_observations, asked)
     if expected is not None:
         console.print(f"This will take {expected}. Ctrl-C ends it safely: it can be resumed.")

@@ -80,6 +80,13 @@ class Rows:
         }
 
 
+def rows_of_table(group: str | None, columns: str | None) -> Rows | None:
+    """What was said of a table of observations; None if it is one of texts."""
+    if group is None and columns is not None:
+        raise InputError("--columns needs --group COLUMN: it is for tables of observations in groups.")
+    return None if group is None else Rows(group, columns)
+
+
 def read_data(file: File, words: Words, rows: Rows | None) -> Corpus | Groups:
     """What a path stands for: a bundled data set if it is the name of one, and of no file; else what is read."""
     from franchise.data.datasets import load, names
