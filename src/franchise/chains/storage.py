@@ -20,6 +20,7 @@ sweeps between kept draws, too.  It can be read and gone on with.
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
@@ -307,7 +308,8 @@ def check_new(name: str, path: Any) -> Path:
     if (folder / "run.json").exists():
         raise InputError(
             f"{name} {str(folder)!r} holds a run already. Go on with it by "
-            f"franchise.resume({str(folder)!r}), or give another folder."
+            f"franchise.resume({str(folder)!r}), or by the command franchise resume {shlex.quote(str(folder))}; or "
+            f"give another folder."
         )
     if folder.exists() and any(folder.iterdir()) and not (folder / _UNFINISHED).exists():
         raise InputError(f"{name} {str(folder)!r} must be a new or empty folder; it holds something else.")
