@@ -70,17 +70,21 @@ def topic_table(topics: pd.DataFrame, total: int | None = None) -> Table:
 def _cell(name: str, value: Any) -> str:
     if name == "words":
         return str(value)
-    return f"{value:.1%}" if name == "share" else f"{value:,}"
+    return f"{value:.1%}" if name == "share" else f"{int(value):,}"
 
 
 def size_sentence(posterior: Posterior | SegmentPosterior) -> str:
     """How many topics there are."""
     row = posterior.summary().loc["n_topics"]
     return (
-        f"Number of topics: {row['mean']:.0f}, in 90 % of the draws from {row['5%']:.0f} to "
-        f"{row['95%']:.0f} ({_counted(posterior.n_chains, 'chain')} x "
+        f"Number of topics: {row['mean']:.0f}, in 90 % of the draws {_between(row['5%'], row['95%'])} "
+        f"({_counted(posterior.n_chains, 'chain')} x "
         f"{_counted(posterior.n_draws, 'draw')}, sampler {posterior.sampler!r}, {posterior.seconds:.0f} s)."
     )
+
+
+def _between(low: float, high: float) -> str:
+    return f"{low:.0f}" if round(low) == round(high) else f"from {low:.0f} to {high:.0f}"
 
 
 def _counted(number: int, noun: str) -> str:

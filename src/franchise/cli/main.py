@@ -59,10 +59,13 @@ def _show_version(asked: bool) -> None:
 def _shared(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end."),
+        typer.Option(
+            "--version", metavar="", callback=_show_version, is_eager=True, help="Show the version and end."
+        ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show where in the code an error arose.", envvar=_DEBUG)
+        bool,
+        typer.Option("--debug", metavar="", help="Show where in the code an error arose.", envvar=_DEBUG),
     ] = False,
 ) -> None:
     if debug:

@@ -138,7 +138,8 @@ Stem = Annotated[
     typer.Option("--stem", help="Language by which words are cut to their stems.", rich_help_panel=_WORDS),
 ]
 KeepCase = Annotated[
-    bool, typer.Option("--keep-case", help="Tell capitals from small letters.", rich_help_panel=_WORDS)
+    bool,
+    typer.Option("--keep-case", metavar="", help="Tell capitals from small letters.", rich_help_panel=_WORDS),
 ]
 
 Sentences = Annotated[
@@ -247,10 +248,14 @@ Checkpoint = Annotated[
 ]
 
 Quiet = Annotated[
-    bool, typer.Option("--quiet", help="Print nothing but the result.", rich_help_panel=_OUTPUT)
+    bool,
+    typer.Option("--quiet", metavar="", help="Print nothing but the result.", rich_help_panel=_OUTPUT),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Print the result as JSON, and nothing else.", rich_help_panel=_OUTPUT)
+    bool,
+    typer.Option(
+        "--json", metavar="", help="Print the result as JSON, and nothing else.", rich_help_panel=_OUTPUT
+    ),
 ]
 Table = Annotated[
     Path | None,

@@ -10,7 +10,9 @@ import typer
 
 def reproduce(
     name: Annotated[str, typer.Argument(help="The study: amini, chang-fisher, frank, wang-blei or wilcox.")],
-    quick: Annotated[bool, typer.Option("--quick", help="A small form, done in a minute or two.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", metavar="", help="A small form, done in a minute or two.")
+    ] = False,
     data: Annotated[
         Path | None,
         typer.Option(envvar="FRANCHISE_DATA", help="Folder with the real corpora; bundled text without it."),
