@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -12,9 +13,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 import franchise as fr
 from franchise.cli import options
+from franchise.cli.findings import print_largest_topics
 from tests.cli.commands import TEXTS, run
 
 SHORT = ["--draws", "6", "--warmup", "4", "--chains", "2"]
@@ -142,6 +145,23 @@ def test_infer_reads_new_documents_as_the_run_read_its_own(fitted, tmp_path, mon
         assert sum(shares) == pytest.approx(1.0, abs=1e-6)
     code, out, _ = run(monkeypatch, capsys, "infer", fitted[0], path)
     assert out.splitlines()[0].startswith("group,")
+
+
+def test_a_terminal_gets_the_largest_topics_of_new_documents():
+    weights = pd.DataFrame(
+        [[0.5, 0.3, 0.04, 0.16], [0.0, 0.0, 0.9, 0.1]], index=["[a]", "b"], columns=[0, 1, 2, "unseen"]
+    )
+    topics = pd.DataFrame({"words": ["cat mouse", "ship [sea]", "war"]})
+    console = Console(file=io.StringIO(), width=80)
+    print_largest_topics(console, weights, 30, topics)
+    out = console.file.getvalue()
+    assert [line for line in out.splitlines() if "topic 0" in line] == [
+        "│ [a]      │  50%  topic 0  cat mouse  │"
+    ]
+    assert "30%  topic 1  ship [sea]" in out
+    assert "90%  topic 2  war" in out
+    assert out.count("topic 2") == 1  # too small in the first document
+    assert "2 of 30 documents" in out
 
 
 def test_evaluate(fitted, lines, monkeypatch, capsys):

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 AGREEMENT = 1.05  # R-hat up to which commands call chains converged
 WIDE = 100  # columns of a terminal that has room for more words
-SHOWN = 20  # topics in a table, unless more are asked for
+SHOWN = 20  # topics (or documents) in a table, unless more are asked for
+LARGEST = 4  # topics shown of a document
+WORTH = 0.05  # the share from which on they are
 
 
 def show_fit(console: Console, posterior: Posterior | SegmentPosterior, run: Path, as_json: bool) -> None:
@@ -65,6 +67,28 @@ def topic_table(topics: pd.DataFrame, total: int | None = None) -> Table:
     for topic, row in topics.iterrows():
         table.add_row(str(topic), *(_cell(name, row[name]) for name in columns))
     return table
+
+
+def print_largest_topics(console: Console, weights: pd.DataFrame, total: int, topics: pd.DataFrame) -> None:
+    """Some documents, of `total` in all, each with its largest topics and their words."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(show_lines=True)
+    table.add_column("document", overflow="fold")
+    table.add_column("topics", overflow="fold")
+    for name, row in weights.drop(columns="unseen", errors="ignore").iterrows():
+        largest = row.astype(float).nlargest(LARGEST)
+        lines = [_share_of_topic(topic, share, topics) for topic, share in largest.items() if share >= WORTH]
+        table.add_row(escape(str(name)), escape("\n".join(lines)))
+    console.print(table)
+    if total > len(weights):
+        console.print(f"{len(weights)} of {total:,} documents; --out FILE has all, and all topics.")
+
+
+def _share_of_topic(topic: Any, share: float, topics: pd.DataFrame) -> str:
+    words = topics["words"].get(topic, "") if "words" in topics else ""
+    return f"{share:4.0%}  topic {topic}  {words}".rstrip()
 
 
 def _cell(name: str, value: Any) -> str:

@@ -19,8 +19,12 @@ def infer(
     out: options.Table = None,
     json: options.Json = False,
 ) -> None:
-    """Find the shares of a run's topics in new documents; they are read as those of the run were."""
-    from franchise.cli.output import rows_of, write_table
+    """Find the shares of a run's topics in new documents; they are read as those of the run were.
+
+    A terminal shows the largest topics of each document; a pipe or a file gets all shares, as CSV.
+    """
+    from franchise.cli.findings import SHOWN, print_largest_topics
+    from franchise.cli.output import make_console, rows_of, write_table
     from franchise.cli.reading import File, corpus_of, read_like, read_run
 
     posterior = read_run(run)
@@ -30,5 +34,7 @@ def infer(
         write_table(out, table)
     if json:
         print(plain.dumps(rows_of(table)))
+    elif out is None and sys.stdout.isatty():
+        print_largest_topics(make_console(), table.head(SHOWN), len(table), posterior.topics(words=4))
     elif out is None:
         table.to_csv(sys.stdout, float_format="%.6g")
