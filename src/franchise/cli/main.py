@@ -37,6 +37,7 @@ app = typer.Typer(
     name="franchise",
     help="Finds shared structure in grouped data, topics in documents for one, and says how sure it is.",
     no_args_is_help=True,
+    rich_markup_mode="markdown",  # lines of a paragraph run on
     pretty_exceptions_enable=False,
 )
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
