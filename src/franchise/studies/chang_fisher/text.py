@@ -62,8 +62,8 @@ def tasks_on_ap(size: Size) -> list[Task]:
     """Figure 4(a): every sampler from every start; and the sets of moves of which only acceptance is wanted."""
     settings = [
         *((sampler, PRIOR, size.long_seconds) for sampler in LONG),
-        (PARALLEL, SMALL_PRIOR, size.long_seconds),
         *((sampler, PRIOR, size.short_seconds) for sampler in SHORT),
+        (PARALLEL, SMALL_PRIOR, size.long_seconds),
     ]
     chains = [
         Task(AP, sampler, start, prior, seconds, size.order, size.warmup)
