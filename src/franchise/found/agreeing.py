@@ -16,8 +16,8 @@ kept, and shown as such.  Each step is a function of partitions, topics taken in
 appear: the numbers that topics have in a draw make no difference.
 
 Cost: with D draws of N observations, K topics a draw, T topics found and a vocabulary of V, a pass takes
-O(D (N s + K T V)), where s is the number of topics that an observation is found in (few); there are at most 1 + ROUNDS
-passes.
+O(D (N s + K t V)), where s is the number of topics that an observation is found in, and t that of topics with which
+one of a draw shares a tenth (both few); there are at most 1 + ROUNDS passes.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ by SciPy), and pairs that are not alike enough are none.
 How alike two topics are.  Two measures, both from 0 to 1:
 
     shared observations    D = 2 |A and B| / (|A| + |B|)               Dice's coefficient
-    words                  W = (sum_w sqrt(phi_Aw phi_Bw))^2           Bhattacharyya's coefficient, squared
+    words                  W = sum_w min(phi_Aw, phi_Bw)               what their distributions have in common
 
 D says whether they are the same part of the data; it works for every family, but where the topic of a word is
 uncertain it is low for two draws of one and the same topic: if each word has its topic with probability p, D is p.
@@ -17,7 +17,7 @@ D = 2/3 and W = 1/2: they should not count as the same.  So
 
     any family     alike = D               the same if at least 0.7
     a corpus       alike = (2 W + D) / 3   the same if at least 0.65: the union has 0.56, uncertain words
-                                           (W = 0.85, D = 0.4) have 0.70
+                                           (W = 0.85, D = 0.4) have 0.70; 0 where D is below 0.1
 
 One of the two topics may be a mean over draws: then |A| is the expected number of its observations, and |A and B|
 is the sum over B of the probabilities of being in A.
@@ -37,6 +37,9 @@ ALIKE = 0.7
 
 ALIKE_IN_WORDS = 0.65
 """The same where words count, too."""
+
+LEAST_SHARED = 0.1
+"""Topics whose D is below are not alike, whatever their words."""
 
 
 def assign(likeness: np.ndarray, least: float = -np.inf) -> np.ndarray:
@@ -59,16 +62,16 @@ def dice(shared: np.ndarray, sizes: np.ndarray, others: np.ndarray) -> np.ndarra
     return 2.0 * shared / np.where(total > 0.0, total, 1.0)
 
 
-def alike_in_words(counts: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """W of topics with these counts, or probabilities, of words, (rows, V), (columns, V): float64 (rows, columns)."""
-    coefficients = _roots(counts) @ _roots(others).T
-    return np.square(coefficients)
-
-
-def _roots(counts: np.ndarray) -> np.ndarray:
-    """Square roots of the shares of words."""
-    totals = counts.sum(axis=1, keepdims=True)
-    return np.sqrt(counts / np.where(totals > 0.0, totals, 1.0))
+def alike_with_words(shared: np.ndarray, counts: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """(2 W + D) / 3 of topics with these D, and these counts of words (rows, V) and (columns, V)."""
+    alike = np.zeros_like(shared)
+    totals = np.maximum(others.sum(axis=1), 1.0)
+    for row, words in enumerate(counts):
+        near = np.flatnonzero(shared[row] >= LEAST_SHARED)
+        if len(near):
+            both = np.minimum(words / max(words.sum(), 1.0), others[near] / totals[near, None])
+            alike[row, near] = (2.0 * both.sum(axis=1) + shared[row, near]) / 3.0
+    return alike
 
 
 def by_appearance(labels: np.ndarray, topics: int) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.found.draws import Draw
-from franchise.found.matching import ALIKE, ALIKE_IN_WORDS, NONE, alike_in_words, by_appearance, dice
+from franchise.found.matching import ALIKE, ALIKE_IN_WORDS, NONE, alike_with_words, by_appearance, dice
 
 
 class Evidence(NamedTuple):
@@ -103,4 +103,4 @@ class RunningTopics:
     def _with_words(self, shared: np.ndarray, words: np.ndarray | None) -> np.ndarray:
         if self.words is None or words is None:
             return shared
-        return (2.0 * alike_in_words(self.words, words) + shared) / 3.0
+        return alike_with_words(shared, self.words, words)
