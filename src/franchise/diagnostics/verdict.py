@@ -177,7 +177,7 @@ def _advice(worst: _Worst, draws: int) -> str:
     """How many draws more; R-hat - 1 and the inverse of the effective size go down as 1 / draws."""
     longer = max((worst.r_hat - 1.0) / (AGREEMENT - 1.0), ENOUGH / worst.ess)
     if not longer < _TOO_FAR:
-        return f"At this pace {_TOO_FAR:.0f} times as many draws will not do: try a longer warm-up or another sampler."
+        return f"At this pace {_TOO_FAR:.0f} times the draws will not do: try a longer warm-up or another sampler."
     return f"About {_rounded_up(draws * (longer - 1.0)):,} more draws of each chain should do."
 
 
