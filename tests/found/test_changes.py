@@ -74,6 +74,11 @@ def sampled():
     return fr.sample(corpus, sampler="crf", draws=4, warmup=20, chains=2, seed=0, progress=False)
 
 
+def test_what_is_told_elsewhere(sampled):
+    assert sampled.verdict().level == "too short"
+    assert {"r_hat", "note"} <= set(sampled.summary().columns)
+
+
 def test_changes_are_kept_with_a_run(sampled, tmp_path):
     topics = sampled.matched.topic_count
     named = sampled.merge_topics([[0, 1]]).set_labels({0: "all"})

@@ -220,6 +220,15 @@ class WithTopics(FromRun):
 
     # -- told elsewhere ------------------------------------------------------------------------------------
 
+    def summary(self) -> pd.DataFrame:
+        """Mean, spread, R-hat and effective sample size of what is traced (by ArviZ), and notes in words.
+
+        Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).
+        """
+        from franchise.diagnostics.convergence import summary
+
+        return summary(self)
+
     def verdict(self) -> Verdict:
         """Whether the chains have converged, in a word, a sentence and details."""
         from franchise.diagnostics.verdict import verdict
