@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from franchise.chains.chain import SHARES
-from franchise.chains.runs import FromRun, Run
+from franchise.chains.runs import Run
 from franchise.chains.snapshots import Snapshot
-from franchise.chains.trace import BEST, names_of, stack
+from franchise.chains.trace import names_of, stack
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.families.base import Family
+from franchise.found.changes import NO_CHANGES, Changes
+from franchise.found.methods import WithTopics
 from franchise.model import Model
 from franchise.state.base import State
 from franchise.validation import check_integer
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Posterior(FromRun):
+class Posterior(WithTopics):
     """Draws from the posterior.
 
     Attributes
@@ -46,6 +47,8 @@ class Posterior(FromRun):
         What was sampled, and how.
     run : Run
         The chains as they stand, with their schedule and plan: what `save` and `continue_` go by.
+    changes : Changes
+        How consensus topics were named or merged by hand.
     """
 
     trace: dict[str, np.ndarray]
@@ -58,6 +61,7 @@ class Posterior(FromRun):
     sampler: str
     seed: int
     run: Run | None = None
+    changes: Changes = NO_CHANGES
 
     @classmethod
     def from_run(cls, run: Run, data: GroupedData, model: Model, sampler: str, seed: int) -> Posterior:
@@ -100,18 +104,8 @@ class Posterior(FromRun):
             f"sampler {self.sampler!r}, {self.seconds:.1f} s)\n"
             f"  topics: {between} (middle 90 % of draws)\n"
             f"  log likelihood per observation: {likelihood:.3f}\n"
-            f"  see .summary(), .topics(), .document_topics(), .trace"
+            f"  see .summary(), .verdict(), .consensus(), .topics(), .document_topics(), .trace"
         )
-
-    def summary(self) -> pd.DataFrame:
-        """Mean, spread, R-hat and effective sample size of what is traced (statistics by ArviZ).
-
-        Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).
-        """
-        from franchise.diagnostics.convergence import summarise
-
-        left_out = {"seconds", BEST, *SHARES}
-        return summarise({name: values for name, values in self.trace.items() if name not in left_out})
 
     def topics(self, words: int = 10, chain: int | None = None) -> pd.DataFrame:
         """The topics of one draw, largest first.

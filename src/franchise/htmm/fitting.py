@@ -14,13 +14,13 @@ from franchise.chains.snapshots import Snapshots
 from franchise.chains.start import start_streams
 from franchise.chains.storage import check_new
 from franchise.data.corpus import Corpus
+from franchise.found.matching import NONE
 from franchise.htmm import finite, infinite
 from franchise.htmm.chain import SegmentChain, room_for_draws, state_from_arrays
 from franchise.htmm.decoding import best_path, decode
 from franchise.htmm.em import LOWEST, Fit, Priors, find_start, fit
 from franchise.htmm.findings import Findings
 from franchise.htmm.inference import draw_documents, fit_documents, words_of_documents
-from franchise.htmm.matching import NONE
 from franchise.htmm.model import FiniteModel, InfiniteModel, start_of
 from franchise.htmm.posterior import SegmentPosterior, ends_of, even_rows
 from franchise.htmm.scores import completed_perplexity, fitted_perplexity
@@ -285,7 +285,7 @@ def infer_by_draws(posterior: SegmentPosterior, prepared: Prepared, seed: int, e
     switches = np.zeros(prepared.n_sentences)
     chosen = even_rows(list(zip(posterior.all_draws, posterior.matches, strict=True)), _DRAWS_FOR_NEW)
     for number, (draw, match) in enumerate(chosen):
-        given = _given(posterior, draw)
+        given = given_draw(posterior, draw)
         streams = Streams(seed, number, 0, START + 2**8 + 1)
         words = words_of_documents(prepared, streams, sum(_SWEEPS_FOR_NEW))
         burn_in, kept = _SWEEPS_FOR_NEW
@@ -309,7 +309,7 @@ def infer_by_draws(posterior: SegmentPosterior, prepared: Prepared, seed: int, e
     )
 
 
-def _given(posterior: SegmentPosterior, draw: Any) -> Finite:
+def given_draw(posterior: SegmentPosterior, draw: Any) -> Finite:
     """Topics, their prior weights and the switch probability of a draw; unseen topics as one with even words."""
     weights = posterior.count_words(draw) + draw.word_prior
     logs = np.log(weights / weights.sum(axis=1, keepdims=True))

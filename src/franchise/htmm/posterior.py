@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise.chains.runs import FromRun, Run
-from franchise.chains.trace import BEST, names_of, stack
+from franchise.chains.runs import Run
+from franchise.chains.trace import names_of, stack
 from franchise.data.corpus import Corpus
 from franchise.draws import draw_dirichlets
 from franchise.engines.threads import Threads
 from franchise.errors import InputError
+from franchise.found.changes import NO_CHANGES, Changes
+from franchise.found.matching import NONE, match_topics, mode_of, without_strangers
+from franchise.found.methods import WithTopics
 from franchise.htmm.chain import SegmentDraw
 from franchise.htmm.findings import Findings, document_table, sentence_table, topic_table
-from franchise.htmm.matching import NONE, match_topics, mode_of, without_strangers
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.sentences import Prepared
 from franchise.validation import check_choice, check_integer, check_positive
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class SegmentPosterior(FromRun):
+class SegmentPosterior(WithTopics):
     """Draws from the posterior of a hidden topic Markov model.
 
     Attributes
@@ -43,6 +45,8 @@ class SegmentPosterior(FromRun):
         What was sampled.
     run : Run
         The chains as they stand: what `save` and `continue_` go by.
+    changes : Changes
+        How consensus topics were named or merged by hand.
     """
 
     trace: dict[str, np.ndarray]
@@ -52,6 +56,7 @@ class SegmentPosterior(FromRun):
     model: FiniteModel | InfiniteModel
     seed: int
     run: Run | None = None
+    changes: Changes = NO_CHANGES
 
     @classmethod
     def from_run(
@@ -247,13 +252,6 @@ class SegmentPosterior(FromRun):
         check_like("data", data, self.corpus)
         prior = prior_of_documents(self)
         return perplexity(self.findings, Prepared.of(data), prior, completed=True, engine=Threads())
-
-    def summary(self) -> pd.DataFrame:
-        """Mean, spread, R-hat and effective sample size of what is traced (statistics by ArviZ)."""
-        from franchise.diagnostics.convergence import summarise
-
-        left_out = {"seconds", BEST}
-        return summarise({name: values for name, values in self.trace.items() if name not in left_out})
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
         """The middle of the draws of something traced that has this probability."""
