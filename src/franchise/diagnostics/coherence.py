@@ -80,7 +80,7 @@ def coherence(
     >>> texts = ["the cat and the dog", "a dog and a cat", "a ship at sea", "the sea and a ship"] * 5
     >>> corpus = fr.Corpus.from_texts(texts)
     >>> coherence([["cat", "dog"], ["cat", "sea"]], corpus).round(2).tolist()
-    [1.0, -1.0]
+    [1.0, -0.95]
     """
     import pandas as pd
 
@@ -191,11 +191,11 @@ def count_together(runs: Runs, topic: np.ndarray) -> np.ndarray:
         begins.append(runs.begins[own])
         ends.append(runs.ends[own])
         columns.append(np.full(len(begins[-1]), column))
-    column, begin, end = (np.concatenate(parts) for parts in (columns, begins, ends))
+    column_of_run, begin, end = (np.concatenate(parts) for parts in (columns, begins, ends))
     times = np.concatenate([begin, end])
     order = np.argsort(times, kind="stable")
     changes = np.zeros((len(times), len(topic)), np.int64)
-    changes[np.arange(len(times)), np.tile(column, 2)] = np.repeat([1, -1], len(begin))
+    changes[np.arange(len(times)), np.tile(column_of_run, 2)] = np.repeat([1, -1], len(begin))
     present = np.cumsum(changes[order], axis=0)[:-1]
     together: np.ndarray = (present * np.diff(times[order])[:, None]).T @ present
     return together
@@ -210,13 +210,11 @@ def _words_of_topics(topics: Any, corpus: Any, words: int) -> tuple[list[list[st
     from franchise.posterior import Posterior
 
     if isinstance(topics, Posterior | SegmentPosterior):
-        corpus = topics.data if corpus is None else corpus
-        _check_corpus("the data of the posterior" if corpus is topics.data else "corpus", corpus)
-        _check_corpus("the data of the posterior", topics.data)
-        lists = [[topics.data.vocabulary[word] for word in row] for row in best_words(topics, words)]
-        return lists, corpus
-    _check_corpus("corpus", corpus)
-    return [_check_topic(number, topic)[:words] for number, topic in enumerate(_listed(topics))], corpus
+        vocabulary = _check_corpus("the data of the posterior", topics.data).vocabulary
+        lists = [[vocabulary[word] for word in row] for row in best_words(topics, words)]
+        return lists, _check_corpus("corpus", topics.data if corpus is None else corpus)
+    lists = [_check_topic(number, topic)[:words] for number, topic in enumerate(_listed(topics))]
+    return lists, _check_corpus("corpus", corpus)
 
 
 def best_words(posterior: Any, words: int) -> list[np.ndarray]:
@@ -227,7 +225,8 @@ def best_words(posterior: Any, words: int) -> list[np.ndarray]:
     if not isinstance(posterior, Posterior):
         return list(np.argsort(-posterior.findings.topic_words, axis=1, kind="stable")[:, :words])
     draw = reference_draw(posterior)
-    counts = count_words(posterior.data, draw)[by_size(draw)]
+    corpus = _check_corpus("the data of the posterior", posterior.data)
+    counts = count_words(corpus, draw)[by_size(draw)]
     order = np.argsort(-counts, axis=1, kind="stable")[:, :words]
     return [row[count[row] > 0] for row, count in zip(order, counts, strict=True)]
 
@@ -255,9 +254,10 @@ def _check_topic(number: int, topic: Any) -> list[str]:
     return list(topic)
 
 
-def _check_corpus(name: str, corpus: Any) -> None:
+def _check_corpus(name: str, corpus: Any) -> Corpus:
     if not isinstance(corpus, Corpus):
         raise InputError(f"coherence is of words: {name} must be a Corpus; got {describe(corpus)}.")
+    return corpus
 
 
 def _check_window(window: Any, measure: str, corpus: Corpus) -> int | None:
