@@ -38,7 +38,7 @@ def known_from(
     topics: Sequence[int] | None = None,
     *,
     strength: float | Sequence[float] = 1000.0,
-    weight: float | Sequence[float] = 0.5,
+    weight: float | Sequence[float] = 0.01,
     prior: float | None = None,
     names: Sequence[str] | None = None,
     probabilities: Any = None,

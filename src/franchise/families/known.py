@@ -18,7 +18,13 @@ the Dirichlet-multinomial probability of a sequence, a topic with n_w observatio
 
 so the family is conjugate, and every sampler for conjugate families is as exact with it as with `Categorical`
 (mixtures of conjugate priors: Diaconis & Ylvisaker, 1985; seed words as a prior: Jagarlamudi et al., 2012).
-The model does not forbid two topics of one component: whether they are one is for the sampler to say.
+
+The model does not forbid two topics of one component.  The m tables of a frozen component t are shared out among
+its topics by a Chinese restaurant process with concentration gamma w_t, so there are about 1 + gamma w_t log m of
+them, and about as many where a component is strong.  That is why weights are small unless asked otherwise: a known
+topic then comes once.  Little is lost, as a topic of a hundred words is evidence of many nats, against the log of a
+weight.  (3000 words of six planted topics, three of them known: 2.9 topics a known one with w_0 = 0.5, 1.14 with
+0.95, 1.05 with 0.99, 1.00 with 0.999; found they were by all.)
 
 Slots keep the log of w_t DM(n | alpha_t) for all t, which an observation changes by a log each, so a predictive
 costs T multiplications.  These logs gather rounding, so they are counted anew in every sweep (``exact_statistics``
@@ -102,8 +108,9 @@ class KnownTopics(Family):
         word probabilities half-way between its own frequencies and the known ones. ``math.inf`` freezes: the
         words of such a topic never change.
     weight : float, or one for each topic
-        The probability that a topic which the data call for is a known one, shared equally; or that it is each of
-        them. The rest is for topics that are new. With 1 there are no new ones.
+        The prior probability that a topic is a known one, shared equally; or that it is each of them. The rest is
+        for topics that are new; with 1 there are no new ones. Where known topics are strong, a large weight lets
+        each come as several topics, and a small one does not keep it from being found (see the module).
     prior : float or array (V,)
         The Dirichlet prior eta of topics that are new.
     names : sequence of str, optional
@@ -125,7 +132,7 @@ class KnownTopics(Family):
         self,
         topics: Any,
         strength: float | Sequence[float | None] | np.ndarray | None = 1000.0,
-        weight: float | Sequence[float] | np.ndarray = 0.5,
+        weight: float | Sequence[float] | np.ndarray = 0.01,
         prior: float | Sequence[float] | np.ndarray = 0.1,
         names: Sequence[str] | None = None,
         vocabulary: Sequence[str] | None = None,
@@ -143,7 +150,7 @@ class KnownTopics(Family):
         cls,
         seeds: Mapping[str, Sequence[str]],
         vocabulary: Sequence[str],
-        strength: float | Sequence[float] = 100.0,
+        strength: float | Sequence[float] = 10.0,
         weight: float | Sequence[float] = 0.5,
         prior: float = 0.1,
     ) -> KnownTopics:
@@ -163,10 +170,13 @@ class KnownTopics(Family):
         vocabulary : sequence of str
             All words: that of the corpus to be sampled.
         strength : float, or one for each topic
-            As how many occurrences the seeds of a topic weigh. Topics that are known by a few words cannot be
-            frozen.
-        weight, prior : as for `KnownTopics`
-            A single number for `prior`.
+            As how many occurrences the seeds of a topic weigh. They are expected to be the part strength /
+            (strength + V eta) of its words; where they are far less, the topic is taken for a new one. Topics that
+            are known by a few words cannot be frozen.
+        weight : float, or one for each topic
+            As for `KnownTopics`, but larger: seeds say so little of a topic that it hardly comes twice.
+        prior : float
+            The Dirichlet prior eta.
         """
         if not isinstance(seeds, Mapping) or not seeds:
             raise InputError(
