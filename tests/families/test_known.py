@@ -134,6 +134,21 @@ def test_a_long_history_leaves_little_rounding():
         np.testing.assert_array_equal(getattr(statistics, name)[0], getattr(fresh, name)[0], err_msg=name)
 
 
+@pytest.mark.parametrize("strength", [1e-6, 1e7, INF])
+def test_blocks_far_from_one(strength):
+    """Products of predictives that no float holds."""
+    rare = [1.0 - 2e-90, 1e-90, 1e-90]
+    family = KnownTopics([rare, [0.2, 0.3, 0.5]], [strength, 2.0], 0.5, 1e-200)
+    words = family.prepare(np.array([1, 2, 1, 0, 2, 1, 2, 1] * 4))
+    members = np.arange(32)
+    statistics = family.empty_statistics(2)
+    for index in members:
+        verbs.add(statistics, words, index, 1)
+    found = verbs.log_block_predictive(statistics, words, members, 1, 0)
+    assert found == pytest.approx(family.log_marginal_of(words, members), rel=1e-9)
+    assert math.isfinite(found)
+
+
 # --- bugs -------------------------------------------------------------------------------------------------------
 
 
@@ -355,6 +370,7 @@ ROWS = [[0.5, 0.5], [0.1, 0.9]]
         (lambda: KnownTopics(ROWS, 0.0), ["strength", "0.0"]),
         (lambda: KnownTopics(ROWS, math.nan), ["strength", "nan"]),
         (lambda: KnownTopics(ROWS, -INF), ["strength", "-inf"]),
+        (lambda: KnownTopics(ROWS, 1e9), ["strength", "1e+07", "math.inf"]),
         (lambda: KnownTopics(ROWS, [1.0]), ["strength", "2, one a known topic"]),
         (lambda: KnownTopics(ROWS, "frozen"), ["strength", "'frozen'"]),
         (lambda: KnownTopics(ROWS, weight=0.0), ["weight", "positive"]),

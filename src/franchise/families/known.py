@@ -58,6 +58,9 @@ from franchise.validation import check_counts, check_finite, check_positive, des
 _LEAST = 1e-100
 """Probabilities below it count as zero: products of a few of them would."""
 
+_WEAKEST, _STRONGEST = 1e-6, 1e7
+"""Finite strengths are between these: differences of lgamma at larger numbers would lose what a word says."""
+
 _OFF_ONE = 1e-4
 """Rows may sum to one but for so much, as numbers of single precision or with a few digits do."""
 
@@ -529,16 +532,19 @@ def _checked_strength(strength: Any, count: int) -> np.ndarray:
         raise InputError(
             f"strength must be a positive number or {count}, one a known topic; got {describe(strength)}."
         )
-    return np.array(
-        [
-            math.inf if value is None or _is_infinite(value) else check_positive("strength", value)
-            for value in each
-        ]
-    )
+    return np.array([_checked_one_strength(value) for value in each])
 
 
-def _is_infinite(value: Any) -> bool:
-    return isinstance(value, (float, np.floating)) and value == math.inf
+def _checked_one_strength(value: Any) -> float:
+    if value is None or (isinstance(value, (float, np.floating)) and value == math.inf):
+        return math.inf
+    value = check_positive("strength", value)
+    if not _WEAKEST <= value <= _STRONGEST:
+        raise InputError(
+            f"strength must be from {_WEAKEST:g} to {_STRONGEST:g} words, or math.inf, which freezes the topic; "
+            f"got {value}."
+        )
+    return value
 
 
 def _checked_weights(weight: Any, count: int) -> np.ndarray:

@@ -11,6 +11,9 @@ import math
 from franchise.kernels.compile import shared_helper, summing_helper
 from franchise.kernels.dirichlet import log_rising
 
+_SMALL, _LARGE = 1e-150, 1e150
+"""Products stay between these, or have one factor."""
+
 
 @summing_helper
 def sum_of_products(weights, values):
@@ -99,14 +102,19 @@ def log_mass_of_block(statistics, observations, members, bench, topic, part):
     size = mass + statistics.totals[topic]
     total = statistics.log_masses[topic, part]
     if learns > 0.0:
-        total += math.lgamma(size) - math.lgamma(size + len(members))
+        total -= log_rising(size, len(members))
     else:
         total -= len(members) * math.log(mass)
+    product = 1.0  # logs are slow: one is taken only before the product leaves the range of a float
     for index in members:
         category = observations[index]
         statistics.counts[category, bench] -= 1
         before = statistics.counts[category, topic] + statistics.counts[category, bench]
-        total += math.log(statistics.base[category, part] + learns * before)
+        factor = statistics.base[category, part] + learns * before
+        if not _SMALL < product * factor < _LARGE:
+            total += math.log(product)
+            product = 1.0
+        product *= factor
     for index in members:
         statistics.counts[observations[index], bench] += 1
-    return total
+    return total + math.log(product)
