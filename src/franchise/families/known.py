@@ -78,13 +78,9 @@ class KnownTopicsStatistics(NamedTuple):
     log_masses: np.ndarray  # float64 (C, P): log w_t + log p(observations of the topic | component t)
     log_marginals: np.ndarray  # float64 (C,): the log of the sum of their exponentials
     pulls: np.ndarray  # float64 (C, P): p(t | observations) / (alpha_t + g_t n_k)
-    repeats: (
-        np.ndarray
-    )  # float64 (C,): sum_t g_t pulls_kt, what an observation adds to the predictive of its like
+    repeats: np.ndarray  # float64 (C,): sum_t g_t pulls_kt, what an observation adds for its like
     base: np.ndarray  # float64 (V, P): alpha_tw; phi_tw of a frozen topic
-    mass: (
-        np.ndarray
-    )  # float64 (P,): alpha_t, the sum of alpha_tw; of phi_tw, which is one, for a frozen topic
+    mass: np.ndarray  # float64 (P,): alpha_t, the sum of base over categories; one if frozen
     learns: np.ndarray  # float64 (P,): g_t, 1 where counts change the component, 0 where it is frozen
     weights: np.ndarray  # float64 (P,): w_t
     log_weights: np.ndarray  # float64 (P,): log w_t
