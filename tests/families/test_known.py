@@ -287,7 +287,7 @@ class TestSeedWords:
 
     def test_seeds_draw_their_topics(self):
         words = [*self.vocabulary, *(f"other{number}" for number in range(96))]
-        family = KnownTopics.from_words({"war": ["troops", "army"], "money": ["bank"]}, words)
+        family = KnownTopics.from_words({"war": ["troops", "army"], "money": ["bank"]}, words, weight=0.4)
         counts = np.zeros((3, 100), int)
         counts[:, 10:30] = 1
         counts[:, :4] = [[5, 0, 2, 4], [0, 9, 3, 0], [0, 0, 10, 0]]

@@ -150,7 +150,7 @@ class KnownTopics(Family):
         seeds: Mapping[str, Sequence[str]],
         vocabulary: Sequence[str],
         strength: float | Sequence[float] = 10.0,
-        weight: float | Sequence[float] = 0.5,
+        weight: float | Sequence[float] = 0.01,
         prior: float = 0.1,
     ) -> KnownTopics:
         """Known topics of which no more is known than some of their words.
@@ -173,7 +173,7 @@ class KnownTopics(Family):
             (strength + V eta) of its words; where they are far less, the topic is taken for a new one. Topics that
             are known by a few words cannot be frozen.
         weight : float, or one for each topic
-            As for `KnownTopics`, but larger: seeds say so little of a topic that it hardly comes twice.
+            As for `KnownTopics`.
         prior : float
             The Dirichlet prior eta.
         """
