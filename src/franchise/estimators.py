@@ -17,6 +17,7 @@ from franchise.errors import InputError, NoWords
 from franchise.families.base import Family
 from franchise.families.bernoulli import Bernoulli
 from franchise.families.categorical import Categorical
+from franchise.families.known import KnownTopics
 from franchise.families.multinomial import Multinomial
 from franchise.families.poisson import Poisson
 from franchise.posterior import Posterior
@@ -193,7 +194,7 @@ class HDP(TopicEstimator):
             width = X.vocabulary_size if isinstance(X, Corpus) else _width(X.observations)
             forget_columns(self, width)
             return X
-        if isinstance(self.family, Family) and not (isinstance(self.family, Categorical) and groups is None):
+        if isinstance(self.family, Family) and not (self.family.of_words and groups is None):
             return self._read_groups(X, groups, reset=True)
         _check_no_groups(groups, X)
         if are_texts(X):
@@ -224,7 +225,7 @@ class HDP(TopicEstimator):
         """Expected word probabilities of the topics of the reference, (n_topics_, n_words)."""
         self._check_fitted()
         model = self.posterior_.model
-        if isinstance(model.family, Categorical):
+        if isinstance(model.family, (Categorical, KnownTopics)):
             words: Any = np.arange(model.family.size)
         elif isinstance(model.family, Multinomial):
             from scipy.sparse import eye_array
@@ -316,7 +317,7 @@ class HDP(TopicEstimator):
         """
         self._check_fitted()
         data = self._read_new(X, groups)
-        if isinstance(data, Corpus) and isinstance(self.posterior_.family, Categorical):
+        if isinstance(data, Corpus) and self.posterior_.family.of_words:
             return document_completion(self.posterior_, data).log_probability_per_word
         return group_completion(self.posterior_, data)
 
@@ -355,7 +356,7 @@ class HDP(TopicEstimator):
     def __sklearn_tags__(self) -> Any:
         """What X may be goes by the family."""
         tags = super().__sklearn_tags__()
-        if isinstance(self.family, Family) and not isinstance(self.family, Categorical):
+        if isinstance(self.family, Family) and not self.family.of_words:
             tags.input_tags.sparse = isinstance(self.family, Multinomial)
             tags.input_tags.categorical = False
             tags.input_tags.positive_only = isinstance(self.family, (Multinomial, Poisson, Bernoulli))

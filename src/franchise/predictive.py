@@ -27,7 +27,6 @@ from franchise.data.corpus import Cells, Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.families.base import Family
-from franchise.families.categorical import Categorical
 from franchise.kernels.counting import recount
 from franchise.kernels.heldout import fill_log_densities, fill_log_predictives, fit_document_weights
 from franchise.model import Model
@@ -58,7 +57,7 @@ class Occurrences(NamedTuple):
     @classmethod
     def of(cls, data: GroupedData, family: Family) -> Occurrences:
         """New data as the family sees them: words by cells, other observations one by one."""
-        if isinstance(data, Corpus) and isinstance(family, Categorical):
+        if isinstance(data, Corpus) and family.of_words:
             return cls.of_words(data.cells, family)
         return cls.of_groups(data, family)
 

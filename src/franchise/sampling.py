@@ -222,6 +222,8 @@ def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any)
         family = Categorical(data.vocabulary_size)
     if not isinstance(family, Family):
         raise InputError(f"family must be a family such as franchise.Poisson(); got {describe(family)}.")
+    if isinstance(data, Corpus):
+        family.check_vocabulary(data.vocabulary)
     family = family.for_data(data.grouped_observations)
     return Model(
         data=PreparedData.of(data.grouped_observations, data.offsets, family),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import franchise as fr
+from franchise.families import KnownTopics
 
 
 class Case(NamedTuple):
@@ -50,6 +52,10 @@ CASES = {
     "gaussian-full": Case(
         fr.GaussianFull(2, 0.0, 0.2),
         np.array([[0.0, 1.0], [3.0, -2.0], [0.3, 1.2], [3.1, -2.2], [2.8, -1.9], [-0.1, 0.8]]),
+    ),
+    "known-topics": Case(
+        KnownTopics([[0.8, 0.1, 0.1], [0.1, 0.3, 0.6]], [5.0, math.inf], [0.3, 0.4], 0.5),
+        np.array([0, 0, 1, 2, 0, 1]),
     ),
 }
 

@@ -30,6 +30,9 @@ NAIVE = {
     "gaussian-known-precision": naive_families.GaussianKnownPrecision(1, 0.1, 1.0),
     "gaussian-diagonal": naive_families.GaussianDiagonal([0.0, 0.0], 0.1, 2.0, 1.0),
     "gaussian-full": naive_families.GaussianFull([0.0, 0.0], 0.2, 4, np.eye(2)),
+    "known-topics": naive_families.KnownTopics(
+        [[4.0, 0.5, 0.5], [0.1, 0.3, 0.6], [0.5, 0.5, 0.5]], [0.3, 0.4, 0.3], frozen=[False, True, False]
+    ),
 }
 
 

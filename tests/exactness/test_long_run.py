@@ -61,6 +61,26 @@ def test_frequencies_of_the_finite_model(family):
     assert visits.distance < visits.threshold
 
 
+@pytest.mark.parametrize(
+    ("sampler", "order"),
+    [
+        ("crf", None),
+        ("direct", None),
+        ("split-merge", None),
+        ("parallel", None),
+        ("slice", None),
+        ("finite", 4),
+    ],
+)
+def test_frequencies_with_known_topics(sampler, order):
+    """One known topic is a prior, one is frozen: topics with the very same word probabilities occur."""
+    case = CASES["known-topics"]
+    draws = size(6_000 if sampler in ("parallel", "slice") else 12_000)
+    settings = {"alpha": 1.0, "gamma": 1.5, "draws": draws, "seed": 7, "finite_topics": order}
+    visits = count_visits(sampler, case.family, case.observations, GROUPS, **settings)
+    assert visits.distance < visits.threshold
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("family", THREE)
 @pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge"])

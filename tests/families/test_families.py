@@ -20,6 +20,7 @@ from franchise.families import (
     GaussianDiagonal,
     GaussianFull,
     GaussianKnownPrecision,
+    KnownTopics,
     Multinomial,
     Poisson,
     family_from_settings,
@@ -100,6 +101,8 @@ def test_against_naive_twin(example):
 def twin_of(family):
     if isinstance(family, Categorical):
         return naive.Categorical(family.prior_vector())
+    if isinstance(family, KnownTopics):
+        return known_twin_of(family)
     if isinstance(family, Multinomial):
         return naive.Multinomial(family.prior_vector())
     if isinstance(family, Poisson):
@@ -111,6 +114,17 @@ def twin_of(family):
     if isinstance(family, GaussianDiagonal):
         return naive.GaussianDiagonal(family.mean, family.mean_count, family.shape, family.rate)
     return naive.GaussianFull(family.mean, family.mean_count, family.degrees, family.scale)
+
+
+def known_twin_of(family):
+    components = [
+        row if frozen else strength * row
+        for row, strength, frozen in zip(family.topics, family.strength, family.frozen, strict=True)
+    ]
+    weights, frozen = family.weights.tolist(), family.frozen.tolist()
+    if family.weight_of_new == 0.0:
+        return naive.KnownTopics(components, weights, frozen)
+    return naive.KnownTopics([*components, family.prior], [*weights, family.weight_of_new], [*frozen, False])
 
 
 class TestTextbooks:

@@ -72,6 +72,51 @@ class Categorical(Family):
         return log_of(phi[x])
 
 
+class KnownTopics(Family):
+    """Word ids with a mixture of Dirichlet priors, and of word probabilities that are given.
+
+    p(block) = sum_t w_t p_t(block),   p_t as for Categorical, or the product of the given probabilities
+
+    Parameters
+    ----------
+    components : sequences of V positive numbers: the parameters of a Dirichlet, or frozen word probabilities
+    weights : w_t
+    frozen : for each component, whether it is word probabilities
+    """
+
+    def __init__(self, components, weights, frozen):
+        self.components, self.weights, self.frozen = components, weights, frozen
+
+    def log_marginals(self, block):
+        """The log of w_t p_t(block) for every component."""
+        return [
+            math.log(weight)
+            + (
+                sum(math.log(numbers[word]) for word in block)
+                if fixed
+                else Categorical(numbers).log_marginal(block)
+            )
+            for numbers, weight, fixed in zip(self.components, self.weights, self.frozen, strict=True)
+        ]
+
+    def log_marginal(self, block):
+        logs = self.log_marginals(block)
+        largest = max(logs)
+        return largest + math.log(sum(math.exp(log - largest) for log in logs))
+
+    def draw_parameter(self, block, rng):
+        """Word probabilities: those of a component drawn given the block, or a Dirichlet draw."""
+        logs = self.log_marginals(block)
+        shares = [math.exp(log - max(logs)) for log in logs]
+        chosen = rng.choice(len(logs), p=[share / sum(shares) for share in shares])
+        if self.frozen[chosen]:
+            return self.components[chosen]
+        return Categorical(self.components[chosen]).draw_parameter(block, rng)
+
+    def log_density(self, x, phi):
+        return log_of(phi[x])
+
+
 class Multinomial(Family):
     """Count vectors of any total with a Dirichlet prior; an observation is a sequence of V counts.
 

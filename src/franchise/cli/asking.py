@@ -19,7 +19,7 @@ USUAL_PRIOR = "0.1"
 USUAL_PRIOR_OF_SEGMENTS = "0.5"  # of a given number of topics (see `HTMM`)
 
 _OF_CATEGORIES = ("categorical", "multinomial")
-_OF_ANY_WIDTH = ("poisson",)
+_OF_ANY_WIDTH = ("poisson", "known-topics")
 
 
 def number_or_gamma(option: str, text: str) -> float | Gamma:

@@ -30,6 +30,7 @@ FAMILIES = (
     "gaussian-diagonal",
     "gaussian-full",
     "gaussian-independent",
+    "known-topics",
 )
 
 

@@ -26,7 +26,7 @@ Compiled code must be plain: numbers, arrays, loops, the `math` module, calls to
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -55,6 +55,9 @@ class Family:
     sparse: ClassVar[bool] = False
     """Whether statistics are counts of categories as Categorical holds them, so that sparse kernels work."""
 
+    of_words: ClassVar[bool] = False
+    """Whether observations are ids of categories below `size`, as the words of a Corpus are."""
+
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Tell the kernels which class answers for these statistics and parameters."""
         super().__init_subclass__(**keywords)
@@ -67,6 +70,9 @@ class Family:
     def for_data(self, observations: Any) -> Family:
         """The family to use for raw observations, before `prepare`; itself, unless it learns a shape."""
         return self
+
+    def check_vocabulary(self, vocabulary: Sequence[str]) -> None:
+        """InputError if the family is meant for other words than those of a corpus; most are meant for any."""
 
     def prepare(self, observations: Any) -> Any:
         """Check the observations and put them in the form the kernels read; InputError if they do not fit."""

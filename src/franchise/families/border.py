@@ -45,6 +45,25 @@ def real_rows(family: str, observations: Any, dimension: int) -> np.ndarray:
     return check_finite(f"{family}: observations", np.ascontiguousarray(rows, dtype=np.float64))
 
 
+def category_ids(family: str, observations: Any, size: int, repair: str) -> np.ndarray:
+    """Ids of categories as int32, shape (N,), each from 0 to size - 1; `repair` says what to do about others."""
+    ids = np.asarray(observations)
+    if ids.ndim != 1 or ids.dtype.kind not in "iuf":
+        raise InputError(
+            f"{family} needs one whole number per observation, shape (N,); got {describe(ids)}. "
+            f"For count vectors use Multinomial."
+        )
+    if ids.dtype.kind == "f" and not np.array_equal(ids, np.floor(ids)):
+        raise InputError(f"{family} needs whole numbers; got fractions or NaN among the observations.")
+    if ids.size and (ids.min() < 0 or ids.max() >= size):
+        wrong = ids.min() if ids.min() < 0 else ids.max()
+        place = int(np.flatnonzero(ids == wrong)[0])
+        raise InputError(
+            f"{family}(size={size}) takes ids from 0 to {size - 1}; got {wrong} at position {place}. {repair}"
+        )
+    return np.ascontiguousarray(ids, dtype=np.int32)
+
+
 def check_spread(family: str, rows: np.ndarray, smallest_scale: float, argument: str) -> None:
     """Refuse values that reach so far that sums of squares, in double precision, lose the prior's scale.
 

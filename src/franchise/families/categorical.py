@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.blocks import Part, cut_categories
-from franchise.errors import InputError
 from franchise.families.base import Example, Family
+from franchise.families.border import category_ids
 from franchise.families.dirichlet import DirichletPrior, draw_categories
 from franchise.kernels import verbs
 from franchise.kernels.counting import fill_log_rising
@@ -36,7 +36,7 @@ from franchise.kernels.dirichlet import (
     restore_bench,
     sum_of,
 )
-from franchise.validation import check_positive, describe
+from franchise.validation import check_positive
 
 if TYPE_CHECKING:
     from franchise.data.corpus import Corpus
@@ -95,25 +95,12 @@ class Categorical(DirichletPrior, Family):
     Parameters = CategoricalParameters
     exact_statistics = True
     sparse = True
+    of_words = True
 
     def prepare(self, observations: Any) -> np.ndarray:
         """Category ids as int32, each from 0 to size - 1."""
-        ids = np.asarray(observations)
-        if ids.ndim != 1 or ids.dtype.kind not in "iuf":
-            raise InputError(
-                f"Categorical needs one whole number per observation, shape (N,); got {describe(ids)}. "
-                f"For count vectors use Multinomial."
-            )
-        if ids.dtype.kind == "f" and not np.array_equal(ids, np.floor(ids)):
-            raise InputError("Categorical needs whole numbers; got fractions or NaN among the observations.")
-        if ids.size and (ids.min() < 0 or ids.max() >= self.size):
-            wrong = ids.min() if ids.min() < 0 else ids.max()
-            place = int(np.flatnonzero(ids == wrong)[0])
-            raise InputError(
-                f"Categorical(size={self.size}) takes ids from 0 to {self.size - 1}; got {wrong} at position "
-                f"{place}. Give a larger size, or number the categories from 0."
-            )
-        return np.ascontiguousarray(ids, dtype=np.int32)
+        repair = "Give a larger size, or number the categories from 0."
+        return category_ids("Categorical", observations, self.size, repair)
 
     def empty_statistics(self, capacity: int) -> CategoricalStatistics:
         """No observations in any of `capacity` topics."""

@@ -103,14 +103,8 @@ class DirichletPrior:
     def likeness(
         self, statistics: Any, topic: int, other_statistics: Any, others: np.ndarray
     ) -> np.ndarray | None:
-        """Bhattacharyya's coefficient: the sum over categories of the roots of both topics' shares."""
-        column = statistics.counts[:, topic]
-        seen = np.flatnonzero(column)
-        roots = np.sqrt(column[seen])
-        theirs = np.sqrt(other_statistics.counts[seen[:, None], others])
-        sizes = statistics.totals[topic] * other_statistics.totals[others]
-        products = np.einsum("w,wk->k", roots, theirs)  # not by BLAS, whose sums depend on threads
-        return products / np.sqrt(np.maximum(sizes, 1.0))
+        """Bhattacharyya's coefficient."""
+        return likeness_of_counts(statistics, topic, other_statistics, others)
 
     def log_prior_density(self, parameters: Any, topic: int, statistics: Any) -> float:
         """The Dirichlet density of a topic's probabilities; one that has underflowed counts as the least number."""
@@ -134,6 +128,18 @@ class DirichletPrior:
         grown = super().grow(statistics, capacity)  # type: ignore[misc]
         grown.inverse_mass[:] = 1.0 / (grown.totals + grown.prior_mass[0])
         return grown
+
+
+def likeness_of_counts(statistics: Any, topic: int, other_statistics: Any, others: np.ndarray) -> np.ndarray:
+    """Bhattacharyya's coefficient: the sum over categories of the roots of both topics' shares."""
+    column = statistics.counts[:, topic]
+    seen = np.flatnonzero(column)
+    roots = np.sqrt(column[seen])
+    theirs = np.sqrt(other_statistics.counts[seen[:, None], others])
+    sizes = statistics.totals[topic] * other_statistics.totals[others]
+    products = np.einsum("w,wk->k", roots, theirs)  # not by BLAS, whose sums depend on threads
+    likeness: np.ndarray = products / np.sqrt(np.maximum(sizes, 1.0))
+    return likeness
 
 
 def draw_categories(

@@ -13,6 +13,7 @@ from franchise.families.gaussian_diagonal import GaussianDiagonal
 from franchise.families.gaussian_full import GaussianFull
 from franchise.families.gaussian_independent import GaussianIndependent
 from franchise.families.gaussian_known_precision import GaussianKnownPrecision
+from franchise.families.known import KnownTopics
 from franchise.families.multinomial import Multinomial
 from franchise.families.poisson import Poisson
 from franchise.priors import Gamma
@@ -27,6 +28,7 @@ FAMILIES: dict[str, type[Family]] = {
     "gaussian-diagonal": GaussianDiagonal,
     "gaussian-full": GaussianFull,
     "gaussian-independent": GaussianIndependent,
+    "known-topics": KnownTopics,
 }
 
 
