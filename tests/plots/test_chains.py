@@ -48,9 +48,8 @@ def test_what_is_missing_in_the_warmup_is_nan(posterior):
 
 
 def test_words_or_observations():
-    assert plots.traces_data(cases.points(), "log_likelihood_per_observation")[0].words.split() == (
-        "log likelihood per observation, nats".split()
-    )
+    (quantity,) = plots.traces_data(cases.points(), "log_likelihood_per_observation")
+    assert quantity.words == "log likelihood\nper observation, nats"
 
 
 def test_ranks_by_hand():
@@ -169,7 +168,7 @@ ALL = [plots.traces, plots.ranks, plots.n_topics, plots.joint_path]
 @pytest.mark.parametrize("draw", ALL)
 @pytest.mark.parametrize("wrong", [None, "run", cases.corpus()])
 def test_only_posteriors_can_be_drawn(draw, wrong):
-    with pytest.raises(fr.InputError, match="posterior must be what franchise.sample returns"):
+    with pytest.raises(fr.InputError, match=r"posterior must be what franchise\.sample returns"):
         draw(wrong)
 
 
@@ -186,7 +185,7 @@ def test_no_draws(draw):
 
 @pytest.mark.parametrize("draw", [plots.traces, plots.ranks])
 def test_names_that_are_not_traced(draw, posterior):
-    with pytest.raises(fr.InputError, match="names must be one of .* Did you mean 'gamma'"):
+    with pytest.raises(fr.InputError, match=r"names must be one of .* Did you mean 'gamma'"):
         draw(posterior, names="gama")
     with pytest.raises(fr.InputError, match="at least one"):
         draw(posterior, names=[])

@@ -5,7 +5,7 @@
     joint_path          the way of the chains through numbers of topics and scores
 
 Every plot is two functions: `name_data` computes what is shown, without matplotlib; `name` draws it and returns the
-figure, which notebooks show and `figure.savefig("name.png")` writes.  With `axes=` it is drawn on axes of one's own.
+figure, which notebooks show and `figure.savefig("name.png")` writes.  With `axes=` it draws on axes one has.
 Needs matplotlib: `pip install "franchise[plot]"`.
 """
 

@@ -16,7 +16,7 @@ from franchise.plots.style import (
     chain_colour,
     drawing,
     label_axes,
-    log_topics,
+    number_topics,
     panels_for,
     set_title,
 )
@@ -46,6 +46,7 @@ def joint_path_data(posterior: AnyPosterior, score: str | None = None) -> JointP
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
     score : str, optional
         Name of the score in ``posterior.trace``; the held-out score if one is traced, the log likelihood per
         observation if not.
@@ -67,7 +68,7 @@ def joint_path_data(posterior: AnyPosterior, score: str | None = None) -> JointP
 
 @drawing
 def joint_path(posterior: AnyPosterior, score: str | None = None, axes: Any = None) -> Figure:
-    """Draw the number of topics against a score, a line a chain: thin in the warm-up, its start and end marked.
+    """Draw the number of topics against a score, a line a chain: start and end are marked, draws are dots.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def joint_path(posterior: AnyPosterior, score: str | None = None, axes: Any = No
     for chain in range(len(data.topics)):
         _draw_path(panel, data, chain)
     everything = np.concatenate(data.topics)
-    log_topics(panel, float(everything.min()), float(everything.max()))
+    number_topics(panel, float(everything.min()), float(everything.max()))
     for marker, face, words in (("o", "white", "start"), ("o", INK, "end")):
         panel.plot([], [], marker, color=INK, markerfacecolor=face, markersize=7, label=words)
     panel.legend(frameon=False, fontsize=SMALL)

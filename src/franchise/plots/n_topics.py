@@ -36,6 +36,7 @@ def n_topics(posterior: AnyPosterior, axes: Any = None) -> Figure:
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
         Where to draw.
     """
@@ -46,13 +47,18 @@ def n_topics(posterior: AnyPosterior, axes: Any = None) -> Figure:
     panel.bar(data.counts, data.together, 0.85, color=FAINT, alpha=0.7, label="all chains")
     if len(data.chains) > 1:
         for chain, shares in enumerate(data.chains):
-            panel.plot(
-                data.counts, shares, ".-", color=chain_colour(chain), linewidth=1.0, label=f"chain {chain}"
-            )
+            style = {"color": chain_colour(chain), "linewidth": 1.0, "label": f"chain {chain}"}
+            panel.plot(data.counts, _without_far_zeros(shares), ".-", **style)
         panel.legend(frameon=False, fontsize=SMALL)
-    panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
     panel.set_xlim(data.counts[0] - 0.8, data.counts[-1] + 0.8)
     panel.set_ylim(bottom=0.0)
     label_axes(panel, "number of topics", "posterior probability")
     set_title(panel, "How many topics there are")
     return figure
+
+
+def _without_far_zeros(shares: np.ndarray) -> np.ndarray:
+    """The same with NaN for zeros between zeros, so that lines do not run along the axis."""
+    seen = np.pad(shares > 0.0, 1)
+    return np.where(seen[:-2] | seen[1:-1] | seen[2:], shares, np.nan)

@@ -38,6 +38,7 @@ def ranks_data(posterior: AnyPosterior, names: Any = None, bins: int | None = No
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
     names : str or list of str, optional
         Names in ``posterior.trace``; chosen as by `traces_data` if not given.
     bins : int, optional
@@ -94,9 +95,16 @@ def ranks(posterior: AnyPosterior, names: Any = None, bins: int | None = None, a
         if chain == 0:
             label_axes(panel, up=data[row].words)
         if row == rows - 1:
-            label_axes(panel, across="rank of draws")
+            label_axes(panel, across="rank")
+    figure.align_ylabels(panels)
     if axes is None:
-        figure.suptitle("Do the chains agree? Flat: yes", x=0.01, ha="left", fontsize=LARGE, color=INK)
+        figure.suptitle(
+            "Do the chains agree? Draws by rank: flat if they do",
+            x=0.01,
+            ha="left",
+            fontsize=LARGE,
+            color=INK,
+        )
     return figure
 
 
@@ -107,5 +115,5 @@ def _draw_histogram(panel: Axes, quantity: Ranked, chain: int) -> None:
     )
     panel.axhline(quantity.expected, color=INK, linewidth=1.0, linestyle="--")
     panel.set_xlim(0.0, 1.0)
-    panel.set_xticks([0.0, 0.5, 1.0], ["lowest", "middle", "highest"])
+    panel.set_xticks([0.0, 0.5, 1.0], ["low", "", "high"])
     panel.set_ylim(0.0, 1.08 * max(quantity.counts.max(), quantity.expected))

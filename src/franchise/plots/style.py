@@ -141,8 +141,16 @@ def label_axes(panel: Axes, across: str | None = None, up: str | None = None) ->
         panel.set_ylabel(up, fontsize=MEDIUM, color=INK, **PLAIN)
 
 
-def log_topics(panel: Axes, lowest: float, highest: float) -> None:
-    """Numbers of topics along x: whole ones; by logarithm if they go over more than a factor of ten."""
+def plain_numbers(panel: Axes, whole: bool) -> None:
+    """Few numbers along y, written out: no powers of ten apart, whole ones for what is counted."""
+    from matplotlib.ticker import MaxNLocator
+
+    panel.yaxis.set_major_locator(MaxNLocator(5, integer=whole))
+    panel.ticklabel_format(axis="y", style="plain", useOffset=False)
+
+
+def number_topics(panel: Axes, lowest: float, highest: float) -> None:
+    """Numbers of topics along x, whole ones; by logarithm if they go over more than a factor of ten."""
     from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
     if lowest > 0 and highest > 10 * lowest:
@@ -151,7 +159,7 @@ def log_topics(panel: Axes, lowest: float, highest: float) -> None:
         panel.xaxis.set_minor_locator(NullLocator())
         panel.xaxis.set_major_formatter("{x:g}")
     else:
-        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
 
 
 def add_legend(panel: Axes, handles: list[Any], labels: list[str], **options: Any) -> None:

@@ -19,6 +19,7 @@ from franchise.plots.style import (
     drawing,
     label_axes,
     panels_for,
+    plain_numbers,
 )
 from franchise.plots.sweeps import TELLING, Traced, traced, varying
 
@@ -33,6 +34,7 @@ def traces_data(posterior: AnyPosterior, names: Any = None) -> list[Traced]:
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
     names : str or list of str, optional
         Names in ``posterior.trace``. If not given: of the number of topics, log joint probability, log likelihood,
         probability of a switch and concentrations those that change.
@@ -60,7 +62,12 @@ def traces(posterior: AnyPosterior, names: Any = None, axes: Any = None) -> Figu
     figure, panels = panels_for(axes, len(data), 1, 9.0, 0.7 + 1.6 * len(data), sharex=True)
     for panel, quantity in zip(panels, data, strict=True):
         _draw_quantity(panel, quantity)
+    if data[0].warmup:
+        panels[0].annotate(
+            "warm-up", (0, 1), (4, -4), "axes fraction", "offset points", va="top", fontsize=SMALL, color=INK
+        )
     panels[-1].set_xlim(0, data[-1].sweeps[-1])
+    figure.align_ylabels(panels)
     label_axes(panels[-1], across="sweep")
     chains = len(data[0].values)
     if chains > 1:
@@ -76,9 +83,6 @@ def _draw_quantity(panel: Axes, quantity: Traced) -> None:
     if quantity.warmup:
         ends = quantity.sweeps[quantity.warmup - 1]
         panel.axvspan(0, ends, color=SHADE, linewidth=0, zorder=0)
-        panel.annotate(
-            "warm-up", (0, 1), (4, -4), "axes fraction", "offset points", va="top", fontsize=SMALL, color=INK
-        )
     for chain, values in enumerate(quantity.values):
         panel.plot(
             quantity.sweeps,
@@ -89,6 +93,7 @@ def _draw_quantity(panel: Axes, quantity: Traced) -> None:
             label=f"chain {chain}",
         )
     _fit_height(panel, quantity)
+    plain_numbers(panel, whole=quantity.name.startswith("n_"))
     label_axes(panel, up=quantity.words)
 
 
