@@ -70,9 +70,10 @@ def test_ranks_of_chains_apart_lean():
 
 def test_number_of_topics_by_hand(posterior):
     data = plots.n_topics_data(posterior)
-    assert data.counts.tolist() == [3, 4, 5, 6]
-    assert data.chains.tolist() == [[0.25, 0.5, 0.25, 0.0], [0.0, 0.75, 0.0, 0.25]]
-    assert data.together.tolist() == [0.125, 0.625, 0.125, 0.125]
+    assert data["n_topics"].tolist() == [3, 4, 5, 6]
+    assert data["chain 0"].tolist() == [0.25, 0.5, 0.25, 0.0]
+    assert data["chain 1"].tolist() == [0.0, 0.75, 0.0, 0.25]
+    assert data["probability"].tolist() == [0.125, 0.625, 0.125, 0.125]
 
 
 def test_joint_path_by_hand(posterior):

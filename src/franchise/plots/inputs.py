@@ -87,9 +87,19 @@ def check_document(posterior: AnyPosterior, document: Any) -> int:
     return number
 
 
+def check_any(consensus: Consensus) -> None:
+    """InputError if draws agree on no topic at all."""
+    if consensus.topic_count == 0:
+        raise InputError(
+            "posterior has no consensus topics that could be shown: no topic is in a quarter of the draws of any "
+            "chain. Draw more, by posterior.continue_(draws=...)."
+        )
+
+
 def check_topics(consensus: Consensus, topics: Any, most: int) -> list[int]:
     """Numbers of topics: all up to so many if None, as many as a number says, or those listed."""
     count = consensus.topic_count
+    check_any(consensus)
     if topics is None:
         return list(range(min(most, count)))
     if not isinstance(topics, Iterable) or isinstance(topics, str):

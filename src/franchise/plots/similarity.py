@@ -79,7 +79,9 @@ def similarity(posterior: AnyPosterior, axes: Any = None) -> Figure:
     panel.tick_params(length=0)
     places = np.arange(count) if named else []
     panel.set_yticks(places, data.names if named else [], fontsize=SMALL, **PLAIN)
-    panel.set_xticks(places, [str(topic) for topic in data.order] if named else [], rotation=90, fontsize=SMALL)
+    panel.set_xticks(
+        places, [str(topic) for topic in data.order] if named else [], rotation=90, fontsize=SMALL
+    )
     bar = figure.colorbar(image, ax=panel, shrink=0.7, pad=0.02)
     bar.outline.set_visible(False)  # type: ignore[operator]
     bar.ax.tick_params(labelsize=SMALL, colors=INK, length=3)

@@ -3,13 +3,13 @@
 Figures are made without pyplot, so that they need no display, stay open nowhere, and any thread may draw; notebooks
 show them all the same (`figure.py`).  Colours are told apart with any kind of colour vision: those of chains are
 Okabe and Ito's (2008); those of topics were chosen such that any two are at least 19 apart in CIELAB, for people
-with normal vision and without red, green or blue cones.  Topics have more than twelve numbers, so beyond the
-twelve largest all are grey, and a topic's number or label stands beside its colour wherever there is room.
+with normal vision and without red, green or blue cones.  There are no more than twelve such colours, so beyond
+the twelve largest topics all are grey, and a topic's number or label stands beside its colour where there is room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -59,6 +59,20 @@ def topic_colour(topic: int) -> str:
     if topic < 0:
         return NO_TOPIC
     return TOPIC_COLOURS[topic] if topic < len(TOPIC_COLOURS) else OTHER_TOPIC
+
+
+def colours_of(topics: Iterable[int]) -> dict[int, str]:
+    """The colours of the topics of one document, the most important first.
+
+    Those that have a colour of their own keep it; the others get those that are free, as long as there are any.
+    """
+    listed = list(topics)
+    own = {topic for topic in listed if 0 <= topic < len(TOPIC_COLOURS)}
+    free = iter([colour for topic, colour in enumerate(TOPIC_COLOURS) if topic not in own])
+    return {
+        topic: topic_colour(topic) if topic in own or topic < 0 else next(free, OTHER_TOPIC)
+        for topic in listed
+    }
 
 
 def drawing(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -147,6 +161,8 @@ def plain_numbers(panel: Axes, whole: bool) -> None:
 
     panel.yaxis.set_major_locator(MaxNLocator(5, integer=whole))
     panel.ticklabel_format(axis="y", style="plain", useOffset=False)
+    if max(map(abs, panel.get_ylim())) >= 10_000:
+        panel.yaxis.set_major_formatter("{x:,.0f}")
 
 
 def number_topics(panel: Axes, lowest: float, highest: float) -> None:

@@ -170,7 +170,8 @@ def place_boxes(
     taken: list[Box] = []
     placed: list[Box | None] = []
     for place, candidates in enumerate(
-        _around(*centre, radius + gap, *size) for centre, radius, size in zip(centres, radii, sizes, strict=True)
+        _around(*centre, radius + gap, *size)
+        for centre, radius, size in zip(centres, radii, sizes, strict=True)
     ):
         others = taken + circles[:place] + circles[place + 1 :]
         free = (box for box in candidates if box.inside(room) and not any(map(box.meets, others)))
