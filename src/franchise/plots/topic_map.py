@@ -1,8 +1,8 @@
-"""A map of topics: topics with like words are near each other.
+"""A map of topics: like topics, those with like words, are near each other.
 
-The Jensen-Shannon distances between the topics' words are laid out in the plane by multidimensional scaling (de Leeuw's
-SMACOF, by scikit-learn), from the classical solution (Torgerson, 1952).  A plane has no room for all distances: the
-`stress` says how much is lost,
+Distances of topics (1 - similarity: of words Jensen and Shannon's) are laid out in the plane by multidimensional scaling (SMACOF
+of de Leeuw, 1977, by scikit-learn), from the classical solution (Torgerson, 1952).  A plane has no room for all
+distances: the `stress` says how much is lost,
 
     stress = sqrt(sum_{k<l} (d_kl - |x_k - x_l|)^2 / sum_{k<l} d_kl^2)         Kruskal's, 0 for a perfect map
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.inputs import AnyPosterior, check_words
+from franchise.plots.inputs import AnyPosterior, check_any, check_posterior
 from franchise.plots.naming import names_of
 from franchise.plots.style import INK, PLAIN, SMALL, drawing, panels_for, set_title, topic_colour
 
@@ -30,7 +30,7 @@ class TopicMap(NamedTuple):
     """Where topics are in the plane, from the largest topic to the smallest."""
 
     places: np.ndarray  # float64 (topics, 2)
-    shares: np.ndarray  # float64 (topics,): of all words
+    shares: np.ndarray  # float64 (topics,): of all words or observations
     names: list[str]  # number and label
     stress: float  # 0: distances in the plane are those of the words
 
@@ -41,9 +41,10 @@ def topic_map_data(posterior: AnyPosterior) -> TopicMap:
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
-        Of a Corpus.
+        What `franchise.sample` returns, or `posterior_` of an estimator.
     """
-    posterior = check_words(posterior, "topic_map")
+    posterior = check_posterior(posterior)
+    check_any(posterior.matched)
     distances = 1.0 - posterior.topic_similarity().to_numpy(float)
     places, stress = in_the_plane(distances)
     return TopicMap(places, posterior.matched.shares.mean(axis=0), names_of(posterior), stress)
@@ -53,15 +54,12 @@ def in_the_plane(distances: np.ndarray) -> tuple[np.ndarray, float]:
     """Places (n, 2) whose distances are as near these (n, n) as the plane allows, and Kruskal's stress."""
     from sklearn.manifold import smacof
 
-    if len(distances) < 2:
+    if not distances.any():
         return np.zeros((len(distances), 2)), 0.0
-    distances = (distances + distances.T) / 2.0
-    np.fill_diagonal(distances, 0.0)
     places, raw = smacof(
         distances, init=_classical(distances), n_init=1, normalized_stress=False, random_state=0
     )
-    total = float(np.square(distances).sum()) / 2.0
-    return np.asarray(places), float(np.sqrt(raw / total)) if total else 0.0
+    return np.asarray(places), float(np.sqrt(raw / (np.square(distances).sum() / 2.0)))
 
 
 def _classical(distances: np.ndarray) -> np.ndarray:
@@ -74,14 +72,14 @@ def _classical(distances: np.ndarray) -> np.ndarray:
 
 @drawing
 def topic_map(posterior: AnyPosterior, axes: Any = None) -> Figure:
-    """Draw topics in the plane: near if their words are alike, areas in proportion to their shares of all words.
+    """Draw topics in the plane: near if they are alike, areas in proportion to their shares.
 
     Labels that would cover other labels or circles are left out, those of small topics first.
 
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
-        Of a Corpus.
+        What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
         Where to draw.
     """
@@ -92,7 +90,7 @@ def topic_map(posterior: AnyPosterior, axes: Any = None) -> Figure:
     panel.spines[:].set_visible(False)
     panel.set_aspect("equal", adjustable="datalim")
     panel.margins(0.14)
-    set_title(panel, f"Topics with like words are near each other (stress of the map {data.stress:.2f})")
+    set_title(panel, f"Topics that are alike are near each other (stress of the map: {data.stress:.2f})")
     sizes = _circle_sizes(panel, data.shares)
     panel.scatter(
         *data.places.T,

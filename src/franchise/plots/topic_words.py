@@ -100,4 +100,4 @@ def _draw_words(panel: Axes, data: TopicWords) -> None:
     panel.tick_params(axis="y", length=0)
     panel.set_xlim(left=0.0)
     panel.set_ylim(-0.6, len(places) - 0.4)
-    set_title(panel, data.name)
+    set_title(panel, shorten(data.name, 28))
