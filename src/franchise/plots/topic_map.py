@@ -1,8 +1,8 @@
 """A map of topics: like topics, those with like words, are near each other.
 
-Distances of topics (1 - similarity: of words Jensen and Shannon's) are laid out in the plane by multidimensional scaling (SMACOF
-of de Leeuw, 1977, by scikit-learn), from the classical solution (Torgerson, 1952).  A plane has no room for all
-distances: the `stress` says how much is lost,
+Distances of topics (1 - similarity; between words those of Jensen and Shannon) are laid out in the plane by
+multidimensional scaling (SMACOF of de Leeuw, 1977, by scikit-learn), from the classical solution (Torgerson, 1952).
+A plane has no room for all distances: the `stress` says how much is lost,
 
     stress = sqrt(sum_{k<l} (d_kl - |x_k - x_l|)^2 / sum_{k<l} d_kl^2)         Kruskal's, 0 for a perfect map
 """
