@@ -78,6 +78,12 @@ def test_every_plot_has_its_data():
     assert sorted(plots.__all__) == sorted([*drawn, *(f"{name}_data" for name in drawn)])
 
 
+def test_letters_and_lines_have_contrast():
+    assert style.ink_on("#332288") == "#ffffff"
+    assert style.ink_on("#99DDFF") == style.INK
+    assert style.darker("#99DDFF") == "#6693aa"
+
+
 def test_long_texts_are_cut():
     assert style.shorten("war peace army", 10) == "war peace…"
     assert style.shorten("war", 10) == "war"

@@ -12,7 +12,7 @@ import franchise as fr
 from franchise import plots
 from franchise.plots.over_time import middles_of
 from franchise.plots.similarity import clustered_order
-from franchise.plots.topic_map import Box, in_the_plane, place_boxes
+from franchise.plots.topic_map import Box, Circle, in_the_plane, place_boxes
 from tests.plots import cases
 
 TOPICS = {"fruit": 0, "metal": 1, "war": 2}  # by size: 27, 21 and 15 words
@@ -90,17 +90,26 @@ def test_one_topic_is_a_map_of_its_own():
 
 def test_labels_do_not_overlap():
     rng = np.random.default_rng(1)
-    centres, radii = rng.uniform(0, 300, (40, 2)), rng.uniform(2, 15, 40)
+    circles = [Circle(*rng.uniform(0, 300, 2), rng.uniform(2, 15)) for _ in range(40)]
     room = Box(0, 0, 300, 300)
-    placed = place_boxes(centres, radii, np.full((40, 2), (60.0, 10.0)), room, 2.0)
+    placed = place_boxes(circles, [circle.around(60.0, 10.0) for circle in circles], room)
     boxes = [box for box in placed if box is not None]
     assert placed[0] is not None
     assert 5 < len(boxes) < 40  # there is not room for all
     assert all(box.inside(room) for box in boxes)
     assert not any(one.meets(other) for place, one in enumerate(boxes) for other in boxes[:place])
-    for (x, y), radius in zip(centres, radii, strict=True):
-        inner = Box(x - 0.5 * radius, y - 0.5 * radius, x + 0.5 * radius, y + 0.5 * radius)
-        assert not any(box.meets(inner) for box in boxes)
+    for circle, own in zip(circles, placed, strict=True):
+        assert not any(box.meets(circle.inner_box) for box in boxes if box is not own)
+
+
+def test_labels_by_hand():
+    left, right = Circle(20, 20, 5), Circle(60, 20, 5)
+    wide = [circle.around(40.0, 10.0) for circle in (left, right)]
+    first, second = place_boxes([left, right], wide, Box(0, 0, 120, 40))
+    assert first == Box(0, 27, 40, 37)  # beside it are the other circle and the edge: above
+    assert second == Box(67, 15, 107, 25)
+    assert place_boxes([left], [[left.centred(4, 4)]], Box(0, 0, 40, 40)) == [Box(18, 18, 22, 22)]
+    assert place_boxes([left], [[left.centred(4, 4)]], Box(0, 0, 40, 40), [Box(19, 19, 30, 30)]) == [None]
 
 
 def test_a_map_is_drawn(posterior):
@@ -283,10 +292,11 @@ def test_topics_that_are_not_there(posterior):
 
 @pytest.mark.parametrize("name", ["topic_words", "topic_map", "similarity", "pictures", "document_strip"])
 def test_no_topics_at_all(name, bars):
-    matched = bars.matched
+    drawn, matched = replace(bars), bars.matched
     nothing = replace(matched, matches=[np.full_like(match, -1) for match in matched.matches])
+    drawn.__dict__["matched"] = nothing  # where a cached property is kept
     with pytest.raises(fr.InputError, match="no consensus topics"):
-        getattr(plots, name)(replace(bars, changed=nothing))
+        getattr(plots, name)(drawn)
 
 
 @pytest.mark.parametrize(

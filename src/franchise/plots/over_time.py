@@ -58,13 +58,11 @@ def over_time_data(
     level : float
         The share of draws in the interval.
     """
-    from franchise.found.over import shares_over
-
     posterior = check_posterior(posterior)
     chosen = check_topics(posterior.matched, topics, _MOST_TOPICS)
     if bins is None and _values_of(posterior.data, by) > _MOST_VALUES:
         bins = _BINS
-    shares = shares_over(posterior.matched, by, bins, level)
+    shares = posterior.topics_over_interval(by, bins, level)
     full = shares.mean.notna().all(axis=1).to_numpy()
     names = names_of(posterior)
     mean, low, high = (table.to_numpy()[full][:, chosen].T for table in shares)

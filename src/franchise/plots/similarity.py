@@ -17,7 +17,7 @@ from franchise.plots.style import INK, PLAIN, SEQUENTIAL, SHADE, SMALL, drawing,
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOST_NAMED = 60
+_MOST_NAMED = 80
 
 
 class Similarity(NamedTuple):
@@ -64,7 +64,7 @@ def clustered_order(distances: np.ndarray) -> np.ndarray:
 
 @drawing
 def similarity(posterior: AnyPosterior, axes: Any = None) -> Figure:
-    """Draw how alike topics are; bright: much alike. With more than 60 topics they are not named.
+    """Draw how alike topics are; bright: much alike. With more than 80 topics they are not named.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def similarity(posterior: AnyPosterior, axes: Any = None) -> Figure:
     data = similarity_data(posterior)
     count = len(data.order)
     named = count <= _MOST_NAMED
-    side = float(np.clip(0.19 * count, 2.8, 9.5))
+    side = float(np.clip(0.16 * count, 2.8, 12.0))
     figure, (panel,) = panels_for(axes, 1, 1, side + 2.6 * named + 1.2, side + 0.9)
     shown = np.where(np.eye(count, dtype=bool), np.nan, data.matrix)
     highest = float(np.nanmax(shown)) if count > 1 else 1.0

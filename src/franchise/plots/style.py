@@ -66,8 +66,18 @@ def topic_colour(topic: int) -> str:
 
 def darker(colour: str) -> str:
     """The same colour with a third of black, for lines, which need more contrast than areas."""
-    parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
-    return "#" + "".join(f"{2 * part // 3:02x}" for part in parts)
+    return "#" + "".join(f"{2 * part // 3:02x}" for part in _parts(colour))
+
+
+def ink_on(colour: str) -> str:
+    """The colour of letters on a colour: dark on light ones, white on dark ones."""
+    red, green, blue = _parts(colour)
+    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 120 else "#ffffff"
+
+
+def _parts(colour: str) -> tuple[int, int, int]:
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return red, green, blue
 
 
 def colours_of(topics: Iterable[int]) -> dict[int, str]:

@@ -9,13 +9,24 @@ A plane has no room for all distances: the `stress` says how much is lost,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from franchise.plots.inputs import AnyPosterior, check_any, check_posterior
 from franchise.plots.naming import names_of
-from franchise.plots.style import INK, PLAIN, SMALL, drawing, panels_for, set_title, topic_colour
+from franchise.plots.style import (
+    INK,
+    PLAIN,
+    SMALL,
+    drawing,
+    ink_on,
+    panels_for,
+    set_title,
+    shorten,
+    topic_colour,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +34,7 @@ if TYPE_CHECKING:
 
 _COVERED = 0.12  # share of the panel that circles would cover if none overlapped
 _SMALLEST = 8.0  # points squared: so that any topic is seen
+_LONGEST_NAME = 26  # characters
 _GAP = 2.0  # points between a label and anything else
 
 
@@ -74,7 +86,7 @@ def _classical(distances: np.ndarray) -> np.ndarray:
 def topic_map(posterior: AnyPosterior, axes: Any = None) -> Figure:
     """Draw topics in the plane: near if they are alike, areas in proportion to their shares.
 
-    Labels that would cover other labels or circles are left out, those of small topics first.
+    Where a label would cover other labels or circles there is just the topic's number, or nothing.
 
     Parameters
     ----------
@@ -89,7 +101,7 @@ def topic_map(posterior: AnyPosterior, axes: Any = None) -> Figure:
     panel.set_yticks([])
     panel.spines[:].set_visible(False)
     panel.set_aspect("equal", adjustable="datalim")
-    panel.margins(0.14)
+    panel.margins(0.2, 0.12)
     set_title(panel, f"Topics that are alike are near each other (stress of the map: {data.stress:.2f})")
     sizes = _circle_sizes(panel, data.shares)
     panel.scatter(
@@ -114,6 +126,9 @@ def _circle_sizes(panel: Axes, shares: np.ndarray) -> np.ndarray:
 
 
 # --- labels -------------------------------------------------------------------------------------------------
+
+
+_LETTERS: dict[str, Any] = {"fontsize": SMALL, "va": "bottom", "ha": "left", **PLAIN}
 
 
 class Box(NamedTuple):
@@ -143,76 +158,109 @@ class Box(NamedTuple):
         )
 
 
-def place_boxes(
-    centres: np.ndarray, radii: np.ndarray, sizes: np.ndarray, room: Box, gap: float
-) -> list[Box | None]:
-    """Where labels can stand beside circles without meeting circles, each other or the edge of the room.
+class Circle(NamedTuple):
+    """A topic on the map, in points."""
 
-    One after the other, each takes the first of eight places around its circle that is free; None if none is.
+    x: float
+    y: float
+    radius: float
+
+    @property
+    def inner_box(self) -> Box:
+        """Most of it."""
+        reach = 0.9 * self.radius
+        return Box(self.x - reach, self.y - reach, self.x + reach, self.y + reach)
+
+    def centred(self, width: float, height: float) -> Box:
+        """The place for a label in the middle."""
+        left, bottom = self.x - width / 2.0, self.y - height / 2.0
+        return Box(left, bottom, left + width, bottom + height)
+
+    def around(self, width: float, height: float) -> list[Box]:
+        """Eight places for a label: right, left, above, below, and the corners."""
+        away = self.radius + _GAP
+        corner = 0.75 * away
+        middle = self.centred(width, height)
+        lower_left = [
+            (self.x + away, middle.bottom),
+            (self.x - away - width, middle.bottom),
+            (middle.left, self.y + away),
+            (middle.left, self.y - away - height),
+            (self.x + corner, self.y + corner),
+            (self.x + corner, self.y - corner - height),
+            (self.x - corner - width, self.y + corner),
+            (self.x - corner - width, self.y - corner - height),
+        ]
+        return [Box(left, bottom, left + width, bottom + height) for left, bottom in lower_left]
+
+
+def place_boxes(
+    circles: Sequence[Circle], candidates: Sequence[Sequence[Box]], room: Box, taken: Sequence[Box] = ()
+) -> list[Box | None]:
+    """A place for the label of every circle, or None: the first that is free, the most important circle first.
 
     Parameters
     ----------
-    centres, radii : arrays (n, 2) and (n,)
-        The circles, the most important first.
-    sizes : array (n, 2)
-        Width and height of the labels.
+    circles : list of Circle
+        A label must not cover any but its own.
+    candidates : list of lists of Box
+        Where the label of each circle may stand, the best first.
     room : Box
         What labels must be in.
-    gap : float
-        Between a label and its circle.
+    taken : list of Box
+        Labels that are there already.
     """
-    circles = [
-        Box(x - radius, y - radius, x + radius, y + radius)
-        for (x, y), radius in zip(centres, 0.9 * radii, strict=True)
-    ]
-    taken: list[Box] = []
+    covered = [circle.inner_box for circle in circles]
+    occupied = list(taken)
     placed: list[Box | None] = []
-    for place, candidates in enumerate(
-        _around(*centre, radius + gap, *size)
-        for centre, radius, size in zip(centres, radii, sizes, strict=True)
-    ):
-        others = taken + circles[:place] + circles[place + 1 :]
-        free = (box for box in candidates if box.inside(room) and not any(map(box.meets, others)))
+    for place, boxes in enumerate(candidates):
+        others = occupied + covered[:place] + covered[place + 1 :]
+        free = (box for box in boxes if box.inside(room) and not any(map(box.meets, others)))
         chosen = next(free, None)
         placed.append(chosen)
         if chosen is not None:
-            taken.append(chosen)
+            occupied.append(chosen)
     return placed
 
 
-def _around(x: float, y: float, radius: float, width: float, height: float) -> list[Box]:
-    """Eight places for a label around a circle: right, left, above, below, and the corners."""
-    corner = 0.75 * radius
-    lower_left = [
-        (x + radius, y - height / 2),
-        (x - radius - width, y - height / 2),
-        (x - width / 2, y + radius),
-        (x - width / 2, y - radius - height),
-        (x + corner, y + corner),
-        (x + corner, y - corner - height),
-        (x - corner - width, y + corner),
-        (x - corner - width, y - corner - height),
-    ]
-    return [Box(left, bottom, left + width, bottom + height) for left, bottom in lower_left]
-
-
 def _place_labels(panel: Axes, data: TopicMap, sizes: np.ndarray) -> None:
-    """Labels where there is room, topic after topic; the rest are taken off again."""
-    point = panel.figure.dpi / 72.0  # pixels
-    style = {"fontsize": SMALL, "color": INK, "va": "bottom", "ha": "left", **PLAIN}
-    texts = [panel.annotate(name, (0, 0), xycoords="figure pixels", **style) for name in data.names]
-    extents = [text.get_window_extent() for text in texts]
+    """Names where there is room; where there is none, numbers; where there is no room for these either, nothing."""
+    middles = panel.transData.transform(data.places) / _point(panel)
+    circles = [Circle(x, y, radius) for (x, y), radius in zip(middles, np.sqrt(sizes) / 2.0, strict=True)]
     whole = panel.get_window_extent()
-    placed = place_boxes(
-        panel.transData.transform(data.places) / point,
-        np.sqrt(sizes) / 2.0,
-        np.array([(extent.width, extent.height) for extent in extents]) / point,
-        Box(*(np.array([whole.x0, whole.y0, whole.x1, whole.y1]) / point)),
-        _GAP,
-    )
-    for text, box, place in zip(texts, placed, data.places, strict=True):
-        text.remove()
-        if box is not None:
-            middle = panel.transData.transform(place) / point
-            offset = (box.left - middle[0], box.bottom - middle[1])
-            panel.annotate(text.get_text(), place, offset, textcoords="offset points", **style)
+    room = Box(*(np.array([whole.x0, whole.y0, whole.x1, whole.y1]) / _point(panel)))
+    names = [shorten(name, _LONGEST_NAME) for name in data.names]
+    numbers = [str(topic) for topic in range(len(names))]
+    beside = [
+        circle.around(*extent) for circle, extent in zip(circles, _text_sizes(panel, names), strict=True)
+    ]
+    named = place_boxes(circles, beside, room)
+    inside = [
+        [circle.centred(*extent)] if box is None else []
+        for circle, extent, box in zip(circles, _text_sizes(panel, numbers), named, strict=True)
+    ]
+    numbered = place_boxes(circles, inside, room, [box for box in named if box is not None])
+    for topic, place in enumerate(data.places):
+        for text, box, colour in (
+            (names[topic], named[topic], INK),
+            (numbers[topic], numbered[topic], ink_on(topic_colour(topic))),
+        ):
+            if box is not None:
+                offset = (box.left - circles[topic].x, box.bottom - circles[topic].y)
+                panel.annotate(text, place, offset, textcoords="offset points", color=colour, **_LETTERS)
+
+
+def _text_sizes(panel: Axes, texts: list[str]) -> list[tuple[float, float]]:
+    """Width and height of texts, in points."""
+    found = []
+    for text in texts:
+        written = panel.annotate(text, (0, 0), xycoords="figure pixels", **_LETTERS)
+        extent = written.get_window_extent()
+        found.append((extent.width / _point(panel), extent.height / _point(panel)))
+        written.remove()
+    return found
+
+
+def _point(panel: Axes) -> float:
+    """A point, in pixels."""
+    return panel.figure.dpi / 72.0
