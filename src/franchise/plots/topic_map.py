@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _COVERED = 0.12  # share of the panel that circles would cover if none overlapped
 _SMALLEST = 8.0  # points squared: so that any topic is seen
-_LONGEST_NAME = 26  # characters
+_LONGEST_NAME = 30  # characters
 _GAP = 2.0  # points between a label and anything else
 
 
@@ -101,9 +101,9 @@ def topic_map(posterior: AnyPosterior, axes: Any = None) -> Figure:
     panel.set_yticks([])
     panel.spines[:].set_visible(False)
     panel.set_aspect("equal", adjustable="datalim")
-    panel.margins(0.2, 0.12)
     set_title(panel, f"Topics that are alike are near each other (stress of the map: {data.stress:.2f})")
     sizes = _circle_sizes(panel, data.shares)
+    panel.margins(*_margins(panel, sizes))
     panel.scatter(
         *data.places.T,
         s=sizes,
@@ -119,10 +119,17 @@ def topic_map(posterior: AnyPosterior, axes: Any = None) -> Figure:
 
 def _circle_sizes(panel: Axes, shares: np.ndarray) -> np.ndarray:
     """Squared diameters in points, as `scatter` takes them: a circle's area is pi / 4 of it."""
-    box = panel.get_window_extent().transformed(panel.figure.dpi_scale_trans.inverted())
-    whole = box.width * box.height * 72.0**2
+    whole = panel.bbox.width * panel.bbox.height / _point(panel) ** 2
     total = max(float(shares.sum()), 1e-12)
     return np.maximum(_COVERED * whole * 4.0 / np.pi * shares / total, _SMALLEST)
+
+
+def _margins(panel: Axes, sizes: np.ndarray) -> tuple[float, float]:
+    """Shares of the data's width and height to leave beside it, such that all circles, and some labels, fit."""
+    radius = np.sqrt(sizes.max()) / 2.0 * _point(panel)
+    sides = np.array([radius / panel.bbox.width, radius / panel.bbox.height])
+    needed = sides / (1.0 - 2.0 * np.minimum(sides, 0.3)) + 0.03
+    return max(float(needed[0]), 0.2), float(needed[1])
 
 
 # --- labels -------------------------------------------------------------------------------------------------
@@ -251,12 +258,12 @@ def _place_labels(panel: Axes, data: TopicMap, sizes: np.ndarray) -> None:
 
 
 def _text_sizes(panel: Axes, texts: list[str]) -> list[tuple[float, float]]:
-    """Width and height of texts, in points."""
+    """Width, with a gap, and height of texts, in points."""
     found = []
     for text in texts:
         written = panel.annotate(text, (0, 0), xycoords="figure pixels", **_LETTERS)
         extent = written.get_window_extent()
-        found.append((extent.width / _point(panel), extent.height / _point(panel)))
+        found.append((extent.width / _point(panel) + _GAP, extent.height / _point(panel)))
         written.remove()
     return found
 
