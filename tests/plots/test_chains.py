@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 import franchise as fr
 from franchise import plots
+from franchise.chains.run import Plan
 from franchise.plots.ranks import ranks_of
 from tests.plots import cases
 
@@ -30,7 +34,8 @@ def test_traces_go_over_warmup_and_draws(posterior):
 
 
 def test_draws_are_as_many_sweeps_apart_as_were_asked_for():
-    drawn = fr.sample(fr.Corpus.from_matrix(np.ones((2, 3), int)), draws=3, warmup=2, thin=4, chains=1)
+    run = SimpleNamespace(plan=Plan(draws=3, warmup=2, thin=4, keep_labels=False))
+    drawn = replace(cases.mixture([[3, 3, 3]], [[1, 2]]), run=run)
     assert plots.traces_data(drawn)[0].sweeps.tolist() == [1, 2, 6, 10, 14]
 
 

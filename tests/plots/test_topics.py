@@ -55,6 +55,16 @@ def test_words_are_drawn(posterior):
     cases.assert_drawn(figure)
 
 
+def test_all_bars_are_seen_whole():
+    data = fr.Corpus.from_tokens([["a"] * 20 + ["b"] * 12 + ["c", "d", "e", "f"] * 4])
+    labels = np.repeat(np.array([0, 1], np.uint8), [16, 32])  # the larger topic has the flatter words
+    drawn = cases.mixture([[2]], [[2]], data=data, labels=[[1 - labels]])
+    figure = plots.topic_words(drawn)
+    ends = [max(bar.get_width() for bar in panel.patches) for panel in figure.axes]
+    assert ends[0] != pytest.approx(ends[1])
+    assert all(end < panel.get_xlim()[1] for end, panel in zip(ends, figure.axes, strict=True))
+
+
 def test_dollars_stay_dollars(posterior):
     figure = plots.topic_words(posterior, topics=[1], words=3)
     assert "$gold$" in [text.get_text() for text in figure.axes[0].get_yticklabels()]
@@ -110,6 +120,16 @@ def test_labels_by_hand():
     assert second == Box(67, 15, 107, 25)
     assert place_boxes([left], [[left.centred(4, 4)]], Box(0, 0, 40, 40)) == [Box(18, 18, 22, 22)]
     assert place_boxes([left], [[left.centred(4, 4)]], Box(0, 0, 40, 40), [Box(19, 19, 30, 30)]) == [None]
+
+
+def test_all_circles_are_seen_whole(posterior):
+    figure = plots.topic_map(posterior)
+    (panel,) = figure.axes
+    circles = panel.collections[0]
+    middles = panel.transData.transform(circles.get_offsets())
+    reach = np.sqrt(circles.get_sizes())[:, None] / 2 * figure.dpi / 72
+    assert (middles - reach > panel.bbox.min).all()
+    assert (middles + reach < panel.bbox.max).all()
 
 
 def test_a_map_is_drawn(posterior):

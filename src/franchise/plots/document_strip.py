@@ -18,6 +18,7 @@ from franchise.plots.naming import NO_CONSENSUS, REST, names_of
 from franchise.plots.sentences import sentence_probabilities
 from franchise.plots.style import (
     BESIDE,
+    NO_TOPIC,
     OTHER_TOPIC,
     add_legend,
     colours_of,
@@ -162,6 +163,8 @@ def _name_topics(panel: Axes, data: Strip) -> None:
     from matplotlib.patches import Patch
 
     colours = colours_of(data.names)
+    last = [OTHER_TOPIC, NO_TOPIC]
+    colours = dict(sorted(colours.items(), key=lambda pair: last.index(pair[1]) if pair[1] in last else -1))
     shown = {
         colour: REST if colour == OTHER_TOPIC else data.names[topic] for topic, colour in colours.items()
     }

@@ -122,6 +122,6 @@ def _draw_path(panel: Axes, data: JointPath, chain: int) -> None:
     colour = chain_colour(chain)
     panel.plot(topics, scores, color=colour, linewidth=0.8, alpha=0.7, label=f"chain {chain}")
     panel.plot(topics[warmup:], scores[warmup:], ".", color=colour, markersize=2.5, alpha=0.5)
-    edge = {"color": colour, "markersize": 8, "zorder": 5}
+    edge: dict[str, Any] = {"color": colour, "markersize": 8, "zorder": 5}
     panel.plot(topics[:1], scores[:1], "o", markerfacecolor="white", markeredgewidth=1.8, **edge)
     panel.plot(topics[-1:], scores[-1:], "o", markeredgecolor="white", **edge)

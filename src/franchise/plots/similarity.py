@@ -84,13 +84,13 @@ def similarity(posterior: AnyPosterior, axes: Any = None) -> Figure:
     panel.set_facecolor(SHADE)  # the diagonal, where a topic meets itself
     panel.spines[:].set_visible(False)
     panel.tick_params(length=0)
-    places = np.arange(count) if named else []
+    places = np.arange(count if named else 0)
     panel.set_yticks(places, data.names if named else [], fontsize=SMALL, **PLAIN)
     panel.set_xticks(
         places, [str(topic) for topic in data.order] if named else [], rotation=90, fontsize=SMALL
     )
     bar = figure.colorbar(image, ax=panel, shrink=0.7, pad=0.02)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=SMALL, colors=INK, length=3)
     bar.set_label(data.unit, fontsize=SMALL, color=INK)
     set_title(panel, "How alike the topics are")

@@ -100,12 +100,13 @@ def topic_map(posterior: AnyPosterior, axes: Any = None) -> Figure:
     panel.set_xticks([])
     panel.set_yticks([])
     panel.spines[:].set_visible(False)
-    panel.set_aspect("equal", adjustable="datalim")
+    panel.set_aspect("equal")
     set_title(panel, f"Topics that are alike are near each other (stress of the map: {data.stress:.2f})")
     sizes = _circle_sizes(panel, data.shares)
-    panel.margins(*_margins(panel, sizes))
+    _leave_room(panel, data.places, sizes)
     panel.scatter(
-        *data.places.T,
+        data.places[:, 0],
+        data.places[:, 1],
         s=sizes,
         c=[topic_colour(topic) for topic in range(len(sizes))],
         alpha=0.75,
@@ -124,12 +125,16 @@ def _circle_sizes(panel: Axes, shares: np.ndarray) -> np.ndarray:
     return np.maximum(_COVERED * whole * 4.0 / np.pi * shares / total, _SMALLEST)
 
 
-def _margins(panel: Axes, sizes: np.ndarray) -> tuple[float, float]:
-    """Shares of the data's width and height to leave beside it, such that all circles, and some labels, fit."""
-    radius = np.sqrt(sizes.max()) / 2.0 * _point(panel)
-    sides = np.array([radius / panel.bbox.width, radius / panel.bbox.height])
-    needed = sides / (1.0 - 2.0 * np.minimum(sides, 0.3)) + 0.03
-    return max(float(needed[0]), 0.2), float(needed[1])
+def _leave_room(panel: Axes, places: np.ndarray, sizes: np.ndarray) -> None:
+    """Limits such that all circles are inside, and labels have some room at both sides."""
+    panel_size = np.array([panel.bbox.width, panel.bbox.height])
+    beside = np.sqrt(sizes.max()) / 2.0 * _point(panel) + np.array([0.1, 0.03]) * panel_size
+    low, high = places.min(axis=0), places.max(axis=0)
+    span = np.maximum(high - low, 1e-9)
+    scale = np.min(np.maximum(panel_size - 2.0 * beside, 0.2 * panel_size) / span)  # pixels per unit
+    middle, half = (low + high) / 2.0, panel_size / scale / 2.0
+    panel.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    panel.set_ylim(middle[1] - half[1], middle[1] + half[1])
 
 
 # --- labels -------------------------------------------------------------------------------------------------
