@@ -40,7 +40,7 @@ def test_words_by_hand(posterior):
     assert fruit.probability[fruit.words.index("apple")] == pytest.approx(expected)
     assert (fruit.low < fruit.probability).all()
     assert (fruit.probability < fruit.high).all()
-    assert fruit.name.startswith("0 ")
+    assert fruit.name.startswith("0: ")
 
 
 def test_words_are_drawn(posterior):
@@ -50,7 +50,7 @@ def test_words_are_drawn(posterior):
     assert [len(panel.patches) for panel in figure.axes] == [3, 3]
     written = [text.get_text() for text in war.get_yticklabels()]
     assert sorted(written) == ["_navy", "army", "war"]
-    assert war.get_title(loc="left").startswith("2 ")
+    assert war.get_title(loc="left").startswith("2: ")
     assert fruit.patches[0].get_facecolor()[:3] != war.patches[0].get_facecolor()[:3]
     cases.assert_drawn(figure)
 
@@ -109,7 +109,7 @@ def test_labels_do_not_overlap():
     assert all(box.inside(room) for box in boxes)
     assert not any(one.meets(other) for place, one in enumerate(boxes) for other in boxes[:place])
     for circle, own in zip(circles, placed, strict=True):
-        assert not any(box.meets(circle.inner_box) for box in boxes if box is not own)
+        assert not any(box.meets(circle.box) for box in boxes if box is not own)
 
 
 def test_labels_by_hand():
@@ -170,6 +170,7 @@ def test_similarities_are_drawn(posterior):
 
 def test_any_family_has_a_map_and_similarities():
     drawn = cases.points()
+    assert plots.similarity_data(drawn).names == ["topic 0", "topic 1"]
     assert plots.similarity_data(drawn).matrix.tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert plots.similarity(drawn).axes[1].get_ylabel() == "similarity: shared observations"
     places = plots.topic_map_data(drawn).places

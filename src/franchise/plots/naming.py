@@ -7,9 +7,11 @@ from franchise.plots.style import shorten
 
 
 def names_of(posterior: AnyPosterior, most: int = 32) -> list[str]:
-    """The names of all consensus topics, such as "3 war army navy", cut to so many characters."""
-    labels = posterior.matched.labels
-    return [shorten(f"{topic} {label}".rstrip(), most) for topic, label in enumerate(labels)]
+    """The names of all consensus topics, such as "3: war, army, navy", cut to so many characters."""
+    labels = enumerate(posterior.matched.labels)
+    return [
+        label if label == f"topic {topic}" else shorten(f"{topic}: {label}", most) for topic, label in labels
+    ]
 
 
 NO_CONSENSUS, REST = "no consensus topic", "its other topics"

@@ -178,10 +178,10 @@ class Circle(NamedTuple):
     radius: float
 
     @property
-    def inner_box(self) -> Box:
-        """Most of it."""
-        reach = 0.9 * self.radius
-        return Box(self.x - reach, self.y - reach, self.x + reach, self.y + reach)
+    def box(self) -> Box:
+        """The square around it."""
+        x, y, radius = self
+        return Box(x - radius, y - radius, x + radius, y + radius)
 
     def centred(self, width: float, height: float) -> Box:
         """The place for a label in the middle."""
@@ -222,7 +222,7 @@ def place_boxes(
     taken : list of Box
         Labels that are there already.
     """
-    covered = [circle.inner_box for circle in circles]
+    covered = [circle.box for circle in circles]
     occupied = list(taken)
     placed: list[Box | None] = []
     for place, boxes in enumerate(candidates):
