@@ -2,6 +2,7 @@
 
 from franchise.diagnostics.coherence import coherence
 from franchise.diagnostics.convergence import summarise, summary
+from franchise.diagnostics.exchange import to_arviz
 from franchise.diagnostics.heldout import (
     Score,
     document_completion,
@@ -25,6 +26,7 @@ __all__ = [
     "p_k",
     "summarise",
     "summary",
+    "to_arviz",
     "verdict",
     "verdict_on",
     "window_diff",

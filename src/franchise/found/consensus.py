@@ -24,6 +24,7 @@ from franchise.errors import InputError
 from franchise.found.agreeing import (
     LEAST_SHARE,
     appearances,
+    mapped,
     match_draws,
     numbered_by_size,
     shares_by_chain,
@@ -229,7 +230,9 @@ class Consensus:
         topic, ends = self.check_topic(topic), ends_of(level)
         means = self.word_probabilities()[topic]
         best = self._best_words(self.word_probabilities(), check_integer("count", count, minimum=1))[topic]
-        weights = [self._weights_of(place, topic) for place in np.flatnonzero(self.appears[:, topic])]
+        weights = [
+            self._weights_of(place, topic) for place in np.flatnonzero(self.appears[:, topic]).tolist()
+        ]
         successes = np.array([row[best] for row in weights])
         rest = np.array([row.sum() for row in weights])[:, None] - successes
         low, high = (beta_mixture_quantiles(successes, rest, end) for end in ends)
@@ -350,7 +353,7 @@ class Consensus:
         numbers = np.arange(self.topic_count)
         for topics in checked:
             numbers[list(topics)] = topics[0]
-        merged = numbered_by_size([np.append(numbers, NONE)[match] for match in self.matches], self.draws)
+        merged = numbered_by_size(mapped(self.matches, numbers), self.draws)
         made = self._new_numbers(merged)
         given: dict[int, str] = {}
         for topic in sorted(self.given_labels):

@@ -227,8 +227,8 @@ class WithTopics(FromRun):
         return verdict(self)
 
     def to_arviz(self) -> Any:
-        """The traces as ArviZ takes them, for its plots and statistics."""
-        from franchise.diagnostics.to_arviz import to_arviz
+        """The traces as ArviZ takes them, for its plots and statistics: a DataTree, or InferenceData before 1.0."""
+        from franchise.diagnostics import to_arviz
 
         return to_arviz(self)
 
