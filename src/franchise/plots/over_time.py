@@ -1,0 +1,150 @@
+"""How topics rise and fall over a number or a date that documents have: a year, a page, an age.
+
+In every draw, a topic's share at a value is that of its words among all words of the documents with that value; the
+line is the mean over draws, the band the middle of the draws (`franchise.found.over`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.data.grouped import GroupedData
+from franchise.plots.inputs import AnyPosterior, check_posterior, check_topics
+from franchise.plots.naming import names_of
+from franchise.plots.style import INK, LARGE, darker, drawing, label_axes, panels_for, set_title, topic_colour
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST_TOPICS, _COLUMNS = 12, 3
+_MOST_VALUES, _BINS = 40, 25
+
+
+class OverTime(NamedTuple):
+    """Shares of topics at values, or in bins of values, that have words."""
+
+    by: str  # the column
+    unit: str  # "words" or "observations"
+    values: np.ndarray  # float64 or datetime64 (n,): values, or the middles of bins, ascending
+    topics: list[int]
+    names: list[str]
+    mean: np.ndarray  # float64 (topics, n): share of the words, mean over draws
+    low: np.ndarray  # float64 (topics, n): ends of the interval over draws
+    high: np.ndarray
+
+
+def over_time_data(
+    posterior: AnyPosterior, by: str, topics: Any = None, bins: Any = None, level: float = 0.9
+) -> OverTime:
+    """What `over_time` draws: the shares of topics at every value of a column, with intervals.
+
+    Parameters
+    ----------
+    posterior : Posterior or SegmentPosterior
+        Of data with metadata.
+    by : str
+        A column of ``posterior.data.metadata`` that has numbers or dates; documents without one are left out.
+    topics : int or list of ints, optional
+        How many of the largest, or which; the twelve largest if not given.
+    bins : int, list of numbers, or str, optional
+        How many bins of equal width, their edges, or for dates a period of pandas, such as "Y"; if not given, every
+        value is one, or, if there are more than 40 values, there are 25 bins.
+    level : float
+        The share of draws in the interval.
+    """
+    posterior = check_posterior(posterior)
+    chosen = check_topics(posterior.matched, topics, _MOST_TOPICS)
+    if bins is None and _values_of(posterior.data, by) > _MOST_VALUES:
+        bins = _BINS
+    shares = posterior.topics_over_interval(by, bins, level)
+    full = shares.mean.notna().all(axis=1).to_numpy()
+    names = names_of(posterior)
+    mean, low, high = (table.to_numpy()[full][:, chosen].T for table in shares)
+    return OverTime(
+        by=by,
+        unit="words" if isinstance(posterior.data, Corpus) else "observations",
+        values=middles_of(shares.mean.index)[full],
+        topics=chosen,
+        names=[names[topic] for topic in chosen],
+        mean=mean,
+        low=low,
+        high=high,
+    )
+
+
+def _values_of(data: GroupedData, by: Any) -> int:
+    """How many different values a column has; none if there is no such column."""
+    return len(set(map(str, data.metadata.get(str(by), []))))
+
+
+def middles_of(index: pd.Index) -> np.ndarray:
+    """Where values, or bins of them, are on an axis: numbers as they are, bins and periods at their middle."""
+    import pandas as pd
+
+    if isinstance(index, pd.IntervalIndex):
+        index = pd.Index(index.mid)
+    if isinstance(index, pd.PeriodIndex):
+        begin = index.to_timestamp(how="start")
+        index = begin + (index.to_timestamp(how="end") - begin) / 2
+    if isinstance(index, pd.DatetimeIndex):
+        return index.to_numpy()
+    return index.to_numpy(dtype=np.float64)
+
+
+@drawing
+def over_time(
+    posterior: AnyPosterior,
+    by: str,
+    topics: Any = None,
+    bins: Any = None,
+    level: float = 0.9,
+    axes: Any = None,
+) -> Figure:
+    """Draw the shares of topics over a column of numbers or dates, a panel a topic.
+
+    Lines are means over draws, bands the middle of the draws; every panel has its own height.
+
+    Parameters
+    ----------
+    posterior, by, topics, bins, level
+        As for `over_time_data`.
+    axes : Axes or sequence of Axes, optional
+        Panels to draw on, one a topic.
+    """
+    data = over_time_data(posterior, by, topics, bins, level)
+    columns = min(_COLUMNS, len(data.topics))
+    rows = math.ceil(len(data.topics) / columns)
+    figure, panels = panels_for(
+        axes, rows, columns, max(4.5, 3.6 * columns), 1.7 * rows + 0.7, count=len(data.topics), sharex=True
+    )
+    for place, panel in enumerate(panels):
+        _draw_topic(panel, data, place)
+        if place >= len(panels) - columns:
+            label_axes(panel, across=data.by)
+            panel.xaxis.set_tick_params(labelbottom=True)
+    if axes is None:
+        title = f"Shares of topics in the {data.unit}, by {data.by} (bands: the middle {100 * level:g} % of draws)"
+        figure.suptitle(title, x=0.01, ha="left", fontsize=LARGE, color=INK, parse_math=False)
+    return figure
+
+
+def _draw_topic(panel: Axes, data: OverTime, place: int) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    colour = topic_colour(data.topics[place])
+    low, mean, high = 100 * data.low[place], 100 * data.mean[place], 100 * data.high[place]
+    panel.fill_between(data.values, low, high, color=colour, alpha=0.3, linewidth=0)
+    panel.plot(data.values, mean, color=darker(colour), linewidth=1.4, marker=".")
+    panel.set_ylim(0.0, max(1.05 * float(high.max()), 0.1))
+    panel.yaxis.set_major_locator(MaxNLocator(4))
+    panel.yaxis.set_major_formatter("{x:g} %")
+    if data.values.dtype.kind == "f":
+        whole = bool(np.all(data.values == np.round(data.values)))
+        panel.xaxis.set_major_locator(MaxNLocator(5, integer=whole, steps=[1, 2, 5, 10]))
+    set_title(panel, data.names[place])
