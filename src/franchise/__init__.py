@@ -15,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from franchise import diagnostics, engines, families, moves
+    from franchise import diagnostics, engines, families, moves, plots
     from franchise.checks.family import check_family
     from franchise.checks.move import check_move
     from franchise.data import datasets, synthetic
@@ -32,10 +32,12 @@ if TYPE_CHECKING:
         GaussianFull,
         GaussianIndependent,
         GaussianKnownPrecision,
+        KnownTopics,
         Multinomial,
         Poisson,
     )
     from franchise.found.fits import match_fits
+    from franchise.freezing import known_from, known_shares, named_topics
     from franchise.htmm.estimator import HTMM
     from franchise.posterior import Posterior
     from franchise.priors import Gamma
@@ -59,13 +61,17 @@ _HOME = {
     "HTMM": "franchise.htmm.estimator",
     "InputError": "franchise.errors",
     "InternalError": "franchise.errors",
+    "KnownTopics": "franchise.families",
     "Multinomial": "franchise.families",
     "Poisson": "franchise.families",
     "Posterior": "franchise.posterior",
     "check_family": "franchise.checks.family",
     "check_move": "franchise.checks.move",
+    "known_from": "franchise.freezing",
+    "known_shares": "franchise.freezing",
     "load": "franchise.sampling",
     "match_fits": "franchise.found.fits",
+    "named_topics": "franchise.freezing",
     "read_corpus": "franchise.data.readers.read",
     "read_groups": "franchise.data.readers.read",
     "resume": "franchise.sampling",
@@ -78,6 +84,7 @@ _MODULES = {
     "engines": "franchise.engines",
     "families": "franchise.families",
     "moves": "franchise.moves",
+    "plots": "franchise.plots",
     "synthetic": "franchise.data.synthetic",
 }
 
@@ -96,6 +103,7 @@ __all__ = [
     "Groups",
     "InputError",
     "InternalError",
+    "KnownTopics",
     "Multinomial",
     "Poisson",
     "Posterior",
@@ -105,9 +113,13 @@ __all__ = [
     "diagnostics",
     "engines",
     "families",
+    "known_from",
+    "known_shares",
     "load",
     "match_fits",
     "moves",
+    "named_topics",
+    "plots",
     "read_corpus",
     "read_groups",
     "resume",

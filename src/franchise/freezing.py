@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise.chains.snapshots import Snapshot
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
 from franchise.families.categorical import Categorical
 from franchise.families.known import KnownTopics
 from franchise.posterior import Posterior
-from franchise.predictive import log_densities, prepare
 from franchise.tables import by_size, count_words, reference_draw, topic_table
 from franchise.validation import check_integer, describe
 
@@ -50,15 +48,15 @@ def known_from(
     posterior : Posterior
         Of a Corpus, with the family Categorical or KnownTopics.
     topics : list of int, optional
-        Which topics: numbers as in ``posterior.topics()``; all of them, if it is left out.
+        Which topics: numbers as in ``posterior.topic_info()`` and the report; all of them, if it is left out.
     strength, weight : as for `KnownTopics`
         ``strength=math.inf`` freezes them.
     prior : float, optional
         That of new topics; as in the posterior, if it is left out.
     names : list of str, optional
-        What they are called; "topic 0" and so on, if it is left out.
+        What they are called; as in ``posterior.topic_info()``, if it is left out.
     probabilities : array (topics, words), optional
-        Word probabilities of all topics, where they are not to be those of the most probable draw:
+        Word probabilities of all topics, where they are not to be the posterior means of the consensus topics:
         `topics` are then rows of it.
 
     Returns
@@ -66,8 +64,8 @@ def known_from(
     KnownTopics
         With the vocabulary of the corpus; for a corpus with another one, see its `for_vocabulary`.
     """
-    corpus, snapshot = _corpus_of(posterior), reference_draw(posterior)
-    rows = _word_probabilities(posterior, snapshot) if probabilities is None else np.asarray(probabilities)
+    corpus = _corpus_of(posterior)
+    rows = posterior.matched.word_probabilities() if probabilities is None else np.asarray(probabilities)
     if rows.ndim != 2 or rows.shape[1] != corpus.vocabulary_size:
         raise InputError(
             f"probabilities must have a row for each topic and a column for each of {corpus.vocabulary_size} "
@@ -78,8 +76,8 @@ def known_from(
         rows[chosen],
         strength,
         weight,
-        _prior_of(posterior, snapshot) if prior is None else prior,
-        [f"topic {number}" for number in chosen] if names is None else names,
+        _prior_of(posterior) if prior is None else prior,
+        _names_of(posterior, chosen, probabilities) if names is None else names,
         corpus.vocabulary,
     )
 
@@ -170,18 +168,18 @@ def _known_family_of(posterior: Posterior) -> KnownTopics:
     return posterior.family
 
 
-def _word_probabilities(posterior: Posterior, snapshot: Snapshot) -> np.ndarray:
-    """Expected word probabilities of the topics of a draw, largest topic first, float64 (K, V)."""
-    words = prepare(posterior.family, np.arange(_corpus_of(posterior).vocabulary_size))
-    logs = log_densities(posterior.model, snapshot, words)
-    return np.exp(logs[:, by_size(snapshot)].T)
+def _names_of(posterior: Posterior, topics: list[int], probabilities: Any) -> list[str]:
+    """The labels of consensus topics; of rows that were given, their numbers."""
+    if probabilities is not None:
+        return [f"topic {number}" for number in topics]
+    return [posterior.matched.labels[number] for number in topics]
 
 
-def _prior_of(posterior: Posterior, snapshot: Snapshot) -> Any:
-    """eta of the topics in a posterior: as given, or as learned by the draw."""
+def _prior_of(posterior: Posterior) -> Any:
+    """eta of the topics in a posterior: as given, or as learned by the most probable draw."""
     family = posterior.family
     if isinstance(family, Categorical) and family.learned_prior is not None:
-        return snapshot.prior
+        return reference_draw(posterior).prior
     return family.prior if isinstance(family, (Categorical, KnownTopics)) else 0.1
 
 
@@ -194,7 +192,7 @@ def _checked_topics(topics: Any, count: int) -> list[int]:
         raise InputError(f"topics must be numbers of topics, such as [0, 3]; got {describe(topics)}.")
     if len(np.unique(listed)) != len(listed) or listed.min() < 0 or listed.max() >= count:
         raise InputError(
-            f"topics must be from 0 to {count - 1}, each once, as posterior.topics() numbers them; got "
+            f"topics must be from 0 to {count - 1}, each once, as posterior.topic_info() numbers them; got "
             f"{describe(topics)}."
         )
     return [int(number) for number in listed]

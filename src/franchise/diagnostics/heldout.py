@@ -29,6 +29,7 @@ from franchise.data.grouped import GroupedData
 from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
 from franchise.errors import InputError
 from franchise.families.categorical import Categorical
+from franchise.families.known import KnownTopics
 from franchise.htmm.posterior import SegmentPosterior
 from franchise.posterior import Posterior
 from franchise.predictive import DrawnTopics, Occurrences, check_like, drawn_topics, fitted_weights, prepare
@@ -43,7 +44,7 @@ def document_completion(posterior: Posterior | SegmentPosterior, held_out: Corpu
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
-        Of a Corpus, with the family Categorical.
+        Of a Corpus, with the family Categorical or KnownTopics.
     held_out : Corpus
         Documents that were not sampled, over the same vocabulary; `data.splits.hold_out_documents` splits a
         corpus in two.
@@ -97,7 +98,7 @@ def held_out_words(posterior: Posterior, words: Any, documents: Any) -> Score:
     Parameters
     ----------
     posterior : Posterior
-        Of the corpus without these words, with the family Categorical.
+        Of the corpus without these words, with the family Categorical or KnownTopics.
     words, documents : ints (n,)
         Word ids, and the document each was taken from; `data.splits.hold_out_words` makes all three.
     """
@@ -243,7 +244,7 @@ def _log_densities(
         yield draw.log_scales[rows] + np.log(mixed)
 
 
-def _word_prior(family: Categorical, snapshot: Snapshot) -> np.ndarray:
+def _word_prior(family: Categorical | KnownTopics, snapshot: Snapshot) -> np.ndarray:
     """eta_w, float64 (V,): as given, or as learned by then."""
     if family.learned_prior is None:
         return family.prior_vector()
@@ -276,13 +277,14 @@ def log_frequencies(corpus: Corpus, word_prior: np.ndarray) -> np.ndarray:
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def scored_parts(posterior: Any) -> tuple[Corpus, Categorical]:
+def scored_parts(posterior: Any) -> tuple[Corpus, Categorical | KnownTopics]:
     """The corpus and the family of a posterior whose words can be scored; InputError for any other."""
     _check_posterior(posterior)
     data, family = posterior.data, posterior.family
-    if not isinstance(data, Corpus) or not isinstance(family, Categorical):
+    if not isinstance(data, Corpus) or not isinstance(family, (Categorical, KnownTopics)):
         raise InputError(
-            f"held-out scores are for words: posterior must be of a Corpus with the family Categorical; got "
+            f"held-out scores are for words: posterior must be of a Corpus with the family Categorical or "
+            f"KnownTopics; got "
             f"{type(data).__name__} with {type(family).__name__}. For other data use group_completion."
         )
     return data, family

@@ -55,7 +55,7 @@ def left_to_right(
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
-        Of a Corpus, with the family Categorical; or of a hidden topic Markov model.
+        Of a Corpus, with the family Categorical or KnownTopics; or of a hidden topic Markov model.
     held_out : Corpus
         Documents that were not sampled, over the same vocabulary; with sentences for a model of these.
     particles : int

@@ -66,6 +66,9 @@ _OFF_ONE = 1e-4
 
 _ROUNDING = 1e-12
 
+_UNMOVED = 1e9
+"""Dirichlet weights of so much in all are a point mass for every purpose."""
+
 
 class KnownTopicsStatistics(NamedTuple):
     """What is known of each topic; C slots, V categories, P components.
@@ -333,6 +336,17 @@ class KnownTopics(Family):
         probabilities = np.zeros((len(logs), self.n_known + 1))
         probabilities[:, : logs.shape[1]] = softmax(logs, axis=1)
         return probabilities[0] if array.ndim == 1 else probabilities
+
+    def word_weights(self, counts: np.ndarray) -> np.ndarray:
+        """Dirichlet weights (K, V) of the words of topics that have these counts (K, V), by what each probably is.
+
+        alpha_t + n_k for the most probable component t. That of a frozen one is a point mass at phi_t, so its
+        weights are phi_t times a number so large that nothing moves.
+        """
+        one = self.empty_statistics(1)
+        probable = self._log_masses_of(counts).argmax(axis=1)
+        base, learns = one.base.T[probable], one.learns[probable][:, None]
+        return np.where(learns > 0.0, base + counts, _UNMOVED * base)
 
     def _log_masses_of(self, counts: np.ndarray) -> np.ndarray:
         """log w_t + log DM(n_k | alpha_t) of counts (K, V), float64 (K, P), from scratch."""
