@@ -1,0 +1,72 @@
+// Topics as circles: near each other if they use the same words, the larger the more there is of them.
+
+function mapChart(width) {
+  const height = Math.max(320, Math.min(560, width * 0.6));
+  const spread = Math.min(width, height);
+  const most = Math.max(...data.topics.map((topic) => topic.share[0]));
+  const edge = spread * 0.085;
+  const circles = data.topics.map(({ place, share }) => ({
+    x: edge + place[0] * (width - 2 * edge),
+    y: edge + place[1] * (height - 2 * edge),
+    r: Math.max(3, spread * 0.075 * Math.sqrt(share[0] / most)),
+  }));
+  const chart = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-labelledby": "map-title" });
+  chart.append(...circles.map(mapLink), draw("g", { id: "map-labels", "aria-hidden": "true" }));
+  const links = [...chart.querySelectorAll("a")];
+  links.forEach((link, topic) => link.setAttribute("tabindex", topic === chosen.topic ? "0" : "-1"));
+  rove(chart, () => links, (all, at, key) => nearest(circles, all, at, key));
+  labelMap(chart, circles, width);
+  for (const event of ["mouseover", "focusin"]) chart.addEventListener(event, (happened) => sayCircle(happened, links));
+  for (const event of ["mouseout", "focusout"]) chart.addEventListener(event, hideTip);
+  return chart;
+}
+
+function mapLink({ x, y, r }, topic) {
+  const said = `${label(topic)}, ${percent(data.topics[topic].share[0])}`;
+  const circle = draw("circle", { cx: x, cy: y, r });
+  return tintTopic(draw("a", { href: `#topic-${topic}`, "aria-label": said }, circle), topic);
+}
+
+function sayCircle(event, links) {
+  const topic = links.findIndex((link) => link.contains(event.target));
+  if (topic >= 0) showTip(links[topic], `${label(topic)} · ${percent(data.topics[topic].share[0])}`);
+}
+
+// Names of the largest topics, as far as there is room for them.
+function labelMap(chart, circles, width) {
+  const taken = [];
+  const names = chart.querySelector("#map-labels");
+  circles.slice(0, 60).forEach(({ x, y, r }, topic) => {
+    const text = label(topic).length > 28 ? `${label(topic).slice(0, 27)}…` : label(topic);
+    const half = text.length * 3.5 + 4;
+    const middle = Math.min(width - half, Math.max(half, x));
+    const box = [middle - half, y + r + 2, middle + half, y + r + 19];
+    if (taken.some((other) => overlap(box, other)) || covered(box, circles, topic)) return;
+    taken.push(box);
+    names.append(draw("text", { x: middle, y: y + r + 14, "text-anchor": "middle" }, text));
+  });
+}
+
+const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+const covered = (box, circles, topic) =>
+  circles.some(({ x, y, r }, other) => other !== topic && r > 12 && overlap(box, [x - r, y - r, x + r, y + r]));
+
+// The circle that is nearest in the direction of an arrow key.
+function nearest(circles, all, at, key) {
+  const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[key];
+  if (!way) return undefined;
+  const from = circles[at];
+  let [best, distance] = [at, Infinity];
+  circles.forEach(({ x, y }, other) => {
+    const ahead = (x - from.x) * way[0] + (y - from.y) * way[1];
+    const aside = Math.abs((x - from.x) * way[1]) + Math.abs((y - from.y) * way[0]);
+    if (other !== at && ahead > 0 && ahead + 2 * aside < distance) [best, distance] = [other, ahead + 2 * aside];
+  });
+  return all[best];
+}
+
+function startMap() {
+  if (!byId("topic-map")) return;
+  fitted(byId("topic-map"), mapChart);
+  new MutationObserver(markTopic).observe(byId("topic-map"), { childList: true });
+}
