@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from franchise.htmm.posterior import SegmentPosterior
     from franchise.posterior import Posterior
 
-AGREEMENT = 1.05  # R-hat up to which commands call chains converged
 WIDE = 100  # columns of a terminal that has room for more words
 SHOWN = 20  # topics in a table, unless more are asked for
 
@@ -88,33 +87,32 @@ def _counted(number: int, noun: str) -> str:
 
 
 def convergence_sentence(posterior: Any) -> str:
-    """What R-hat says, in plain words, the good and the bad."""
-    r_hat = posterior.summary()["r_hat"]
-    values = [float(r_hat["n_topics"]), float(r_hat["log_joint"])]
-    if any(math.isnan(value) for value in values):
-        return "Too few draws, or too little change among them, to say whether the chains have converged."
-    figures = f"R-hat is {values[0]:.2f} for the number of topics and {values[1]:.2f} for the log joint"
-    if max(values) <= AGREEMENT:
-        return f"The chains agree: {figures}."
-    return (
-        f"[bold]The chains have not converged[/bold]: {figures}, and should be below {AGREEMENT}. Take the "
-        f"topics as one good reading of the data, and their number as a first guess; longer chains will tell more."
-    )
+    """Whether to trust it, in plain words."""
+    from franchise.diagnostics.verdict import verdict
+
+    return verdict(posterior).sentence
 
 
 def as_plain(posterior: Posterior | SegmentPosterior, words: int = 10) -> dict[str, Any]:
     """The same for machines: plain values that JSON can hold; what cannot be known is None."""
-    summary = posterior.summary()
+    from franchise.diagnostics.verdict import verdict
+
+    summary, found = posterior.summary(), verdict(posterior)
     return {
         "sampler": posterior.sampler,
         "chains": posterior.n_chains,
         "draws": posterior.n_draws,
         "seed": posterior.seed,
         "seconds": posterior.seconds,
+        "verdict": found.level,
+        "verdict_in_words": [found.sentence, *found.details],
         "summary": {str(name): _known(row.to_dict()) for name, row in summary.iterrows()},
         "topics": rows_of(posterior.topics(words=words)),
     }
 
 
-def _known(values: dict[Any, float]) -> dict[str, float | None]:
-    return {str(name): None if math.isnan(value) else value for name, value in values.items()}
+def _known(values: dict[Any, Any]) -> dict[str, Any]:
+    return {
+        str(name): None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in values.items()
+    }

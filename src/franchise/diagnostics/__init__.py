@@ -1,15 +1,22 @@
 """Is it any good: convergence of traces, held-out scores, boundaries of segments; NumPy in, numbers out."""
 
-from franchise.diagnostics.convergence import summarise
+from franchise.diagnostics.coherence import coherence
+from franchise.diagnostics.convergence import summarise, summary
 from franchise.diagnostics.heldout import Score, document_completion, group_completion, held_out_words
 from franchise.diagnostics.segmentation import p_k, window_diff
+from franchise.diagnostics.verdict import Verdict, verdict, verdict_on
 
 __all__ = [
     "Score",
+    "Verdict",
+    "coherence",
     "document_completion",
     "group_completion",
     "held_out_words",
     "p_k",
     "summarise",
+    "summary",
+    "verdict",
+    "verdict_on",
     "window_diff",
 ]

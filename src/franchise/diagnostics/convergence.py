@@ -7,7 +7,9 @@ The statistics are ArviZ's (Vehtari et al., 2021, "Rank-normalization, folding, 
     ess_tail     the same for its 5 % and 95 % quantiles
     mcse_mean    standard error of the mean, for so many independent draws
 
-Nothing is computed here by hand but means and quantiles.
+Nothing is computed here by hand but means and quantiles.  Where these numbers mislead, words stand beside them: of
+what never changes R-hat is undefined, and of chains that are stuck apart it says "not yet" where it should say "not
+ever".  `franchise/diagnostics/verdict.py` draws the conclusion.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from franchise.chains.chain import SHARES
+from franchise.chains.trace import BEST
 from franchise.errors import InputError
 from franchise.validation import describe
 
@@ -26,6 +30,65 @@ if TYPE_CHECKING:
 COLUMNS = ["mean", "sd", "5%", "95%", "r_hat", "ess_bulk", "ess_tail", "mcse_mean"]
 
 _FEWEST_DRAWS = 4  # of a chain; ArviZ gives NaN below
+
+_APART = 3.0
+"""Chains are stuck apart if their means differ by so many times the spread, and the drift, of either."""
+
+
+def summary(posterior: Any) -> pd.DataFrame:
+    """What `summarise` says of everything traced, and a note in words where its numbers mislead.
+
+    Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).
+
+    Returns
+    -------
+    DataFrame
+        As of `summarise`, and ``note``: why there is no R-hat, or that the chains are stuck apart; else empty.
+    """
+    left_out = {"seconds", BEST, *SHARES}
+    trace = {name: values for name, values in posterior.trace.items() if name not in left_out}
+    return summarise(trace).assign(note=[note_on(_checked(name, values)) for name, values in trace.items()])
+
+
+def note_on(draws: np.ndarray) -> str:
+    """What the numbers do not say of some draws (chains, draws); empty if they say all."""
+    missing = int((~np.isfinite(draws)).sum())
+    if missing:
+        return f"not a number in {missing} of {draws.size} draws: it cannot be judged"
+    if draws.shape[1] < _FEWEST_DRAWS:
+        return "too few draws to tell"
+    if np.all(draws == draws[0, 0]):
+        return "the same in all draws of all chains: R-hat and effective sizes mean nothing"
+    if stuck_apart(draws):
+        return f"the chains are stuck apart, at {in_words(draws.mean(axis=1))}"
+    still = np.flatnonzero((draws == draws[:, :1]).all(axis=1))
+    if len(still):
+        return f"never changes in chain {in_words(still)}"
+    return ""
+
+
+def stuck_apart(draws: np.ndarray) -> bool:
+    """Whether two chains are each steady, at different values: far apart for their spread and for their drift.
+
+    Means and standard deviations of chains c, and the drift of each from its first half to its second:
+
+        |mean_c - mean_d|  >  3 max(sd_c, sd_d)   and   >  3 max(drift_c, drift_d)   for some chains c and d
+    """
+    half = draws.shape[1] // 2
+    if len(draws) < 2 or half == 0:
+        return False
+    means, spreads = draws.mean(axis=1), draws.std(axis=1)
+    drifts = np.abs(draws[:, -half:].mean(axis=1) - draws[:, :half].mean(axis=1))
+    noise = np.maximum(spreads, drifts)
+    gaps = np.abs(np.subtract.outer(means, means))
+    rounding = 1e-9 * np.abs(means).max()
+    return bool((gaps > _APART * np.maximum.outer(noise, noise) + rounding).any())
+
+
+def in_words(values: np.ndarray) -> str:
+    """Some numbers as in a sentence: 4, 5 and 7."""
+    told = [f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" for value in values]
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
 def summarise(trace: Mapping[str, Any]) -> pd.DataFrame:
@@ -41,7 +104,7 @@ def summarise(trace: Mapping[str, Any]) -> pd.DataFrame:
     DataFrame
         Indexed by name; columns ``mean``, ``sd``, ``5%``, ``95%``, ``r_hat``, ``ess_bulk``, ``ess_tail`` and
         ``mcse_mean``. The last four are NaN where they mean nothing: in fewer than four draws, or where a
-        draw is missing (NaN; the first four are then of the draws there are). So are R-hat and the effective
+        draw is missing (NaN or infinite; the first four are then of the others). So are R-hat and the effective
         sizes of what never changes. A single chain is cut in halves for its R-hat, which needs eight draws.
     """
     import pandas as pd
@@ -61,7 +124,7 @@ def _checked(name: str, values: Any) -> np.ndarray:
 
 
 def _summary(draws: np.ndarray) -> list[float]:
-    return [*_location_and_spread(draws[~np.isnan(draws)]), *_convergence(draws)]
+    return [*_location_and_spread(draws[np.isfinite(draws)]), *_convergence(draws)]
 
 
 def _location_and_spread(values: np.ndarray) -> list[float]:
@@ -77,7 +140,7 @@ def _convergence(draws: np.ndarray) -> list[float]:
     """R-hat, bulk and tail effective sample size, Monte Carlo error of the mean."""
     from arviz_stats.base import array_stats
 
-    if draws.shape[1] < _FEWEST_DRAWS or np.isnan(draws).any():
+    if draws.shape[1] < _FEWEST_DRAWS or not np.isfinite(draws).all():
         return [np.nan] * 4
     if np.all(draws == draws[0, 0]):
         return [np.nan, np.nan, np.nan, 0.0]

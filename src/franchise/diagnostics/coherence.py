@@ -1,0 +1,282 @@
+"""How well the words of a topic go together: NPMI and C_v, with the numbers that gensim gives.
+
+Words are counted in windows that slide over the documents, a word a step; p(w) is the share of windows that have a
+word, p(v, w) that of windows that have both.  With epsilon = 1e-12,
+
+    NPMI(v, w) = log[(p(v, w) + epsilon) / (p(v) p(w))] / -log(p(v, w) + epsilon)
+
+    npmi   the mean of NPMI(v, w) over all pairs of different words of the topic; windows of 10 words
+           (Bouma, 2009; Aletras & Stevenson, 2013, "Evaluating topic coherence using distributional semantics")
+    c_v    the mean over its words w of the cosine between the vectors NPMI(w, .) and sum_v NPMI(v, .), over the
+           words of the topic; windows of 110 words (Roeder, Both & Hinneburg, 2015, "Exploring the space of topic
+           coherence measures")
+
+A document shorter than the window is one window.  Numbers are those of gensim's `CoherenceModel` ("c_npmi", "c_v"),
+as these are the ones that people compare.  That includes a peculiarity of its counting: when a copy of a word
+leaves the window on the left, the word counts as gone until a copy enters on the right, even if another is still
+inside.
+
+Windows are not visited one by one.  A word is in a few runs of windows, known from where it occurs; the counts for
+the words of a topic come from the ends of these runs, in time that grows with their occurrences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.errors import InputError
+from franchise.validation import check_choice, check_integer, describe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WINDOWS = {"npmi": 10, "c_v": 110}
+"""The measures, and the words in a window of each."""
+
+DOCUMENTS = "documents"
+"""In place of a number of words: every document is one window."""
+
+_EPSILON = 1e-12
+
+
+def coherence(
+    topics: Any,
+    corpus: Corpus | None = None,
+    measure: str = "npmi",
+    words: int = 10,
+    window: int | str | None = None,
+) -> pd.Series:
+    """How well the most probable words of topics go together in a corpus; higher is better.
+
+    Parameters
+    ----------
+    topics : Posterior, SegmentPosterior, or list of lists of words
+        Of a posterior, the topics that ``posterior.topics()`` has, in that order.
+    corpus : Corpus, optional
+        Where words are counted; that of the posterior if not given.
+    measure : "npmi" or "c_v"
+        NPMI is from -1 to 1, and 0 for words that have nothing to do with each other; C_v is from 0 to 1, mostly.
+    words : int
+        How many words of each topic, at most.
+    window : int or "documents", optional
+        Words in a window; 10 for NPMI and 110 for C_v if not given.  If "documents", words go together that are in
+        the same document, however far apart.  That is also taken where a corpus has no order of words, as one made
+        from a matrix of counts; it shows by words that ascend in every document.
+
+    Returns
+    -------
+    Series
+        One value a topic; ``.mean()`` is the coherence of all.  Words that the corpus does not have are left out;
+        a topic of which fewer than two are left has NaN.
+
+    Examples
+    --------
+    >>> import franchise as fr
+    >>> from franchise.diagnostics import coherence
+    >>> texts = ["the cat and the dog", "a dog and a cat", "a ship at sea", "the sea and a ship"] * 5
+    >>> corpus = fr.Corpus.from_texts(texts)
+    >>> coherence([["cat", "dog"], ["cat", "sea"]], corpus).round(2).tolist()
+    [1.0, -1.0]
+    """
+    import pandas as pd
+
+    measure = check_choice("measure", measure, WINDOWS)
+    words = check_integer("words", words, minimum=2)
+    lists, corpus = _words_of_topics(topics, corpus, words)
+    size = _check_window(window, measure, corpus)
+    ids = [_known_words(corpus, topic) for topic in lists]
+    relevant = np.unique(np.concatenate([*ids, np.empty(0, np.int64)]))
+    runs = runs_of_documents(corpus, relevant) if size is None else runs_of_windows(corpus, relevant, size)
+    confirm = _mean_npmi if measure == "npmi" else _mean_cosine
+    values = [
+        confirm(npmi(count_together(runs, topic), runs.n_windows)) if len(topic) > 1 else np.nan
+        for topic in ids
+    ]
+    return pd.Series(values, index=pd.RangeIndex(len(ids), name="topic"), name=measure, dtype=float)
+
+
+# --- from counts to coherence -------------------------------------------------------------------------------
+
+
+def npmi(together: np.ndarray, n_windows: int) -> np.ndarray:
+    """NPMI of all pairs, float64 (n, n), from the numbers of windows that have both; alone, on the diagonal."""
+    joint = together / n_windows
+    alone = np.diagonal(joint)
+    return np.log((joint + _EPSILON) / np.outer(alone, alone)) / -np.log(joint + _EPSILON)
+
+
+def _mean_npmi(table: np.ndarray) -> float:
+    """Over pairs of different words."""
+    return float(table[~np.eye(len(table), dtype=bool)].mean())
+
+
+def _mean_cosine(table: np.ndarray) -> float:
+    """Over words, of the cosines between their rows and the sum of all rows."""
+    total = table.sum(axis=0)
+    return float((table @ total / (np.linalg.norm(table, axis=1) * np.linalg.norm(total))).mean())
+
+
+# --- windows ------------------------------------------------------------------------------------------------
+
+
+class Runs(NamedTuple):
+    """In which windows words are: runs of windows, word after word, ascending."""
+
+    words: np.ndarray  # int64 (runs,), ascending
+    begins: np.ndarray  # int64 (runs,): the first window of each
+    ends: np.ndarray  # int64 (runs,): the window after the last
+    n_windows: int
+
+
+def runs_of_windows(corpus: Corpus, relevant: np.ndarray, size: int) -> Runs:
+    """The runs of windows of so many words that some words are in, as gensim counts them.
+
+    In a document of n words, window t has the places from t to t + L - 1, for t from 0 to max(0, n - L).  Let a
+    word occur at q_1 < q_2 < ...  It is in window t <= q_1 if q_1 has entered, t >= q_1 - L + 1.  From q_{i-1} + 1
+    on, when the copy at q_{i-1} has left, it counts again when one enters that came too late to be seen together
+    with that one: the first r >= q_{i-1} + L.  So for i > 1 the run before q_i leaves is r - L + 1 <= t <= q_i.
+    """
+    places, words = _occurrences(corpus, relevant)
+    n_tokens = max(1, corpus.n_tokens)
+    documents = np.searchsorted(corpus.offsets, places, side="right") - 1
+    lengths = corpus.group_sizes
+    n_windows = np.maximum(1, lengths - size + 1)
+    before = np.concatenate([[0], np.cumsum(n_windows)])
+    within = places - corpus.offsets[documents]
+    repeated = np.zeros(len(places), bool)
+    repeated[1:] = (words[1:] == words[:-1]) & (documents[1:] == documents[:-1])
+    previous = np.where(repeated, np.roll(within, 1), 0)
+
+    # the first occurrence, of the same word in the same document, that is a window's length after the previous one
+    keys = words * (n_tokens + size) + places
+    entering = np.searchsorted(keys, np.where(repeated, keys - within + previous + size, keys))
+    last = np.minimum(entering, len(keys) - 1)
+    enters = ~repeated | ((entering < len(keys)) & (words[last] == words) & (documents[last] == documents))
+    begins = np.maximum(0, within[last] - size + 1)
+    ends = np.minimum(within + 1, n_windows[documents])
+    kept = enters & (begins < ends)
+    shift = before[documents[kept]]
+    return Runs(words[kept], begins[kept] + shift, ends[kept] + shift, int(before[-1]))
+
+
+def runs_of_documents(corpus: Corpus, relevant: np.ndarray) -> Runs:
+    """The documents that some words are in, each a window."""
+    places, words = _occurrences(corpus, relevant)
+    documents = np.searchsorted(corpus.offsets, places, side="right") - 1
+    pairs = np.unique(words * corpus.n_documents + documents)
+    words, documents = np.divmod(pairs, corpus.n_documents)
+    return Runs(words, documents, documents + 1, corpus.n_documents)
+
+
+def _occurrences(corpus: Corpus, relevant: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where some words occur, and which word it is there; word after word, places ascending."""
+    places = np.flatnonzero(np.isin(corpus.observations, relevant))
+    words = corpus.observations[places].astype(np.int64)
+    order = np.argsort(words, kind="stable")
+    return places[order], words[order]
+
+
+def count_together(runs: Runs, topic: np.ndarray) -> np.ndarray:
+    """The numbers of windows that have both of two words of a topic, int64 (n, n); on the diagonal, the one word.
+
+    Between the ends of runs nothing changes: so many windows have the same words.
+    """
+    columns, begins, ends = [], [], []
+    for column, word in enumerate(topic):
+        own = slice(*np.searchsorted(runs.words, [word, word + 1]))
+        begins.append(runs.begins[own])
+        ends.append(runs.ends[own])
+        columns.append(np.full(len(begins[-1]), column))
+    column, begin, end = (np.concatenate(parts) for parts in (columns, begins, ends))
+    times = np.concatenate([begin, end])
+    order = np.argsort(times, kind="stable")
+    changes = np.zeros((len(times), len(topic)), np.int64)
+    changes[np.arange(len(times)), np.tile(column, 2)] = np.repeat([1, -1], len(begin))
+    present = np.cumsum(changes[order], axis=0)[:-1]
+    together: np.ndarray = (present * np.diff(times[order])[:, None]).T @ present
+    return together
+
+
+# --- checks -------------------------------------------------------------------------------------------------
+
+
+def _words_of_topics(topics: Any, corpus: Any, words: int) -> tuple[list[list[str]], Corpus]:
+    """The words of every topic, and where to count them."""
+    from franchise.htmm.posterior import SegmentPosterior
+    from franchise.posterior import Posterior
+
+    if isinstance(topics, Posterior | SegmentPosterior):
+        corpus = topics.data if corpus is None else corpus
+        _check_corpus("the data of the posterior" if corpus is topics.data else "corpus", corpus)
+        _check_corpus("the data of the posterior", topics.data)
+        lists = [[topics.data.vocabulary[word] for word in row] for row in best_words(topics, words)]
+        return lists, corpus
+    _check_corpus("corpus", corpus)
+    return [_check_topic(number, topic)[:words] for number, topic in enumerate(_listed(topics))], corpus
+
+
+def best_words(posterior: Any, words: int) -> list[np.ndarray]:
+    """Ids of the most probable words of the topics that ``posterior.topics()`` has, in that order."""
+    from franchise.posterior import Posterior
+    from franchise.tables import by_size, count_words, reference_draw
+
+    if not isinstance(posterior, Posterior):
+        return list(np.argsort(-posterior.findings.topic_words, axis=1, kind="stable")[:, :words])
+    draw = reference_draw(posterior)
+    counts = count_words(posterior.data, draw)[by_size(draw)]
+    order = np.argsort(-counts, axis=1, kind="stable")[:, :words]
+    return [row[count[row] > 0] for row, count in zip(order, counts, strict=True)]
+
+
+def _listed(topics: Any) -> list[Any]:
+    if isinstance(topics, str) or not isinstance(topics, Iterable):
+        raise InputError(
+            f"topics must be a posterior or a list with a list of words for each topic; got {describe(topics)}."
+        )
+    return list(topics)
+
+
+def _check_topic(number: int, topic: Any) -> list[str]:
+    if (
+        isinstance(topic, str)
+        or not isinstance(topic, Sequence)
+        or not all(isinstance(w, str) for w in topic)
+    ):
+        raise InputError(
+            f"topics[{number}] must be a list of words; got {describe(topic)}. A table of topics has them as one "
+            f"text: split it."
+        )
+    if len(set(topic)) < len(topic):
+        raise InputError(f"topics[{number}] must not have a word twice; got {list(topic)}.")
+    return list(topic)
+
+
+def _check_corpus(name: str, corpus: Any) -> None:
+    if not isinstance(corpus, Corpus):
+        raise InputError(f"coherence is of words: {name} must be a Corpus; got {describe(corpus)}.")
+
+
+def _check_window(window: Any, measure: str, corpus: Corpus) -> int | None:
+    """Words in a window; None for whole documents."""
+    if window == DOCUMENTS:
+        return None
+    if window is None:
+        return WINDOWS[measure] if _has_order(corpus) else None
+    return check_integer("window", window, minimum=1)
+
+
+def _has_order(corpus: Corpus) -> bool:
+    """Whether words come as in a text: in counts, those of every document ascend."""
+    falls = np.flatnonzero(np.diff(corpus.observations) < 0) + 1
+    return bool(len(falls) and not np.isin(falls, corpus.offsets).all())
+
+
+def _known_words(corpus: Corpus, topic: list[str]) -> np.ndarray:
+    """The ids of the words that occur in the corpus, int64."""
+    numbers = {word: number for number, word in enumerate(corpus.vocabulary)}
+    ids = np.array([numbers[word] for word in topic if word in numbers], np.int64)
+    return ids[np.isin(ids, corpus.observations)]
