@@ -38,8 +38,7 @@ def topic_counts(posterior: AnyPosterior) -> dict[str, Any]:
     shares = [np.bincount(row, minlength=bars) / len(row) for row in places]
     values = low + width * np.arange(bars)
     return {
-        "values": values.tolist(),
-        "names": [f"{value}" if width == 1 else f"{value}–{value + width - 1}" for value in values],
+        "names": [f"{value:,}" if width == 1 else f"{value:,}–{value + width - 1:,}" for value in values.tolist()],
         "chains": [plain.numbers(row) for row in shares],
     }
 
@@ -54,14 +53,14 @@ def traces(posterior: AnyPosterior, verdict: Verdict) -> list[dict[str, Any]]:
 
 def _thinned(draws: np.ndarray) -> list[float | int | None]:
     places = np.linspace(0, len(draws) - 1, min(len(draws), MOST_POINTS)).round().astype(int)
-    return plain.numbers(draws[places])
+    return plain.numbers(draws[places], digits=7)
 
 
 def convergence_table(verdict: Verdict) -> dict[str, Any]:
     """The table of what is judged, the last column in words."""
     table = verdict.table
     rows = [
-        [str(name), *(plain.number(row[column]) for column in COLUMNS), in_words(row)]
+        [str(name), *(plain.number(row[column], digits=7) for column in COLUMNS), in_words(row)]
         for name, row in table.iterrows()
     ]
     return {

@@ -8,22 +8,20 @@ from typing import Any
 
 import numpy as np
 
-_DIGITS = 4
 
-
-def number(value: Any) -> float | int | None:
-    """A number with four digits; None for what is none, or infinite."""
+def number(value: Any, digits: int = 4) -> float | int | None:
+    """A number with so many digits; None for what is none, or infinite."""
     value = float(value)
     if not math.isfinite(value):
         return None
     if value.is_integer() and abs(value) < 1e15:
         return int(value)
-    return float(f"{value:.{_DIGITS}g}")
+    return float(f"{value:.{digits}g}")
 
 
-def numbers(values: Iterable[Any]) -> list[float | int | None]:
-    """Numbers with four digits each."""
-    return [number(value) for value in values]
+def numbers(values: Iterable[Any], digits: int = 4) -> list[float | int | None]:
+    """Numbers with so many digits each."""
+    return [number(value, digits) for value in values]
 
 
 def text(value: Any, most: int = 200) -> str:
@@ -42,7 +40,7 @@ def counted(number: int, noun: str) -> str:
 def percent(share: float) -> str:
     """A share in percent, with a decimal where it is small."""
     hundred = 100.0 * share
-    return f"{hundred:.1f} %" if hundred < 10.0 else f"{hundred:.0f} %"
+    return f"{hundred:.1f}\u00a0%" if hundred < 10.0 else f"{hundred:.0f}\u00a0%"
 
 
 def units(words: str) -> int:

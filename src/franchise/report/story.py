@@ -75,7 +75,7 @@ def _number_in_words(posterior: AnyPosterior) -> str:
 
 
 def _range(posterior: AnyPosterior) -> tuple[int, int]:
-    """The middle 90 % of draws of the number of topics."""
+    """The middle 90\u00a0% of draws of the number of topics."""
     low, high = np.quantile(posterior.trace["n_topics"], [0.05, 0.95])
     return round(float(low)), round(float(high))
 
@@ -91,7 +91,7 @@ def _number_note(posterior: AnyPosterior) -> str:
         else ""
     )
     return (
-        f"The number was not chosen, it was learned, and it is uncertain: 90 % of draws have from {low:,} to "
+        f"The number was not chosen, it was learned, and it is uncertain: 90\u00a0% of draws have from {low:,} to "
         f"{high:,}.{chains}"
     )
 
@@ -125,7 +125,7 @@ def _topics_note(consensus: Consensus, data: dict[str, Any]) -> str:
     what = "words" if consensus.has_words else "observations"
     trend = "" if data["trend"] is None else f" The curve is its share over {data['trend']['by']}."
     return (
-        f"Sizes are shares of all {what}; the line over a bar is where the share is with a probability of 95 %.{trend} "
+        f"Sizes are shares of all {what}; the line over a bar is where the share is with a probability of 95\u00a0%.{trend} "
         f"A topic that is in few draws or chains may be gone in the next run."
     )
 
@@ -152,8 +152,8 @@ def _reading(data: dict[str, Any]) -> list[str]:
     said = [
         "A draw is one full explanation of the data. What is shown are averages over many draws of several chains, "
         "with topics matched from draw to draw; so everything comes with how sure it is.",
-        "“In 80 % of draws” tells how often a topic is found at all; its size counts as zero where it is not.",
-        "Intervals hold the true value with a probability of 95 %, if the model fits and the chains have converged.",
+        "“In 80\u00a0% of draws” tells how often a topic is found at all; its size counts as zero where it is not.",
+        "Intervals hold the true value with a probability of 95\u00a0%, if the model fits and the chains have converged.",
     ]
     if data["unit"] != "observation":
         said.append(

@@ -52,27 +52,27 @@ function trendChart(width, topic) {
 
 // How probable each number of topics is; a bar is made up of what each chain says.
 function countChart(width) {
-  const { values, chains } = data.counts;
+  const { names, chains } = data.counts;
   const height = 210;
-  const totals = values.map((_, i) => chains.reduce((sum, chain) => sum + chain[i], 0) / chains.length);
-  const slot = Math.min(56, (width - 50) / values.length);
+  const totals = names.map((_, i) => chains.reduce((sum, chain) => sum + chain[i], 0) / chains.length);
+  const slot = Math.min(56, (width - 50) / names.length);
   const y = scale(0, Math.max(...totals), height, 14);
   const chart = picture(width, height + 40, `Probability of each number of topics: ${countsInWords(totals)}`);
-  const every = Math.ceil(values.length / Math.max(1, Math.floor(width / 46)));
-  values.forEach((value, i) => {
+  const every = Math.ceil(names.length / Math.max(1, Math.floor(width / 46)));
+  names.forEach((name, i) => {
     let under = 0;
     chains.forEach((chain, c) => {
       const share = chain[i] / chains.length;
       if (share === 0) return;
       const top = y(under + share);
       const bar = { class: "chain", x: 44 + i * slot + slot * 0.1, y: top, width: slot * 0.8, height: y(under) - top };
-      chart.append(tint(draw("rect", bar, draw("title", {}, `chain ${c + 1}: ${percent(chain[i])} of its draws have ${value}`)), chainHue(c)));
+      chart.append(tint(draw("rect", bar, draw("title", {}, `chain ${c}: ${percent(chain[i])} of its draws have ${names[i]}`)), chainHue(c)));
       under += share;
     });
-    if (i % every === 0) chart.append(draw("text", { x: 44 + (i + 0.5) * slot, y: height + 17, "text-anchor": "middle" }, figure(value)));
+    if (i % every === 0) chart.append(draw("text", { x: 44 + (i + 0.5) * slot, y: height + 17, "text-anchor": "middle" }, name));
   });
   chart.append(
-    draw("line", { class: "axis", x1: 40, x2: 48 + slot * values.length, y1: height, y2: height }),
+    draw("line", { class: "axis", x1: 40, x2: 48 + slot * names.length, y1: height, y2: height }),
     draw("text", { x: 0, y: 20 }, percent(Math.max(...totals))),
     draw("text", { x: 0, y: height }, "0"),
     draw("text", { x: 44, y: height + 36 }, "number of topics"),
@@ -81,32 +81,29 @@ function countChart(width) {
 }
 
 function countsInWords(totals) {
-  const most = totals.map((total, i) => [total, data.counts.values[i]]).sort((a, b) => b[0] - a[0]);
+  const most = totals.map((total, i) => [total, data.counts.names[i]]).sort((a, b) => b[0] - a[0]);
   return most.slice(0, 3).map(([total, value]) => `${value} with ${percent(total)}`).join(", ");
+}
+
+function extent(trace) {
+  const known = trace.chains.flat().filter((value) => value !== null);
+  return [Math.min(...known), Math.max(...known)];
 }
 
 function traceChart(width, trace) {
   const height = 120;
-  const known = trace.chains.flat().filter((value) => value !== null);
-  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const [low, high] = extent(trace);
   const y = scale(low, high, low === high ? height / 2 : height - 4, low === high ? height / 2 : 4);
   const lines = trace.chains.map((chain, c) => {
-    const x = scale(0, chain.length - 1, 0, width - 62);
+    const x = scale(0, chain.length - 1, 0, width);
     const points = chain.map((value, i) => [x(i), y(value)]).filter((_, i) => chain[i] !== null);
     return tint(draw("path", { class: "chain-line", d: line(points) }), chainHue(c));
   });
   const said = `${trace.title}, ${count(trace.chains.length, "chain")}, from ${figure(low)} to ${figure(high)}`;
-  return picture(
-    width,
-    height + 4,
-    said,
-    draw("line", { class: "axis", x1: 0, x2: width - 60, y1: height, y2: height }),
-    ...lines,
-    draw("text", { x: width - 56, y: low === high ? height / 2 + 4 : 14 }, figure(high)),
-    low === high ? null : draw("text", { x: width - 56, y: height - 2 }, figure(low)),
-  );
+  const floor = draw("line", { class: "axis", x1: 0, x2: width, y1: height, y2: height });
+  return picture(width, height + 4, said, floor, ...lines);
 }
 
 function chainsKey() {
-  return Array.from({ length: data.chains }, (_, c) => make("span", {}, dot(chainHue(c)), `chain ${c + 1}`));
+  return Array.from({ length: data.chains }, (_, c) => make("span", {}, dot(chainHue(c)), `chain ${c}`));
 }

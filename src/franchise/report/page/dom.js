@@ -37,14 +37,14 @@ const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number 
 
 function percent(share) {
   const hundred = 100 * share;
-  if (hundred > 0 && hundred < 0.1) return "< 0.1 %";
-  return `${hundred.toFixed(hundred < 10 ? 1 : 0)} %`;
+  if (hundred > 0 && hundred < 0.1) return "<\u00a00.1\u00a0%";
+  return `${hundred.toFixed(hundred < 10 ? 1 : 0)}\u00a0%`;
 }
 
 function figure(number) {
   if (number === null || number === undefined) return "–";
   if (Number.isInteger(number)) return number.toLocaleString("en");
-  return Number(number.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
+  return number.toLocaleString("en", Math.abs(number) < 1000 ? { maximumSignificantDigits: 4 } : { maximumFractionDigits: 0 });
 }
 
 // Draw something for the width that it has, and again whenever that changes.

@@ -49,9 +49,11 @@ function startTheme() {
 
 function start() {
   startTheme();
-  startTopics();
-  showTopic(0);
-  startMap();
+  if (data.topics.length) {
+    startTopics();
+    showTopic(0);
+    startMap();
+  }
   startDocuments();
   startSearch();
   startConvergence();

@@ -1,14 +1,17 @@
 // Topics as circles: near each other if they use the same words, the larger the more there is of them.
 
+const TALLEST = 640;
+
 function mapChart(width) {
-  const height = Math.max(320, Math.min(560, width * 0.6));
-  const spread = Math.min(width, height);
+  const [across, down] = [0, 1].map((axis) => Math.max(0.01, ...data.topics.map(({ place }) => place[axis])));
+  const edge = Math.min(60, width * 0.09);
+  const unit = Math.min((width - 2 * edge) / across, (TALLEST - 2 * edge) / down);
+  const height = Math.max(4 * edge, unit * down + 2 * edge);
   const most = Math.max(...data.topics.map((topic) => topic.share[0]));
-  const edge = spread * 0.085;
   const circles = data.topics.map(({ place, share }) => ({
-    x: edge + place[0] * (width - 2 * edge),
-    y: edge + place[1] * (height - 2 * edge),
-    r: Math.max(3, spread * 0.075 * Math.sqrt(share[0] / most)),
+    x: width / 2 + (place[0] - across / 2) * unit,
+    y: height / 2 + (place[1] - down / 2) * unit,
+    r: Math.max(3, edge * 0.8 * Math.sqrt(share[0] / most)),
   }));
   const chart = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-labelledby": "map-title" });
   chart.append(...circles.map(mapLink), draw("g", { id: "map-labels", "aria-hidden": "true" }));
@@ -32,24 +35,28 @@ function sayCircle(event, links) {
   if (topic >= 0) showTip(links[topic], `${label(topic)} · ${percent(data.topics[topic].share[0])}`);
 }
 
-// Names of the largest topics, as far as there is room for them.
+// Names of the largest topics, below, above or beside their circles, as far as there is room for them.
 function labelMap(chart, circles, width) {
   const taken = [];
   const names = chart.querySelector("#map-labels");
-  circles.slice(0, 60).forEach(({ x, y, r }, topic) => {
+  circles.slice(0, 60).forEach((circle, topic) => {
     const text = label(topic).length > 28 ? `${label(topic).slice(0, 27)}…` : label(topic);
-    const half = text.length * 3.5 + 4;
-    const middle = Math.min(width - half, Math.max(half, x));
-    const box = [middle - half, y + r + 2, middle + half, y + r + 19];
-    if (taken.some((other) => overlap(box, other)) || covered(box, circles, topic)) return;
+    const boxes = around(circle, text.length * 7 + 6, 17).filter((box) => box[0] >= 0 && box[2] <= width);
+    const box = boxes.find((each) => !taken.some((other) => overlap(each, other)) && !covered(each, circles, topic));
+    if (!box) return;
     taken.push(box);
-    names.append(draw("text", { x: middle, y: y + r + 14, "text-anchor": "middle" }, text));
+    names.append(draw("text", { x: (box[0] + box[2]) / 2, y: box[3] - 4, "text-anchor": "middle" }, text));
   });
+}
+
+function around({ x, y, r }, wide, high) {
+  const places = [[x - wide / 2, y + r + 1], [x - wide / 2, y - r - high - 1], [x + r + 1, y - high / 2], [x - r - wide - 1, y - high / 2]];
+  return places.map(([left, top]) => [left, top, left + wide, top + high]);
 }
 
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 const covered = (box, circles, topic) =>
-  circles.some(({ x, y, r }, other) => other !== topic && r > 12 && overlap(box, [x - r, y - r, x + r, y + r]));
+  circles.some(({ x, y, r }, other) => other !== topic && r > 6 && overlap(box, [x - r, y - r, x + r, y + r]));
 
 // The circle that is nearest in the direction of an arrow key.
 function nearest(circles, all, at, key) {

@@ -51,6 +51,11 @@ function startTables() {
   }
 }
 
+function rangeOf(trace) {
+  const [low, high] = extent(trace).map(figure);
+  return low === high ? `always ${low}` : `${low} to ${high}`;
+}
+
 function startConvergence() {
   const { columns, rows, titles } = data.convergence;
   const head = make("tr", {}, ...["quantity", ...columns].map((name) => make("th", { scope: "col" }, name)));
@@ -61,7 +66,7 @@ function startConvergence() {
   if (data.chains > 1) byId("chains-key").append(...chainsKey());
   for (const trace of data.traces) {
     const place = make("figure");
-    byId("traces").append(make("div", {}, make("h3", {}, trace.title), place));
+    byId("traces").append(make("div", {}, make("h3", {}, trace.title, make("small", {}, rangeOf(trace))), place));
     fitted(place, (width) => traceChart(width, trace));
   }
 }

@@ -1,7 +1,9 @@
 // The list of topics, and one of them in full beside it (on a narrow screen: below its row).
 
 const PAGE = 25;
+const FIRST_WORDS = 10;
 const narrow = matchMedia("(max-width: 60rem)");
+const mostShare = Math.max(...data.topics.map((topic) => topic.share[2]));
 const chosen = { topic: 0, shown: PAGE, order: "share" };
 
 const rise = (topic) => {
@@ -27,10 +29,9 @@ function seen(topic) {
 
 function topicRow(topic) {
   const { words, share, trend, draws } = data.topics[topic];
-  const most = Math.max(...data.topics.map((each) => each.share[2]));
   const name = make("span", { class: "topic-name" }, dot(topicHue(topic)), make("span", {}, label(topic)));
   const under = make("span", { class: "topic-words" }, words.slice(0, 8).join(", ") || seen(topic));
-  const amount = make("span", { class: "topic-share" }, percent(share[0]), intervalBar(120, 10, ...share, most, topic));
+  const amount = make("span", { class: "topic-share" }, percent(share[0]), intervalBar(120, 10, ...share, mostShare, topic));
   amount.append(make("small", {}, draws < 0.995 ? seen(topic) : "in all draws"));
   const line = trend ? make("span", { class: "topic-trend" }, spark(104, 32, trend, topic)) : null;
   return make("li", {}, tintTopic(make("a", { href: `#topic-${topic}` }, name, line, amount, under), topic));
@@ -47,24 +48,30 @@ function listTopics() {
 
 function markTopic() {
   const place = `#topic-${chosen.topic}`;
-  for (const link of document.querySelectorAll("#topic-list a, #topic-map a")) {
+  for (const link of document.querySelectorAll("#topic-list > li > a, #topic-map a")) {
     link.setAttribute("aria-current", String(link.getAttribute("href") === place));
   }
-  const row = document.querySelector(`#topic-list a[aria-current="true"]`);
+  const row = document.querySelector(`#topic-list > li > a[aria-current="true"]`);
   const home = narrow.matches && row ? row.parentElement : byId("topic-place");
   home.append(byId("topic"));
 }
 
-function wordBars(topic) {
+function wordBars(topic, from, to) {
   const { words, p, low, high } = data.topics[topic];
   const most = Math.max(...high);
   const list = make("dl", { class: "words" });
-  words.forEach((word, i) => {
+  words.slice(from, to).forEach((word, place) => {
+    const i = from + place;
     const interval = `${percent(low[i])} to ${percent(high[i])}`;
     const bar = make("dd", { title: interval }, intervalBar(150, 12, p[i], low[i], high[i], most, topic));
     list.append(make("dt", {}, word), bar, make("dd", { class: "amount" }, percent(p[i])));
   });
   return list;
+}
+
+function moreWords(topic) {
+  const more = make("summary", {}, `${data.topics[topic].words.length - FIRST_WORDS} more words`);
+  return make("details", {}, more, wordBars(topic, FIRST_WORDS));
 }
 
 function excerpt(index) {
@@ -76,7 +83,7 @@ function excerpt(index) {
 function topicFacts(topic) {
   const [share, low, high] = data.topics[topic].share;
   const unit = { sentence: "words", word: "words", observation: "observations" }[data.unit];
-  return `${percent(share)} of all ${unit} (90 % interval ${percent(low)} to ${percent(high)}); seen ${seen(topic)}.`;
+  return `${percent(share)} of all ${unit} (95\u00a0% interval ${percent(low)} to ${percent(high)}); seen ${seen(topic)}.`;
 }
 
 function similarLinks(topic) {
@@ -91,7 +98,8 @@ function showTopic(topic) {
     make("h3", { class: "title", id: "topic-title" }, dot(topicHue(topic)), make("span", {}, label(topic))),
     make("p", { class: "note" }, topicFacts(topic)),
   ];
-  if (words.length) parts.push(make("h3", {}, "Words"), wordBars(topic));
+  if (words.length) parts.push(make("h3", {}, "Words"), wordBars(topic, 0, FIRST_WORDS));
+  if (words.length > FIRST_WORDS) parts.push(moreWords(topic));
   if (trend) parts.push(make("h3", {}, `Share over ${data.trend.by}`), trendPlace(topic));
   if (documents.length) {
     parts.push(make("h3", {}, `Typical ${data.group}s`), make("ol", { class: "plain excerpts" }, ...documents.map(excerpt)));
