@@ -14,6 +14,7 @@ from franchise.chains.trace import BEST, names_of, stack
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.families.base import Family
+from franchise.found.methods import WithTopics
 from franchise.model import Model
 from franchise.state.base import State
 from franchise.validation import check_integer
@@ -21,9 +22,11 @@ from franchise.validation import check_integer
 if TYPE_CHECKING:
     import pandas as pd
 
+    from franchise.found.consensus import Consensus
+
 
 @dataclass(frozen=True, repr=False)
-class Posterior(FromRun):
+class Posterior(WithTopics, FromRun):
     """Draws from the posterior.
 
     Attributes
@@ -46,6 +49,8 @@ class Posterior(FromRun):
         What was sampled, and how.
     run : Run
         The chains as they stand, with their schedule and plan: what `save` and `continue_` go by.
+    changed : Consensus or None
+        The consensus topics, if they were named or merged by hand.
     """
 
     trace: dict[str, np.ndarray]
@@ -58,6 +63,7 @@ class Posterior(FromRun):
     sampler: str
     seed: int
     run: Run | None = None
+    changed: Consensus | None = None
 
     @classmethod
     def from_run(cls, run: Run, data: GroupedData, model: Model, sampler: str, seed: int) -> Posterior:

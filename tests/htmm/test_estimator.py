@@ -20,9 +20,9 @@ from sklearn.pipeline import make_pipeline
 
 import franchise as fr
 from franchise.chains.trace import BEST
+from franchise.found.matching import NONE, match_topics, mode_of, without_strangers
 from franchise.htmm.chain import SegmentChain, SegmentDraw, state_from_arrays
 from franchise.htmm.fitting import Sampling, start_state
-from franchise.htmm.matching import NONE, match_topics, mode_of, without_strangers
 from franchise.streams import Streams
 from tests.htmm.cases import matched_share, simulate
 

@@ -14,13 +14,13 @@ from franchise.chains.snapshots import Snapshots
 from franchise.chains.start import start_streams
 from franchise.chains.storage import check_new
 from franchise.data.corpus import Corpus
+from franchise.found.matching import NONE
 from franchise.htmm import finite, infinite
 from franchise.htmm.chain import SegmentChain, room_for_draws, state_from_arrays
 from franchise.htmm.decoding import best_path, decode
 from franchise.htmm.em import LOWEST, Fit, Priors, find_start, fit
 from franchise.htmm.findings import Findings
 from franchise.htmm.inference import draw_documents, fit_documents, words_of_documents
-from franchise.htmm.matching import NONE
 from franchise.htmm.model import FiniteModel, InfiniteModel, start_of
 from franchise.htmm.posterior import SegmentPosterior, ends_of, even_rows
 from franchise.htmm.scores import completed_perplexity, fitted_perplexity

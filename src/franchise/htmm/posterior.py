@@ -15,9 +15,10 @@ from franchise.data.corpus import Corpus
 from franchise.draws import draw_dirichlets
 from franchise.engines.threads import Threads
 from franchise.errors import InputError
+from franchise.found.matching import NONE, match_topics, mode_of, without_strangers
+from franchise.found.methods import WithTopics
 from franchise.htmm.chain import SegmentDraw
 from franchise.htmm.findings import Findings, document_table, sentence_table, topic_table
-from franchise.htmm.matching import NONE, match_topics, mode_of, without_strangers
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.sentences import Prepared
 from franchise.validation import check_choice, check_integer, check_positive
@@ -25,9 +26,11 @@ from franchise.validation import check_choice, check_integer, check_positive
 if TYPE_CHECKING:
     import pandas as pd
 
+    from franchise.found.consensus import Consensus
+
 
 @dataclass(frozen=True, repr=False)
-class SegmentPosterior(FromRun):
+class SegmentPosterior(WithTopics, FromRun):
     """Draws from the posterior of a hidden topic Markov model.
 
     Attributes
@@ -43,6 +46,8 @@ class SegmentPosterior(FromRun):
         What was sampled.
     run : Run
         The chains as they stand: what `save` and `continue_` go by.
+    changed : Consensus or None
+        The consensus topics, if they were named or merged by hand.
     """
 
     trace: dict[str, np.ndarray]
@@ -52,6 +57,7 @@ class SegmentPosterior(FromRun):
     model: FiniteModel | InfiniteModel
     seed: int
     run: Run | None = None
+    changed: Consensus | None = None
 
     @classmethod
     def from_run(

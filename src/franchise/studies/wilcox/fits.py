@@ -17,10 +17,10 @@ import numpy as np
 
 from franchise.chains.storage import damage_named, write_atomically
 from franchise.engines.threads import Threads
+from franchise.found.matching import match_topics
 from franchise.htmm.decoding import decode
 from franchise.htmm.em import Parameters, Priors, fit
 from franchise.htmm.estimator import HTMM
-from franchise.htmm.matching import match_topics
 from franchise.studies.wilcox.decoding import decode_as_printed
 from franchise.studies.wilcox.simulation import Design, Simulated, simulate
 

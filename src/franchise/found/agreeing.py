@@ -1,0 +1,160 @@
+"""From the topics of single draws to consensus topics.
+
+Labels switch between draws, chains have different numbers of topics, a topic may be whole in one draw and in two
+parts in another.  So no single draw is the measure of all others.  In three steps:
+
+    grow     draw after draw, from the one with the highest log joint probability, then its chain, then the others:
+             the draw's topics are matched with the running means of those found so far; one that matches none
+             begins a topic of its own
+    join     topics that are alike as means, and never (hardly ever) in the same draw, are one: where the topics of
+             words are uncertain, one topic of two chains may look different in each two draws, but not on average
+    settle   topics that are in too few draws of every chain are dropped, all draws are matched with the means
+             anew, until nothing changes
+
+A topic counts if it is in a quarter or more of the draws of at least one chain; so one that a single chain has is
+kept, and shown as such.  Each step is a function of partitions, topics taken in the order in which they first
+appear: the numbers that topics have in a draw make no difference.
+
+Cost: with D draws of N observations, K topics a draw, T topics found and a vocabulary of V, a pass takes
+O(D (N s + K t V)), where s is the number of topics that an observation is found in, and t that of topics with which
+one of a draw shares a tenth (both few); there are at most 1 + ROUNDS passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from franchise.data.grouped import GroupedData
+from franchise.found.draws import Draw, best_draw
+from franchise.found.matching import NONE, assign, by_appearance
+from franchise.found.running import Evidence, RunningTopics
+
+LEAST_SHARE = 0.25
+"""The least share of the draws of a chain that a topic must be in to be one of that chain's."""
+
+TOGETHER = 0.1
+"""Topics that are in the same draw in more than this share of the draws of the rarer one are two."""
+
+ROUNDS = 5
+
+
+def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
+    """For every draw the consensus topic of each of its topics, int64 (K,), or NONE.
+
+    Topics are numbered by their share of all observations in all draws, from the largest.
+    """
+    chains = np.array([draw.chain for draw in draws])
+    most = sum(draw.topic_count for draw in draws)
+    matches, topics = _grow(draws, RunningTopics(data, most))
+    for _ in range(ROUNDS):
+        matches = _without_rare(_joined(matches, topics), chains)
+        topics = _means_of(draws, matches, RunningTopics(data, most))
+        before, matches = matches, [assign_topics(topics, Evidence.of(draw, data)) for draw in draws]
+        if all(np.array_equal(one, other) for one, other in zip(before, matches, strict=True)):
+            break
+    matches = [_by_topic(draw, match) for draw, match in zip(draws, matches, strict=True)]
+    return numbered_by_size(_without_rare(matches, chains), draws)
+
+
+def assign_topics(topics: RunningTopics, evidence: Evidence) -> np.ndarray:
+    """The topic that each of a draw's matches, int64 (K,), or NONE; those without observations match none."""
+    match = assign(topics.likeness(evidence), topics.least)
+    match[evidence.sizes == 0] = NONE
+    return match
+
+
+def appearances(matches: Sequence[np.ndarray], topics: int) -> np.ndarray:
+    """Whether each draw has each topic, bool (draws, topics)."""
+    appears = np.zeros((len(matches), topics), np.bool_)
+    for row, match in zip(appears, matches, strict=True):
+        row[match[match != NONE]] = True
+    return appears
+
+
+def shares_by_chain(appears: np.ndarray, chains: np.ndarray) -> np.ndarray:
+    """The share of the draws of each chain that have each topic, float64 (chains, topics)."""
+    return np.array([appears[chains == chain].mean(axis=0) for chain in np.unique(chains)])
+
+
+def numbered_by_size(matches: Sequence[np.ndarray], draws: Sequence[Draw]) -> list[np.ndarray]:
+    """The same with topics numbered from the largest by their observations in all draws."""
+    sizes = np.zeros(topics_in(matches) + 1)  # the last place is that of NONE
+    for match, draw in zip(matches, draws, strict=True):
+        np.add.at(sizes, match, draw.sizes)
+    return _renumbered(matches, np.argsort(-sizes[:-1], kind="stable"))
+
+
+def topics_in(matches: Sequence[np.ndarray]) -> int:
+    """How many topics there are, if none is without a number."""
+    return max((int(match.max(initial=NONE)) for match in matches), default=NONE) + 1
+
+
+# --- the steps ----------------------------------------------------------------------------------------------
+
+
+def _order(draws: Sequence[Draw]) -> list[int]:
+    """The best draw, those of its chain, then those of the other chains."""
+    best = best_draw(draws)
+    return sorted(
+        range(len(draws)), key=lambda place: (place != best, draws[place].chain != draws[best].chain)
+    )
+
+
+def _grow(draws: Sequence[Draw], topics: RunningTopics) -> tuple[list[np.ndarray], RunningTopics]:
+    matches = [np.empty(0, np.int64)] * len(draws)
+    for place in _order(draws):
+        one = Evidence.of(draws[place], topics.data)
+        match = assign_topics(topics, one)
+        new = (match == NONE) & (one.sizes > 0)
+        match[new] = topics.count + np.arange(new.sum())
+        topics.add(one, match)
+        matches[place] = match
+    return matches, topics
+
+
+def _means_of(draws: Sequence[Draw], matches: Sequence[np.ndarray], topics: RunningTopics) -> RunningTopics:
+    for draw, match in zip(draws, matches, strict=True):
+        topics.add(Evidence.of(draw, topics.data), match)
+    return topics
+
+
+def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> list[np.ndarray]:
+    """The same, where topics that are alike and not in the same draws are one; the most alike first."""
+    alike = topics.likeness_among()
+    appears = appearances(matches, topics.count).astype(np.float64)
+    together, seen = appears.T @ appears, appears.sum(axis=0)
+    rarer = np.minimum(seen[:, None], seen[None, :])
+    pairs = np.argwhere(np.triu((alike >= topics.least) & (together <= TOGETHER * rarer), k=1))
+    stands_for, free = np.arange(topics.count), np.ones(topics.count, np.bool_)
+    for one, other in pairs[np.argsort(-alike[tuple(pairs.T)], kind="stable")]:
+        if free[one] and free[other]:
+            stands_for[other] = one
+            free[[one, other]] = False
+    return _mapped(matches, stands_for)
+
+
+def _without_rare(matches: Sequence[np.ndarray], chains: np.ndarray) -> list[np.ndarray]:
+    appears = appearances(matches, topics_in(matches))
+    kept = (shares_by_chain(appears, chains) >= LEAST_SHARE).any(axis=0)
+    return _renumbered(matches, np.flatnonzero(kept))
+
+
+def _renumbered(matches: Sequence[np.ndarray], order: np.ndarray) -> list[np.ndarray]:
+    """The same with topic order[i] numbered i; those that are not in the order are NONE."""
+    numbers = np.full(topics_in(matches), NONE)
+    numbers[order] = np.arange(len(order))
+    return _mapped(matches, numbers)
+
+
+def _mapped(matches: Sequence[np.ndarray], numbers: np.ndarray) -> list[np.ndarray]:
+    table = np.append(numbers, NONE)  # the last place is that of NONE
+    return [table[match] for match in matches]
+
+
+def _by_topic(draw: Draw, match: np.ndarray) -> np.ndarray:
+    """Matches of topics in the order in which they appear, as matches of the topics of the draw."""
+    result = np.empty_like(match)
+    result[by_appearance(draw.labels, draw.topic_count)] = match
+    return result

@@ -1,0 +1,108 @@
+"""The draws kept in full, in one form whichever model they are of, and what each of them says.
+
+A mixture gives every observation a topic; a hidden topic Markov model gives one to every sentence, and here each
+word has that of its sentence.  So whatever reads draws (matching, consensus, partitions) is written once.
+
+Beside labels, two things follow from a draw that depend on the model:
+
+    eta          what is believed of a topic's words before any is seen: the Dirichlet weights of its distribution
+    E[pi_j]      the expected proportions of topics in every document, given the draw
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.chains.snapshots import MOST_KEPT
+from franchise.htmm.posterior import SegmentPosterior, even_rows
+from franchise.tables import expected_document_weights
+
+if TYPE_CHECKING:
+    from franchise.posterior import Posterior
+
+    AnyPosterior = Posterior | SegmentPosterior
+
+
+class Draw(NamedTuple):
+    """One draw kept in full, whichever model it is of."""
+
+    chain: int
+    number: int
+    """Which kept draw of its chain."""
+    labels: np.ndarray
+    """unsigned integers (N,): the topic of every observation in grouped order, 0..topic_count-1; of a hidden topic
+    Markov model each word has its sentence's"""
+    topic_count: int
+    """Topics of the draw, those without observations included."""
+    log_joint: float
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Observations of each topic, int64 (K,): n_k."""
+        return np.bincount(self.labels, minlength=self.topic_count)
+
+
+def draws_of(posterior: AnyPosterior) -> list[Draw]:
+    """The draws that are kept in full, chain after chain; at most 32 of a chain, evenly spaced.
+
+    A chain may have gone further than others: draws that not all chains have come to are left out.
+    """
+    log_joint = posterior.trace["log_joint"]
+    return [
+        Draw(chain, kept.draw, _labels(posterior, kept), kept.n_topics, float(log_joint[chain, kept.draw]))
+        for chain, kept in _kept(posterior)
+    ]
+
+
+def best_draw(draws: Sequence[Draw]) -> int:
+    """The place of the draw with the highest log joint probability."""
+    return int(np.argmax([draw.log_joint for draw in draws]))
+
+
+def word_prior(posterior: AnyPosterior, draw: Draw) -> np.ndarray:
+    """eta, float64 (V,): the Dirichlet weights of a topic's words that the draw has; of a Corpus only."""
+    kept = _in_full(posterior, draw)
+    if isinstance(posterior, SegmentPosterior):
+        return np.full(posterior.corpus.vocabulary_size, kept.word_prior)
+    family: Any = posterior.family
+    prior: np.ndarray = family.prior_vector()
+    return prior if family.learned_prior is None else np.full_like(prior, kept.prior)
+
+
+def document_weights(posterior: AnyPosterior, draw: Draw) -> np.ndarray:
+    """E[pi_j | draw], float64 (J, K + 1); the last column is for all unseen topics; rows sum to one."""
+    kept = _in_full(posterior, draw)
+    if isinstance(posterior, SegmentPosterior):
+        weights = posterior.proportion_weights(kept)
+        return weights / weights.sum(axis=1, keepdims=True)
+    return expected_document_weights(posterior.data, kept)
+
+
+# --- the two kinds of posterior -----------------------------------------------------------------------------
+
+
+def _kept(posterior: AnyPosterior) -> list[tuple[int, Any]]:
+    """The draws in full, each with its chain."""
+    return [
+        (chain, kept)
+        for chain, own in enumerate(_chains(posterior))
+        for kept in even_rows([kept for kept in own if kept.draw < posterior.n_draws], MOST_KEPT)
+    ]
+
+
+def _chains(posterior: AnyPosterior) -> list[list[Any]]:
+    return list(posterior.draws if isinstance(posterior, SegmentPosterior) else posterior.snapshots)
+
+
+def _labels(posterior: AnyPosterior, kept: Any) -> np.ndarray:
+    if isinstance(posterior, SegmentPosterior):
+        return np.repeat(kept.topics, np.diff(posterior.model.prepared.data.tokens))
+    labels: np.ndarray = kept.labels
+    return labels
+
+
+def _in_full(posterior: AnyPosterior, draw: Draw) -> Any:
+    return next(kept for kept in _chains(posterior)[draw.chain] if kept.draw == draw.number)

@@ -1,0 +1,124 @@
+"""Topics of different draws made to match, one to one.
+
+Topics have no meaning across draws: their numbers may be exchanged at any time, and one draw may have more of them
+than another.  So topics are paired such that they are as alike as possible in all (the assignment problem, solved
+by SciPy), and pairs that are not alike enough are none.
+
+How alike two topics are.  Two measures, both from 0 to 1:
+
+    shared observations    D = 2 |A and B| / (|A| + |B|)               Dice's coefficient
+    words                  W = sum_w min(phi_Aw, phi_Bw)               what their distributions have in common
+
+D says whether they are the same part of the data; it works for every family, but where the topic of a word is
+uncertain it is low for two draws of one and the same topic: if each word has its topic with probability p, D is p.
+W says whether they are about the same; it does not mind which of like words is in which topic, but it does not
+know which documents they are in.  A topic and the union of it with another of its size, of other words, have
+D = 2/3 and W = 1/2: they should not count as the same.  So
+
+    any family     alike = D               the same if at least 0.7
+    a corpus       alike = (2 W + D) / 3   the same if at least 0.65: the union has 0.56, uncertain words
+                                           (W = 0.85, D = 0.4) have 0.70; 0 where D is below 0.1
+
+One of the two topics may be a mean over draws: then |A| is the expected number of its observations, and |A and B|
+is the sum over B of the probabilities of being in A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+NONE = -1
+"""The number of a topic that matches none."""
+
+ALIKE = 0.7
+"""The least likeness of topics that count as the same, by the observations they share."""
+
+ALIKE_IN_WORDS = 0.65
+"""The same where words count, too."""
+
+LEAST_SHARED = 0.1
+"""Topics whose D is below are not alike, whatever their words."""
+
+
+def assign(likeness: np.ndarray, least: float = -np.inf) -> np.ndarray:
+    """For each column of a matrix (rows, columns) the row it is paired with, such that the sum is largest.
+
+    int64 (columns,), NONE where there is no row left, or only pairs below `least`; such pairs do not count.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    allowed = likeness >= least
+    rows, columns = linear_sum_assignment(-np.where(allowed, likeness, 0.0))
+    paired = np.full(likeness.shape[1], NONE)
+    paired[columns] = np.where(allowed[rows, columns], rows, NONE)
+    return paired
+
+
+def dice(shared: np.ndarray, sizes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """D = 2 |A and B| / (|A| + |B|), float64 (rows, columns); 0 where both are empty."""
+    total = sizes[:, None] + others[None, :]
+    return 2.0 * shared / np.where(total > 0.0, total, 1.0)
+
+
+def alike_with_words(shared: np.ndarray, counts: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """(2 W + D) / 3 of topics with these D, and these counts of words (rows, V) and (columns, V)."""
+    alike = np.zeros_like(shared)
+    totals = np.maximum(others.sum(axis=1), 1.0)
+    for row, words in enumerate(counts):
+        near = np.flatnonzero(shared[row] >= LEAST_SHARED)
+        if len(near):
+            both = np.minimum(words / max(words.sum(), 1.0), others[near] / totals[near, None])
+            alike[row, near] = (2.0 * both.sum(axis=1) + shared[row, near]) / 3.0
+    return alike
+
+
+def by_appearance(labels: np.ndarray, topics: int) -> np.ndarray:
+    """The topics in the order in which they appear first, those without observations last, int64 (topics,).
+
+    What is done in this order does not depend on the numbers that topics happen to have.
+    """
+    first = np.full(topics, len(labels))
+    first[labels[::-1]] = np.arange(len(labels))[
+        ::-1
+    ]  # of those that are written to one place, the last stays
+    return np.argsort(first, kind="stable")
+
+
+def match_topics(
+    reference: np.ndarray, labels: np.ndarray, weights: np.ndarray, topics: int, others: int
+) -> np.ndarray:
+    """For each of the `others` topics of `labels`, the topic of `reference` (of so many `topics`) it matches.
+
+    Both have a topic for every sentence; `weights` are the sentences' numbers of words, and as many words as
+    possible are in matched topics. int64 (others,), NONE for those without a match.
+    """
+    flat = reference.astype(np.int64) * others + labels
+    return assign(np.bincount(flat, weights=weights, minlength=topics * others).reshape(topics, others))
+
+
+def without_strangers(
+    matched: np.ndarray, reference: np.ndarray, labels: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """The same, but NONE for topics that have no word in common with their match."""
+    together = reference == matched[labels]
+    shared = np.bincount(labels[together], weights=weights[together], minlength=len(matched))
+    return np.where(shared > 0.0, matched, NONE)
+
+
+def mode_of(draws: Iterable[np.ndarray], sentences: int, topics: int) -> tuple[np.ndarray, np.ndarray]:
+    """The most frequent topic of every sentence among draws of matched labels, and the share that have it.
+
+    Where all draws have topics that match none, the topic is NONE.
+    """
+    counts = np.zeros((sentences, topics), np.int32)
+    places = np.arange(sentences)
+    total = 0
+    for row in draws:
+        has = row != NONE
+        counts[places[has], row[has]] += 1
+        total += 1
+    best = counts.argmax(axis=1)
+    share = counts[places, best] / total
+    return np.where(share > 0.0, best, NONE), share

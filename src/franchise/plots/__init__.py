@@ -1,0 +1,55 @@
+"""Plots, one call each: `franchise.plots.traces(posterior)` gives a matplotlib figure.
+
+    traces, ranks       have the chains converged?
+    joint_path          the way of the chains through numbers of topics and scores
+    n_topics            how many topics there are, and how sure that is
+    topic_words         the most probable words of topics, with intervals
+    topic_map           topics in the plane: near if their words are alike
+    similarity          how alike topics are, as a heat map
+    over_time           shares of topics over a year or another number that documents have
+    document_strip      one document as a strip of topics
+    segments            topics and switches, sentence after sentence (hidden topic Markov model)
+    pictures            topics as square pictures, for bars and other grids
+
+Every plot is two functions: `name_data` computes what is shown, without matplotlib; `name` draws it and returns the
+figure, which notebooks show and `figure.savefig("name.png")` writes.  With `axes=` it draws on axes one has.
+Topics are consensus topics, numbered as in `posterior.consensus()`.
+Needs matplotlib: `pip install "franchise[plot]"`.
+"""
+
+from franchise.plots.document_strip import document_strip, document_strip_data
+from franchise.plots.joint_path import joint_path, joint_path_data
+from franchise.plots.n_topics import n_topics, n_topics_data
+from franchise.plots.over_time import over_time, over_time_data
+from franchise.plots.pictures import pictures, pictures_data
+from franchise.plots.ranks import ranks, ranks_data
+from franchise.plots.segments import segments, segments_data
+from franchise.plots.similarity import similarity, similarity_data
+from franchise.plots.topic_map import topic_map, topic_map_data
+from franchise.plots.topic_words import topic_words, topic_words_data
+from franchise.plots.traces import traces, traces_data
+
+__all__ = [
+    "document_strip",
+    "document_strip_data",
+    "joint_path",
+    "joint_path_data",
+    "n_topics",
+    "n_topics_data",
+    "over_time",
+    "over_time_data",
+    "pictures",
+    "pictures_data",
+    "ranks",
+    "ranks_data",
+    "segments",
+    "segments_data",
+    "similarity",
+    "similarity_data",
+    "topic_map",
+    "topic_map_data",
+    "topic_words",
+    "topic_words_data",
+    "traces",
+    "traces_data",
+]

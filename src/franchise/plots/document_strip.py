@@ -1,0 +1,166 @@
+"""One document as a strip of topics, word after word; of the hidden topic Markov model sentence after sentence.
+
+Each word (or sentence) has the colour of its most probable consensus topic over all draws, the fainter the less
+probable that is.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.htmm.posterior import SegmentPosterior
+from franchise.plots.inputs import AnyPosterior, check_any, check_document, check_posterior
+from franchise.plots.naming import names_with_none
+from franchise.plots.sentences import sentence_probabilities
+from franchise.plots.style import (
+    add_legend,
+    colours_of,
+    drawing,
+    label_axes,
+    panels_for,
+    set_title,
+    shorten,
+)
+from franchise.validation import check_integer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_FAINTEST = 0.25
+_MOST_IN_LEGEND = 12
+
+
+class Strip(NamedTuple):
+    """A document cut into pieces: words, or sentences."""
+
+    name: str  # of the document
+    unit: str  # what the lengths count: "word" or "observation"
+    begins: np.ndarray  # int64 (pieces,): words before
+    lengths: np.ndarray  # int64 (pieces,): words of the piece
+    topics: np.ndarray  # int64 (pieces,): its most probable topic; -1 for none of the consensus topics
+    probabilities: np.ndarray  # float64 (pieces,): of that
+    names: dict[int, str]  # of the topics, from that with the most words to that with the fewest
+
+    @property
+    def size(self) -> int:
+        """Words of the document."""
+        return int(self.lengths.sum())
+
+
+def document_strip_data(posterior: AnyPosterior, document: Any = 0) -> Strip:
+    """What `document_strip` draws: the most probable topic of every word, or sentence, of a document.
+
+    Parameters
+    ----------
+    posterior : Posterior or SegmentPosterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
+    document : int or str
+        Number or name of a document, or group.
+    """
+    posterior = check_posterior(posterior)
+    number = check_document(posterior, document)
+    check_any(posterior.matched)
+    if isinstance(posterior, SegmentPosterior):
+        lengths, topics, probabilities = _of_sentences(posterior, number)
+    else:
+        inside = slice(*posterior.data.offsets[number : number + 2])
+        topics, probabilities = (of_all[inside] for of_all in posterior.matched.most_probable_topic())
+        lengths = np.ones(len(topics), np.int64)
+    words = {topic: int(lengths[topics == topic].sum()) for topic in np.unique(topics).tolist()}
+    order = sorted(words, key=lambda topic: (topic < 0, -words[topic]))
+    return Strip(
+        name=str(posterior.data.group_names[number]),
+        unit="word" if isinstance(posterior.data, Corpus) else "observation",
+        begins=np.cumsum(lengths) - lengths,
+        lengths=lengths,
+        topics=topics,
+        probabilities=probabilities,
+        names=dict(zip(order, names_with_none(posterior, order), strict=True)),
+    )
+
+
+def _of_sentences(posterior: SegmentPosterior, document: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Words, most probable topic and its probability of every sentence of a document that has words."""
+    of_sentences = sentence_probabilities(posterior, document)
+    has = of_sentences.lengths > 0
+    shares = of_sentences.topics[has]
+    best = shares.argmax(axis=1)
+    last = shares.shape[1] - 1
+    return of_sentences.lengths[has], np.where(best == last, -1, best), shares.max(axis=1)
+
+
+@drawing
+def document_strip(
+    posterior: AnyPosterior, document: Any = 0, row: int | None = None, axes: Any = None
+) -> Figure:
+    """Draw a document as a strip of topics that is read as text is: from left to right, row after row.
+
+    Parameters
+    ----------
+    posterior, document
+        As for `document_strip_data`.
+    row : int, optional
+        Words of a row; such that there are up to 24 rows of at least 50 words if not given.
+    axes : Axes, optional
+        Where to draw.
+    """
+    data = document_strip_data(posterior, document)
+    row = max(50, math.ceil(data.size / 24)) if row is None else check_integer("row", row, minimum=1)
+    rows = math.ceil(data.size / row)
+    figure, (panel,) = panels_for(axes, 1, 1, 9.5, 1.3 + 0.26 * max(rows, 4))
+    _draw_pieces(panel, data, row)
+    panel.set_xlim(0, min(row, data.size))
+    panel.set_ylim(rows, 0)
+    panel.set_yticks(np.arange(rows) + 0.5, [f"{row * line + 1:,}" for line in range(rows)])
+    panel.spines[:].set_visible(False)
+    panel.tick_params(length=0)
+    panel.set_xticks([])
+    label_axes(panel, up=f"{data.unit} number")
+    set_title(panel, f"Topics of {shorten(data.name, 60)}; faint: uncertain")
+    _name_topics(panel, data)
+    return figure
+
+
+def _draw_pieces(panel: Axes, data: Strip, row: int) -> None:
+    """Rectangles of all pieces, those that go on in the next row cut there."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgba
+
+    of_topic = colours_of(data.names)
+    corners, colours = [], []
+    for begin, length, topic, probability in zip(
+        data.begins, data.lengths, data.topics, data.probabilities, strict=True
+    ):
+        colour = to_rgba(of_topic[int(topic)], _FAINTEST + (1.0 - _FAINTEST) * probability)
+        for line, left, right in cut_into_rows(int(begin), int(length), row):
+            corners.append([(left, line + 0.1), (right, line + 0.1), (right, line + 0.9), (left, line + 0.9)])
+            colours.append(colour)
+    gap = 0.8 if len(corners) < data.size else 0.0  # sentences are told apart, words are not
+    panel.add_collection(PolyCollection(corners, facecolors=colours, edgecolors="white", linewidths=gap))
+
+
+def cut_into_rows(begin: int, length: int, row: int) -> list[tuple[int, int, int]]:
+    """The parts (row, left, right) of what begins at a place and is so long, in rows of a given length."""
+    parts = []
+    while length > 0:
+        line, left = divmod(begin, row)
+        fits = min(length, row - left)
+        parts.append((line, left, left + fits))
+        begin, length = begin + fits, length - fits
+    return parts
+
+
+def _name_topics(panel: Axes, data: Strip) -> None:
+    """A legend of the topics with the most words."""
+    from matplotlib.patches import Patch
+
+    shown = list(data.names)[:_MOST_IN_LEGEND]
+    colours = colours_of(data.names)
+    handles = [Patch(color=colours[topic]) for topic in shown]
+    labels = [shorten(data.names[topic], 26) for topic in shown]
+    add_legend(panel, handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -1,0 +1,101 @@
+"""The way of the chains through numbers of topics and scores (Chang and Fisher, 2014, figure 4a).
+
+Chains from different starts that end in the same place have found the same; chains that end apart are stuck.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.plots.inputs import AnyPosterior, check_posterior
+from franchise.plots.style import (
+    INK,
+    SMALL,
+    chain_colour,
+    drawing,
+    label_axes,
+    number_topics,
+    panels_for,
+    set_title,
+)
+from franchise.plots.sweeps import traced
+from franchise.validation import check_choice
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_HELD_OUT, _FITTED = "held_out_score", "log_likelihood_per_observation"
+
+
+class JointPath(NamedTuple):
+    """The paths of all chains."""
+
+    score: str  # name of the score
+    words: str  # what to call it on an axis, with its unit
+    topics: list[np.ndarray]  # a chain: numbers of topics, where the score is known
+    scores: list[np.ndarray]  # a chain: the score
+    warmup: list[int]  # a chain: how many of these are of the warm-up
+
+
+def joint_path_data(posterior: AnyPosterior, score: str | None = None) -> JointPath:
+    """What `joint_path` draws: number of topics and score of every chain, sweep after sweep.
+
+    Parameters
+    ----------
+    posterior : Posterior or SegmentPosterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
+    score : str, optional
+        Name of the score in ``posterior.trace``; the held-out score if one is traced, the log likelihood per
+        observation if not.
+    """
+    posterior = check_posterior(posterior)
+    if score is None:
+        score = _HELD_OUT if _HELD_OUT in posterior.trace else _FITTED
+    topics = traced(posterior, "n_topics")
+    scores = traced(posterior, check_choice("score", score, posterior.trace))
+    known = np.isfinite(scores.values) & np.isfinite(topics.values)
+    return JointPath(
+        score,
+        scores.words.replace("\n", " "),
+        [row[has] for row, has in zip(topics.values, known, strict=True)],
+        [row[has] for row, has in zip(scores.values, known, strict=True)],
+        [int(has[: scores.warmup].sum()) for has in known],
+    )
+
+
+@drawing
+def joint_path(posterior: AnyPosterior, score: str | None = None, axes: Any = None) -> Figure:
+    """Draw the number of topics against a score, a line a chain: start and end are marked, draws are dots.
+
+    Parameters
+    ----------
+    posterior, score
+        As for `joint_path_data`.
+    axes : Axes, optional
+        Where to draw.
+    """
+    data = joint_path_data(posterior, score)
+    figure, (panel,) = panels_for(axes, 1, 1, 7.0, 4.4)
+    for chain in range(len(data.topics)):
+        _draw_path(panel, data, chain)
+    everything = np.concatenate(data.topics)
+    number_topics(panel, float(everything.min()), float(everything.max()))
+    for marker, face, words in (("o", "white", "start"), ("o", INK, "end")):
+        panel.plot([], [], marker, color=INK, markerfacecolor=face, markersize=7, label=words)
+    panel.legend(frameon=False, fontsize=SMALL)
+    label_axes(panel, "number of topics", data.words)
+    set_title(panel, "The way of the chains, sweep after sweep")
+    return figure
+
+
+def _draw_path(panel: Axes, data: JointPath, chain: int) -> None:
+    topics, scores, warmup = data.topics[chain], data.scores[chain], data.warmup[chain]
+    colour = chain_colour(chain)
+    panel.plot(topics, scores, color=colour, linewidth=0.8, alpha=0.7, label=f"chain {chain}")
+    panel.plot(topics[warmup:], scores[warmup:], ".", color=colour, markersize=2.5, alpha=0.5)
+    edge = {"color": colour, "markersize": 8, "zorder": 5}
+    panel.plot(topics[:1], scores[:1], "o", markerfacecolor="white", markeredgewidth=1.8, **edge)
+    panel.plot(topics[-1:], scores[-1:], "o", markeredgecolor="white", **edge)

@@ -1,0 +1,59 @@
+"""The posterior of the number of topics: it is a distribution, not one number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.plots.inputs import AnyPosterior, check_posterior
+from franchise.plots.style import FAINT, SMALL, chain_colour, drawing, label_axes, panels_for, set_title
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+def n_topics_data(posterior: AnyPosterior) -> pd.DataFrame:
+    """What `n_topics` draws: how probable each number of topics is, in all chains together and in each.
+
+    That is `posterior.n_topics_posterior()`: columns `n_topics`, `probability`, and one a chain.
+    """
+    return check_posterior(posterior).n_topics_posterior()
+
+
+@drawing
+def n_topics(posterior: AnyPosterior, axes: Any = None) -> Figure:
+    """Draw the posterior of the number of topics: bars for all chains together, a line of dots a chain.
+
+    Parameters
+    ----------
+    posterior : Posterior or SegmentPosterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
+    axes : Axes, optional
+        Where to draw.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    data = n_topics_data(posterior)
+    counts, together = data["n_topics"].to_numpy(), data["probability"].to_numpy()
+    chains = data.columns.drop(["n_topics", "probability"])
+    figure, (panel,) = panels_for(axes, 1, 1, 7.0, 3.4)
+    panel.bar(counts, together, 0.85, color=FAINT, alpha=0.7, label="all chains")
+    if len(chains) > 1:
+        for chain, name in enumerate(chains):
+            shares = _without_far_zeros(data[name].to_numpy())
+            panel.plot(counts, shares, ".-", color=chain_colour(chain), linewidth=1.0, label=name)
+        panel.legend(frameon=False, fontsize=SMALL)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
+    panel.set_xlim(counts[0] - 0.8, counts[-1] + 0.8)
+    panel.set_ylim(bottom=0.0)
+    label_axes(panel, "number of topics", "posterior probability")
+    set_title(panel, "How many topics there are")
+    return figure
+
+
+def _without_far_zeros(shares: np.ndarray) -> np.ndarray:
+    """The same with NaN for zeros between zeros, so that lines do not run along the axis."""
+    seen = np.pad(shares > 0.0, 1)
+    return np.where(seen[:-2] | seen[1:-1] | seen[2:], shares, np.nan)

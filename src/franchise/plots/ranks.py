@@ -1,0 +1,119 @@
+"""Rank histograms: do the chains visit the same values equally often?
+
+All draws of all chains are ranked together.  If the chains agree, the ranks of each are uniform, and its histogram
+is flat up to chance; a chain that is too high or too low leans to one side, one that hardly moves has a peak
+(Vehtari et al., 2021, "Rank-normalization, folding, and localization", section 4.2).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.plots.inputs import AnyPosterior, check_names, check_posterior
+from franchise.plots.style import INK, LARGE, chain_colour, drawing, label_axes, panels_for, set_title
+from franchise.plots.sweeps import TELLING, in_words, varying
+from franchise.validation import check_integer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class Ranked(NamedTuple):
+    """The histograms of one quantity."""
+
+    name: str
+    words: str  # what to call it on an axis
+    counts: np.ndarray  # int64 (chains, bins): draws of the chain whose ranks are in the bin
+    edges: np.ndarray  # float64 (bins + 1,): ranks from 0 to 1
+    expected: float  # draws in a bin if ranks were uniform
+
+
+def ranks_data(posterior: AnyPosterior, names: Any = None, bins: int | None = None) -> list[Ranked]:
+    """What `ranks` draws: for every name the histograms of the chains' ranks; equal values are ranked at random.
+
+    Parameters
+    ----------
+    posterior : Posterior or SegmentPosterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
+    names : str or list of str, optional
+        Names in ``posterior.trace``; chosen as by `traces_data` if not given.
+    bins : int, optional
+        By the number of draws if not given: up to 20.
+    """
+    posterior = check_posterior(posterior)
+    chosen = varying(posterior, TELLING) if names is None else check_names(posterior, names)
+    if bins is None:
+        bins = int(np.clip(2 * posterior.n_draws ** (1 / 3), 2, 20))
+    bins = check_integer("bins", bins, minimum=2)
+    return [_rank(posterior, name, bins) for name in chosen]
+
+
+def _rank(posterior: AnyPosterior, name: str, bins: int) -> Ranked:
+    values = np.asarray(posterior.trace[name], np.float64)
+    if not np.isfinite(values).all():
+        raise InputError(f"names: {name!r} cannot be ranked, as it is missing in some draws. Leave it out.")
+    ranked = ranks_of(values) / values.size
+    edges = np.linspace(0.0, 1.0, bins + 1)
+    counts = np.array([np.histogram(row, edges)[0] for row in ranked])
+    return Ranked(name, in_words(posterior, name), counts, edges, values.shape[1] / bins)
+
+
+def ranks_of(values: np.ndarray) -> np.ndarray:
+    """The middle of each value's rank among all, 0.5 to size - 0.5, in the shape of the values; ties at random."""
+    flat = values.ravel()
+    by_chance = np.random.default_rng(0).permutation(flat.size)
+    order = np.lexsort((by_chance, flat))
+    ranked = np.empty(flat.size)
+    ranked[order] = np.arange(flat.size) + 0.5
+    return ranked.reshape(values.shape)
+
+
+@drawing
+def ranks(posterior: AnyPosterior, names: Any = None, bins: int | None = None, axes: Any = None) -> Figure:
+    """Draw rank histograms, a row a quantity, a column a chain; the line is what is expected of equal chains.
+
+    Parameters
+    ----------
+    posterior, names, bins
+        As for `ranks_data`.
+    axes : sequence of Axes, optional
+        Panels to draw on, row after row.
+    """
+    data = ranks_data(posterior, names, bins)
+    rows, chains = len(data), len(data[0].counts)
+    width, height = max(4.0, 0.9 + 2.1 * chains), 0.9 + 1.5 * rows
+    figure, panels = panels_for(axes, rows, chains, width, height, sharex=True, sharey="row")
+    for place, panel in enumerate(panels):
+        row, chain = divmod(place, chains)
+        _draw_histogram(panel, data[row], chain)
+        if row == 0:
+            set_title(panel, f"chain {chain}")
+        if chain == 0:
+            label_axes(panel, up=data[row].words)
+        if row == rows - 1:
+            label_axes(panel, across="rank")
+    figure.align_ylabels(panels)
+    if axes is None:
+        figure.suptitle(
+            "Do the chains agree? Draws by rank: flat if they do",
+            x=0.01,
+            ha="left",
+            fontsize=LARGE,
+            color=INK,
+        )
+    return figure
+
+
+def _draw_histogram(panel: Axes, quantity: Ranked, chain: int) -> None:
+    width = quantity.edges[1] - quantity.edges[0]
+    panel.bar(
+        quantity.edges[:-1], quantity.counts[chain], 0.92 * width, align="edge", color=chain_colour(chain)
+    )
+    panel.axhline(quantity.expected, color=INK, linewidth=1.0, linestyle="--")
+    panel.set_xlim(0.0, 1.0)
+    panel.set_xticks([0.0, 0.5, 1.0], ["low", "", "high"])
+    panel.set_ylim(0.0, 1.08 * max(quantity.counts.max(), quantity.expected))

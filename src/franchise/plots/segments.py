@@ -1,0 +1,113 @@
+"""Where a text changes its topic: the probabilities of topics and of a switch, sentence after sentence (HTMM)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.plots.inputs import check_any, check_document, check_segments
+from franchise.plots.naming import names_with_none
+from franchise.plots.sentences import sentence_probabilities
+from franchise.plots.style import (
+    INK,
+    OTHER_TOPIC,
+    add_legend,
+    colours_of,
+    drawing,
+    label_axes,
+    panels_for,
+    set_title,
+    shorten,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from franchise.htmm.posterior import SegmentPosterior
+
+_MOST_TOPICS = 12
+_REST = -2
+
+
+class SegmentChances(NamedTuple):
+    """The n sentences of a document, and the topics it has."""
+
+    name: str  # of the document
+    topics: list[int]  # from that with the most sentences on; -1: none of the consensus topics; -2: the rest
+    names: list[str]  # of these topics
+    probabilities: np.ndarray  # float64 (topics, n): of the topics, for every sentence; columns sum to one
+    switches: np.ndarray  # float64 (n,): how probably a sentence draws its topic anew; 1 for the first
+
+
+def segments_data(posterior: SegmentPosterior, document: Any = 0) -> SegmentChances:
+    """What `segments` draws: for every sentence of a document the probabilities of topics and of a switch.
+
+    Parameters
+    ----------
+    posterior : SegmentPosterior
+        `posterior_` of a fitted HTMM.
+    document : int or str
+        Number or name of a document. Beyond its twelve most probable topics all are one, the rest.
+    """
+    posterior = check_segments(posterior)
+    number = check_document(posterior, document)
+    check_any(posterior.matched)
+    of_sentences = sentence_probabilities(posterior, number)
+    shares = of_sentences.topics.T
+    rows = list(np.argsort(-shares[:-1].sum(axis=1), kind="stable"))
+    there = [int(topic) for topic in rows if shares[topic].any()]
+    topics, probabilities = there[:_MOST_TOPICS], [shares[topic] for topic in there[:_MOST_TOPICS]]
+    names = names_with_none(posterior, topics)
+    for topic, name, row in (
+        (_REST, "its other topics", shares[there[_MOST_TOPICS:]].sum(axis=0)),
+        (-1, "no consensus topic", shares[-1]),
+    ):
+        if row.any():
+            topics, names, probabilities = [*topics, topic], [*names, name], [*probabilities, row]
+    name = str(posterior.corpus.group_names[number])
+    return SegmentChances(name, topics, names, np.array(probabilities), of_sentences.switches)
+
+
+@drawing
+def segments(posterior: SegmentPosterior, document: Any = 0, axes: Any = None) -> Figure:
+    """Draw, for every sentence of a document, the probabilities of topics, stacked, and of a switch, below.
+
+    Parameters
+    ----------
+    posterior, document
+        As for `segments_data`.
+    axes : sequence of two Axes, optional
+        Panels to draw on: topics, and switches.
+    """
+    data = segments_data(posterior, document)
+    figure, (above, below) = panels_for(axes, 2, 1, 10.0, 4.6, sharex=True, height_ratios=[2.2, 1.0])
+    _draw_topics(above, data)
+    _draw_switches(below, data)
+    below.set_xlim(0.5, len(data.switches) + 0.5)
+    return figure
+
+
+def _draw_topics(panel: Axes, data: SegmentChances) -> None:
+    places = np.arange(1, len(data.switches) + 1)
+    floor = np.zeros(len(places))
+    handles, colours = [], colours_of(topic for topic in data.topics if topic != _REST)
+    for topic, shares in zip(data.topics, data.probabilities, strict=True):
+        colour = colours.get(topic, OTHER_TOPIC)
+        handles.append(panel.bar(places, shares, 1.0, bottom=floor, color=colour, linewidth=0))
+        floor = floor + shares
+    panel.set_ylim(0.0, 1.0)
+    label_axes(panel, up="probability\nof topics")
+    set_title(panel, f"Topics of the sentences of {shorten(data.name, 50)}, and where they switch")
+    labels = [shorten(name, 26) for name in data.names]
+    add_legend(panel, handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _draw_switches(panel: Axes, data: SegmentChances) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    panel.bar(np.arange(1, len(data.switches) + 1), data.switches, 0.7, color=INK, linewidth=0)
+    panel.set_ylim(0.0, 1.0)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    label_axes(panel, "sentence", "probability\nof a switch")

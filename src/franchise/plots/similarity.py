@@ -1,0 +1,90 @@
+"""How alike topics are, as a heat map in which like topics stand together.
+
+Topics are put in the order of the leaves of a hierarchical clustering (average linkage over 1 - similarity, leaves
+turned such that neighbours are as alike as possible: Bar-Joseph et al., 2001; both by SciPy).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.plots.inputs import AnyPosterior, check_words
+from franchise.plots.naming import names_of
+from franchise.plots.style import INK, PLAIN, SEQUENTIAL, SHADE, SMALL, drawing, panels_for, set_title
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_NAMED = 60
+
+
+class Similarity(NamedTuple):
+    """Similarities of topics, in the order of a clustering."""
+
+    order: np.ndarray  # int (topics,): the topics
+    matrix: np.ndarray  # float64 (topics, topics), rows and columns in that order; 1 for equal words
+    names: list[str]  # in that order
+
+
+def similarity_data(posterior: AnyPosterior) -> Similarity:
+    """What `similarity` draws: 1 - Jensen-Shannon distance of the topics' words, like topics together.
+
+    Parameters
+    ----------
+    posterior : Posterior or SegmentPosterior
+        Of a Corpus.
+    """
+    posterior = check_words(posterior, "similarity")
+    matrix = posterior.topic_similarity().to_numpy(float)
+    order = clustered_order(1.0 - matrix)
+    names = names_of(posterior)
+    return Similarity(order, matrix[np.ix_(order, order)], [names[topic] for topic in order])
+
+
+def clustered_order(distances: np.ndarray) -> np.ndarray:
+    """The order in which like things (n, n) are neighbours."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    if len(distances) < 3:
+        return np.arange(len(distances))
+    distances = (distances + distances.T) / 2.0
+    condensed = squareform(np.maximum(distances, 0.0), checks=False)
+    return np.asarray(leaves_list(linkage(condensed, "average", optimal_ordering=True)))
+
+
+@drawing
+def similarity(posterior: AnyPosterior, axes: Any = None) -> Figure:
+    """Draw how alike topics are; bright: much alike. With more than 60 topics they are not named.
+
+    Parameters
+    ----------
+    posterior : Posterior or SegmentPosterior
+        Of a Corpus.
+    axes : Axes, optional
+        Where to draw.
+    """
+    data = similarity_data(posterior)
+    count = len(data.order)
+    named = count <= _MOST_NAMED
+    side = float(np.clip(0.19 * count, 2.8, 9.5))
+    figure, (panel,) = panels_for(axes, 1, 1, side + 2.6 * named + 1.2, side + 0.9)
+    shown = np.where(np.eye(count, dtype=bool), np.nan, data.matrix)
+    highest = float(np.nanmax(shown)) if count > 1 else 1.0
+    image = panel.imshow(shown, cmap=SEQUENTIAL, vmin=0.0, vmax=max(highest, 0.05))
+    panel.set_facecolor(SHADE)  # the diagonal, where a topic meets itself
+    panel.spines[:].set_visible(False)
+    panel.tick_params(length=0)
+    places = np.arange(count) if named else []
+    panel.set_yticks(places, data.names if named else [], fontsize=SMALL, **PLAIN)
+    panel.set_xticks(
+        places, [str(topic) for topic in data.order] if named else [], rotation=90, fontsize=SMALL
+    )
+    bar = figure.colorbar(image, ax=panel, shrink=0.7, pad=0.02)
+    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.ax.tick_params(labelsize=SMALL, colors=INK, length=3)
+    bar.set_label("similarity: 1 - Jensen-Shannon distance", fontsize=SMALL, color=INK)
+    set_title(panel, "How alike the topics are")
+    return figure

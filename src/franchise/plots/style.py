@@ -1,0 +1,190 @@
+"""How all plots look: colours, sizes, and the figures they are drawn on.
+
+Figures are made without pyplot, so that they need no display, stay open nowhere, and any thread may draw; notebooks
+show them all the same (`figure.py`).  Colours are told apart with any kind of colour vision: those of chains are
+Okabe and Ito's (2008); those of topics were chosen such that any two are at least 19 apart in CIELAB, for people
+with normal vision and without red, green or blue cones.  There are no more than twelve such colours, so beyond
+the twelve largest topics all are grey, and a topic's number or label stands beside its colour where there is room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from franchise.errors import InputError
+from franchise.validation import describe
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, FAINT, SHADE = "#22313f", "#9fb3c1", "#eef2f5"
+CHAIN_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+TOPIC_COLOURS = (
+    "#332288",
+    "#F28E2B",
+    "#009E73",
+    "#CC3311",
+    "#99DDFF",
+    "#882255",
+    "#DDCC77",
+    "#7570B3",
+    "#FFAABB",
+    "#5A3A1A",
+    "#8400CD",
+    "#B07AA1",
+)
+OTHER_TOPIC, NO_TOPIC = "#a9b4bb", "#e3e8eb"
+SEQUENTIAL = "cividis"
+"""The colour map of heat maps and pictures; made for all kinds of colour vision (Nuñez et al., 2018)."""
+
+SMALL, MEDIUM, LARGE = 8.5, 10, 12  # points
+PLAIN: dict[str, Any] = {"parse_math": False}
+"""For texts with words of a corpus, in which a $ is a $."""
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def chain_colour(chain: int) -> str:
+    """The colour of a chain; they repeat after seven."""
+    return CHAIN_COLOURS[chain % len(CHAIN_COLOURS)]
+
+
+def topic_colour(topic: int) -> str:
+    """The colour of a topic as numbered by its size: one of its own for the twelve largest, greys for others."""
+    if topic < 0:
+        return NO_TOPIC
+    return TOPIC_COLOURS[topic] if topic < len(TOPIC_COLOURS) else OTHER_TOPIC
+
+
+def colours_of(topics: Iterable[int]) -> dict[int, str]:
+    """The colours of the topics of one document, the most important first.
+
+    Those that have a colour of their own keep it; the others get those that are free, as long as there are any.
+    """
+    listed = list(topics)
+    own = {topic for topic in listed if 0 <= topic < len(TOPIC_COLOURS)}
+    free = iter([colour for topic, colour in enumerate(TOPIC_COLOURS) if topic not in own])
+    return {
+        topic: topic_colour(topic) if topic in own or topic < 0 else next(free, OTHER_TOPIC)
+        for topic in listed
+    }
+
+
+def drawing(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Say first, before anything is computed, that a plot needs matplotlib, if it is not there."""
+
+    @wraps(function)
+    def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        try:
+            import_module("matplotlib")
+        except ImportError:
+            raise InputError('plots need matplotlib: pip install "franchise[plot]".') from None
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def panels_for(
+    axes: Any, rows: int, columns: int, width: float, height: float, count: int | None = None, **options: Any
+) -> tuple[Figure, list[Axes]]:
+    """Panels to draw on, row after row, with their figure: those given, or new ones.
+
+    Parameters
+    ----------
+    axes : Axes, sequence of Axes, or None
+        What the user gave.
+    rows, columns, width, height
+        Of a new figure; inches.
+    count : int, optional
+        How many panels are needed; rows x columns if not given. The others of a new figure are left out.
+    options
+        For `Figure.subplots`.
+    """
+    count = rows * columns if count is None else count
+    if axes is not None:
+        given = _check_axes(axes, count)
+        return given[0].figure, given  # type: ignore[return-value]  # a SubFigure does as well
+    from franchise.plots.figure import ShownFigure
+
+    figure = ShownFigure(figsize=(width, height), layout="constrained", facecolor="white")
+    panels = list(figure.subplots(rows, columns, squeeze=False, **options).flat)
+    for panel in panels[count:]:
+        panel.remove()
+    for panel in panels[:count]:
+        plain_panel(panel)
+    return figure, panels[:count]
+
+
+def _check_axes(axes: Any, count: int) -> list[Axes]:
+    """The axes that were given, if they are axes, and as many as there are panels."""
+    from matplotlib.axes import Axes
+
+    given = axes.ravel().tolist() if hasattr(axes, "ravel") else axes
+    given = list(given) if isinstance(given, Sequence) else [given]
+    if not all(isinstance(one, Axes) for one in given):
+        raise InputError(
+            f"axes must be matplotlib Axes, as figure.subplots() makes them; got {describe(axes)}."
+        )
+    if len(given) < count:
+        raise InputError(f"axes must be {count} Axes, one a panel of this plot; got {len(given)}.")
+    return given[:count]
+
+
+def plain_panel(panel: Axes) -> None:
+    """No box, small numbers."""
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.spines[["left", "bottom"]].set_color(FAINT)
+    panel.tick_params(labelsize=SMALL, colors=INK, length=3, color=FAINT)
+
+
+def set_title(panel: Axes, text: str, size: float = MEDIUM) -> None:
+    """A title at the left, in which a $ is a $."""
+    panel.set_title(text, loc="left", fontsize=size, color=INK, **PLAIN)
+
+
+def label_axes(panel: Axes, across: str | None = None, up: str | None = None) -> None:
+    """What is along the axes, with units."""
+    if across is not None:
+        panel.set_xlabel(across, fontsize=MEDIUM, color=INK, **PLAIN)
+    if up is not None:
+        panel.set_ylabel(up, fontsize=MEDIUM, color=INK, **PLAIN)
+
+
+def plain_numbers(panel: Axes, whole: bool) -> None:
+    """Few numbers along y, written out: no powers of ten apart, whole ones for what is counted."""
+    from matplotlib.ticker import MaxNLocator
+
+    panel.yaxis.set_major_locator(MaxNLocator(5, integer=whole))
+    panel.ticklabel_format(axis="y", style="plain", useOffset=False)
+    if max(map(abs, panel.get_ylim())) >= 10_000:
+        panel.yaxis.set_major_formatter("{x:,.0f}")
+
+
+def number_topics(panel: Axes, lowest: float, highest: float) -> None:
+    """Numbers of topics along x, whole ones; by logarithm if they go over more than a factor of ten."""
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+
+    if lowest > 0 and highest > 10 * lowest:
+        panel.set_xscale("log")
+        panel.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
+        panel.xaxis.set_minor_locator(NullLocator())
+        panel.xaxis.set_major_formatter("{x:g}")
+    else:
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
+
+
+def add_legend(panel: Axes, handles: list[Any], labels: list[str], **options: Any) -> None:
+    """A legend without a box, in which a $ is a $."""
+    legend = panel.legend(handles, labels, frameon=False, fontsize=SMALL, labelcolor=INK, **options)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def shorten(text: str, most: int = 32) -> str:
+    """A text of at most so many characters, cut with an ellipsis."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

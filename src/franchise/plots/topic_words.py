@@ -1,0 +1,103 @@
+"""The most probable words of topics, with intervals that say how sure their probabilities are."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.plots.inputs import AnyPosterior, check_topics, check_words
+from franchise.plots.naming import names_of
+from franchise.plots.style import (
+    INK,
+    LARGE,
+    PLAIN,
+    SMALL,
+    drawing,
+    label_axes,
+    panels_for,
+    set_title,
+    shorten,
+    topic_colour,
+)
+from franchise.validation import check_integer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST_TOPICS, _COLUMNS, _LONGEST_WORD = 12, 4, 18
+
+
+class TopicWords(NamedTuple):
+    """The most probable words of a topic, from the most probable on."""
+
+    topic: int
+    name: str  # number and label
+    words: list[str]
+    probability: np.ndarray  # float64 (words,): posterior mean
+    low: np.ndarray  # float64 (words,): ends of the credible interval
+    high: np.ndarray
+
+
+def topic_words_data(posterior: AnyPosterior, topics: Any = None, words: int = 10) -> list[TopicWords]:
+    """What `topic_words` draws: the most probable words of consensus topics, with their credible intervals.
+
+    Parameters
+    ----------
+    posterior : Posterior or SegmentPosterior
+        Of a Corpus.
+    topics : int or list of ints, optional
+        How many of the largest, or which; the twelve largest if not given.
+    words : int
+        How many of each.
+    """
+    posterior = check_words(posterior, "topic_words")
+    words = check_integer("words", words, minimum=1)
+    consensus, names = posterior.matched, names_of(posterior)
+    found = []
+    for topic in check_topics(consensus, topics, _MOST_TOPICS):
+        table = consensus.words(topic, words)
+        columns = (table[name].to_numpy(float) for name in ("probability", "low", "high"))
+        found.append(TopicWords(topic, names[topic], table["word"].tolist(), *columns))
+    return found
+
+
+@drawing
+def topic_words(posterior: AnyPosterior, topics: Any = None, words: int = 10, axes: Any = None) -> Figure:
+    """Draw the most probable words of consensus topics, a panel a topic; lines are credible intervals.
+
+    Parameters
+    ----------
+    posterior, topics, words
+        As for `topic_words_data`.
+    axes : Axes or sequence of Axes, optional
+        Panels to draw on, one a topic.
+    """
+    data = topic_words_data(posterior, topics, words)
+    columns = min(_COLUMNS, len(data))
+    rows = math.ceil(len(data) / columns)
+    height = rows * (0.7 + 0.2 * max(len(of_topic.words) for of_topic in data))
+    figure, panels = panels_for(
+        axes, rows, columns, max(4.0, 3.0 * columns), height + 0.5, count=len(data), sharex=True
+    )
+    for place, (panel, of_topic) in enumerate(zip(panels, data, strict=True)):
+        _draw_words(panel, of_topic)
+        if place >= len(data) - columns:
+            label_axes(panel, across="probability in the topic")
+            panel.xaxis.set_tick_params(labelbottom=True)
+    if axes is None:
+        figure.suptitle("Words of the topics", x=0.01, ha="left", fontsize=LARGE, color=INK)
+    return figure
+
+
+def _draw_words(panel: Axes, data: TopicWords) -> None:
+    places = np.arange(len(data.words))[::-1]
+    panel.barh(places, data.probability, 0.72, color=topic_colour(data.topic), alpha=0.75)
+    panel.hlines(places, data.low, data.high, color=INK, linewidth=1.4)
+    panel.set_yticks(places, [shorten(word, _LONGEST_WORD) for word in data.words], fontsize=SMALL, **PLAIN)
+    panel.tick_params(axis="y", length=0)
+    panel.set_xlim(left=0.0)
+    panel.set_ylim(-0.6, len(places) - 0.4)
+    set_title(panel, data.name)

@@ -1,0 +1,107 @@
+"""Traces: what the chains did, sweep after sweep.
+
+Chains that have converged wander about the same values and are told apart by their colours only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.plots.inputs import AnyPosterior, check_names, check_posterior
+from franchise.plots.style import (
+    INK,
+    LARGE,
+    SHADE,
+    SMALL,
+    chain_colour,
+    drawing,
+    label_axes,
+    panels_for,
+    plain_numbers,
+)
+from franchise.plots.sweeps import TELLING, Traced, traced, varying
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def traces_data(posterior: AnyPosterior, names: Any = None) -> list[Traced]:
+    """What `traces` draws: for every name the values of all chains in the warm-up and after it.
+
+    Parameters
+    ----------
+    posterior : Posterior or SegmentPosterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
+    names : str or list of str, optional
+        Names in ``posterior.trace``. If not given: of the number of topics, log joint probability, log likelihood,
+        probability of a switch and concentrations those that change.
+    """
+    posterior = check_posterior(posterior)
+    chosen = varying(posterior, TELLING) if names is None else check_names(posterior, names)
+    return [traced(posterior, name) for name in chosen]
+
+
+@drawing
+def traces(posterior: AnyPosterior, names: Any = None, axes: Any = None) -> Figure:
+    """Draw what is traced against sweeps, a panel a quantity, a line a chain; the warm-up is shaded.
+
+    Panels are high enough for the draws and the second half of the warm-up: where the first half was far away,
+    lines leave their panel.
+
+    Parameters
+    ----------
+    posterior, names
+        As for `traces_data`.
+    axes : Axes or sequence of Axes, optional
+        Panels to draw on, one a quantity.
+    """
+    data = traces_data(posterior, names)
+    figure, panels = panels_for(axes, len(data), 1, 9.0, 0.7 + 1.6 * len(data), sharex=True)
+    for panel, quantity in zip(panels, data, strict=True):
+        _draw_quantity(panel, quantity)
+    if data[0].warmup:
+        panels[0].annotate(
+            "warm-up", (0, 1), (4, -4), "axes fraction", "offset points", va="top", fontsize=SMALL, color=INK
+        )
+    panels[-1].set_xlim(0, data[-1].sweeps[-1])
+    figure.align_ylabels(panels)
+    label_axes(panels[-1], across="sweep")
+    chains = len(data[0].values)
+    if chains > 1:
+        panels[0].legend(
+            loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(chains, 8), frameon=False, fontsize=SMALL
+        )
+    if axes is None:
+        panels[0].set_title("What the chains did", loc="left", fontsize=LARGE, color=INK)
+    return figure
+
+
+def _draw_quantity(panel: Axes, quantity: Traced) -> None:
+    if quantity.warmup:
+        ends = quantity.sweeps[quantity.warmup - 1]
+        panel.axvspan(0, ends, color=SHADE, linewidth=0, zorder=0)
+    for chain, values in enumerate(quantity.values):
+        panel.plot(
+            quantity.sweeps,
+            values,
+            color=chain_colour(chain),
+            linewidth=0.8,
+            alpha=0.85,
+            label=f"chain {chain}",
+        )
+    _fit_height(panel, quantity)
+    plain_numbers(panel, whole=quantity.name.startswith("n_"))
+    label_axes(panel, up=quantity.words)
+
+
+def _fit_height(panel: Axes, quantity: Traced) -> None:
+    """Limits that have the draws and the second half of the warm-up in between."""
+    late = quantity.values[:, quantity.warmup // 2 :]
+    if not np.isfinite(late).any():
+        return
+    low, high = float(np.nanmin(late)), float(np.nanmax(late))
+    margin = 0.06 * (high - low) or max(0.5, 0.01 * abs(high))
+    panel.set_ylim(low - margin, high + margin)
