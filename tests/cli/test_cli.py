@@ -87,7 +87,7 @@ def test_demo_prints_topics_and_says_how_sure_it_is(tiny_demo):
     assert "State of the Union addresses, 1790 to 2026" in result.output
     assert re.search(r"The 20 largest of \d+ topics", result.output)
     assert "Number of topics" in result.output
-    assert "Too few draws" in result.output
+    assert "too few draws" in result.output
     assert str(out / "topics.csv") in result.output.replace("\n", "")
     assert "Next:" in result.output
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from franchise.diagnostics.verdict import AGREEMENT, ENOUGH, NAMES, Verdict
+from franchise.plots.inputs import AnyPosterior
 from franchise.report import plain
-
-if TYPE_CHECKING:
-    from franchise.htmm.posterior import SegmentPosterior
-    from franchise.posterior import Posterior
-
-    AnyPosterior = Posterior | SegmentPosterior
 
 MOST_POINTS = 400  # of a chain in a picture
 MOST_BARS = 60

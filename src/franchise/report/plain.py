@@ -32,6 +32,11 @@ def text(value: Any, most: int = 200) -> str:
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
+def figure(value: Any) -> str:
+    """A number in digits, as short as can be."""
+    return str(int(value)) if float(value).is_integer() else f"{float(value):.4g}"
+
+
 def counted(number: int, noun: str) -> str:
     """Such as "1 topic" and "2,000 topics"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

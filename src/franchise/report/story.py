@@ -9,11 +9,11 @@ import numpy as np
 from franchise import __version__
 from franchise.data.corpus import Corpus
 from franchise.diagnostics.verdict import CONVERGED, NOT_CONVERGED, STUCK_APART, TOO_SHORT, Verdict
+from franchise.plots.inputs import AnyPosterior
 from franchise.report.plain import counted, percent
 
 if TYPE_CHECKING:
     from franchise.found.consensus import Consensus
-    from franchise.report.convergence import AnyPosterior
 
 _QUESTIONS = {
     CONVERGED: "The chains agree",
@@ -40,14 +40,11 @@ def texts_of(
         "question": _QUESTIONS[verdict.level],
         "number_note": _number_note(posterior),
         "topics_note": _topics_note(consensus, data),
-        "map_note": (
-            "The nearer two topics are, the more alike are their words; the larger a circle, the more there is of the "
-            "topic. Only nearness means something, not up or down. Choose a circle to read about its topic."
-        ),
+        "map_note": _map_note(consensus),
         "documents_note": _documents_note(data),
         "reading": _reading(data),
         "made": _made(posterior),
-        "has_map": bool(data["topics"]) and data["topics"][0]["place"] is not None,
+        "has_map": bool(data["topics"]),
         "has_trend": data["trend"] is not None,
     }
 
@@ -127,6 +124,14 @@ def _topics_note(consensus: Consensus, data: dict[str, Any]) -> str:
     return (
         f"Sizes are shares of all {what}; the line over a bar is where the share is with a probability of 95\u00a0%.{trend} "
         f"A topic that is in few draws or chains may be gone in the next run."
+    )
+
+
+def _map_note(consensus: Consensus) -> str:
+    alike = "alike are their words" if consensus.has_words else "often observations go from the one to the other"
+    return (
+        f"The nearer two topics are, the more {alike}; the larger a circle, the more there is of the topic. Only "
+        f"nearness means something, not up or down. Choose a circle to read about its topic."
     )
 
 

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.data.corpus import Corpus
+from franchise.errors import InputError
 from franchise.found.consensus import LEVEL, Consensus
 from franchise.found.intervals import beta_mixture_quantiles
+from franchise.plots.inputs import AnyPosterior
+from franchise.plots.topic_map import in_the_plane
 from franchise.report import plain
-
-if TYPE_CHECKING:
-    from franchise.report.convergence import AnyPosterior
 
 WORDS = 20  # of a topic
 MOST_WORDS = 20_000  # of the vocabulary that can be looked up, the most frequent ones
 TOPICS_OF_WORD = 3
 SIMILAR = 4
-MOST_POINTS = 30  # of a trend
+FEWEST_POINTS, MOST_POINTS = 4, 30  # of a trend
 _TIMES = ("year", "date", "time", "decade", "month", "day")
 
 
@@ -61,6 +60,7 @@ def topic_rows(posterior: AnyPosterior, trend: Trend | None) -> list[dict[str, A
     ]
     if consensus.has_words and rows:
         _add_words(rows, consensus)
+    if rows:
         _add_places(rows, 1.0 - posterior.topic_similarity().to_numpy(float))
     return rows
 
@@ -126,9 +126,7 @@ def topics_of_words(consensus: Consensus) -> dict[str, Any]:
 
 
 def _add_places(rows: list[dict[str, Any]], distances: np.ndarray) -> None:
-    """Places in the plane, and the topics nearest by their words."""
-    from franchise.plots.topic_map import in_the_plane
-
+    """Places in the plane, and the topics that are most alike."""
     places = in_a_frame(in_the_plane(distances)[0])
     for topic, row in enumerate(rows):
         row["place"] = plain.numbers(places[topic])
@@ -148,40 +146,56 @@ def in_a_frame(places: np.ndarray) -> np.ndarray:
 
 
 def trend_of(posterior: AnyPosterior) -> Trend | None:
-    """Shares of topics over time, if documents have a number that could be one."""
-    column = time_column(posterior.data.metadata)
+    """Shares of topics over time, if documents have a number or date that could be one."""
+    metadata = posterior.data.metadata
+    column = time_column(metadata)
     if column is None or posterior.matched.topic_count == 0:
         return None
-    distinct = len(set(posterior.data.metadata[column]))
-    table = posterior.topics_over(column, bins=None if distinct <= MOST_POINTS else MOST_POINTS - 6)
-    shares = np.nan_to_num(table[list(range(posterior.matched.topic_count))].to_numpy(float))
-    return Trend(column, [_name(value) for value in table.index], shares)
+    try:
+        table = posterior.topics_over(column, bins=bins_of(metadata[column])).dropna(how="all")
+    except InputError:  # named as a time, but no numbers or dates
+        return None
+    return Trend(column, [_name(value) for value in table.index], table.to_numpy(float)) if len(table) > 1 else None
 
 
 def time_column(metadata: dict[str, list[Any]]) -> str | None:
-    """The column that is most probably a time: named so, or else the first of numbers; of four values or more."""
-    numeric = [name for name, values in metadata.items() if _numbers(values) and len(set(values)) >= 4]
-    named = [name for time in _TIMES for name in numeric if time in name.lower()]
-    return next(iter([*named, *numeric]), None)
+    """The column that is most probably a time: numbers named so, then dates named so, then the first of numbers."""
+    several = [name for name, values in metadata.items() if len(set(map(str, values))) >= FEWEST_POINTS]
+    numeric = [name for name in several if _are_numbers(metadata[name])]
+    named = [name for time in _TIMES for name in several if time in name.lower()]
+    return next(iter([*(name for name in named if name in numeric), *named, *numeric]), None)
 
 
-def _numbers(values: list[Any]) -> bool:
+def bins_of(values: list[Any]) -> list[float] | int | None:
+    """None where values are few; for more numbers round edges, such as decades; for more dates a number of bins."""
+    if len(set(values)) <= MOST_POINTS:
+        return None
+    if not _are_numbers(values):
+        return MOST_POINTS
+    low, high = min(values), max(values)
+    step = _round_step((high - low) / MOST_POINTS)
+    first = math.floor(low / step)
+    return [step * place for place in range(first, math.floor(high / step) + 2)]
+
+
+def _round_step(least: float) -> float:
+    """The smallest of 1, 2, 5, 10, 20, ... times a power of ten that is not below."""
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(times * power for times in (1.0, 2.0, 5.0, 10.0) if times * power >= least * (1.0 - 1e-9))
+    return int(step) if step >= 1.0 else step
+
+
+def _are_numbers(values: list[Any]) -> bool:
     return all(
         isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) for value in values
     )
 
 
 def _name(value: Any) -> str:
-    """A value, or the middle values of a bin, as the end of an axis."""
-    if hasattr(value, "left"):
-        return f"{_plain(math.ceil(value.left))}–{_plain(math.floor(value.right))}"
-    return _plain(value) if isinstance(value, Real) else str(value)
-
-
-def _plain(value: Any) -> str:
-    return str(int(value)) if float(value).is_integer() else f"{float(value):.4g}"
-
-
-def is_corpus(posterior: AnyPosterior) -> bool:
-    """Whether there are words."""
-    return isinstance(posterior.data, Corpus)
+    """A value, or a bin by its ends, as at the end of an axis."""
+    if not hasattr(value, "left"):
+        return plain.figure(value) if isinstance(value, Real) else str(value)
+    if not isinstance(value.left, Real):
+        return f"{value.left:%Y-%m-%d}"
+    last = value.right - 1 if float(value.left).is_integer() and float(value.right).is_integer() else value.right
+    return plain.figure(value.left) if last == value.left else f"{plain.figure(value.left)}–{plain.figure(last)}"

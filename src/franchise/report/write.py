@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from franchise.data.corpus import Corpus
 from franchise.diagnostics.verdict import verdict as judge
 from franchise.errors import InputError
+from franchise.found.documents import excerpt, typical_documents, words_that_tell
+from franchise.plots.inputs import AnyPosterior, check_posterior
 from franchise.report.convergence import convergence_table, topic_counts, traces
 from franchise.report.documents import Labelled, choose_documents, document_rows
 from franchise.report.render import render
@@ -17,14 +20,23 @@ from franchise.validation import check_folder, check_integer, describe
 
 if TYPE_CHECKING:
     from franchise.diagnostics.verdict import Verdict
-    from franchise.report.convergence import AnyPosterior
+    from franchise.found.consensus import Consensus
+
+Tell = Callable[[str, float], None]
+"""What is told what is being done, and the share that is done."""
 
 DOCUMENTS = 3000
 TYPICAL = 5  # documents shown with a topic
 
 
 def write_report(
-    posterior: AnyPosterior, path: Any, *, title: str | None = None, documents: int = DOCUMENTS, seed: int = 0
+    posterior: AnyPosterior,
+    path: Any,
+    *,
+    title: str | None = None,
+    documents: int = DOCUMENTS,
+    seed: int = 0,
+    progress: Callable[[str, float], None] | None = None,
 ) -> Path:
     """Write what was found, and whether to trust it, as one HTML file that opens offline in any browser.
 
@@ -41,6 +53,8 @@ def write_report(
         others at random. Fewer if they are long.
     seed : int
         Of the choice of documents. The same posterior and seed give the same file, byte for byte.
+    progress : function, optional
+        Told what is being done, and the share that is done by then.
 
     Returns
     -------
@@ -52,24 +66,33 @@ def write_report(
     seed = check_integer("seed", seed, minimum=0)
     if title is not None and not isinstance(title, str):
         raise InputError(f"title must be text; got {describe(title)}.")
-    page = page_of(posterior, title, documents, seed)
+    page = page_of(check_posterior(posterior), title, documents, seed, progress or _tell_nobody)
     target.parent.mkdir(parents=True, exist_ok=True)
     _write(target, page)
     return target
 
 
-def page_of(posterior: AnyPosterior, title: str | None, documents: int, seed: int) -> str:
+def page_of(posterior: AnyPosterior, title: str | None, documents: int, seed: int, tell: Tell) -> str:
     """The page as text."""
     verdict = judge(posterior)
-    data = data_of(posterior, verdict, documents, seed)
-    return render(texts_of(posterior, posterior.matched, verdict, title, data), data)
+    data = data_of(posterior, verdict, documents, seed, tell)
+    tell("writing the report", 0.95)
+    page = render(texts_of(posterior, posterior.matched, verdict, title, data), data)
+    tell("writing the report", 1.0)
+    return page
 
 
-def data_of(posterior: AnyPosterior, verdict: Verdict, documents: int, seed: int) -> dict[str, Any]:
+def data_of(
+    posterior: AnyPosterior, verdict: Verdict, documents: int, seed: int, tell: Tell
+) -> dict[str, Any]:
     """What the script of the page shows, as plain values."""
+    tell("matching the topics of all draws", 0.0)
     consensus = posterior.matched
+    tell("following topics over time", 0.5)
     trend = trend_of(posterior)
+    tell("looking at the words of topics", 0.6)
     rows = topic_rows(posterior, trend)
+    tell("colouring documents", 0.75)
     return {
         "unit": _unit(posterior),
         "group": "document" if consensus.has_words else "group",
@@ -82,6 +105,10 @@ def data_of(posterior: AnyPosterior, verdict: Verdict, documents: int, seed: int
         "traces": traces(posterior, verdict),
         "convergence": convergence_table(verdict),
     }
+
+
+def _tell_nobody(what: str, share: float) -> None:
+    """Nothing is said."""
 
 
 def _unit(posterior: AnyPosterior) -> str:
@@ -99,8 +126,6 @@ def _has_sentences(posterior: AnyPosterior) -> bool:
 
 def _documents(posterior: AnyPosterior, rows: list[dict[str, Any]], most: int, seed: int) -> dict[str, Any]:
     """Documents, those typical of topics named in the rows of these."""
-    from franchise.found.documents import typical_documents
-
     consensus = posterior.matched
     labelled = Labelled(
         posterior.data,
@@ -111,13 +136,22 @@ def _documents(posterior: AnyPosterior, rows: list[dict[str, Any]], most: int, s
     typical = [typical_documents(consensus, topic, TYPICAL) for topic in range(consensus.topic_count)]
     chosen = choose_documents(labelled, typical, most, seed)
     place = {document: number for number, document in enumerate(chosen)}
-    for row, own in zip(rows, typical, strict=True):
+    for topic, (row, own) in enumerate(zip(rows, typical, strict=True)):
         row["documents"] = [place[document] for document in own if document in place]
+        row["excerpts"] = _excerpts(consensus, topic, [document for document in own if document in place])
     return {
         "total": posterior.data.n_groups,
         "fields": list(posterior.data.metadata),
         "list": document_rows(labelled, chosen),
     }
+
+
+def _excerpts(consensus: Consensus, topic: int, documents: list[int]) -> list[str]:
+    """Of the texts of some documents what is most about a topic; none where there are no texts."""
+    if not consensus.has_words or consensus.corpus.texts is None:
+        return []
+    weights = words_that_tell(consensus, topic)
+    return [excerpt(consensus.corpus.texts[document], weights) for document in documents]
 
 
 def _check_target(path: Any) -> Path:

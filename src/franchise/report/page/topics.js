@@ -74,10 +74,13 @@ function moreWords(topic) {
   return make("details", {}, more, wordBars(topic, FIRST_WORDS));
 }
 
-function excerpt(index) {
-  const { name, text } = data.documents.list[index];
-  const link = make("a", { href: `#document-${index}` }, name);
-  return make("li", {}, link, text ? make("q", {}, text.slice(0, 300)) : null);
+function typical(topic) {
+  const { documents, excerpts } = data.topics[topic];
+  const item = (index, place) => {
+    const link = make("a", { href: `#document-${index}` }, data.documents.list[index].name);
+    return make("li", {}, link, excerpts[place] ? make("q", {}, excerpts[place]) : null);
+  };
+  return make("ol", { class: "plain excerpts" }, ...documents.map(item));
 }
 
 function topicFacts(topic) {
@@ -102,7 +105,7 @@ function showTopic(topic) {
   if (words.length > FIRST_WORDS) parts.push(moreWords(topic));
   if (trend) parts.push(make("h3", {}, `Share over ${data.trend.by}`), trendPlace(topic));
   if (documents.length) {
-    parts.push(make("h3", {}, `Typical ${data.group}s`), make("ol", { class: "plain excerpts" }, ...documents.map(excerpt)));
+    parts.push(make("h3", {}, `Typical ${data.group}s`), typical(topic));
     parts.push(make("p", {}, make("a", { href: `#documents-of-${topic}` }, `Browse all its ${data.group}s`)));
   }
   if (similar.length) parts.push(make("h3", {}, "Similar topics"), similarLinks(topic));
