@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Multinomial,
         Poisson,
     )
+    from franchise.found.fits import match_fits
     from franchise.htmm.estimator import HTMM
     from franchise.posterior import Posterior
     from franchise.priors import Gamma
@@ -64,6 +65,7 @@ _HOME = {
     "check_family": "franchise.checks.family",
     "check_move": "franchise.checks.move",
     "load": "franchise.sampling",
+    "match_fits": "franchise.found.fits",
     "read_corpus": "franchise.data.readers.read",
     "read_groups": "franchise.data.readers.read",
     "resume": "franchise.sampling",
@@ -104,6 +106,7 @@ __all__ = [
     "engines",
     "families",
     "load",
+    "match_fits",
     "moves",
     "read_corpus",
     "read_groups",

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from franchise.chains.chain import SHARES
-from franchise.chains.runs import FromRun, Run
+from franchise.chains.runs import Run
 from franchise.chains.snapshots import Snapshot
 from franchise.chains.trace import BEST, names_of, stack
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.families.base import Family
+from franchise.found.changes import NO_CHANGES, Changes
 from franchise.found.methods import WithTopics
 from franchise.model import Model
 from franchise.state.base import State
@@ -22,11 +23,9 @@ from franchise.validation import check_integer
 if TYPE_CHECKING:
     import pandas as pd
 
-    from franchise.found.consensus import Consensus
-
 
 @dataclass(frozen=True, repr=False)
-class Posterior(WithTopics, FromRun):
+class Posterior(WithTopics):
     """Draws from the posterior.
 
     Attributes
@@ -49,8 +48,8 @@ class Posterior(WithTopics, FromRun):
         What was sampled, and how.
     run : Run
         The chains as they stand, with their schedule and plan: what `save` and `continue_` go by.
-    changed : Consensus or None
-        The consensus topics, if they were named or merged by hand.
+    changes : Changes
+        How consensus topics were named or merged by hand.
     """
 
     trace: dict[str, np.ndarray]
@@ -63,7 +62,7 @@ class Posterior(WithTopics, FromRun):
     sampler: str
     seed: int
     run: Run | None = None
-    changed: Consensus | None = None
+    changes: Changes = NO_CHANGES
 
     @classmethod
     def from_run(cls, run: Run, data: GroupedData, model: Model, sampler: str, seed: int) -> Posterior:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from franchise.chains.chain import Chain
-from franchise.chains.files import only_one_process
+from franchise.chains.files import damage_named, only_one_process
 from franchise.chains.progress import say_once
 from franchise.chains.run import Plan
 from franchise.chains.runs import Run, Setup, Terms, check_memory
@@ -199,7 +199,8 @@ def load_posterior(folder: RunDirectory) -> Posterior | SegmentPosterior:
         )
     run.aim_for(run.most_draws)
     posterior: Posterior | SegmentPosterior = run.setup.gather(run)
-    return posterior
+    with damage_named(folder.path / "run.json"):
+        return posterior.with_changes(folder.settings.get("topics"))
 
 
 def _check_sampled(folder: RunDirectory) -> None:

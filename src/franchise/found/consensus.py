@@ -29,7 +29,8 @@ from franchise.found.agreeing import (
     shares_by_chain,
     topics_in,
 )
-from franchise.found.draws import Draw, document_weights, draws_of, word_prior
+from franchise.found.changes import Changes
+from franchise.found.draws import Draw, document_weights, draws_of, word_weights
 from franchise.found.labels import relevance, short_labels
 from franchise.found.matching import NONE
 from franchise.found.running import count_words
@@ -72,7 +73,7 @@ class Consensus:
     draws: list[Draw]
     matches: list[np.ndarray]
     given_labels: dict[int, str] = field(default_factory=dict)
-    merges: list[list[list[int]]] = field(default_factory=list)
+    merges: tuple[tuple[tuple[int, ...], ...], ...] = ()
     """What was merged by hand, call after call, by the numbers that topics had then."""
 
     @classmethod
@@ -179,7 +180,7 @@ class Consensus:
         """n_kw + eta_w in one draw, float64 (T, V): the Dirichlet law of every topic's words given the draw."""
         draw, match = self.draws[place], self.matches[place]
         counts = count_words(self.corpus, match[draw.labels], self.topic_count)
-        return counts + word_prior(self.posterior, draw)
+        return word_weights(self.posterior, draw, counts)
 
     @cached_property
     def _word_probabilities(self) -> np.ndarray:
@@ -239,7 +240,7 @@ class Consensus:
         draw, corpus = self.draws[place], self.corpus
         inside = (self.matches[place] == topic)[draw.labels]
         counts = np.bincount(corpus.grouped_observations[inside], minlength=corpus.vocabulary_size)
-        return counts + word_prior(self.posterior, draw)
+        return word_weights(self.posterior, draw, counts[None, :].astype(np.float64))[0]
 
     def top_words(self, count: int = 10) -> list[list[str]]:
         """The most probable words of every topic."""
@@ -334,16 +335,21 @@ class Consensus:
 
         A label that was given to one of a group (the first that has one) stays with it.
         """
+        checked = self._check_groups(groups)
         numbers = np.arange(self.topic_count)
-        for topics in self._check_groups(groups):
-            numbers[topics] = topics[0]
+        for topics in checked:
+            numbers[list(topics)] = topics[0]
         merged = numbered_by_size([np.append(numbers, NONE)[match] for match in self.matches], self.draws)
         made = self._new_numbers(merged)
         given: dict[int, str] = {}
         for topic in sorted(self.given_labels):
             given.setdefault(int(made[topic]), self.given_labels[topic])
-        groups_plain = [[int(topic) for topic in topics] for topics in groups]
-        return replace(self, matches=merged, given_labels=given, merges=[*self.merges, groups_plain])
+        return replace(self, matches=merged, given_labels=given, merges=(*self.merges, checked))
+
+    @property
+    def changes(self) -> Changes:
+        """What was done to the topics by hand."""
+        return Changes(self.merges, tuple(sorted(self.given_labels.items())))
 
     def _new_numbers(self, merged: Sequence[np.ndarray]) -> np.ndarray:
         """The number that each topic has in other matches of the same draws, int64 (T,)."""
@@ -352,10 +358,10 @@ class Consensus:
             made[old] = new
         return made[:-1]
 
-    def _check_groups(self, groups: Any) -> list[list[int]]:
+    def _check_groups(self, groups: Any) -> tuple[tuple[int, ...], ...]:
         wanted = "groups must be a list of lists of topics, such as [[0, 3], [5, 6]]"
         try:
-            listed = [[self.check_topic(topic) for topic in topics] for topics in groups]
+            listed = tuple(tuple(self.check_topic(topic) for topic in topics) for topics in groups)
         except TypeError:
             raise InputError(f"{wanted}; got {describe(groups)}.") from None
         flat = [topic for topics in listed for topic in topics]

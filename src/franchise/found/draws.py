@@ -5,8 +5,8 @@ word has that of its sentence.  So whatever reads draws (matching, consensus, pa
 
 Beside labels, two things follow from a draw that depend on the model:
 
-    eta          what is believed of a topic's words before any is seen: the Dirichlet weights of its distribution
-    E[pi_j]      the expected proportions of topics in every document, given the draw
+    n_kw + eta_w   the Dirichlet weights of a topic's words, given its counts
+    E[pi_j]        the expected proportions of topics in every document, given the draw
 """
 
 from __future__ import annotations
@@ -62,14 +62,19 @@ def best_draw(draws: Sequence[Draw]) -> int:
     return int(np.argmax([draw.log_joint for draw in draws]))
 
 
-def word_prior(posterior: AnyPosterior, draw: Draw) -> np.ndarray:
-    """eta, float64 (V,): the Dirichlet weights of a topic's words that the draw has; of a Corpus only."""
+def word_weights(posterior: AnyPosterior, draw: Draw, counts: np.ndarray) -> np.ndarray:
+    """n_kw + eta_w: the Dirichlet weights of the words of topics that have these counts (T, V) in a draw.
+
+    A family whose topics do not all have the same prior says itself what they are (`word_weights` of it).
+    """
     kept = _in_full(posterior, draw)
     if isinstance(posterior, SegmentPosterior):
-        return np.full(posterior.corpus.vocabulary_size, kept.word_prior)
+        return counts + kept.word_prior
     family: Any = posterior.family
-    prior: np.ndarray = family.prior_vector()
-    return prior if family.learned_prior is None else np.full_like(prior, kept.prior)
+    if hasattr(family, "word_weights"):
+        weights: np.ndarray = family.word_weights(counts)
+        return weights
+    return counts + (family.prior_vector() if family.learned_prior is None else kept.prior)
 
 
 def document_weights(posterior: AnyPosterior, draw: Draw) -> np.ndarray:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise.chains.runs import FromRun, Run
+from franchise.chains.runs import Run
 from franchise.chains.trace import BEST, names_of, stack
 from franchise.data.corpus import Corpus
 from franchise.draws import draw_dirichlets
 from franchise.engines.threads import Threads
 from franchise.errors import InputError
+from franchise.found.changes import NO_CHANGES, Changes
 from franchise.found.matching import NONE, match_topics, mode_of, without_strangers
 from franchise.found.methods import WithTopics
 from franchise.htmm.chain import SegmentDraw
@@ -26,11 +27,9 @@ from franchise.validation import check_choice, check_integer, check_positive
 if TYPE_CHECKING:
     import pandas as pd
 
-    from franchise.found.consensus import Consensus
-
 
 @dataclass(frozen=True, repr=False)
-class SegmentPosterior(WithTopics, FromRun):
+class SegmentPosterior(WithTopics):
     """Draws from the posterior of a hidden topic Markov model.
 
     Attributes
@@ -46,8 +45,8 @@ class SegmentPosterior(WithTopics, FromRun):
         What was sampled.
     run : Run
         The chains as they stand: what `save` and `continue_` go by.
-    changed : Consensus or None
-        The consensus topics, if they were named or merged by hand.
+    changes : Changes
+        How consensus topics were named or merged by hand.
     """
 
     trace: dict[str, np.ndarray]
@@ -57,7 +56,7 @@ class SegmentPosterior(WithTopics, FromRun):
     model: FiniteModel | InfiniteModel
     seed: int
     run: Run | None = None
-    changed: Consensus | None = None
+    changes: Changes = NO_CHANGES
 
     @classmethod
     def from_run(
