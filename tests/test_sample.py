@@ -30,6 +30,8 @@ ALWAYS = [
     *(f"share_of_largest_{count}" for count in range(1, 11)),
     "alpha",
     "gamma",
+    "topic_entropy",
+    "co_assignment",
     "seconds",
 ]
 SAMPLERS = ["crf", "direct", "split-merge", "slice", "parallel", "subcluster", "finite"]

@@ -19,8 +19,6 @@ from franchise.diagnostics.coherence import (
 )
 from franchise.errors import InputError
 
-gensim_models = pytest.importorskip("gensim.models.coherencemodel")
-
 
 def random_texts(rng, documents=25, longest=60, vocabulary=14):
     """Word ids; some documents are empty, some shorter than windows, and words repeat within windows."""
@@ -34,10 +32,11 @@ def named(documents):
 
 def gensim_coherence(topics, texts, measure, window=None):
     from gensim.corpora.dictionary import Dictionary
+    from gensim.models.coherencemodel import CoherenceModel
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = gensim_models.CoherenceModel(
+        model = CoherenceModel(
             topics=topics,
             texts=texts,
             dictionary=Dictionary(texts),

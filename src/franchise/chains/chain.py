@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from franchise.chains.label_free import Pairs, entropy_of
 from franchise.chains.snapshots import Snapshot, narrowest
 from franchise.chains.trace import BEST
 from franchise.model import Model
@@ -67,6 +69,10 @@ class Chain:
             rng = self._streams(CONVERSION).generator(number)
             self.state = convert(self.state, move.views[0], self.model.data, rng)
         return move.step(self.model, self.state, self._streams(number), self.engine)
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return Pairs(self.model.data)
 
     def _streams(self, move: int) -> Streams:
         return Streams(self.seed, self.number, self.sweeps, move, self._generators)
@@ -138,6 +144,8 @@ class Chain:
             "log_likelihood_per_observation": likelihood / model.data.n_observations,
             "alpha": state.group_concentration,
             "gamma": state.top_concentration,
+            "topic_entropy": entropy_of(state.observations_per_topic),
+            "co_assignment": self._pairs.co_assignment(state, model.data),
             **dict(zip(SHARES, state.shares_of_largest(len(SHARES)), strict=True)),
         }
         if model.family.learned_prior is not None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
 
+from franchise.chains.label_free import entropy_of, fixed_pairs, share_of_pairs
 from franchise.chains.snapshots import MOST_BYTES, Snapshots, narrowest
 from franchise.chains.trace import BEST
 from franchise.errors import InputError
@@ -97,7 +99,21 @@ class SegmentChain:
         values = sampler.sweep(self.model, self.state, streams, self.engine)
         measured: dict[str, float] = sampler.measure(self.model, self.state)
         self.best = max(self.best, measured["log_likelihood_per_observation"])
-        return {**measured, BEST: self.best, **values}
+        return {**measured, **self._label_free(), BEST: self.best, **values}
+
+    def _label_free(self) -> dict[str, float]:
+        """Of the words: how evenly topics share them, and which pairs have the same one."""
+        topics, lengths = self.state.topics, np.diff(self.model.prepared.data.tokens)
+        return {
+            "topic_entropy": entropy_of(np.bincount(topics, weights=lengths)),
+            "co_assignment": share_of_pairs(topics[self._sentences_of_pairs]),
+        }
+
+    @cached_property
+    def _sentences_of_pairs(self) -> np.ndarray:
+        """The sentences of fixed pairs of words, int64 (2, pairs)."""
+        prepared = self.model.prepared
+        return np.searchsorted(prepared.data.tokens, fixed_pairs(prepared.n_words), side="right") - 1
 
     def labels(self) -> np.ndarray:
         """The topics of all sentences."""
