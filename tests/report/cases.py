@@ -11,7 +11,7 @@ SEA = "The captain saw the harbour, and sailors of the ship swam in the sea. A s
 GARDEN = "Roses and tulips bloom in the garden; bees love roses. The gardener waters tulips. "
 WAR = "Soldiers of the army fought the battle, and cannons roared. The army won the war. "
 THEMES = {
-    0: ["captain", "harbour", "sailors", "ship", "swam", "sea", "sank", "near"],
+    0: ["captain", "harbour", "sailors", "ship", "swam", "sea", "sank", "near", "saw"],
     1: ["roses", "tulips", "bloom", "garden", "bees", "love", "gardener", "waters"],
     2: ["soldiers", "army", "fought", "battle", "cannons", "roared", "won", "war"],
 }

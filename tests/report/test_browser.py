@@ -66,9 +66,8 @@ def test_a_topic_shows_its_words_documents_and_trend(report, opened):
     page = opened(report)
     topic_with(page, "roses").click()
     shown = page.locator("#topic")
-    words = shown.locator("dt").all_inner_texts()
-    assert {"roses", "tulips"} <= set(words)
-    assert set(words) <= set(cases.THEMES[1])
+    words = shown.locator("dt").all_text_contents()
+    assert set(words[:8]) == set(cases.THEMES[1])
     assert shown.locator("dd svg .whisker").count() == len(words)
     assert shown.locator("figure svg").get_attribute("aria-label").startswith("Share of ")
     first = shown.locator(".excerpts a").first
@@ -91,7 +90,7 @@ def test_search_finds_topics_and_documents(report, opened):
     page = opened(report)
     page.get_by_role("searchbox", name="Search topics and documents").fill("cannons")
     answers = page.locator("#answers")
-    assert "has 98 % of the uses" in answers.inner_text() or "of the uses of “cannons”" in answers.inner_text()
+    assert re.search(r"has 9\d % of the uses of “cannons”", answers.inner_text())
     assert "16 documents" in answers.inner_text()
     assert page.locator("#answered").inner_text().endswith("16 documents")
     answers.get_by_role("link").first.click()
@@ -162,7 +161,7 @@ def test_html_and_scripts_in_the_data_stay_text(nasty, opened):
     page = opened(nasty)
     assert page.title() == cases.SCRIPT
     assert page.locator("h1").inner_text() == cases.SCRIPT
-    words = set(page.locator("#topic dt").all_inner_texts())
+    words = set(page.locator("#topic dt").all_text_contents())
     assert words <= set(cases.NASTY)
     for place, word in enumerate(cases.NASTY):
         page.goto(f"{nasty.as_uri()}#document-{place}")

@@ -64,8 +64,8 @@ function moveInAnswers(event) {
   const all = [byId("query"), ...document.querySelectorAll("#answers a, #answers button")];
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (event.key === "Escape") {
-    closeAnswers();
     byId("query").focus();
+    closeAnswers();
   }
   if (by === undefined || byId("answers").hidden) return;
   event.preventDefault();
