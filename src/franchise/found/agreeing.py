@@ -3,11 +3,11 @@
 Labels switch between draws, chains have different numbers of topics, a topic may be whole in one draw and in two
 parts in another.  So no single draw is the measure of all others.  In three steps:
 
-    grow     draw after draw, from the one with the highest log joint probability, then its chain, then the others:
+    grow     draw after draw, from the one with the highest log joint probability outwards, then the other chains:
              the draw's topics are matched with the running means of those found so far; one that matches none
              begins a topic of its own
     join     topics that are alike as means, and never (hardly ever) in the same draw, are one: where the topics of
-             words are uncertain, one topic of two chains may look different in each two draws, but not on average
+             words are uncertain, one topic of two chains may look different in any two draws, but not on average
     settle   topics that are in too few draws of every chain are dropped, all draws are matched with the means
              anew, until nothing changes
 
@@ -28,7 +28,7 @@ import numpy as np
 
 from franchise.data.grouped import GroupedData
 from franchise.found.draws import Draw, best_draw
-from franchise.found.matching import NONE, assign, by_appearance
+from franchise.found.matching import NONE, assign, by_appearance, same
 from franchise.found.running import Evidence, RunningTopics
 
 LEAST_SHARE = 0.25
@@ -60,7 +60,8 @@ def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
 
 def assign_topics(topics: RunningTopics, evidence: Evidence) -> np.ndarray:
     """The topic that each of a draw's matches, int64 (K,), or NONE; those without observations match none."""
-    match = assign(topics.likeness(evidence), topics.least)
+    likeness = topics.likeness(evidence)
+    match = assign(likeness, same(likeness, topics.alike))
     match[evidence.sizes == 0] = NONE
     return match
 
@@ -95,11 +96,18 @@ def topics_in(matches: Sequence[np.ndarray]) -> int:
 
 
 def _order(draws: Sequence[Draw]) -> list[int]:
-    """The best draw, those of its chain, then those of the other chains."""
-    best = best_draw(draws)
-    return sorted(
-        range(len(draws)), key=lambda place: (place != best, draws[place].chain != draws[best].chain)
-    )
+    """The best draw, those of its chain, then those of the other chains; each from its best draw outwards.
+
+    So what comes next is as near as can be to what is known, also in a chain that drifts.
+    """
+    best = {draw.chain: draw.number for draw in sorted(draws, key=lambda draw: draw.log_joint)}
+    first = draws[best_draw(draws)].chain
+
+    def key(place: int) -> tuple[bool, int, int]:
+        draw = draws[place]
+        return draw.chain != first, draw.chain, abs(draw.number - best[draw.chain])
+
+    return sorted(range(len(draws)), key=key)
 
 
 def _grow(draws: Sequence[Draw], topics: RunningTopics) -> tuple[list[np.ndarray], RunningTopics]:
@@ -126,7 +134,7 @@ def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> list[np.nda
     appears = appearances(matches, topics.count).astype(np.float64)
     together, seen = appears.T @ appears, appears.sum(axis=0)
     rarer = np.minimum(seen[:, None], seen[None, :])
-    pairs = np.argwhere(np.triu((alike >= topics.least) & (together <= TOGETHER * rarer), k=1))
+    pairs = np.argwhere(np.triu((alike >= topics.alike) & (together <= TOGETHER * rarer), k=1))
     stands_for, free = np.arange(topics.count), np.ones(topics.count, np.bool_)
     for one, other in pairs[np.argsort(-alike[tuple(pairs.T)], kind="stable")]:
         if free[one] and free[other]:

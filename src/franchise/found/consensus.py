@@ -190,6 +190,15 @@ class Consensus:
             total[has] += weights / weights.sum(axis=1, keepdims=True)
         return total / self.appears.sum(axis=0)[:, None]
 
+    @cached_property
+    def has_word(self) -> np.ndarray:
+        """Whether each word was in each topic in any draw, bool (T, V)."""
+        has = np.zeros((self.topic_count, self.corpus.vocabulary_size), np.bool_)
+        for labels in self.labelled():
+            inside = labels != NONE
+            has[labels[inside], self.corpus.grouped_observations[inside]] = True
+        return has
+
     def word_probabilities(self) -> np.ndarray:
         """The posterior mean of every topic's words, float64 (T, V), over the draws that have the topic.
 
@@ -219,8 +228,7 @@ class Consensus:
 
         topic, ends = self.check_topic(topic), ends_of(level)
         means = self.word_probabilities()[topic]
-        best = np.argsort(-means, kind="stable")[: check_integer("count", count, minimum=1)]
-        best = best[self.word_shares[best] > 0]
+        best = self._best_words(self.word_probabilities(), check_integer("count", count, minimum=1))[topic]
         weights = [self._weights_of(place, topic) for place in np.flatnonzero(self.appears[:, topic])]
         successes = np.array([row[best] for row in weights])
         rest = np.array([row.sum() for row in weights])[:, None] - successes
@@ -251,10 +259,13 @@ class Consensus:
         return self._first_words(relevance(self.word_probabilities(), self.word_shares), count)
 
     def _first_words(self, scores: np.ndarray, count: int) -> list[list[str]]:
-        count = check_integer("count", count, minimum=1)
-        occurs = np.where(self.word_shares > 0, scores, -np.inf)
-        best = np.argsort(-occurs, axis=1, kind="stable")[:, : min(count, int((self.word_shares > 0).sum()))]
+        best = self._best_words(scores, check_integer("count", count, minimum=1))
         return [[self.corpus.vocabulary[word] for word in row] for row in best]
+
+    def _best_words(self, scores: np.ndarray, count: int) -> list[np.ndarray]:
+        """For every topic the words with the highest scores, of those that it has."""
+        order = np.argsort(np.where(self.has_word, -scores, np.inf), axis=1, kind="stable")[:, :count]
+        return [row[has[row]] for row, has in zip(order, self.has_word, strict=True)]
 
     # -- documents and observations ------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from franchise.errors import InputError
 from franchise.found.consensus import Consensus
-from franchise.found.matching import ALIKE, NONE, assign, dice
+from franchise.found.matching import ALIKE, NONE, assign, dice, same
 from franchise.found.methods import WithTopics
 from franchise.validation import describe
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALIKE_BY_WORDS = 0.6
-"""The least W of topics that count as the same: a topic and its union with one of the same size have 0.5."""
+"""The W from which on topics count as the same: a topic and its union with one of the same size have 0.5."""
 
 
 def match_fits(a: Any, b: Any) -> pd.DataFrame:
@@ -40,8 +40,8 @@ def match_fits(a: Any, b: Any) -> pd.DataFrame:
     import pandas as pd
 
     one, other = _consensus("a", a), _consensus("b", b)
-    alike, least = _likeness(one, other)
-    match = assign(alike.T, least)  # for each topic of a, that of b
+    alike, enough = _likeness(one, other)
+    match = assign(alike.T, same(alike.T, enough))  # for each topic of a, that of b
     left = np.setdiff1d(np.arange(other.topic_count), match)
     first = np.concatenate([np.arange(one.topic_count), np.full(len(left), NONE)])
     second = np.concatenate([match, left])
@@ -66,7 +66,7 @@ def _columns(consensus: Consensus, topics: np.ndarray, prefix: str) -> dict[str,
 
 
 def _likeness(one: Consensus, other: Consensus) -> tuple[np.ndarray, float]:
-    """How alike the topics of the one and the other are, float64 (topics, topics), and the least that counts."""
+    """How alike the topics of the one and the other are, float64 (topics, topics), and what is enough."""
     if one.has_words and other.has_words:
         from scipy.spatial.distance import cdist
 

@@ -12,12 +12,18 @@ How alike two topics are.  Two measures, both from 0 to 1:
 D says whether they are the same part of the data; it works for every family, but where the topic of a word is
 uncertain it is low for two draws of one and the same topic: if each word has its topic with probability p, D is p.
 W says whether they are about the same; it does not mind which of like words is in which topic, but it does not
-know which documents they are in.  A topic and the union of it with another of its size, of other words, have
-D = 2/3 and W = 1/2: they should not count as the same.  So
+know which documents they are in.  So for a corpus both count, words more, and topics must share something at all:
 
-    any family     alike = D               the same if at least 0.7
-    a corpus       alike = (2 W + D) / 3   the same if at least 0.65: the union has 0.56, uncertain words
-                                           (W = 0.85, D = 0.4) have 0.70; 0 where D is below 0.1
+    any family     alike = D
+    a corpus       alike = (2 W + D) / 3, and 0 where D is below 0.1
+
+When they are the same.  A topic and its union with another of its size and of other words have D = 2/3 and W = 1/2,
+and they are not.  On the other hand, a topic of a chain that drifts through real texts may have W = 0.5 and D = 0.4
+with itself some dozens of sweeps before, and be the same without doubt, as no other comes near (W = 0.15).  So two
+topics are the same
+
+    if they are alike by 0.65 (0.75 without words): a topic and its union with a smaller one, too;
+    or by 0.35, if neither is half as alike to any third: a union is as alike to the other topic that it is made of.
 
 One of the two topics may be a mean over draws: then |A| is the expected number of its observations, and |A and B|
 is the sum over B of the probabilities of being in A.
@@ -32,28 +38,49 @@ import numpy as np
 NONE = -1
 """The number of a topic that matches none."""
 
-ALIKE = 0.7
-"""The least likeness of topics that count as the same, by the observations they share."""
+ALIKE = 0.75
+"""Topics that are as alike count as the same, by the observations they share."""
 
 ALIKE_IN_WORDS = 0.65
 """The same where words count, too."""
+
+LEAST_ALIKE = 0.35
+"""Topics that are less alike never count as the same."""
+
+STANDS_OUT = 2.0
+"""Topics that are so many times as alike as either is to any third one count as the same, if not less than that."""
 
 LEAST_SHARED = 0.1
 """Topics whose D is below are not alike, whatever their words."""
 
 
-def assign(likeness: np.ndarray, least: float = -np.inf) -> np.ndarray:
+def assign(likeness: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
     """For each column of a matrix (rows, columns) the row it is paired with, such that the sum is largest.
 
-    int64 (columns,), NONE where there is no row left, or only pairs below `least`; such pairs do not count.
+    int64 (columns,), NONE where there is no row left, or only pairs that are not allowed; such pairs do not count.
     """
     from scipy.optimize import linear_sum_assignment
 
-    allowed = likeness >= least
+    allowed = np.ones(likeness.shape, np.bool_) if allowed is None else allowed
     rows, columns = linear_sum_assignment(-np.where(allowed, likeness, 0.0))
     paired = np.full(likeness.shape[1], NONE)
     paired[columns] = np.where(allowed[rows, columns], rows, NONE)
     return paired
+
+
+def same(likeness: np.ndarray, alike: float) -> np.ndarray:
+    """Which pairs of topics count as the same, bool (rows, columns), if those do that are `alike`."""
+    third = np.maximum(_largest_other(likeness), _largest_other(likeness.T).T)
+    return (likeness >= alike) | ((likeness >= LEAST_ALIKE) & (likeness >= STANDS_OUT * third))
+
+
+def _largest_other(values: np.ndarray) -> np.ndarray:
+    """For every entry the largest of the others in its row, 0 if there is none."""
+    if values.shape[1] < 2 or values.shape[0] == 0:
+        return np.zeros_like(values)
+    two = np.partition(values, -2, axis=1)[:, -2:]
+    largest = values == two[:, 1:]
+    return np.where(largest, two[:, :1], two[:, 1:])
 
 
 def dice(shared: np.ndarray, sizes: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -55,8 +55,8 @@ class RunningTopics:
         self.words = np.zeros((0, data.vocabulary_size)) if isinstance(data, Corpus) else None
 
     @property
-    def least(self) -> float:
-        """The least likeness of topics that count as the same."""
+    def alike(self) -> float:
+        """The likeness from which on topics count as the same."""
         return ALIKE if self.words is None else ALIKE_IN_WORDS
 
     def add(self, evidence: Evidence, match: np.ndarray) -> None:
