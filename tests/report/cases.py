@@ -25,7 +25,10 @@ def themes():
 
 def corpus():
     texts = [(SEA * 2 + GARDEN, GARDEN * 2 + WAR, WAR * 2 + SEA)[place % 3] for place in range(24)]
-    metadata = {"year": [1900 + place for place in range(24)], "party": [f"P{place % 2}" for place in range(24)]}
+    metadata = {
+        "year": [1900 + place for place in range(24)],
+        "party": [f"P{place % 2}" for place in range(24)],
+    }
     names = [f"letter {place}" for place in range(24)]
     return fr.Corpus.from_texts(texts, names=names, metadata=metadata)
 
@@ -36,7 +39,10 @@ def labels_of(data, chains=2, draws=20, topic_of=TOPIC_OF, topics=3):
     true = np.array([topic_of.get(data.vocabulary[word], 0) for word in data.observations])
     orders = [np.roll(np.arange(topics), chain) for chain in range(chains)]
     changed = [[_changed(rng, true, topics) for _ in range(draws)] for _ in range(chains)]
-    return [[order[labels].astype(np.uint16) for labels in own] for order, own in zip(orders, changed, strict=True)]
+    return [
+        [order[labels].astype(np.uint16) for labels in own]
+        for order, own in zip(orders, changed, strict=True)
+    ]
 
 
 def _changed(rng, labels, topics):
@@ -54,7 +60,20 @@ def joint(chains=2, draws=20):
 
 SCRIPT = "<script>window.broken = 1</script>"
 IMAGE = "<img src=x onerror='window.broken = 2'>"
-NASTY = [SCRIPT, "</script>", "-->", "<!--", "=cmd()", "+1", "@x", "-2+3", '"quoted"', "it's", "&lt;b&gt;", IMAGE]
+NASTY = [
+    SCRIPT,
+    "</script>",
+    "-->",
+    "<!--",
+    "=cmd()",
+    "+1",
+    "@x",
+    "-2+3",
+    '"quoted"',
+    "it's",
+    "&lt;b&gt;",
+    IMAGE,
+]
 
 
 def nasty():
@@ -70,7 +89,10 @@ def nasty():
 
 def nasty_texts():
     """The same for texts that are shown as they stand, with words found in them."""
-    texts = [f'ship {SCRIPT} harbour "sea" {IMAGE} --> sailors &amp; {mark} \U0001f6a2 roses 𝒷ees tulips' for mark in NASTY]
+    texts = [
+        f'ship {SCRIPT} harbour "sea" {IMAGE} --> sailors &amp; {mark} \U0001f6a2 roses 𝒷ees tulips'
+        for mark in NASTY
+    ]
     data = fr.Corpus.from_texts(texts, names=NASTY)
     return _of_halves(data, TOPIC_OF)
 

@@ -67,4 +67,6 @@ def opened(browser):
 @pytest.fixture(scope="session")
 def report(tmp_path_factory):
     """The report on three themes, as a file."""
-    return write_report(cases.themes(), tmp_path_factory.mktemp("report") / "report.html", title="Three themes")
+    return write_report(
+        cases.themes(), tmp_path_factory.mktemp("report") / "report.html", title="Three themes"
+    )

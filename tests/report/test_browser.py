@@ -55,10 +55,14 @@ def test_the_beginning_says_what_was_found_and_whether_to_trust_it(report, opene
     page = opened(report)
     assert page.title() == "Three themes"
     said = page.locator("#found").inner_text()
-    assert "3 topics can be told from draw to draw, all of them in all 2 chains" in said
+    assert "3 topics can be told from draw to draw, all of them in both chains" in said
     assert "too few draws" in said
     assert page.locator("#topic-list > li").count() == 3
-    assert page.locator("#counts svg").get_attribute("aria-label").startswith("Probability of each number of topics")
+    assert (
+        page.locator("#counts svg")
+        .get_attribute("aria-label")
+        .startswith("Probability of each number of topics")
+    )
     assert page.locator("#traces svg").count() == page.locator("#convergence-table tbody tr").count() > 3
 
 
@@ -83,7 +87,10 @@ def test_the_map_selects_a_topic(report, opened):
     link = page.locator("#topic-map a").nth(2)
     link.locator("circle").click()
     assert link.get_attribute("aria-current") == "true"
-    assert page.locator("#topic-title").inner_text() == page.locator("#topic-list > li > a .topic-name").nth(2).inner_text()
+    assert (
+        page.locator("#topic-title").inner_text()
+        == page.locator("#topic-list > li > a .topic-name").nth(2).inner_text()
+    )
 
 
 def test_search_finds_topics_and_documents(report, opened):
@@ -187,7 +194,12 @@ def test_html_in_texts_stays_text_and_words_keep_their_places(tmp_path, opened):
 
 def test_formulas_are_text_in_tables(nasty, opened):
     page = opened(nasty)
-    cells = {cell for name in ("topics", "words", "documents", "convergence") for row in downloaded(page, name) for cell in row}
+    cells = {
+        cell
+        for name in ("topics", "words", "documents", "convergence")
+        for row in downloaded(page, name)
+        for cell in row
+    }
     assert {"'=cmd()", "'+1", "'@x", "'-2+3", "'=sum()", "'-->"} <= cells
     formulas = [cell for cell in cells if cell[:1] in "=+-@" and cell and not _is_number(cell)]
     assert formulas == []
@@ -207,7 +219,9 @@ def test_a_policy_forbids_what_is_not_ours(report, opened, browser):
     blocked = []
     page.on("console", lambda message: blocked.append(message.text))
     page.goto(report.as_uri())
-    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.broken = 1'}))")
+    page.evaluate(
+        "document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.broken = 1'}))"
+    )
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=\"https://example.org/x.png\">')")
     page.wait_for_function("() => true")
     assert page.evaluate("window.broken") is None
@@ -270,9 +284,7 @@ def _tab_to(page, selector, most=60):
     raise AssertionError(f"Tab does not come to {selector}")
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"]
-)
+@pytest.mark.parametrize("settings", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
 def test_axe_finds_nothing_serious(report, opened, settings):
     page = opened(report, "#topic-1", **settings)
     assert serious(page) == []
@@ -308,7 +320,13 @@ def test_a_phone_scrolls_down_only_and_opens_topics_in_place(report, opened):
 def test_sentences_are_coloured_where_sentences_have_topics(tmp_path, opened):
     page = opened(write_report(segmented(), tmp_path / "report.html"))
     spans = page.locator("#document .text span")
-    assert spans.all_inner_texts() == ["apple pear", "plum apple pear", "iron tin", "iron tin tin", "army war"]
+    assert spans.all_inner_texts() == [
+        "apple pear",
+        "plum apple pear",
+        "iron tin",
+        "iron tin tin",
+        "army war",
+    ]
     assert spans.nth(1).get_attribute("data-sure") == "75"
     assert "Each sentence has the colour" in page.locator("#documents .note").first.inner_text()
 

@@ -23,7 +23,9 @@ def report(
     ] = None,
     documents: Annotated[
         int,
-        typer.Option(help="Documents, at most, to take into the page with their texts.", rich_help_panel="Output"),
+        typer.Option(
+            help="Documents, at most, to take into the page with their texts.", rich_help_panel="Output"
+        ),
     ] = 3000,
     open_it: Annotated[
         bool, typer.Option("--open", help="Open the page in the browser.", rich_help_panel="Output")
@@ -64,4 +66,6 @@ def show_written(console: Console, written: Path) -> None:
         print(written)
         return
     size = written.stat().st_size / 1e6
-    console.print(f"The report is in [bold]{written}[/bold] ({size:.1f} MB): open it in any browser.", soft_wrap=True)
+    console.print(
+        f"The report is in [bold]{written}[/bold] ({size:.1f} MB): open it in any browser.", soft_wrap=True
+    )

@@ -33,7 +33,9 @@ def topic_counts(posterior: AnyPosterior) -> dict[str, Any]:
     shares = [np.bincount(row, minlength=bars) / len(row) for row in places]
     values = low + width * np.arange(bars)
     return {
-        "names": [f"{value:,}" if width == 1 else f"{value:,}–{value + width - 1:,}" for value in values.tolist()],
+        "names": [
+            f"{value:,}" if width == 1 else f"{value:,}–{value + width - 1:,}" for value in values.tolist()
+        ],
         "chains": [plain.numbers(row) for row in shares],
     }
 

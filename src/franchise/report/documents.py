@@ -105,7 +105,9 @@ class _Texts:
 
     def coloured(self, document: int) -> tuple[str, list[int], bool]:
         """The text of a document, its pieces, and whether it had to be cut."""
-        text, spans, observations = self._sentences(document) if self._labelled.by_sentence else self._words(document)
+        text, spans, observations = (
+            self._sentences(document) if self._labelled.by_sentence else self._words(document)
+        )
         whole = len(text) <= LONGEST
         text = text if whole else f"{text[:LONGEST]}…"
         return text, list(self._pieces(text, spans, observations)), not whole

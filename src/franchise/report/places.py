@@ -48,13 +48,20 @@ class Places:
     def _words(self, text: str) -> Iterator[tuple[int, Span]]:
         """The words of a text that the vocabulary has: their numbers, and where they are."""
         group = self._pattern.groups
-        for match in self._pattern.finditer(text):
+        read = text.lower() if self._lowercase else text
+        place = range(len(text) + 1) if len(read) == len(text) else _places_before(text)
+        for match in self._pattern.finditer(read):
             number = self._number_of(match[group] or "")
             if number >= 0:
-                yield number, match.span(group)
+                begin, end = match.span(group)
+                yield number, (place[begin], place[end])
 
     def _number_of(self, word: str) -> int:
         if word not in self._known:
-            written = word.lower() if self._lowercase else word
-            self._known[word] = self._number.get(self._stem(written), -1)
+            self._known[word] = self._number.get(self._stem(word), -1)
         return self._known[word]
+
+
+def _places_before(text: str) -> list[int]:
+    """For every letter of a text in lower case, its place before: a few letters have longer lower cases."""
+    return [place for place, letter in enumerate(text) for _ in letter.lower()] + [len(text)]

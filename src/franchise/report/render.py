@@ -14,8 +14,6 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from franchise.errors import InputError
-
 SCRIPTS = (
     "dom.js",
     "charts.js",
@@ -58,10 +56,8 @@ def as_json(data: Any) -> str:
 
 
 def _environment() -> Any:
-    try:
-        from jinja2 import Environment, StrictUndefined
-    except ImportError:
-        raise InputError('a report needs jinja2: pip install "franchise[report]".') from None
+    from jinja2 import Environment, StrictUndefined
+
     return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 

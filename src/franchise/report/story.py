@@ -111,9 +111,13 @@ def _certainty(consensus: Consensus) -> str:
     everywhere = int(consensus.in_chain.all(axis=0).sum())
     none = float(consensus.unmatched["share"].mean())
     seen = f"{counted(consensus.topic_count, 'topic')} can be told from draw to draw"
-    if chains > 1 and consensus.topic_count:
+    if chains == 1 or not consensus.topic_count:
+        everywhere = consensus.topic_count
+    else:
         seen += ", all of them" if everywhere == consensus.topic_count else f", {everywhere:,} of them"
-        seen += f" in all {chains} chains"
+        seen += " in both chains" if chains == 2 else f" in all {chains} chains"
+    if everywhere < consensus.topic_count / 2:
+        seen += ", the others in some chains only: what the chains have in common is the surest"
     what = "words" if consensus.has_words else "observations"
     return f"{seen}; {percent(none)} of the {what} are in topics that come and go and are not shown."
 
@@ -128,7 +132,9 @@ def _topics_note(consensus: Consensus, data: dict[str, Any]) -> str:
 
 
 def _map_note(consensus: Consensus) -> str:
-    alike = "alike are their words" if consensus.has_words else "often observations go from the one to the other"
+    alike = (
+        "alike are their words" if consensus.has_words else "often observations go from the one to the other"
+    )
     return (
         f"The nearer two topics are, the more {alike}; the larger a circle, the more there is of the topic. Only "
         f"nearness means something, not up or down. Choose a circle to read about its topic."

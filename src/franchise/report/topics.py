@@ -35,7 +35,9 @@ class TopicWords(NamedTuple):
     """The most probable words of every topic, from the most probable on."""
 
     words: np.ndarray  # int (topics, count): word ids
-    probability: np.ndarray  # float (topics, count), as the next two: the posterior mean, the ends of its interval
+    probability: (
+        np.ndarray
+    )  # float (topics, count), as the next two: the posterior mean, the ends of its interval
     low: np.ndarray
     high: np.ndarray
 
@@ -116,7 +118,12 @@ def topics_of_words(consensus: Consensus) -> dict[str, Any]:
     return {
         "list": [consensus.corpus.vocabulary[word] for word in frequent],
         "topics": [
-            [entry for topic in own for entry in (topic, round(float(given[topic, word]))) if given[topic, word] >= 1]
+            [
+                entry
+                for topic in own
+                for entry in (topic, round(float(given[topic, word])))
+                if given[topic, word] >= 1
+            ]
             for word, own in enumerate(first.tolist())
         ],
     }
@@ -137,7 +144,7 @@ def _add_places(rows: list[dict[str, Any]], distances: np.ndarray) -> None:
 def in_a_frame(places: np.ndarray) -> np.ndarray:
     """Places (n, 2) turned so that they are widest from left to right, and scaled to a width of one."""
     centred = places - places.mean(axis=0)
-    turned = centred @ np.linalg.svd(centred, full_matrices=False)[2].T
+    turned = centred @ np.linalg.eigh(centred.T @ centred)[1][:, ::-1]
     turned -= turned.min(axis=0)
     return turned / max(float(turned.max()), 1e-12)
 
@@ -155,7 +162,11 @@ def trend_of(posterior: AnyPosterior) -> Trend | None:
         table = posterior.topics_over(column, bins=bins_of(metadata[column])).dropna(how="all")
     except InputError:  # named as a time, but no numbers or dates
         return None
-    return Trend(column, [_name(value) for value in table.index], table.to_numpy(float)) if len(table) > 1 else None
+    return (
+        Trend(column, [_name(value) for value in table.index], table.to_numpy(float))
+        if len(table) > 1
+        else None
+    )
 
 
 def time_column(metadata: dict[str, list[Any]]) -> str | None:
@@ -197,5 +208,9 @@ def _name(value: Any) -> str:
         return plain.figure(value) if isinstance(value, Real) else str(value)
     if not isinstance(value.left, Real):
         return f"{value.left:%Y-%m-%d}"
-    last = value.right - 1 if float(value.left).is_integer() and float(value.right).is_integer() else value.right
-    return plain.figure(value.left) if last == value.left else f"{plain.figure(value.left)}–{plain.figure(last)}"
+    last = (
+        value.right - 1 if float(value.left).is_integer() and float(value.right).is_integer() else value.right
+    )
+    return (
+        plain.figure(value.left) if last == value.left else f"{plain.figure(value.left)}–{plain.figure(last)}"
+    )

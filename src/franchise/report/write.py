@@ -159,7 +159,9 @@ def _check_target(path: Any) -> Path:
         raise InputError(f'path must be the name of a file, such as "report.html"; got {describe(path)}.')
     target = Path(path)
     if target.is_dir():
-        raise InputError(f"path must be a file; {str(target)!r} is a folder. Try {str(target / 'report.html')!r}.")
+        raise InputError(
+            f"path must be a file; {str(target)!r} is a folder. Try {str(target / 'report.html')!r}."
+        )
     check_folder("path", target.parent)
     return target
 

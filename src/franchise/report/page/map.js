@@ -1,17 +1,19 @@
 // Topics as circles: near each other if they use the same words, the larger the more there is of them.
 
 const TALLEST = 640;
+const COVERED = 0.1; // share of the map that circles would cover if none lay over another
 
 function mapChart(width) {
   const [across, down] = [0, 1].map((axis) => Math.max(0.01, ...data.topics.map(({ place }) => place[axis])));
   const edge = Math.min(60, width * 0.09);
   const unit = Math.min((width - 2 * edge) / across, (TALLEST - 2 * edge) / down);
   const height = Math.max(4 * edge, unit * down + 2 * edge);
-  const most = Math.max(...data.topics.map((topic) => topic.share[0]));
+  const total = data.topics.reduce((sum, topic) => sum + topic.share[0], 0);
+  const area = (COVERED * width * height) / Math.PI / Math.max(total, 1e-9);
   const circles = data.topics.map(({ place, share }) => ({
     x: width / 2 + (place[0] - across / 2) * unit,
     y: height / 2 + (place[1] - down / 2) * unit,
-    r: Math.max(3, edge * 0.8 * Math.sqrt(share[0] / most)),
+    r: Math.min(edge * 0.8, Math.max(3, Math.sqrt(area * share[0]))),
   }));
   const chart = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-labelledby": "map-title" });
   chart.append(...circles.map(mapLink), draw("g", { id: "map-labels", "aria-hidden": "true" }));

@@ -27,12 +27,18 @@ function seen(topic) {
   return `in ${percent(draws)} of draws${where}`;
 }
 
+function seenInShort(topic) {
+  const { draws, chains } = data.topics[topic];
+  if (chains < data.chains) return `in ${chains} of ${data.chains} chains`;
+  return draws < 0.995 ? `in ${percent(draws)} of draws` : "in all draws";
+}
+
 function topicRow(topic) {
-  const { words, share, trend, draws } = data.topics[topic];
+  const { words, share, trend } = data.topics[topic];
   const name = make("span", { class: "topic-name" }, dot(topicHue(topic)), make("span", {}, label(topic)));
   const under = make("span", { class: "topic-words" }, words.slice(0, 8).join(", ") || seen(topic));
   const amount = make("span", { class: "topic-share" }, percent(share[0]), intervalBar(120, 10, ...share, mostShare, topic));
-  amount.append(make("small", {}, draws < 0.995 ? seen(topic) : "in all draws"));
+  amount.append(make("small", {}, seenInShort(topic)));
   const line = trend ? make("span", { class: "topic-trend" }, spark(104, 32, trend, topic)) : null;
   return make("li", {}, tintTopic(make("a", { href: `#topic-${topic}` }, name, line, amount, under), topic));
 }
