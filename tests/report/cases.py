@@ -1,4 +1,4 @@
-"""Posteriors made by hand for reports: texts of three themes, texts that would break out of a page, and many topics."""
+"""Posteriors made by hand: texts of three themes, texts that would break out of a page, and many topics."""
 
 from __future__ import annotations
 

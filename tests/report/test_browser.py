@@ -1,4 +1,4 @@
-"""Reports in a real browser: what can be seen and done, with mouse, keyboard and phone, and that nothing breaks out.
+"""Reports in a real browser: what can be seen and done, by mouse, keyboard and phone; and nothing breaks out.
 
 Every page that `opened` opens must ask the network for nothing and leave the console empty.
 """
@@ -6,7 +6,6 @@ Every page that `opened` opens must ask the network for nothing and leave the co
 from __future__ import annotations
 
 import csv
-import io
 import re
 
 import pytest
@@ -44,8 +43,8 @@ def downloaded(page, name):
     """The rows of a table that the page gives to take along."""
     with page.expect_download() as waiting:
         page.get_by_role("button", name=f"{name}.csv").click()
-    text = open(waiting.value.path(), encoding="utf-8-sig", newline="").read()
-    return list(csv.reader(io.StringIO(text)))
+    with open(waiting.value.path(), encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
 
 
 # --- what is there ------------------------------------------------------------------------------------------

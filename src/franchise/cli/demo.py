@@ -1,4 +1,4 @@
-"""`franchise demo`: topics of the State of the Union addresses, which ship with the package, and a report on them."""
+"""`franchise demo`: topics of the State of the Union addresses, which ship with the package, and a report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="The same seed gives the same draws.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the files written.")] = False,
 ) -> None:
-    """Find the topics of the State of the Union addresses, 1790 to 2026, and write a report, in two minutes or three."""
+    """Find the topics of the State of the Union addresses, 1790 to 2026, and write a report: two or three minutes."""
     from franchise.cli.findings import convergence_sentence, size_sentence
     from franchise.cli.output import make_console
     from franchise.cli.report import show_written, write_with_progress
@@ -85,7 +85,7 @@ def _fit(corpus: Corpus, draws: int, warmup: int, chains: int, seed: int, quiet:
 
 
 def _topics_of_paragraphs(posterior: Posterior) -> pd.DataFrame:
-    """The share of each topic in each paragraph, the mean of all draws, and of what is in none that they agree on."""
+    """The share of each topic in each paragraph, a mean over draws, and of what is in none they agree on."""
     import pandas as pd
 
     shares = posterior.matched.document_shares()

@@ -126,8 +126,8 @@ def _topics_note(consensus: Consensus, data: dict[str, Any]) -> str:
     what = "words" if consensus.has_words else "observations"
     trend = "" if data["trend"] is None else f" The curve is its share over {data['trend']['by']}."
     return (
-        f"Sizes are shares of all {what}; the line over a bar is where the share is with a probability of 95\u00a0%.{trend} "
-        f"A topic that is in few draws or chains may be gone in the next run."
+        f"Sizes are shares of all {what}; the line over a bar is where the share is with a probability of "
+        f"95\u00a0%.{trend} A topic that is in few draws or chains may be gone in the next run."
     )
 
 
@@ -148,14 +148,14 @@ def _documents_note(data: dict[str, Any]) -> str:
         which = f"All {counted(total, noun)}."
     else:
         which = (
-            f"{shown:,} of {counted(total, noun)} are in this page: those most typical of each topic, and others drawn "
-            f"at random."
+            f"{shown:,} of {counted(total, noun)} are in this page: those most typical of each topic, and others "
+            f"drawn at random."
         )
     if data["unit"] == "observation":
         return which
     return (
-        f"{which} Each {data['unit']} has the colour of its most probable topic, the stronger the surer; point at it, "
-        f"or go through them with the arrow keys, to see which and how probable. Press a topic to see only its own."
+        f"{which} Each {data['unit']} has the colour of its most probable topic, the stronger the surer; point "
+        f"at it, or go through them with the arrow keys, to see which and how probable. Press a topic to see only its own."
     )
 
 
@@ -164,7 +164,8 @@ def _reading(data: dict[str, Any]) -> list[str]:
         "A draw is one full explanation of the data. What is shown are averages over many draws of several chains, "
         "with topics matched from draw to draw; so everything comes with how sure it is.",
         "“In 80\u00a0% of draws” tells how often a topic is found at all; its size counts as zero where it is not.",
-        "Intervals hold the true value with a probability of 95\u00a0%, if the model fits and the chains have converged.",
+        "Intervals hold the true value with a probability of 95\u00a0%, if the model fits and the chains have "
+        "converged.",
     ]
     if data["unit"] != "observation":
         said.append(
@@ -177,6 +178,6 @@ def _reading(data: dict[str, Any]) -> list[str]:
 def _made(posterior: AnyPosterior) -> str:
     return (
         f"Made by franchise {__version__}: sampler {posterior.sampler}, {counted(posterior.n_chains, 'chain')} of "
-        f"{counted(posterior.n_draws, 'draw')}, seed {posterior.seed}, {posterior.seconds:,.0f} seconds. This file needs "
-        f"no network, and sends nothing anywhere."
+        f"{counted(posterior.n_draws, 'draw')}, seed {posterior.seed}, {posterior.seconds:,.0f} seconds. This file "
+        f"needs no network, and sends nothing anywhere."
     )

@@ -49,8 +49,8 @@ def write_report(
     title : str, optional
         What stands above it all; if not given, how many documents there are.
     documents : int
-        How many documents, at most, to take into the page with their texts: the most typical ones of each topic, and
-        others at random. Fewer if they are long.
+        How many documents, at most, to take into the page with their texts: the most typical ones of each topic,
+        and others at random. Fewer if they are long.
     seed : int
         Of the choice of documents. The same posterior and seed give the same file, byte for byte.
     progress : function, optional
