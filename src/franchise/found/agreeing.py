@@ -37,7 +37,7 @@ LEAST_SHARE = 0.25
 TOGETHER = 0.1
 """Topics that are in the same draw in more than this share of the draws of the rarer one are two."""
 
-ROUNDS = 5
+ROUNDS = 3
 
 
 def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
@@ -49,13 +49,12 @@ def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
     most = sum(draw.topic_count for draw in draws)
     matches, topics = _grow(draws, RunningTopics(data, most))
     for _ in range(ROUNDS):
-        matches = _without_rare(_joined(matches, topics), chains)
-        topics = _means_of(draws, matches, RunningTopics(data, most))
-        before, matches = matches, [assign_topics(topics, Evidence.of(draw, data)) for draw in draws]
+        before, topics = _settled(matches, topics, chains)
+        matches, topics = _matched_anew(draws, topics)
         if all(np.array_equal(one, other) for one, other in zip(before, matches, strict=True)):
             break
     matches = [_by_topic(draw, match) for draw, match in zip(draws, matches, strict=True)]
-    return numbered_by_size(_without_rare(matches, chains), draws)
+    return numbered_by_size(mapped(matches, _without_rare(matches, chains)), draws)
 
 
 def assign_topics(topics: RunningTopics, evidence: Evidence) -> np.ndarray:
@@ -80,11 +79,14 @@ def shares_by_chain(appears: np.ndarray, chains: np.ndarray) -> np.ndarray:
 
 
 def numbered_by_size(matches: Sequence[np.ndarray], draws: Sequence[Draw]) -> list[np.ndarray]:
-    """The same with topics numbered from the largest by their observations in all draws."""
+    """The same with topics numbered from the largest by their observations in all draws; empty ones have none."""
     sizes = np.zeros(topics_in(matches) + 1)  # the last place is that of NONE
     for match, draw in zip(matches, draws, strict=True):
         np.add.at(sizes, match, draw.sizes)
-    return _renumbered(matches, np.argsort(-sizes[:-1], kind="stable"))
+    order = np.argsort(-sizes[:-1], kind="stable")
+    numbers = np.full(len(order), NONE)
+    numbers[order] = np.where(sizes[order] > 0.0, np.arange(len(order)), NONE)
+    return mapped(matches, numbers)
 
 
 def topics_in(matches: Sequence[np.ndarray]) -> int:
@@ -122,41 +124,58 @@ def _grow(draws: Sequence[Draw], topics: RunningTopics) -> tuple[list[np.ndarray
     return matches, topics
 
 
-def _means_of(draws: Sequence[Draw], matches: Sequence[np.ndarray], topics: RunningTopics) -> RunningTopics:
-    for draw, match in zip(draws, matches, strict=True):
-        topics.add(Evidence.of(draw, topics.data), match)
-    return topics
+def _matched_anew(draws: Sequence[Draw], topics: RunningTopics) -> tuple[list[np.ndarray], RunningTopics]:
+    """All draws matched with some topics, and the means of what has matched."""
+    anew = RunningTopics(topics.data, topics.members.shape[1])
+    anew.count = topics.count
+    matches = []
+    for draw in draws:
+        one = Evidence.of(draw, topics.data)
+        matches.append(assign_topics(topics, one))
+        anew.add(one, matches[-1])
+    return matches, anew
 
 
-def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> list[np.ndarray]:
-    """The same, where topics that are alike and not in the same draws are one; the most alike first."""
+def _settled(
+    matches: Sequence[np.ndarray], topics: RunningTopics, chains: np.ndarray
+) -> tuple[list[np.ndarray], RunningTopics]:
+    """The same matches and topics, where those that are one are joined and rare ones are dropped."""
+    stands_for = _joined(matches, topics)
+    joined = mapped(matches, stands_for)
+    kept = np.append(_without_rare(joined, chains), NONE)
+    numbers = kept[stands_for]
+    matches = mapped(matches, numbers)
+    seen = appearances(matches, topics_in(matches)).sum(axis=0)
+    return matches, topics.renumbered(numbers, seen)
+
+
+def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> np.ndarray:
+    """The topic that each stands for, int64 (T,): those that are alike and not in the same draws are one.
+
+    The most alike are joined first; each with one other at most.
+    """
     alike = topics.likeness_among()
     appears = appearances(matches, topics.count).astype(np.float64)
     together, seen = appears.T @ appears, appears.sum(axis=0)
     rarer = np.minimum(seen[:, None], seen[None, :])
-    pairs = np.argwhere(np.triu((alike >= topics.alike) & (together <= TOGETHER * rarer), k=1))
+    pairs = np.argwhere(np.triu(same(alike, topics.alike) & (together <= TOGETHER * rarer), k=1))
     stands_for, free = np.arange(topics.count), np.ones(topics.count, np.bool_)
     for one, other in pairs[np.argsort(-alike[tuple(pairs.T)], kind="stable")]:
         if free[one] and free[other]:
             stands_for[other] = one
             free[[one, other]] = False
-    return _mapped(matches, stands_for)
+    return stands_for
 
 
-def _without_rare(matches: Sequence[np.ndarray], chains: np.ndarray) -> list[np.ndarray]:
+def _without_rare(matches: Sequence[np.ndarray], chains: np.ndarray) -> np.ndarray:
+    """New numbers of topics, int64 (T,): NONE for those that are in too few draws of every chain."""
     appears = appearances(matches, topics_in(matches))
     kept = (shares_by_chain(appears, chains) >= LEAST_SHARE).any(axis=0)
-    return _renumbered(matches, np.flatnonzero(kept))
+    return np.where(kept, np.cumsum(kept) - 1, NONE)
 
 
-def _renumbered(matches: Sequence[np.ndarray], order: np.ndarray) -> list[np.ndarray]:
-    """The same with topic order[i] numbered i; those that are not in the order are NONE."""
-    numbers = np.full(topics_in(matches), NONE)
-    numbers[order] = np.arange(len(order))
-    return _mapped(matches, numbers)
-
-
-def _mapped(matches: Sequence[np.ndarray], numbers: np.ndarray) -> list[np.ndarray]:
+def mapped(matches: Sequence[np.ndarray], numbers: np.ndarray) -> list[np.ndarray]:
+    """The same with topic k as numbers[k]."""
     table = np.append(numbers, NONE)  # the last place is that of NONE
     return [table[match] for match in matches]
 

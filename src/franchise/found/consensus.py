@@ -24,6 +24,7 @@ from franchise.errors import InputError
 from franchise.found.agreeing import (
     LEAST_SHARE,
     appearances,
+    mapped,
     match_draws,
     numbered_by_size,
     shares_by_chain,
@@ -350,7 +351,7 @@ class Consensus:
         numbers = np.arange(self.topic_count)
         for topics in checked:
             numbers[list(topics)] = topics[0]
-        merged = numbered_by_size([np.append(numbers, NONE)[match] for match in self.matches], self.draws)
+        merged = numbered_by_size(mapped(self.matches, numbers), self.draws)
         made = self._new_numbers(merged)
         given: dict[int, str] = {}
         for topic in sorted(self.given_labels):

@@ -23,7 +23,7 @@ with itself some dozens of sweeps before, and be the same without doubt, as no o
 topics are the same
 
     if they are alike by 0.65 (0.75 without words): a topic and its union with a smaller one, too;
-    or by 0.35, if neither is half as alike to any third: a union is as alike to the other topic that it is made of.
+    or by 0.35, if neither is two thirds as alike to any third: a union is about as alike to both of its parts.
 
 One of the two topics may be a mean over draws: then |A| is the expected number of its observations, and |A and B|
 is the sum over B of the probabilities of being in A.
@@ -47,7 +47,7 @@ ALIKE_IN_WORDS = 0.65
 LEAST_ALIKE = 0.35
 """Topics that are less alike never count as the same."""
 
-STANDS_OUT = 2.0
+STANDS_OUT = 1.5
 """Topics that are so many times as alike as either is to any third one count as the same, if not less than that."""
 
 LEAST_SHARED = 0.1
