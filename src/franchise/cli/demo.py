@@ -29,7 +29,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="The same seed gives the same draws.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the files written.")] = False,
 ) -> None:
-    """Find the topics of the State of the Union addresses, 1790 to 2026, and write a report: two or three minutes."""
+    """Find the topics of the State of the Union addresses, 1790 to 2026, and write a report, in three minutes."""
     from franchise.cli.findings import convergence_sentence, size_sentence
     from franchise.cli.output import make_console
     from franchise.cli.report import show_written, write_with_progress

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.data.grouped import GroupedData
+from franchise.data.grouped import GroupedData, offsets_of_sizes, take_slices
 from franchise.data.sentences import Span
+from franchise.found.consensus import Consensus
+from franchise.found.matching import NONE
 from franchise.report import plain
 from franchise.report.places import Places
 
@@ -29,28 +31,45 @@ MOST_TOPICS = 12  # of a document
 
 @dataclass(frozen=True)
 class Labelled:
-    """Topics of the observations of some data, as all draws together see them."""
+    """Topics of the observations of some documents, as all draws together see them."""
 
     data: GroupedData
-    topic: np.ndarray  # int (N,), in grouped order: the most probable topic, or -1
-    probability: np.ndarray  # float (N,)
-    shares: np.ndarray  # float (J, K + 1): topics of each group; the last column: none that draws agree on
+    documents: list[int]
+    topic: np.ndarray  # int (n,), one document after the other: the most probable topic, or -1
+    probability: np.ndarray  # float (n,)
+    shares: np.ndarray  # float (documents, K + 1): topics of each; the last column: none that draws agree on
     by_sentence: bool  # whether sentences have topics, not single words
 
+    @classmethod
+    def of(cls, consensus: Consensus, documents: list[int], by_sentence: bool) -> Labelled:
+        """What the draws say of some documents.
 
-def choose_documents(labelled: Labelled, typical: list[list[int]], most: int, seed: int) -> list[int]:
+        `Consensus.most_probable_topic` says it of all observations, and takes the longer the more there are.
+        """
+        data = consensus.data
+        inside = take_slices(data.offsets, np.array(documents, np.int64))[1]
+        seen = np.zeros((len(inside), consensus.topic_count + 1), np.uint16)  # the last column is for none
+        for labels in consensus.labelled():
+            seen[np.arange(len(inside)), labels[inside]] += 1
+        best = seen.argmax(axis=1)
+        probability = seen[np.arange(len(inside)), best] / len(consensus.draws)
+        topic = np.where(best == consensus.topic_count, NONE, best)
+        return cls(data, documents, topic, probability, consensus.document_shares()[documents], by_sentence)
+
+
+def choose_documents(data: GroupedData, typical: list[list[int]], most: int, seed: int) -> list[int]:
     """Up to so many documents, in their order: the typical ones of each topic first, then some at random.
 
     Those without observations are left out, and fewer are taken where texts are long.
     """
-    sizes = labelled.data.group_sizes
+    sizes = data.group_sizes
     rank = max((len(own) for own in typical), default=0)
     first = [own[place] for place in range(rank) for own in typical if place < len(own)]
     others = np.random.default_rng(seed).permutation(np.flatnonzero(sizes > 0)).tolist()
     chosen: list[int] = []
     room = MOST_CHARACTERS
     for document in dict.fromkeys([*first, *others]):
-        room -= _length(labelled.data, document)
+        room -= _length(data, document)
         if len(chosen) == most or (room < 0 and chosen):
             break
         chosen.append(document)
@@ -65,24 +84,24 @@ def _length(data: GroupedData, document: int) -> int:
     return min(written, LONGEST)
 
 
-def document_rows(labelled: Labelled, chosen: list[int]) -> list[dict[str, Any]]:
-    """What a page shows of each of these documents."""
+def document_rows(labelled: Labelled) -> list[dict[str, Any]]:
+    """What a page shows of each document."""
     data = labelled.data
     texts = _Texts(labelled) if isinstance(data, Corpus) else None
     fields = list(data.metadata)
     rows = []
-    for document in chosen:
+    for place, document in enumerate(labelled.documents):
         row: dict[str, Any] = {
             "name": plain.text(data.group_names[document]),
             "words": int(data.group_sizes[document]),
             "about": [plain.text(data.metadata[field][document]) for field in fields],
-            "shares": _largest(labelled.shares[document, :-1]),
+            "shares": _largest(labelled.shares[place, :-1]),
             "text": "",
             "pieces": [],
             "cut": False,
         }
         if texts is not None:
-            row["text"], row["pieces"], row["cut"] = texts.coloured(document)
+            row["text"], row["pieces"], row["cut"] = texts.coloured(place)
         rows.append(row)
     return rows
 
@@ -102,19 +121,23 @@ class _Texts:
         self._labelled = labelled
         self._corpus = labelled.data
         self._places = Places(labelled.data)
+        sizes = labelled.data.group_sizes[labelled.documents]
+        self._first = offsets_of_sizes(sizes) - np.append(labelled.data.offsets[labelled.documents], 0)
 
-    def coloured(self, document: int) -> tuple[str, list[int], bool]:
-        """The text of a document, its pieces, and whether it had to be cut."""
+    def coloured(self, place: int) -> tuple[str, list[int], bool]:
+        """The text of a document, by its place among those shown, its pieces, and whether it had to be cut."""
+        document = self._labelled.documents[place]
         text, spans, observations = (
             self._sentences(document) if self._labelled.by_sentence else self._words(document)
         )
         whole = len(text) <= LONGEST
         text = text if whole else f"{text[:LONGEST]}…"
-        return text, list(self._pieces(text, spans, observations)), not whole
+        labelled = self._first[place] + np.array(observations, np.int64)
+        return text, list(self._pieces(text, spans, labelled.tolist())), not whole
 
-    def _pieces(self, text: str, spans: list[Span], observations: list[int]) -> Iterator[int]:
+    def _pieces(self, text: str, spans: list[Span], labelled: list[int]) -> Iterator[int]:
         last = 0
-        for (begin, end), observation in zip(spans, observations, strict=True):
+        for (begin, end), observation in zip(spans, labelled, strict=True):
             if end > LONGEST:
                 return
             yield plain.units(text[last:begin])

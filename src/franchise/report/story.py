@@ -155,7 +155,8 @@ def _documents_note(data: dict[str, Any]) -> str:
         return which
     return (
         f"{which} Each {data['unit']} has the colour of its most probable topic, the stronger the surer; point "
-        f"at it, or go through them with the arrow keys, to see which and how probable. Press a topic to see only its own."
+        f"at it, or go through them with the arrow keys, to see which and how probable. Press a topic to see only "
+        f"its own."
     )
 
 

@@ -127,14 +127,8 @@ def _has_sentences(posterior: AnyPosterior) -> bool:
 def _documents(posterior: AnyPosterior, rows: list[dict[str, Any]], most: int, seed: int) -> dict[str, Any]:
     """Documents, those typical of topics named in the rows of these."""
     consensus = posterior.matched
-    labelled = Labelled(
-        posterior.data,
-        *consensus.most_probable_topic(),
-        consensus.document_shares(),
-        by_sentence=_has_sentences(posterior),
-    )
     typical = [typical_documents(consensus, topic, TYPICAL) for topic in range(consensus.topic_count)]
-    chosen = choose_documents(labelled, typical, most, seed)
+    chosen = choose_documents(posterior.data, typical, most, seed)
     place = {document: number for number, document in enumerate(chosen)}
     for topic, (row, own) in enumerate(zip(rows, typical, strict=True)):
         row["documents"] = [place[document] for document in own if document in place]
@@ -142,7 +136,7 @@ def _documents(posterior: AnyPosterior, rows: list[dict[str, Any]], most: int, s
     return {
         "total": posterior.data.n_groups,
         "fields": list(posterior.data.metadata),
-        "list": document_rows(labelled, chosen),
+        "list": document_rows(Labelled.of(consensus, chosen, _has_sentences(posterior))),
     }
 
 
