@@ -86,7 +86,7 @@ def data_of(
     posterior: AnyPosterior, verdict: Verdict, documents: int, seed: int, tell: Tell
 ) -> dict[str, Any]:
     """What the script of the page shows, as plain values."""
-    tell("matching the topics of all draws", 0.0)
+    tell("matching the topics of all draws", 0.1)
     consensus = posterior.matched
     tell("following topics over time", 0.5)
     trend = trend_of(posterior)
