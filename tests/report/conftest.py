@@ -37,7 +37,7 @@ class Opened:
     def __init__(self, browser, path, anchor="", **settings):
         self.context = browser.new_context(reduced_motion="reduce", accept_downloads=True, **settings)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(60_000)
         self.requests, self.troubles = [], []
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("console", lambda message: self.troubles.append(message.text))
