@@ -21,6 +21,7 @@ _QUESTIONS = {
     STUCK_APART: "Read it with care: the chains tell different stories",
     TOO_SHORT: "Too early to tell whether to trust it",
 }
+NEARLY_NONE = 0.0005  # a share that is not worth a word
 _NAMED = 3  # topics that are named at the beginning
 
 
@@ -119,6 +120,8 @@ def _certainty(consensus: Consensus) -> str:
     if everywhere < consensus.topic_count / 2:
         seen += ", the others in some chains only: what the chains have in common is the surest"
     what = "words" if consensus.has_words else "observations"
+    if none < NEARLY_NONE:
+        return f"{seen}."
     return f"{seen}; {percent(none)} of the {what} are in topics that come and go and are not shown."
 
 
