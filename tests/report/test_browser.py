@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
@@ -355,3 +357,14 @@ def test_many_topics_and_documents_open_and_answer(tmp_path, opened):
     page.fill("#query", "w417x3")
     assert "w417x" in page.locator("#answers a").first.inner_text()
     assert page.locator("#topic-map circle").count() == 500
+
+
+def test_a_posterior_whose_draws_agree_on_nothing_opens(tmp_path, opened):
+    themes = cases.themes()
+    nothing = [np.full_like(match, -1) for match in themes.matched.matches]
+    page = opened(
+        write_report(replace(themes, changed=replace(themes.matched, matches=nothing)), tmp_path / "r.html")
+    )
+    assert "No topic is in enough of the draws" in page.locator("#found").inner_text()
+    assert page.locator("#topic-list > li").count() == 0
+    assert page.locator("#document .text .nobody").count() > 10
