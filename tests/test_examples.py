@@ -138,6 +138,23 @@ def test_parts_of_a_speech_are_found():
     assert "corporations" in words
 
 
+def test_topics_that_chains_agree_on_are_understood():
+    output = run("understanding.py")
+    (topics, everywhere) = re.findall(
+        r"Consensus\((\d+) topics over 90 draws of 3 chains; (\d+) in all", output
+    )[0]
+    assert 3 <= int(everywhere) < int(topics)
+    (topic, label) = re.findall(r"Silver is of topic (\d+), '(.*)', with probability", output)[0]
+    assert "gold" in label
+    assert int(topic) < 10
+    rows = re.findall(r"^ *(\w+) +([\d.]+) ([\d.]+) ([\d.]+) +[\d.]+$", output, re.MULTILINE)
+    assert len(rows) == 5
+    assert all(float(low) < float(mean) < float(high) for _, mean, low, high in rows)
+    assert len(re.findall(r"paragraph \d+ \(\d+%\): .*gold", output)) == 2
+    shares = [float(share) for share in re.findall(r"^\d{4} to \d{4}  ([\d.]+)", output, re.MULTILINE)]
+    assert shares[0] > shares[1] > shares[2]  # after the panic of 1893 it was talked about less and less
+
+
 def test_topics_in_a_pipeline():
     output = run("pipeline.py")
     rows = re.findall(r"^  ([\d.]+) +(-[\d.]+)$", output, re.MULTILINE)

@@ -34,6 +34,7 @@ CONTRACT = [
     "datasets",
     "engines",
     "load",
+    "match_fits",
     "moves",
     "read_corpus",
     "read_groups",
@@ -168,6 +169,7 @@ FORBIDDEN = {
     "engines": {"moves", "state", "chains", "recipes", "cli", "families"},
     "data": {"moves", "state", "chains", "recipes", "cli", "families", "kernels", "engines"},
     "diagnostics": {"cli", "plots", "report", "studies"},
+    "found": {"cli", "plots", "studies", "recipes", "sampling"},
     "studies": {"cli", "kernels"},
 }
 

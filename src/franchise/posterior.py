@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from franchise.chains.chain import SHARES
 from franchise.chains.runs import Run
 from franchise.chains.snapshots import Snapshot
-from franchise.chains.trace import BEST, names_of, stack
+from franchise.chains.trace import names_of, stack
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.families.base import Family
@@ -105,18 +104,8 @@ class Posterior(WithTopics):
             f"sampler {self.sampler!r}, {self.seconds:.1f} s)\n"
             f"  topics: {between} (middle 90 % of draws)\n"
             f"  log likelihood per observation: {likelihood:.3f}\n"
-            f"  see .summary(), .topics(), .document_topics(), .trace"
+            f"  see .summary(), .verdict(), .consensus(), .topics(), .document_topics(), .trace"
         )
-
-    def summary(self) -> pd.DataFrame:
-        """Mean, spread, R-hat and effective sample size of what is traced (statistics by ArviZ).
-
-        Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).
-        """
-        from franchise.diagnostics.convergence import summarise
-
-        left_out = {"seconds", BEST, *SHARES}
-        return summarise({name: values for name, values in self.trace.items() if name not in left_out})
 
     def topics(self, words: int = 10, chain: int | None = None) -> pd.DataFrame:
         """The topics of one draw, largest first.

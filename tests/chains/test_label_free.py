@@ -90,7 +90,7 @@ def test_counts_have_the_mean_over_arrangements():
 
 
 def test_pairs_within_one_cell():
-    model, states = views()
+    _, states = views()
     state = states[CellCounts]
     cell = int(np.argmax(state.cells.counts))  # document 0 has word 0 three times, in topics 1, 0, 1
     assert expected_share(state, np.array([[cell], [cell]])) == pytest.approx(1 / 3)

@@ -109,8 +109,14 @@ def test_fit_of_topics_that_follow_the_text(lines, tmp_path, monkeypatch, capsys
     code, out, _ = run(monkeypatch, capsys, "infer", tmp_path / "run", path)
     assert code == 0
     assert len(out.splitlines()) == 3
-    code, out, _ = run(monkeypatch, capsys, "evaluate", tmp_path / "run", path, "--json")
-    assert json.loads(out)["perplexity"] > 1.0
+    for method in ("completion", "left-to-right"):
+        code, out, _ = run(
+            monkeypatch, capsys, "evaluate", tmp_path / "run", path, "--method", method, "--json"
+        )
+        score = json.loads(out)
+        assert score["perplexity"] > 1.0
+        assert score["baseline_perplexity"] > 1.0
+        assert score["monte_carlo_error"] > 0.0
 
 
 # --- looking ------------------------------------------------------------------------------------------------
@@ -152,6 +158,21 @@ def test_evaluate(fitted, lines, monkeypatch, capsys):
     score = json.loads(out)
     assert 1.0 < score["perplexity"] < score["baseline_perplexity"] * 2
     assert score["n_documents"] == len(TEXTS)
+    assert score["method"] == "completion"
+
+
+def test_evaluate_whole_documents(fitted, lines, monkeypatch, capsys):
+    whole = ["evaluate", fitted[0], lines, "--method", "left-to-right"]
+    code, out, _ = run(monkeypatch, capsys, *whole, "--json")
+    assert code == 0
+    score = json.loads(out)
+    assert 1.0 < score["perplexity"] < score["baseline_perplexity"] * 2
+    assert score["particle_error"] > 0.0
+    _, out, _ = run(monkeypatch, capsys, *whole)
+    assert f"perplexity {score['perplexity']:.1f} (unigram: " in out
+    code, _, err = run(monkeypatch, capsys, "evaluate", fitted[0], lines, "--method", "right-to-left")
+    assert code == 2
+    assert "left-to-right" in err
 
 
 def test_compare(lines, tmp_path, monkeypatch, capsys):

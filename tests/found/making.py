@@ -6,6 +6,10 @@ import numpy as np
 
 import franchise as fr
 from franchise.chains.snapshots import Snapshot, narrowest
+from franchise.htmm.chain import SegmentDraw
+from franchise.htmm.model import FiniteModel
+from franchise.htmm.posterior import SegmentPosterior
+from franchise.htmm.sentences import Prepared
 from franchise.posterior import Posterior
 from franchise.sampling import make_model
 
@@ -52,3 +56,64 @@ def noisy(rng, labels, share, topics):
     names = np.empty(int(used.max()) + 1, np.int64)
     names[used] = rng.permutation(len(used))
     return names[labels]
+
+
+def tiny(texts=None, metadata=None):
+    """Two chains of two draws of four documents, a a b | c c | | a c, one without words; d never occurs.
+
+    Three draws have {a a b a} and {c c c}; the last of the second chain has {a a a}, {c c c} and {b}.
+    """
+    corpus = fr.Corpus(
+        [0, 0, 1, 2, 2, 0, 2],
+        [0, 3, 5, 5, 7],
+        ["a", "b", "c", "d"],
+        names=["one", "two", "three", "four"],
+        texts=texts,
+        metadata=metadata,
+    )
+    chains = [
+        [[0, 0, 0, 1, 1, 0, 1], [1, 1, 1, 0, 0, 1, 0]],
+        [[0, 0, 0, 1, 1, 0, 1], [0, 0, 2, 1, 1, 0, 1]],
+    ]
+    return posterior_of(corpus, chains, fr.Categorical(4, 0.5))
+
+
+def tiny_groups(metadata=None):
+    """The same partitions of numbers in groups, the input not in the order of groups."""
+    groups = fr.Groups(
+        [0.0, 5.0, 0.1, 5.1, 0.2, 0.3, 5.2], ["x", "y", "x", "y", "x", "z", "z"], metadata=metadata
+    )
+    chains = [
+        [[0, 0, 0, 1, 1, 0, 1], [1, 1, 1, 0, 0, 1, 0]],
+        [[0, 0, 0, 1, 1, 0, 1], [0, 0, 2, 1, 1, 0, 1]],
+    ]
+    return posterior_of(groups, chains, fr.GaussianDiagonal(1))
+
+
+def segments(chains, corpus, topics):
+    """A posterior of a hidden topic Markov model: for each chain a list of labels of sentences (S,)."""
+    prepared = Prepared.of(corpus)
+    first = prepared.first_sentences
+
+    def draw(number, labels):
+        return SegmentDraw(
+            number,
+            narrowest(np.asarray(labels)),
+            first,
+            topics,
+            0.5,
+            1.0,
+            0.5,
+            float("nan"),
+            np.empty(0, np.int64),
+        )
+
+    draws = [[draw(number, labels) for number, labels in enumerate(chain)] for chain in chains]
+    shape = (len(chains), len(chains[0]))
+    trace = {
+        "n_topics": np.full(shape, float(topics)),
+        "log_joint": np.zeros(shape),
+        "seconds": np.ones(shape),
+    }
+    model = FiniteModel(prepared, topics, 1.0, 0.5, (1.0, 1.0))
+    return SegmentPosterior(trace, {}, draws, corpus, model, 0)

@@ -90,6 +90,19 @@ def test_many_observations_are_merged_only(monkeypatch):
     assert found.distance < expected_distance(draws[0].labels, draws)
 
 
+def test_noise_is_not_merged_away(monkeypatch):
+    """Three words in ten astray in every draw: any draw is further from the others than one single cluster is."""
+    monkeypatch.setattr(partition, "MOST_FOR_MOVES", 100)
+    rng = np.random.default_rng(3)
+    truth = np.repeat(np.arange(20), 100)
+    draws = [draw(np.where(rng.random(2000) < 0.3, rng.integers(20, size=2000), truth)) for _ in range(10)]
+    assert len(set(point_partition(draws).labels)) == 1
+    modes = [np.bincount([each.labels[place] for each in draws]).argmax() for place in range(2000)]
+    found = point_partition(draws, np.array(modes))
+    assert len(set(found.labels)) == 20
+    assert found.distance < expected_distance(np.zeros(2000, int), draws)
+
+
 def test_numbers_of_clusters_make_no_difference():
     rng = np.random.default_rng(2)
     draws = [draw(rng.integers(4, size=40)) for _ in range(6)]

@@ -30,7 +30,7 @@ def entropy_of(sizes: np.ndarray) -> float:
 
 
 def fixed_pairs(size: int) -> np.ndarray:
-    """Pairs of different observations, of so many, int64 (2, pairs): one for each observation, at most a thousand."""
+    """Pairs of different observations, int64 (2, pairs): as many as there are observations, at most a thousand."""
     if size < 2:
         return np.empty((2, 0), np.int64)
     rng = np.random.Generator(np.random.Philox(size))

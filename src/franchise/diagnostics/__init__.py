@@ -2,7 +2,15 @@
 
 from franchise.diagnostics.coherence import coherence
 from franchise.diagnostics.convergence import summarise, summary
-from franchise.diagnostics.heldout import Score, document_completion, group_completion, held_out_words
+from franchise.diagnostics.exchange import to_arviz
+from franchise.diagnostics.heldout import (
+    Score,
+    document_completion,
+    group_completion,
+    held_out_trace,
+    held_out_words,
+)
+from franchise.diagnostics.left_to_right import left_to_right
 from franchise.diagnostics.segmentation import p_k, window_diff
 from franchise.diagnostics.verdict import Verdict, verdict, verdict_on
 
@@ -12,10 +20,13 @@ __all__ = [
     "coherence",
     "document_completion",
     "group_completion",
+    "held_out_trace",
     "held_out_words",
+    "left_to_right",
     "p_k",
     "summarise",
     "summary",
+    "to_arviz",
     "verdict",
     "verdict_on",
     "window_diff",

@@ -11,90 +11,84 @@ over the vocabulary, and its score does not punish draws for differing from one 
 What differs is where E[pi_j] comes from. A document of the training set has its counts n_jk and
 (n_jk + alpha beta_k) / (n_j + alpha). For a new group it is fitted on half of its observations, topics fixed
 (`predictive.fitted_weights`).
+
+Whole documents, and the second halves of texts with sentences, are scored from left to right
+(`diagnostics/left_to_right.py`); how sure a score is, `diagnostics/score.py` says.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.chains.snapshots import Snapshot
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
+from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
 from franchise.errors import InputError
 from franchise.families.categorical import Categorical
+from franchise.htmm.posterior import SegmentPosterior
 from franchise.posterior import Posterior
 from franchise.predictive import DrawnTopics, Occurrences, check_like, drawn_topics, fitted_weights, prepare
 from franchise.validation import check_counts, describe
 
 
-@dataclass(frozen=True)
-class Score:
-    """How well held-out words were predicted.
-
-    Attributes
-    ----------
-    log_probability_per_word : float
-        Mean log probability of a held-out word, in nats; higher is better.
-    standard_error : float
-        Of `log_probability_per_word`, over documents: how far it would move with other documents of the same
-        kind. (NaN for a single document. The noise of the draws is not in it; chains tell.)
-    n_words, n_documents : int
-        Words that were scored, and documents with such words.
-    baseline_perplexity : float
-        What a unigram model has: every word drawn with its frequency in the training corpus, smoothed by the
-        prior, (n_w + eta_w) / (n + eta).
-    """
-
-    log_probability_per_word: float
-    standard_error: float
-    n_words: int
-    n_documents: int
-    baseline_perplexity: float
-
-    @property
-    def perplexity(self) -> float:
-        """exp(-log probability per word): as uncertain as among so many equal words; lower is better."""
-        return math.exp(-self.log_probability_per_word)
-
-    def __str__(self) -> str:
-        """The score in one line."""
-        return (
-            f"perplexity {self.perplexity:.1f} (unigram: {self.baseline_perplexity:.1f}); "
-            f"{self.log_probability_per_word:.4f} ± {self.standard_error:.4f} nats per word, "
-            f"{self.n_words} words in {self.n_documents} documents"
-        )
-
-
-def document_completion(posterior: Posterior, held_out: Corpus, seed: int = 0) -> Score:
+def document_completion(posterior: Posterior | SegmentPosterior, held_out: Corpus, seed: int = 0) -> Score:
     """Predict one half of each held-out document from the other.
+
+    Of a hidden topic Markov model, the last half of the sentences from the first, by particles.
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Posterior or SegmentPosterior
         Of a Corpus, with the family Categorical.
     held_out : Corpus
         Documents that were not sampled, over the same vocabulary; `data.splits.hold_out_documents` splits a
         corpus in two.
     seed : int
-        Seed of the halves: each document's words are split at random.
+        Seed of the halves: each document's words are split at random. (Sentences: seed of the particles.)
 
     Returns
     -------
     Score
-        Of the second halves; a document of one word has none.
+        Of the second halves; a document of one word has none, and one of a single sentence is all second half.
     """
-    from franchise.data.splits import halve_documents
+    if isinstance(posterior, SegmentPosterior):
+        from franchise.diagnostics.left_to_right import segment_completion
 
-    corpus, _ = _scored_parts(posterior)
-    check_like("held_out", held_out, corpus)
-    first, second = halve_documents(held_out, seed)
-    documents, words = second.group_of_observation, second.observations
-    return _score(posterior, completion_probabilities(posterior, first, documents, words), documents, words)
+        return segment_completion(posterior, held_out, seed=seed)
+    halves = _Halves.of(posterior, held_out, seed)
+    means = _log_means(posterior, halves.observations, halves.documents, halves.rows, halves.weights_of)
+    return _score(posterior, means, halves.documents, halves.words)
+
+
+def held_out_trace(posterior: Posterior | SegmentPosterior, held_out: Corpus, seed: int = 0) -> np.ndarray:
+    """The score of `document_completion` under every single draw that is kept in full.
+
+    It tells when chains have become good at predicting, and whether they agree on it; give it to `summarise`.
+
+    Returns
+    -------
+    float64 array (chains, draws kept in full)
+        Mean log probability per word. Column i is of draw ``posterior.snapshots[chain][i].draw`` of its chain
+        (sentences: of ``posterior.draws``, at most 32 of a chain, evenly spaced).
+    """
+    if isinstance(posterior, SegmentPosterior):
+        from franchise.diagnostics.left_to_right import segment_trace
+
+        return segment_trace(posterior, held_out, seed=seed)
+    halves = _Halves.of(posterior, held_out, seed)
+    kept = min(len(snapshots) for snapshots in posterior.snapshots)
+    scores = [
+        float(logs.mean())
+        for snapshots in posterior.snapshots
+        for logs in _log_densities(
+            posterior, snapshots[:kept], halves.observations, halves.documents, halves.rows, halves.weights_of
+        )
+    ]
+    return np.array(scores).reshape(-1, kept)
 
 
 def held_out_words(posterior: Posterior, words: Any, documents: Any) -> Score:
@@ -107,14 +101,14 @@ def held_out_words(posterior: Posterior, words: Any, documents: Any) -> Score:
     words, documents : ints (n,)
         Word ids, and the document each was taken from; `data.splits.hold_out_words` makes all three.
     """
-    corpus, _ = _scored_parts(posterior)
+    corpus, _ = scored_parts(posterior)
     words = _check_ids("words", words, corpus.vocabulary_size, "words of the vocabulary")
     documents = _check_ids("documents", documents, corpus.n_documents, "documents of the corpus")
     if len(words) != len(documents) or len(words) == 0:
         raise InputError(
             f"words and documents must be as many, at least one; got {len(words)} and {len(documents)}."
         )
-    return _score(posterior, training_probabilities(posterior, documents, words), documents, words)
+    return _score(posterior, _training_means(posterior, documents, words), documents, words)
 
 
 def group_completion(posterior: Posterior, held_out: GroupedData, seed: int = 0) -> float:
@@ -145,68 +139,108 @@ def group_completion(posterior: Posterior, held_out: GroupedData, seed: int = 0)
     in_first = shuffled_places(held_out.offsets, seed) < np.repeat(given, sizes)
     groups = np.repeat(np.arange(held_out.n_groups), sizes)[~in_first]
     first = observed.only(in_first)
-    logs = _mean_log_densities(
+    means = _log_means(
         posterior,
         observed.observations,
         groups,
         observed.rows[~in_first],
         lambda draw: fitted_weights(draw, first),
     )
-    return float(logs.mean())
+    return float(means.logs().mean())
+
+
+class _Halves(NamedTuple):
+    """The second halves of documents, word by word, and what predicts them."""
+
+    documents: np.ndarray  # int64 (n,)
+    words: np.ndarray  # int32 (n,)
+    rows: np.ndarray  # int64 (n,): of `observations`
+    observations: Any
+    weights_of: Callable[[DrawnTopics], np.ndarray]
+
+    @classmethod
+    def of(cls, posterior: Posterior, held_out: Corpus, seed: int) -> _Halves:
+        """Those of some new documents."""
+        from franchise.data.splits import halve_documents
+
+        corpus, _ = scored_parts(posterior)
+        check_like("held_out", held_out, corpus)
+        first, second = halve_documents(held_out, seed)
+        return cls.given(posterior, first, second.group_of_observation, second.observations)
+
+    @classmethod
+    def given(cls, posterior: Posterior, first: Corpus, documents: np.ndarray, words: np.ndarray) -> _Halves:
+        """Pairs (document, word), and the first halves of all documents."""
+        known, rows = np.unique(np.concatenate([first.cells.word, words]), return_inverse=True)
+        cell_rows, word_rows = np.split(rows.astype(np.int64), [len(first.cells.word)])
+        observations = prepare(posterior.family, known)
+        observed = Occurrences(
+            first.cells.offsets.copy(), cell_rows, first.cells.count.astype(np.float64), observations
+        )
+        return cls(documents, words, word_rows, observations, lambda draw: fitted_weights(draw, observed))
 
 
 def completion_probabilities(
     posterior: Posterior, first: Corpus, documents: np.ndarray, words: np.ndarray
 ) -> np.ndarray:
     """p(word | the words of the document in `first`), averaged over draws, for pairs (document, word)."""
-    known, rows = np.unique(np.concatenate([first.cells.word, words]), return_inverse=True)
-    cell_rows, word_rows = np.split(rows.astype(np.int64), [len(first.cells.word)])
-    observations = prepare(posterior.family, known)
-    observed = Occurrences(
-        first.cells.offsets.copy(), cell_rows, first.cells.count.astype(np.float64), observations
-    )
-    return np.exp(
-        _mean_log_densities(
-            posterior, observations, documents, word_rows, lambda draw: fitted_weights(draw, observed)
-        )
-    )
+    halves = _Halves.given(posterior, first, documents, words)
+    means = _log_means(posterior, halves.observations, documents, halves.rows, halves.weights_of)
+    return np.exp(means.logs())
 
 
 def training_probabilities(posterior: Posterior, documents: np.ndarray, words: np.ndarray) -> np.ndarray:
     """p(word | document of the training corpus), averaged over draws, for pairs (document, word)."""
+    return np.exp(_training_means(posterior, documents, words).logs())
+
+
+def _training_means(posterior: Posterior, documents: np.ndarray, words: np.ndarray) -> LogMeans:
     from franchise.tables import expected_document_weights
 
     known, word_rows = np.unique(words, return_inverse=True)
-    return np.exp(
-        _mean_log_densities(
-            posterior,
-            prepare(posterior.family, known),
-            documents,
-            word_rows.astype(np.int64),
-            lambda draw: expected_document_weights(posterior.data, draw.snapshot),
-        )
+    return _log_means(
+        posterior,
+        prepare(posterior.family, known),
+        documents,
+        word_rows.astype(np.int64),
+        lambda draw: expected_document_weights(posterior.data, draw.snapshot),
     )
 
 
-def _mean_log_densities(
+def _log_means(
     posterior: Posterior,
     observations: Any,
     groups: np.ndarray,
     rows: np.ndarray,
     weights_of: Callable[[DrawnTopics], np.ndarray],
-) -> np.ndarray:
+) -> LogMeans:
     """log of the mean over draws of sum_k E[pi_jk] f_k(x), for pairs of a group and a row of `observations`."""
+    draws, blocks = blocks_of(posterior.snapshots)
+    means = LogMeans(len(groups), blocks)
+    snapshots = [snapshot for _, snapshot in draws]
+    by_draw = _log_densities(posterior, snapshots, observations, groups, rows, weights_of)
+    for (block, _), logs in zip(draws, by_draw, strict=True):
+        means.add(block, logs)
+    return means
+
+
+def _log_densities(
+    posterior: Posterior,
+    snapshots: list[Snapshot],
+    observations: Any,
+    groups: np.ndarray,
+    rows: np.ndarray,
+    weights_of: Callable[[DrawnTopics], np.ndarray],
+) -> Iterator[np.ndarray]:
+    """log sum_k E[pi_jk] f_k(x) for these pairs, draw after draw."""
     from franchise.kernels.heldout import add_word_probabilities
 
     groups = np.array(groups, dtype=np.int64)
-    total = np.full(len(groups), -np.inf)
-    snapshots = _snapshots(posterior)
     for snapshot in snapshots:
         draw = drawn_topics(posterior.model, snapshot, observations, posterior.seed)
         mixed = np.zeros(len(groups))
         add_word_probabilities(groups, rows, draw.densities, weights_of(draw), mixed)
-        np.logaddexp(total, draw.log_scales[rows] + np.log(mixed), out=total)
-    return total - math.log(len(snapshots))
+        yield draw.log_scales[rows] + np.log(mixed)
 
 
 def _word_prior(family: Categorical, snapshot: Snapshot) -> np.ndarray:
@@ -221,44 +255,28 @@ def _snapshots(posterior: Posterior) -> list[Snapshot]:
     return [snapshot for kept in posterior.snapshots for snapshot in kept]
 
 
-def _score(
-    posterior: Posterior, probabilities: np.ndarray, documents: np.ndarray, words: np.ndarray
-) -> Score:
-    logs = np.log(probabilities)
-    mean = float(logs.mean())
-    present, place = np.unique(documents, return_inverse=True)
-    return Score(
-        log_probability_per_word=mean,
-        standard_error=_error_over_documents(np.bincount(place, weights=logs - mean), len(logs)),
-        n_words=len(logs),
-        n_documents=len(present),
-        baseline_perplexity=math.exp(-float(np.log(_unigram(posterior)[words]).mean())),
-    )
+def _score(posterior: Posterior, means: LogMeans, documents: np.ndarray, words: np.ndarray) -> Score:
+    log_baseline = float(log_unigram(posterior)[words].sum())
+    return score_of(means, documents, np.ones(len(words), np.int64), log_baseline)
 
 
-def _error_over_documents(deviations: np.ndarray, n_words: int) -> float:
-    """Standard error of a ratio, log probability over words, whose terms are documents.
-
-    `deviations` are each document's log probability less its words times the mean; they sum to zero.
-    """
-    n_documents = len(deviations)
-    if n_documents < 2:
-        return math.nan
-    return math.sqrt(n_documents / (n_documents - 1) * float(np.sum(deviations**2))) / n_words
-
-
-def _unigram(posterior: Posterior) -> np.ndarray:
-    """(n_w + eta_w) / (n + eta) over the training corpus; a learned eta at its mean over the draws."""
-    corpus, family = _scored_parts(posterior)
+def log_unigram(posterior: Posterior) -> np.ndarray:
+    """log of (n_w + eta_w) / (n + eta) over the training corpus, (V,); a learned eta at its mean over the draws."""
+    corpus, family = scored_parts(posterior)
     word_prior = np.mean([_word_prior(family, snapshot) for snapshot in _snapshots(posterior)], axis=0)
+    return log_frequencies(corpus, word_prior)
+
+
+def log_frequencies(corpus: Corpus, word_prior: np.ndarray) -> np.ndarray:
+    """log of (n_w + eta_w) / (n + eta), (V,)."""
     smoothed = np.bincount(corpus.observations, minlength=corpus.vocabulary_size) + word_prior
-    return np.asarray(smoothed / smoothed.sum())
+    return np.asarray(np.log(smoothed / smoothed.sum()))
 
 
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def _scored_parts(posterior: Any) -> tuple[Corpus, Categorical]:
+def scored_parts(posterior: Any) -> tuple[Corpus, Categorical]:
     """The corpus and the family of a posterior whose words can be scored; InputError for any other."""
     _check_posterior(posterior)
     data, family = posterior.data, posterior.family

@@ -230,7 +230,9 @@ class Consensus:
         topic, ends = self.check_topic(topic), ends_of(level)
         means = self.word_probabilities()[topic]
         best = self._best_words(self.word_probabilities(), check_integer("count", count, minimum=1))[topic]
-        weights = [self._weights_of(place, topic) for place in np.flatnonzero(self.appears[:, topic])]
+        weights = [
+            self._weights_of(place, topic) for place in np.flatnonzero(self.appears[:, topic]).tolist()
+        ]
         successes = np.array([row[best] for row in weights])
         rest = np.array([row.sum() for row in weights])[:, None] - successes
         low, high = (beta_mixture_quantiles(successes, rest, end) for end in ends)

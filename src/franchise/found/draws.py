@@ -12,7 +12,7 @@ Beside labels, two things follow from a draw that depend on the model:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from franchise.tables import expected_document_weights
 if TYPE_CHECKING:
     from franchise.posterior import Posterior
 
-    AnyPosterior = Posterior | SegmentPosterior
+AnyPosterior: TypeAlias = "Posterior | SegmentPosterior"
 
 
 class Draw(NamedTuple):

@@ -55,13 +55,12 @@ def match_fits(a: Any, b: Any) -> pd.DataFrame:
 
 
 def _columns(consensus: Consensus, topics: np.ndarray, prefix: str) -> dict[str, Any]:
-    import pandas as pd
 
     table = consensus.table().reset_index()
     rows = table.reindex(np.where(topics == NONE, len(table), topics))  # a row that is not there: all missing
     names = ["topic", "label", "share", *(["words"] if consensus.has_words else [])]
-    columns = {f"{prefix}{name}": rows[name].to_numpy() for name in names}
-    columns[f"{prefix}topic"] = pd.array(rows["topic"], dtype="Int64")
+    columns: dict[str, Any] = {f"{prefix}{name}": rows[name].to_numpy() for name in names}
+    columns[f"{prefix}topic"] = rows["topic"].astype("Int64").array
     return columns
 
 

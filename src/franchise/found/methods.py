@@ -62,8 +62,7 @@ class WithTopics(FromRun):
     def point_partition(self) -> np.ndarray:
         """One partition of all observations: that with the least expected variation of information.
 
-        How it is searched for is told in `franchise.found.partition`; of more than 20,000 observations it is one of
-        the draws, with clusters merged.
+        How it is searched for is told in `franchise.found.partition`.
 
         Returns
         -------
@@ -71,10 +70,10 @@ class WithTopics(FromRun):
             The cluster of every observation in input order, numbered from the largest.  They are not the consensus
             topics: every observation is in one.
         """
-        from franchise.found.draws import draws_of
         from franchise.found.partition import point_partition
 
-        found = point_partition(draws_of(self))  # type: ignore[arg-type]
+        consensus = self.matched
+        found = point_partition(consensus.draws, consensus.most_probable_topic().topic)
         partition: np.ndarray = self.data.to_input_order(found.labels)  # type: ignore[attr-defined]
         return partition
 
@@ -220,6 +219,15 @@ class WithTopics(FromRun):
 
     # -- told elsewhere ------------------------------------------------------------------------------------
 
+    def summary(self) -> pd.DataFrame:
+        """Mean, spread, R-hat and effective sample size of what is traced (by ArviZ), and notes in words.
+
+        Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).
+        """
+        from franchise.diagnostics.convergence import summary
+
+        return summary(self)
+
     def verdict(self) -> Verdict:
         """Whether the chains have converged, in a word, a sentence and details."""
         from franchise.diagnostics.verdict import verdict
@@ -227,8 +235,8 @@ class WithTopics(FromRun):
         return verdict(self)
 
     def to_arviz(self) -> Any:
-        """The traces as ArviZ takes them, for its plots and statistics."""
-        from franchise.diagnostics.to_arviz import to_arviz
+        """The traces as ArviZ takes them, for its plots and statistics: a DataTree, or InferenceData before 1.0."""
+        from franchise.diagnostics import to_arviz
 
         return to_arviz(self)
 

@@ -8,13 +8,17 @@ k of the one and l of the other, is, with f(n) = n log n,
 Wade & Ghahramani (2018, "Bayesian Cluster Analysis") take for a point estimate the partition with the least
 posterior mean of it, here over the draws that are kept in full.  It cannot be found by trying all partitions, so:
 
-    choose     of all draws that with the least mean distance to the others, by the tables n_kl of all pairs
+    start      from the draws with the least mean distance to all, by the tables n_kl of all pairs of draws; and
+               from the most probable consensus topic of every observation, which has less noise than any draw
     merge      join the two clusters whose union brings the mean down most, as long as there are such
     move       put observations one by one where they bring it down most, a cluster of their own included
 
-Up to 20,000 observations the last two take turns, from each of several good draws, until nothing helps; beyond,
-there are merges only, from the best draw.  With D draws of K clusters choosing costs O(D^2 N), merging O(D K^2), a
-round of moves O(D K N).
+Up to 20,000 observations the last two take turns until nothing helps; beyond, there are merges only.  The best that
+was found counts.  With D draws of K clusters the choice among draws costs O(D^2 N), merging O(D K^2), a round of
+moves O(D K N).
+
+Where the topics of observations are very uncertain, few large clusters have the least distance: to be wrong about
+all details costs more than to leave them out.
 
 The partition is as good as the search, and no better than the draws; the mean distance is given beside it, so that
 two partitions can be compared.
@@ -48,17 +52,25 @@ class PointPartition(NamedTuple):
     """Its mean variation of information to the draws, in nats."""
 
 
-def point_partition(draws: Sequence[Draw]) -> PointPartition:
-    """The partition with the least mean variation of information to some draws, as far as the search has found."""
-    labels = [_consecutive(draw.labels, draw.topic_count) for draw in draws]
-    if len(labels[0]) > MOST_FOR_MOVES:
-        search = _Search(np.array(labels), np.ones(len(labels[0]), np.int64))
-        found = search.merged(search.draws[search.nearest_draws(1)[0]])
+def point_partition(draws: Sequence[Draw], start: np.ndarray | None = None) -> PointPartition:
+    """The partition with the least mean variation of information to some draws, as far as the search has found.
+
+    `start` is a partition, whole numbers (N,), to search from beside the draws; it must not tell observations apart
+    that are alike in all draws.
+    """
+    labels = np.array([_consecutive(draw.labels, draw.topic_count) for draw in draws])
+    starts = [] if start is None else [np.unique(start, return_inverse=True)[1]]
+    if labels.shape[1] > MOST_FOR_MOVES:
+        search = _Search(labels, np.ones(labels.shape[1], np.int64))
+        starts.append(labels[search.nearest_draws(1)[0]])
+        found = min((search.merged(begin) for begin in starts), key=search.distance)
         return PointPartition(_by_size(found), search.distance(found))
-    unlike, back, weights = np.unique(np.array(labels), axis=1, return_inverse=True, return_counts=True)
+    unlike, first, back, weights = np.unique(
+        labels, axis=1, return_index=True, return_inverse=True, return_counts=True
+    )
     search = _Search(unlike, weights)
-    tried = [search.improved(unlike[place]) for place in search.nearest_draws(_STARTS)]
-    found = min(tried, key=search.distance)
+    starts = [begin[first] for begin in starts] + [unlike[place] for place in search.nearest_draws(_STARTS)]
+    found = min((search.improved(begin) for begin in starts), key=search.distance)
     return PointPartition(_by_size(found[back.ravel()]), search.distance(found))
 
 

@@ -13,6 +13,7 @@ from franchise.validation import check_integer, describe
 if TYPE_CHECKING:
     import pandas as pd
 
+    from franchise.data.corpus import Corpus
     from franchise.found.consensus import Consensus
 
 
@@ -62,23 +63,27 @@ def find_topics(consensus: Consensus, query: Any, count: int) -> pd.DataFrame:
 
 
 def _words_of(consensus: Consensus, query: Any) -> np.ndarray:
-    """The words of a query, ids, read as the texts of the corpus were; InputError if there are none."""
+    """The words of a query, ids: as they are in the vocabulary, or read as texts; InputError if there are none."""
+    parts = [query] if isinstance(query, str) else query
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, str) for part in parts):
+        raise InputError(f"query must be a word, a sentence or a list of words; got {describe(query)}.")
     corpus = consensus.corpus
-    if not isinstance(query, str):
-        if not isinstance(query, (list, tuple)) or not all(isinstance(word, str) for word in query):
-            raise InputError(f"query must be a word, a sentence or a list of words; got {describe(query)}.")
-        query = " ".join(query)
     known = {word: number for number, word in enumerate(corpus.vocabulary)}
-    if query in known:
-        return np.array([known[query]])
-    try:
-        return corpus.read_new_texts([query], sentences="simple").observations
-    except NoWords:
-        near = get_close_matches(query.lower(), corpus.vocabulary, n=3)
+    words = [word for part in parts for word in ([known[part]] if part in known else _read(corpus, part))]
+    if not words:
+        near = get_close_matches(" ".join(parts).lower(), corpus.vocabulary, n=3)
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise InputError(
-            f"query must have a word that the corpus knows; got {describe(query)}.{hint}"
-        ) from None
+        raise InputError(f"query must have a word that the corpus knows; got {describe(query)}.{hint}")
+    return np.array(words)
+
+
+def _read(corpus: Corpus, text: str) -> list[int]:
+    """The words of a text, ids; none if the corpus knows none of them."""
+    try:
+        words: list[int] = corpus.read_new_texts([text], sentences="simple").observations.tolist()
+    except NoWords:
+        return []
+    return words
 
 
 def topic_similarity(consensus: Consensus) -> pd.DataFrame:

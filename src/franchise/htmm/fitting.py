@@ -285,7 +285,7 @@ def infer_by_draws(posterior: SegmentPosterior, prepared: Prepared, seed: int, e
     switches = np.zeros(prepared.n_sentences)
     chosen = even_rows(list(zip(posterior.all_draws, posterior.matches, strict=True)), _DRAWS_FOR_NEW)
     for number, (draw, match) in enumerate(chosen):
-        given = _given(posterior, draw)
+        given = given_draw(posterior, draw)
         streams = Streams(seed, number, 0, START + 2**8 + 1)
         words = words_of_documents(prepared, streams, sum(_SWEEPS_FOR_NEW))
         burn_in, kept = _SWEEPS_FOR_NEW
@@ -309,7 +309,7 @@ def infer_by_draws(posterior: SegmentPosterior, prepared: Prepared, seed: int, e
     )
 
 
-def _given(posterior: SegmentPosterior, draw: Any) -> Finite:
+def given_draw(posterior: SegmentPosterior, draw: Any) -> Finite:
     """Topics, their prior weights and the switch probability of a draw; unseen topics as one with even words."""
     weights = posterior.count_words(draw) + draw.word_prior
     logs = np.log(weights / weights.sum(axis=1, keepdims=True))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise.chains.runs import Run
-from franchise.chains.trace import BEST, names_of, stack
+from franchise.chains.trace import names_of, stack
 from franchise.data.corpus import Corpus
 from franchise.draws import draw_dirichlets
 from franchise.engines.threads import Threads
@@ -252,13 +252,6 @@ class SegmentPosterior(WithTopics):
         check_like("data", data, self.corpus)
         prior = prior_of_documents(self)
         return perplexity(self.findings, Prepared.of(data), prior, completed=True, engine=Threads())
-
-    def summary(self) -> pd.DataFrame:
-        """Mean, spread, R-hat and effective sample size of what is traced (statistics by ArviZ)."""
-        from franchise.diagnostics.convergence import summarise
-
-        left_out = {"seconds", BEST}
-        return summarise({name: values for name, values in self.trace.items() if name not in left_out})
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
         """The middle of the draws of something traced that has this probability."""
