@@ -53,6 +53,10 @@ def estimate(words, phi, prior, particles, rng, *, again=True, copied=True):
     proportion to their weights.
     """
     phi, prior = np.asarray(phi), np.asarray(prior)
+
+    def drawn(chances):
+        return int(np.searchsorted(np.cumsum(chances), rng.random() * chances.sum(), side="right"))
+
     topics = [[] for _ in range(particles)]
     estimated = 1.0
 
@@ -64,14 +68,11 @@ def estimate(words, phi, prior, particles, rng, *, again=True, copied=True):
             for held in topics:
                 for earlier in range(place):
                     others = np.array(held[:earlier] + held[earlier + 1 :], int)
-                    chances = weights(others, words[earlier])
-                    held[earlier] = int(rng.choice(len(prior), p=chances / chances.sum()))
+                    held[earlier] = drawn(weights(others, words[earlier]))
         chances = np.array([weights(np.array(held, int), word).sum() for held in topics])
         estimated *= chances.mean() / (prior.sum() + place)
         if copied:
-            going = rng.choice(particles, size=particles, p=chances / chances.sum())
-            topics = [list(topics[particle]) for particle in going]
+            topics = [list(topics[drawn(chances)]) for _ in range(particles)]
         for held in topics:
-            chances = weights(np.array(held, int), word)
-            held.append(int(rng.choice(len(prior), p=chances / chances.sum())))
+            held.append(drawn(weights(np.array(held, int), word)))
     return estimated

@@ -280,6 +280,13 @@ def test_completion_of_texts(segments):
     assert score.perplexity == pytest.approx(segments.perplexity(NEW), rel=0.5)
 
 
+def test_texts_with_nothing_to_score(segments):
+    new = fr.Corpus.from_sentences([[[0, 3], []]], SENTENCES.vocabulary)
+    assert left_to_right(segments, new).n_words == 2
+    with pytest.raises(InputError, match="held_out has nothing to score"):
+        document_completion(segments, new)
+
+
 def test_traces_of_held_out_scores(segments):
     trace = held_out_trace(segments, NEW)
     assert trace.shape == (2, 6)
@@ -359,7 +366,5 @@ def test_wrong_input():
         left_to_right(posterior, corpus_of([[0]]), particles=0)
     with pytest.raises(InputError, match="draws must be"):
         left_to_right(posterior, corpus_of([[0]]), draws=0)
-    with pytest.raises(InputError, match="nothing to score"):
-        left_to_right(posterior, corpus_of([[]]))
     with pytest.raises(InputError, match="posterior must be"):
         left_to_right("run", corpus_of([[0]]))

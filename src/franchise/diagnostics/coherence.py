@@ -80,7 +80,7 @@ def coherence(
     >>> texts = ["the cat and the dog", "a dog and a cat", "a ship at sea", "the sea and a ship"] * 5
     >>> corpus = fr.Corpus.from_texts(texts)
     >>> coherence([["cat", "dog"], ["cat", "sea"]], corpus).round(2).tolist()
-    [1.0, -1.0]
+    [1.0, -0.95]
     """
     import pandas as pd
 

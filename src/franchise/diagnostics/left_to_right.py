@@ -82,12 +82,11 @@ def segment_completion(posterior: SegmentPosterior, held_out: Corpus, *, seed: i
 
 def segment_trace(posterior: SegmentPosterior, held_out: Corpus, *, seed: int = 0) -> np.ndarray:
     """The same under single draws, at most 32 of each chain, float64 (chains, draws)."""
-    texts = _texts(posterior, held_out, PARTICLES)
-    scored = _in_last_half(held_out)
-    kept = min(len(chain) for chain in posterior.draws)
+    texts, scored = _texts(posterior, held_out, PARTICLES), _in_last_half(held_out)
+    kept, n_words = min(len(chain) for chain in posterior.draws), texts.words[scored].sum()
     scores = [
         [
-            float(_of_documents(texts, logs, scored).mean(axis=0).sum()) / texts.words[scored].sum()
+            float(_mean_of_estimates(_of_documents(texts, logs, scored)).sum()) / n_words
             for logs in _log_increments(texts, even_rows(chain[:kept], DRAWS), seed)
         ]
         for chain in posterior.draws
@@ -216,8 +215,8 @@ def _means(texts: _Texts, draws: int, seed: int, scored: np.ndarray) -> tuple[Lo
     )  # log of the sum over draws of the squared errors of their estimates
     increments = _log_increments(texts, [draw for _, draw in chosen], seed)
     for (block, _), logs in zip(chosen, increments, strict=True):
-        first, second = _of_documents(texts, logs, scored)
-        means.add(block, np.logaddexp(first, second) - math.log(_ESTIMATES))
+        first, second = estimates = _of_documents(texts, logs, scored)
+        means.add(block, _mean_of_estimates(estimates))
         larger = np.maximum(first, second)
         with np.errstate(divide="ignore"):  # two estimates that are the same
             difference = np.log(-np.expm1(np.minimum(first, second) - larger))
@@ -238,3 +237,8 @@ def _log_increments(texts: _Texts, draws: list[Any], seed: int) -> Iterator[np.n
 def _of_documents(texts: _Texts, logs: np.ndarray, scored: np.ndarray) -> np.ndarray:
     """Sums over the steps of each document that are scored, float64 (2, J)."""
     return np.array([np.bincount(texts.documents[scored], row[scored], texts.n_documents) for row in logs])
+
+
+def _mean_of_estimates(logs: np.ndarray) -> np.ndarray:
+    """log of the mean of the estimates of each document, float64 (J,)."""
+    return np.asarray(np.logaddexp.reduce(logs, axis=0) - math.log(_ESTIMATES))
