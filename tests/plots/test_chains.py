@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 import franchise as fr
 from franchise import plots
+from franchise.chains.run import Plan
 from franchise.plots.ranks import ranks_of
 from tests.plots import cases
 
@@ -30,7 +34,8 @@ def test_traces_go_over_warmup_and_draws(posterior):
 
 
 def test_draws_are_as_many_sweeps_apart_as_were_asked_for():
-    drawn = fr.sample(fr.Corpus.from_matrix(np.ones((2, 3), int)), draws=3, warmup=2, thin=4, chains=1)
+    run = SimpleNamespace(plan=Plan(draws=3, warmup=2, thin=4, keep_labels=False))
+    drawn = replace(cases.mixture([[3, 3, 3]], [[1, 2]]), run=run)
     assert plots.traces_data(drawn)[0].sweeps.tolist() == [1, 2, 6, 10, 14]
 
 
@@ -77,15 +82,33 @@ def test_number_of_topics_by_hand(posterior):
 
 
 def test_joint_path_by_hand(posterior):
-    data = plots.joint_path_data(posterior)
-    assert data.score == "held_out_score"  # known in three draws, and not in the warm-up
+    data = plots.joint_path_data(posterior, score="held_out_score")  # in three draws, and not in the warm-up
     assert [row.tolist() for row in data.topics] == [[3, 4, 5], [4, 4, 4]]
     assert [row.tolist() for row in data.scores] == [[-3.0, -2.9, -2.8]] * 2
     assert data.warmup == [0, 0]
-    fitted = plots.joint_path_data(posterior, "log_likelihood_per_observation")
+    fitted = plots.joint_path_data(posterior)
     assert fitted.topics[1].tolist() == [9, 5, 3, 4, 4, 6, 4]
     assert fitted.warmup == [3, 3]
     assert fitted.words == "log likelihood per word, nats"
+
+
+def test_joint_path_of_documents_that_were_held_out(posterior):
+    held_out = posterior.data.subset([0, 3])
+    data = plots.joint_path_data(posterior, held_out)
+    assert [row.tolist() for row in data.topics] == [[3, 4, 4, 5], [4, 4, 6, 4]]
+    assert np.array(data.scores) == pytest.approx(fr.diagnostics.held_out_trace(posterior, held_out))
+    assert data.warmup == [0, 0]
+    labels = [
+        text.get_text() for text in plots.joint_path(posterior, held_out).axes[0].get_legend().get_texts()
+    ]
+    assert labels[-2:] == ["first draw", "end"]
+
+
+def test_joint_path_of_held_out_sentences():
+    segmented = cases.segmented()
+    data = plots.joint_path_data(segmented, segmented.corpus)
+    assert [row.tolist() for row in data.topics] == [[3, 3], [3, 3]]
+    assert np.shape(data.scores) == (2, 2)
 
 
 # --- drawings -----------------------------------------------------------------------------------------------
@@ -136,7 +159,7 @@ def test_one_chain_is_drawn_without_lines():
 
 
 def test_the_joint_path_is_drawn(posterior):
-    figure = plots.joint_path(posterior, "log_likelihood_per_observation")
+    figure = plots.joint_path(posterior)
     (panel,) = figure.axes
     starts = [line for line in panel.lines if line.get_markerfacecolor() == "white" and len(line.get_xdata())]
     assert [line.get_xdata()[0] for line in starts] == [1, 9]
@@ -200,7 +223,9 @@ def test_other_bad_input(posterior):
     with pytest.raises(fr.InputError, match="bins must be a whole number, 2 or more"):
         plots.ranks(posterior, bins=1)
     with pytest.raises(fr.InputError, match="score must be one of"):
-        plots.joint_path(posterior, "perplexity")
+        plots.joint_path(posterior, score="perplexity")
+    with pytest.raises(fr.InputError, match="give one of them"):
+        plots.joint_path(posterior, posterior.data, "alpha")
     with pytest.raises(fr.InputError, match="axes must be matplotlib Axes"):
         plots.n_topics(posterior, axes="left")
     with pytest.raises(fr.InputError, match="axes must be 2 Axes"):

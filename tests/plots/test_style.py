@@ -73,9 +73,27 @@ def test_without_matplotlib(monkeypatch):
                 getattr(plots, name)(None)
 
 
+def test_data_need_no_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    planted = fr.synthetic.bars(documents=4, words=20, size=2)
+    drawn = cases.mixture([[4]], [[4]], data=planted.data, labels=[[planted.labels.astype(np.uint8)]])
+    drawn.data.metadata["year"] = [1, 2, 3, 4]
+    for name in plots.__all__:
+        if name.endswith("_data"):
+            posterior = cases.segmented() if name == "segments_data" else drawn
+            more = ["year"] if name == "over_time_data" else []
+            assert getattr(plots, name)(posterior, *more) is not None
+
+
 def test_every_plot_has_its_data():
     drawn = [name for name in plots.__all__ if not name.endswith("_data")]
     assert sorted(plots.__all__) == sorted([*drawn, *(f"{name}_data" for name in drawn)])
+
+
+def test_letters_and_lines_have_contrast():
+    assert style.ink_on("#332288") == "#ffffff"
+    assert style.ink_on("#99DDFF") == style.INK
+    assert style.darker("#99DDFF") == "#6693aa"
 
 
 def test_long_texts_are_cut():

@@ -14,9 +14,12 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.htmm.posterior import SegmentPosterior
 from franchise.plots.inputs import AnyPosterior, check_any, check_document, check_posterior
-from franchise.plots.naming import names_with_none
+from franchise.plots.naming import NO_CONSENSUS, REST, names_of
 from franchise.plots.sentences import sentence_probabilities
 from franchise.plots.style import (
+    BESIDE,
+    NO_TOPIC,
+    OTHER_TOPIC,
     add_legend,
     colours_of,
     drawing,
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FAINTEST = 0.25
-_MOST_IN_LEGEND = 12
 
 
 class Strip(NamedTuple):
@@ -73,6 +75,7 @@ def document_strip_data(posterior: AnyPosterior, document: Any = 0) -> Strip:
         lengths = np.ones(len(topics), np.int64)
     words = {topic: int(lengths[topics == topic].sum()) for topic in np.unique(topics).tolist()}
     order = sorted(words, key=lambda topic: (topic < 0, -words[topic]))
+    names = names_of(posterior)
     return Strip(
         name=str(posterior.data.group_names[number]),
         unit="word" if isinstance(posterior.data, Corpus) else "observation",
@@ -80,7 +83,7 @@ def document_strip_data(posterior: AnyPosterior, document: Any = 0) -> Strip:
         lengths=lengths,
         topics=topics,
         probabilities=probabilities,
-        names=dict(zip(order, names_with_none(posterior, order), strict=True)),
+        names={topic: NO_CONSENSUS if topic < 0 else names[topic] for topic in order},
     )
 
 
@@ -156,11 +159,14 @@ def cut_into_rows(begin: int, length: int, row: int) -> list[tuple[int, int, int
 
 
 def _name_topics(panel: Axes, data: Strip) -> None:
-    """A legend of the topics with the most words."""
+    """A legend of the topics that have a colour, those with the most words first, and of the others."""
     from matplotlib.patches import Patch
 
-    shown = list(data.names)[:_MOST_IN_LEGEND]
     colours = colours_of(data.names)
-    handles = [Patch(color=colours[topic]) for topic in shown]
-    labels = [shorten(data.names[topic], 26) for topic in shown]
-    add_legend(panel, handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    last = [OTHER_TOPIC, NO_TOPIC]
+    colours = dict(sorted(colours.items(), key=lambda pair: last.index(pair[1]) if pair[1] in last else -1))
+    shown = {
+        colour: REST if colour == OTHER_TOPIC else data.names[topic] for topic, colour in colours.items()
+    }
+    labels = [shorten(name, 26) for name in shown.values()]
+    add_legend(panel, [Patch(color=colour) for colour in shown], labels, **BESIDE)

@@ -1,4 +1,4 @@
-"""What is handed to plots, checked: posteriors of the right kind, names in the trace, chains, documents, topics."""
+"""What is handed to plots, checked: posteriors of the right kind, names in the trace, documents, topics."""
 
 from __future__ import annotations
 
@@ -63,11 +63,6 @@ def check_names(posterior: AnyPosterior, names: Any) -> list[str]:
     if not listed:
         raise InputError("names must be at least one name of something traced; got none.")
     return [check_choice("names", name, posterior.trace) for name in listed]
-
-
-def check_chain(posterior: AnyPosterior, chain: Any) -> int:
-    """The number of a chain."""
-    return check_integer("chain", chain, minimum=0, maximum=posterior.n_chains - 1)
 
 
 def check_document(posterior: AnyPosterior, document: Any) -> int:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from franchise.errors import InputError
+from franchise.htmm.posterior import SegmentPosterior, even_rows
 from franchise.plots.inputs import AnyPosterior, check_posterior
 from franchise.plots.style import (
     INK,
@@ -27,38 +29,46 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_HELD_OUT, _FITTED = "held_out_score", "log_likelihood_per_observation"
+    from franchise.data.corpus import Corpus
+
+_FITTED = "log_likelihood_per_observation"
 
 
 class JointPath(NamedTuple):
     """The paths of all chains."""
 
-    score: str  # name of the score
-    words: str  # what to call it on an axis, with its unit
+    words: str  # what to call the score on an axis, with its unit
     topics: list[np.ndarray]  # a chain: numbers of topics, where the score is known
     scores: list[np.ndarray]  # a chain: the score
     warmup: list[int]  # a chain: how many of these are of the warm-up
 
 
-def joint_path_data(posterior: AnyPosterior, score: str | None = None) -> JointPath:
+def joint_path_data(
+    posterior: AnyPosterior, held_out: Corpus | None = None, score: str | None = None
+) -> JointPath:
     """What `joint_path` draws: number of topics and score of every chain, sweep after sweep.
 
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
+    held_out : Corpus, optional
+        Documents that were not sampled: the score is that of `franchise.diagnostics.held_out_trace`, of the draws
+        that are kept in full; there are none in the warm-up.
     score : str, optional
-        Name of the score in ``posterior.trace``; the held-out score if one is traced, the log likelihood per
-        observation if not.
+        Name of the score in ``posterior.trace``; the log likelihood per observation if neither is given.
     """
     posterior = check_posterior(posterior)
-    if score is None:
-        score = _HELD_OUT if _HELD_OUT in posterior.trace else _FITTED
+    if held_out is not None and score is not None:
+        raise InputError(f"held_out and score={score!r} were both given: give one of them.")
+    return _of_trace(posterior, score or _FITTED) if held_out is None else _of_held_out(posterior, held_out)
+
+
+def _of_trace(posterior: AnyPosterior, score: str) -> JointPath:
     topics = traced(posterior, "n_topics")
     scores = traced(posterior, check_choice("score", score, posterior.trace))
     known = np.isfinite(scores.values) & np.isfinite(topics.values)
     return JointPath(
-        score,
         scores.words.replace("\n", " "),
         [row[has] for row, has in zip(topics.values, known, strict=True)],
         [row[has] for row, has in zip(scores.values, known, strict=True)],
@@ -66,25 +76,41 @@ def joint_path_data(posterior: AnyPosterior, score: str | None = None) -> JointP
     )
 
 
+def _of_held_out(posterior: AnyPosterior, held_out: Corpus) -> JointPath:
+    from franchise.diagnostics.heldout import held_out_trace
+
+    scores = held_out_trace(posterior, held_out)
+    in_full: list[list[Any]] = list(
+        posterior.draws if isinstance(posterior, SegmentPosterior) else posterior.snapshots
+    )
+    fewest = min(map(len, in_full))
+    numbers = [[kept.draw for kept in even_rows(own[:fewest], scores.shape[1])] for own in in_full]
+    topics = [posterior.trace["n_topics"][chain, own] for chain, own in enumerate(numbers)]
+    return JointPath("held-out log probability per word, nats", topics, list(scores), [0] * len(topics))
+
+
 @drawing
-def joint_path(posterior: AnyPosterior, score: str | None = None, axes: Any = None) -> Figure:
+def joint_path(
+    posterior: AnyPosterior, held_out: Corpus | None = None, score: str | None = None, axes: Any = None
+) -> Figure:
     """Draw the number of topics against a score, a line a chain: start and end are marked, draws are dots.
 
     Parameters
     ----------
-    posterior, score
+    posterior, held_out, score
         As for `joint_path_data`.
     axes : Axes, optional
         Where to draw.
     """
-    data = joint_path_data(posterior, score)
+    data = joint_path_data(posterior, held_out, score)
     figure, (panel,) = panels_for(axes, 1, 1, 7.0, 4.4)
     for chain in range(len(data.topics)):
         _draw_path(panel, data, chain)
     everything = np.concatenate(data.topics)
     number_topics(panel, float(everything.min()), float(everything.max()))
-    for marker, face, words in (("o", "white", "start"), ("o", INK, "end")):
-        panel.plot([], [], marker, color=INK, markerfacecolor=face, markersize=7, label=words)
+    first = "start" if any(data.warmup) else "first draw"
+    for face, words in (("white", first), (INK, "end")):
+        panel.plot([], [], "o", color=INK, markerfacecolor=face, markersize=7, label=words)
     panel.legend(frameon=False, fontsize=SMALL)
     label_axes(panel, "number of topics", data.words)
     set_title(panel, "The way of the chains, sweep after sweep")
@@ -96,6 +122,6 @@ def _draw_path(panel: Axes, data: JointPath, chain: int) -> None:
     colour = chain_colour(chain)
     panel.plot(topics, scores, color=colour, linewidth=0.8, alpha=0.7, label=f"chain {chain}")
     panel.plot(topics[warmup:], scores[warmup:], ".", color=colour, markersize=2.5, alpha=0.5)
-    edge = {"color": colour, "markersize": 8, "zorder": 5}
+    edge: dict[str, Any] = {"color": colour, "markersize": 8, "zorder": 5}
     panel.plot(topics[:1], scores[:1], "o", markerfacecolor="white", markeredgewidth=1.8, **edge)
     panel.plot(topics[-1:], scores[-1:], "o", markeredgecolor="white", **edge)

@@ -7,12 +7,12 @@ from franchise.plots.style import shorten
 
 
 def names_of(posterior: AnyPosterior, most: int = 32) -> list[str]:
-    """The names of all consensus topics, such as "3 war army navy", cut to so many characters."""
-    labels = posterior.matched.labels
-    return [shorten(f"{topic} {label}".rstrip(), most) for topic, label in enumerate(labels)]
+    """The names of all consensus topics, such as "3: war, army, navy", cut to so many characters."""
+    labels = enumerate(posterior.matched.labels)
+    return [
+        label if label == f"topic {topic}" else shorten(f"{topic}: {label}", most) for topic, label in labels
+    ]
 
 
-def names_with_none(posterior: AnyPosterior, topics: list[int]) -> list[str]:
-    """The names of some topics, of which -1 is none of the consensus topics."""
-    names = names_of(posterior)
-    return ["other topics" if topic < 0 else names[topic] for topic in topics]
+NO_CONSENSUS, REST = "no consensus topic", "its other topics"
+"""What is said of words whose topic matches none, and of all topics of a document that have no colour."""

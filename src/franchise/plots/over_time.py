@@ -1,27 +1,24 @@
-"""How topics rise and fall over a number that documents have: a year, a page, an age.
+"""How topics rise and fall over a number or a date that documents have: a year, a page, an age.
 
-In every draw, a topic's share at a value is that of its words among all words of the documents with that value;
-the line is the mean over draws, the band the middle of the draws.
+In every draw, a topic's share at a value is that of its words among all words of the documents with that value; the
+line is the mean over draws, the band the middle of the draws (`franchise.found.over`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.errors import InputError
-from franchise.htmm.posterior import ends_of
 from franchise.plots.inputs import AnyPosterior, check_posterior, check_topics
 from franchise.plots.naming import names_of
-from franchise.plots.style import INK, LARGE, drawing, label_axes, panels_for, set_title, topic_colour
-from franchise.validation import check_integer, describe
+from franchise.plots.style import INK, LARGE, darker, drawing, label_axes, panels_for, set_title, topic_colour
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -34,8 +31,7 @@ class OverTime(NamedTuple):
 
     by: str  # the column
     unit: str  # "words" or "observations"
-    values: np.ndarray  # float64 (n,): values, or the middles of bins, ascending
-    sizes: np.ndarray  # int64 (n,): words there
+    values: np.ndarray  # float64 or datetime64 (n,): values, or the middles of bins, ascending
     topics: list[int]
     names: list[str]
     mean: np.ndarray  # float64 (topics, n): share of the words, mean over draws
@@ -53,112 +49,52 @@ def over_time_data(
     posterior : Posterior or SegmentPosterior
         Of data with metadata.
     by : str
-        A column of ``posterior.data.metadata`` that has numbers; documents without one are left out.
+        A column of ``posterior.data.metadata`` that has numbers or dates; documents without one are left out.
     topics : int or list of ints, optional
         How many of the largest, or which; the twelve largest if not given.
-    bins : int or list of numbers, optional
-        How many bins of equal width, or their edges; if not given, every value is one, or, if there are more than
-        40 values, there are 25 bins.
+    bins : int, list of numbers, or str, optional
+        How many bins of equal width, their edges, or for dates a period of pandas, such as "Y"; if not given, every
+        value is one, or, if there are more than 40 values, there are 25 bins.
     level : float
         The share of draws in the interval.
     """
     posterior = check_posterior(posterior)
-    values = _check_column(posterior.data, by)
-    ends = ends_of(level)
     chosen = check_topics(posterior.matched, topics, _MOST_TOPICS)
-    middles, place = put_into_bins(values, bins)
-    counts = _count(posterior, place, len(middles))[:, chosen]
-    sizes = np.bincount(
-        place[place >= 0], weights=posterior.data.group_sizes[place >= 0], minlength=len(middles)
-    )
-    full = sizes > 0
-    shares = counts[:, :, full] / sizes[full]
-    low, high = np.quantile(shares, ends, axis=0)
+    if bins is None and _values_of(posterior.data, by) > _MOST_VALUES:
+        bins = _BINS
+    shares = posterior.topics_over_interval(by, bins, level)
+    full = shares.mean.notna().all(axis=1).to_numpy()
     names = names_of(posterior)
+    mean, low, high = (table.to_numpy()[full][:, chosen].T for table in shares)
     return OverTime(
         by=by,
         unit="words" if isinstance(posterior.data, Corpus) else "observations",
-        values=middles[full],
-        sizes=sizes[full].astype(np.int64),
+        values=middles_of(shares.mean.index)[full],
         topics=chosen,
         names=[names[topic] for topic in chosen],
-        mean=shares.mean(axis=0),
+        mean=mean,
         low=low,
         high=high,
     )
 
 
-def _count(posterior: AnyPosterior, place: np.ndarray, bins: int) -> np.ndarray:
-    """Words of every topic in every bin, draw by draw, float64 (draws, topics, bins)."""
-    consensus, data = posterior.matched, posterior.data
-    bin_of_word = np.repeat(place, data.group_sizes)
-    counts = np.zeros((len(consensus.draws), consensus.topic_count, bins))
-    for row, labels in zip(counts, consensus.labelled(), strict=True):
-        has = (labels >= 0) & (bin_of_word >= 0)
-        flat = labels[has] * bins + bin_of_word[has]
-        row[:] = np.bincount(flat, minlength=row.size).reshape(row.shape)
-    return counts
+def _values_of(data: GroupedData, by: Any) -> int:
+    """How many different values a column has; none if there is no such column."""
+    return len(set(map(str, data.metadata.get(str(by), []))))
 
 
-def put_into_bins(values: np.ndarray, bins: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """The middles of bins, float64 (n,), and the bin of every value, int64; -1 for NaN and what is outside."""
-    known = np.unique(values[np.isfinite(values)])
-    if bins is None and len(known) <= _MOST_VALUES:
-        places = np.searchsorted(known, values)
-        return known, np.where(np.isfinite(values), places, -1)
-    edges = _edges(known, _BINS if bins is None else bins)
-    places = np.searchsorted(edges, values, side="right") - 1
-    places[values == edges[-1]] = len(edges) - 2  # the last bin has both its ends
-    outside = ~np.isfinite(values) | (places < 0) | (places > len(edges) - 2)
-    return (edges[1:] + edges[:-1]) / 2.0, np.where(outside, -1, places)
+def middles_of(index: pd.Index) -> np.ndarray:
+    """Where values, or bins of them, are on an axis: numbers as they are, bins and periods at their middle."""
+    import pandas as pd
 
-
-def _edges(known: np.ndarray, bins: Any) -> np.ndarray:
-    if isinstance(bins, Iterable) and not isinstance(bins, str):
-        edges = np.asarray(list(bins), dtype=float)
-        if len(edges) < 2 or not np.isfinite(edges).all() or np.any(np.diff(edges) <= 0):
-            raise InputError(f"bins must be a number, or edges that rise; got {describe(bins)}.")
-        if not ((known >= edges[0]) & (known <= edges[-1])).any():
-            raise InputError(
-                f"bins must have values between them, which go from {known[0]:g} to {known[-1]:g}; "
-                f"got edges from {edges[0]:g} to {edges[-1]:g}."
-            )
-        return edges
-    count = check_integer("bins", bins, minimum=1)
-    low, high = float(known[0]), float(known[-1])
-    return np.linspace(low, high, count + 1) if low < high else np.array([low - 0.5, high + 0.5])
-
-
-def _check_column(data: GroupedData, by: Any) -> np.ndarray:
-    """A column of the metadata as numbers, float64 (groups,), NaN where it is missing."""
-    if not data.metadata:
-        raise InputError(
-            f"by={by!r} must be a column of the metadata, and the data have none: give them as metadata= "
-            "when the corpus is made."
-        )
-    if by not in data.metadata:
-        raise InputError(f"by must be one of {', '.join(map(repr, data.metadata))}; got {describe(by)}.")
-    numbers = np.array([_number(value) for value in data.metadata[by]])
-    bad = np.isinf(numbers)
-    if bad.any():
-        wrong = data.metadata[by][int(np.argmax(bad))]
-        raise InputError(
-            f"by={by!r} must be a column of numbers; got {describe(wrong)} in it. Put numbers beside it, such as "
-            "the year of a date; for classes see posterior.topics_by_class."
-        )
-    if np.isnan(numbers).all():
-        raise InputError(f"by={by!r} must be a column of numbers; got one without any.")
-    return numbers
-
-
-def _number(value: Any) -> float:
-    """A value as a number; NaN if there is none, infinity if it is not one."""
-    if value is None or value == "":
-        return math.nan
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return math.inf
+    if isinstance(index, pd.IntervalIndex):
+        index = pd.Index(index.mid)
+    if isinstance(index, pd.PeriodIndex):
+        begin = index.to_timestamp(how="start")
+        index = begin + (index.to_timestamp(how="end") - begin) / 2
+    if isinstance(index, pd.DatetimeIndex):
+        return index.to_numpy()
+    return index.to_numpy(dtype=np.float64)
 
 
 @drawing
@@ -170,7 +106,9 @@ def over_time(
     level: float = 0.9,
     axes: Any = None,
 ) -> Figure:
-    """Draw the shares of topics over a column of numbers, a panel a topic; bands are the middle of the draws.
+    """Draw the shares of topics over a column of numbers or dates, a panel a topic.
+
+    Lines are means over draws, bands the middle of the draws; every panel has its own height.
 
     Parameters
     ----------
@@ -202,10 +140,11 @@ def _draw_topic(panel: Axes, data: OverTime, place: int) -> None:
     colour = topic_colour(data.topics[place])
     low, mean, high = 100 * data.low[place], 100 * data.mean[place], 100 * data.high[place]
     panel.fill_between(data.values, low, high, color=colour, alpha=0.3, linewidth=0)
-    panel.plot(data.values, mean, color=colour, linewidth=1.4, marker="." if len(mean) <= 40 else None)
+    panel.plot(data.values, mean, color=darker(colour), linewidth=1.4, marker=".")
     panel.set_ylim(0.0, max(1.05 * float(high.max()), 0.1))
     panel.yaxis.set_major_locator(MaxNLocator(4))
     panel.yaxis.set_major_formatter("{x:g} %")
-    if np.all(data.values == np.round(data.values)):
-        panel.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    if data.values.dtype.kind == "f":
+        whole = bool(np.all(data.values == np.round(data.values)))
+        panel.xaxis.set_major_locator(MaxNLocator(5, integer=whole, steps=[1, 2, 5, 10]))
     set_title(panel, data.names[place])

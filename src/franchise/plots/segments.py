@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.plots.inputs import check_any, check_document, check_segments
-from franchise.plots.naming import names_with_none
+from franchise.plots.naming import NO_CONSENSUS, REST, names_of
 from franchise.plots.sentences import sentence_probabilities
 from franchise.plots.style import (
+    BESIDE,
     INK,
     OTHER_TOPIC,
     add_legend,
@@ -59,10 +60,11 @@ def segments_data(posterior: SegmentPosterior, document: Any = 0) -> SegmentChan
     rows = list(np.argsort(-shares[:-1].sum(axis=1), kind="stable"))
     there = [int(topic) for topic in rows if shares[topic].any()]
     topics, probabilities = there[:_MOST_TOPICS], [shares[topic] for topic in there[:_MOST_TOPICS]]
-    names = names_with_none(posterior, topics)
+    all_names = names_of(posterior)
+    names = [all_names[topic] for topic in topics]
     for topic, name, row in (
-        (_REST, "its other topics", shares[there[_MOST_TOPICS:]].sum(axis=0)),
-        (-1, "no consensus topic", shares[-1]),
+        (_REST, REST, shares[there[_MOST_TOPICS:]].sum(axis=0)),
+        (-1, NO_CONSENSUS, shares[-1]),
     ):
         if row.any():
             topics, names, probabilities = [*topics, topic], [*names, name], [*probabilities, row]
@@ -101,7 +103,7 @@ def _draw_topics(panel: Axes, data: SegmentChances) -> None:
     label_axes(panel, up="probability\nof topics")
     set_title(panel, f"Topics of the sentences of {shorten(data.name, 50)}, and where they switch")
     labels = [shorten(name, 26) for name in data.names]
-    add_legend(panel, handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    add_legend(panel, handles, labels, **BESIDE)
 
 
 def _draw_switches(panel: Axes, data: SegmentChances) -> None:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.inputs import AnyPosterior, check_words
+from franchise.plots.inputs import AnyPosterior, check_any, check_posterior
 from franchise.plots.naming import names_of
 from franchise.plots.style import INK, PLAIN, SEQUENTIAL, SHADE, SMALL, drawing, panels_for, set_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOST_NAMED = 60
+_MOST_NAMED = 80
 
 
 class Similarity(NamedTuple):
@@ -26,21 +26,29 @@ class Similarity(NamedTuple):
     order: np.ndarray  # int (topics,): the topics
     matrix: np.ndarray  # float64 (topics, topics), rows and columns in that order; 1 for equal words
     names: list[str]  # in that order
+    unit: str  # what the numbers are
 
 
 def similarity_data(posterior: AnyPosterior) -> Similarity:
-    """What `similarity` draws: 1 - Jensen-Shannon distance of the topics' words, like topics together.
+    """What `similarity` draws: how alike any two topics are (`posterior.topic_similarity()`), like ones together.
 
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
-        Of a Corpus.
+        What `franchise.sample` returns, or `posterior_` of an estimator.
     """
-    posterior = check_words(posterior, "similarity")
+    posterior = check_posterior(posterior)
+    check_any(posterior.matched)
     matrix = posterior.topic_similarity().to_numpy(float)
     order = clustered_order(1.0 - matrix)
     names = names_of(posterior)
-    return Similarity(order, matrix[np.ix_(order, order)], [names[topic] for topic in order])
+    measure = "1 - Jensen-Shannon distance" if posterior.matched.has_words else "shared observations"
+    return Similarity(
+        order,
+        matrix[np.ix_(order, order)],
+        [names[topic] for topic in order],
+        f"similarity: {measure}",
+    )
 
 
 def clustered_order(distances: np.ndarray) -> np.ndarray:
@@ -50,26 +58,25 @@ def clustered_order(distances: np.ndarray) -> np.ndarray:
 
     if len(distances) < 3:
         return np.arange(len(distances))
-    distances = (distances + distances.T) / 2.0
     condensed = squareform(np.maximum(distances, 0.0), checks=False)
     return np.asarray(leaves_list(linkage(condensed, "average", optimal_ordering=True)))
 
 
 @drawing
 def similarity(posterior: AnyPosterior, axes: Any = None) -> Figure:
-    """Draw how alike topics are; bright: much alike. With more than 60 topics they are not named.
+    """Draw how alike topics are; bright: much alike. With more than 80 topics they are not named.
 
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
-        Of a Corpus.
+        What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
         Where to draw.
     """
     data = similarity_data(posterior)
     count = len(data.order)
     named = count <= _MOST_NAMED
-    side = float(np.clip(0.19 * count, 2.8, 9.5))
+    side = float(np.clip(0.16 * count, 2.8, 12.0))
     figure, (panel,) = panels_for(axes, 1, 1, side + 2.6 * named + 1.2, side + 0.9)
     shown = np.where(np.eye(count, dtype=bool), np.nan, data.matrix)
     highest = float(np.nanmax(shown)) if count > 1 else 1.0
@@ -77,14 +84,14 @@ def similarity(posterior: AnyPosterior, axes: Any = None) -> Figure:
     panel.set_facecolor(SHADE)  # the diagonal, where a topic meets itself
     panel.spines[:].set_visible(False)
     panel.tick_params(length=0)
-    places = np.arange(count) if named else []
+    places = np.arange(count if named else 0)
     panel.set_yticks(places, data.names if named else [], fontsize=SMALL, **PLAIN)
     panel.set_xticks(
         places, [str(topic) for topic in data.order] if named else [], rotation=90, fontsize=SMALL
     )
     bar = figure.colorbar(image, ax=panel, shrink=0.7, pad=0.02)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=SMALL, colors=INK, length=3)
-    bar.set_label("similarity: 1 - Jensen-Shannon distance", fontsize=SMALL, color=INK)
+    bar.set_label(data.unit, fontsize=SMALL, color=INK)
     set_title(panel, "How alike the topics are")
     return figure

@@ -37,13 +37,16 @@ TOPIC_COLOURS = (
     "#8400CD",
     "#B07AA1",
 )
-OTHER_TOPIC, NO_TOPIC = "#a9b4bb", "#e3e8eb"
+OTHER_TOPIC, NO_TOPIC = "#a9b4bb", "#dbe1e5"
 SEQUENTIAL = "cividis"
 """The colour map of heat maps and pictures; made for all kinds of colour vision (Nuñez et al., 2018)."""
 
 SMALL, MEDIUM, LARGE = 8.5, 10, 12  # points
 PLAIN: dict[str, Any] = {"parse_math": False}
 """For texts with words of a corpus, in which a $ is a $."""
+
+BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+"""Where a legend stands that has no room in its panel."""
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -59,6 +62,22 @@ def topic_colour(topic: int) -> str:
     if topic < 0:
         return NO_TOPIC
     return TOPIC_COLOURS[topic] if topic < len(TOPIC_COLOURS) else OTHER_TOPIC
+
+
+def darker(colour: str) -> str:
+    """The same colour with a third of black, for lines, which need more contrast than areas."""
+    return "#" + "".join(f"{2 * part // 3:02x}" for part in _parts(colour))
+
+
+def ink_on(colour: str) -> str:
+    """The colour of letters on a colour: dark on light ones, white on dark ones."""
+    red, green, blue = _parts(colour)
+    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 120 else "#ffffff"
+
+
+def _parts(colour: str) -> tuple[int, int, int]:
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return red, green, blue
 
 
 def colours_of(topics: Iterable[int]) -> dict[int, str]:

@@ -21,6 +21,8 @@ _WORDS = {
     "prior": "prior of words",
     "word_prior": "prior of words",
     "document_prior": "prior of documents",
+    "topic_entropy": "entropy of topics,\nnats",
+    "co_assignment": "pairs in the\nsame topic, share",
     "switch_probability": "probability\nof a switch",
     "seconds": "time, seconds",
 }

@@ -1,21 +1,32 @@
-"""A map of topics: topics with like words are near each other.
+"""A map of topics: like topics, those with like words, are near each other.
 
-The Jensen-Shannon distances between the topics' words are laid out in the plane by multidimensional scaling (de Leeuw's
-SMACOF, by scikit-learn), from the classical solution (Torgerson, 1952).  A plane has no room for all distances: the
-`stress` says how much is lost,
+Distances of topics (1 - similarity; between words those of Jensen and Shannon) are laid out in the plane by
+multidimensional scaling (SMACOF of de Leeuw, 1977, by scikit-learn), from the classical solution (Torgerson, 1952).
+A plane has no room for all distances: the `stress` says how much is lost,
 
     stress = sqrt(sum_{k<l} (d_kl - |x_k - x_l|)^2 / sum_{k<l} d_kl^2)         Kruskal's, 0 for a perfect map
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.inputs import AnyPosterior, check_words
+from franchise.plots.inputs import AnyPosterior, check_any, check_posterior
 from franchise.plots.naming import names_of
-from franchise.plots.style import INK, PLAIN, SMALL, drawing, panels_for, set_title, topic_colour
+from franchise.plots.style import (
+    INK,
+    PLAIN,
+    SMALL,
+    drawing,
+    ink_on,
+    panels_for,
+    set_title,
+    shorten,
+    topic_colour,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +34,7 @@ if TYPE_CHECKING:
 
 _COVERED = 0.12  # share of the panel that circles would cover if none overlapped
 _SMALLEST = 8.0  # points squared: so that any topic is seen
+_LONGEST_NAME = 30  # characters
 _GAP = 2.0  # points between a label and anything else
 
 
@@ -30,7 +42,7 @@ class TopicMap(NamedTuple):
     """Where topics are in the plane, from the largest topic to the smallest."""
 
     places: np.ndarray  # float64 (topics, 2)
-    shares: np.ndarray  # float64 (topics,): of all words
+    shares: np.ndarray  # float64 (topics,): of all words or observations
     names: list[str]  # number and label
     stress: float  # 0: distances in the plane are those of the words
 
@@ -41,9 +53,10 @@ def topic_map_data(posterior: AnyPosterior) -> TopicMap:
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
-        Of a Corpus.
+        What `franchise.sample` returns, or `posterior_` of an estimator.
     """
-    posterior = check_words(posterior, "topic_map")
+    posterior = check_posterior(posterior)
+    check_any(posterior.matched)
     distances = 1.0 - posterior.topic_similarity().to_numpy(float)
     places, stress = in_the_plane(distances)
     return TopicMap(places, posterior.matched.shares.mean(axis=0), names_of(posterior), stress)
@@ -53,15 +66,12 @@ def in_the_plane(distances: np.ndarray) -> tuple[np.ndarray, float]:
     """Places (n, 2) whose distances are as near these (n, n) as the plane allows, and Kruskal's stress."""
     from sklearn.manifold import smacof
 
-    if len(distances) < 2:
+    if not distances.any():
         return np.zeros((len(distances), 2)), 0.0
-    distances = (distances + distances.T) / 2.0
-    np.fill_diagonal(distances, 0.0)
     places, raw = smacof(
         distances, init=_classical(distances), n_init=1, normalized_stress=False, random_state=0
     )
-    total = float(np.square(distances).sum()) / 2.0
-    return np.asarray(places), float(np.sqrt(raw / total)) if total else 0.0
+    return np.asarray(places), float(np.sqrt(raw / (np.square(distances).sum() / 2.0)))
 
 
 def _classical(distances: np.ndarray) -> np.ndarray:
@@ -74,14 +84,14 @@ def _classical(distances: np.ndarray) -> np.ndarray:
 
 @drawing
 def topic_map(posterior: AnyPosterior, axes: Any = None) -> Figure:
-    """Draw topics in the plane: near if their words are alike, areas in proportion to their shares of all words.
+    """Draw topics in the plane: near if they are alike, areas in proportion to their shares.
 
-    Labels that would cover other labels or circles are left out, those of small topics first.
+    Where a label would cover other labels or circles there is just the topic's number, or nothing.
 
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
-        Of a Corpus.
+        What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
         Where to draw.
     """
@@ -90,12 +100,13 @@ def topic_map(posterior: AnyPosterior, axes: Any = None) -> Figure:
     panel.set_xticks([])
     panel.set_yticks([])
     panel.spines[:].set_visible(False)
-    panel.set_aspect("equal", adjustable="datalim")
-    panel.margins(0.14)
-    set_title(panel, f"Topics with like words are near each other (stress of the map {data.stress:.2f})")
+    panel.set_aspect("equal")
+    set_title(panel, f"Topics that are alike are near each other (stress of the map: {data.stress:.2f})")
     sizes = _circle_sizes(panel, data.shares)
+    _leave_room(panel, data.places, sizes)
     panel.scatter(
-        *data.places.T,
+        data.places[:, 0],
+        data.places[:, 1],
         s=sizes,
         c=[topic_colour(topic) for topic in range(len(sizes))],
         alpha=0.75,
@@ -109,13 +120,27 @@ def topic_map(posterior: AnyPosterior, axes: Any = None) -> Figure:
 
 def _circle_sizes(panel: Axes, shares: np.ndarray) -> np.ndarray:
     """Squared diameters in points, as `scatter` takes them: a circle's area is pi / 4 of it."""
-    box = panel.get_window_extent().transformed(panel.figure.dpi_scale_trans.inverted())
-    whole = box.width * box.height * 72.0**2
+    whole = panel.bbox.width * panel.bbox.height / _point(panel) ** 2
     total = max(float(shares.sum()), 1e-12)
     return np.maximum(_COVERED * whole * 4.0 / np.pi * shares / total, _SMALLEST)
 
 
+def _leave_room(panel: Axes, places: np.ndarray, sizes: np.ndarray) -> None:
+    """Limits such that all circles are inside, and labels have some room at both sides."""
+    panel_size = np.array([panel.bbox.width, panel.bbox.height])
+    beside = np.sqrt(sizes.max()) / 2.0 * _point(panel) + np.array([0.1, 0.03]) * panel_size
+    low, high = places.min(axis=0), places.max(axis=0)
+    span = np.maximum(high - low, 1e-9)
+    scale = np.min(np.maximum(panel_size - 2.0 * beside, 0.2 * panel_size) / span)  # pixels per unit
+    middle, half = (low + high) / 2.0, panel_size / scale / 2.0
+    panel.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    panel.set_ylim(middle[1] - half[1], middle[1] + half[1])
+
+
 # --- labels -------------------------------------------------------------------------------------------------
+
+
+_LETTERS: dict[str, Any] = {"fontsize": SMALL, "va": "bottom", "ha": "left", **PLAIN}
 
 
 class Box(NamedTuple):
@@ -145,76 +170,109 @@ class Box(NamedTuple):
         )
 
 
-def place_boxes(
-    centres: np.ndarray, radii: np.ndarray, sizes: np.ndarray, room: Box, gap: float
-) -> list[Box | None]:
-    """Where labels can stand beside circles without meeting circles, each other or the edge of the room.
+class Circle(NamedTuple):
+    """A topic on the map, in points."""
 
-    One after the other, each takes the first of eight places around its circle that is free; None if none is.
+    x: float
+    y: float
+    radius: float
+
+    @property
+    def box(self) -> Box:
+        """The square around it."""
+        x, y, radius = self
+        return Box(x - radius, y - radius, x + radius, y + radius)
+
+    def centred(self, width: float, height: float) -> Box:
+        """The place for a label in the middle."""
+        left, bottom = self.x - width / 2.0, self.y - height / 2.0
+        return Box(left, bottom, left + width, bottom + height)
+
+    def around(self, width: float, height: float) -> list[Box]:
+        """Eight places for a label: right, left, above, below, and the corners."""
+        away = self.radius + _GAP
+        corner = 0.75 * away
+        middle = self.centred(width, height)
+        lower_left = [
+            (self.x + away, middle.bottom),
+            (self.x - away - width, middle.bottom),
+            (middle.left, self.y + away),
+            (middle.left, self.y - away - height),
+            (self.x + corner, self.y + corner),
+            (self.x + corner, self.y - corner - height),
+            (self.x - corner - width, self.y + corner),
+            (self.x - corner - width, self.y - corner - height),
+        ]
+        return [Box(left, bottom, left + width, bottom + height) for left, bottom in lower_left]
+
+
+def place_boxes(
+    circles: Sequence[Circle], candidates: Sequence[Sequence[Box]], room: Box, taken: Sequence[Box] = ()
+) -> list[Box | None]:
+    """A place for the label of every circle, or None: the first that is free, the most important circle first.
 
     Parameters
     ----------
-    centres, radii : arrays (n, 2) and (n,)
-        The circles, the most important first.
-    sizes : array (n, 2)
-        Width and height of the labels.
+    circles : list of Circle
+        A label must not cover any but its own.
+    candidates : list of lists of Box
+        Where the label of each circle may stand, the best first.
     room : Box
         What labels must be in.
-    gap : float
-        Between a label and its circle.
+    taken : list of Box
+        Labels that are there already.
     """
-    circles = [
-        Box(x - radius, y - radius, x + radius, y + radius)
-        for (x, y), radius in zip(centres, 0.9 * radii, strict=True)
-    ]
-    taken: list[Box] = []
+    covered = [circle.box for circle in circles]
+    occupied = list(taken)
     placed: list[Box | None] = []
-    for place, candidates in enumerate(
-        _around(*centre, radius + gap, *size)
-        for centre, radius, size in zip(centres, radii, sizes, strict=True)
-    ):
-        others = taken + circles[:place] + circles[place + 1 :]
-        free = (box for box in candidates if box.inside(room) and not any(map(box.meets, others)))
+    for place, boxes in enumerate(candidates):
+        others = occupied + covered[:place] + covered[place + 1 :]
+        free = (box for box in boxes if box.inside(room) and not any(map(box.meets, others)))
         chosen = next(free, None)
         placed.append(chosen)
         if chosen is not None:
-            taken.append(chosen)
+            occupied.append(chosen)
     return placed
 
 
-def _around(x: float, y: float, radius: float, width: float, height: float) -> list[Box]:
-    """Eight places for a label around a circle: right, left, above, below, and the corners."""
-    corner = 0.75 * radius
-    lower_left = [
-        (x + radius, y - height / 2),
-        (x - radius - width, y - height / 2),
-        (x - width / 2, y + radius),
-        (x - width / 2, y - radius - height),
-        (x + corner, y + corner),
-        (x + corner, y - corner - height),
-        (x - corner - width, y + corner),
-        (x - corner - width, y - corner - height),
-    ]
-    return [Box(left, bottom, left + width, bottom + height) for left, bottom in lower_left]
-
-
 def _place_labels(panel: Axes, data: TopicMap, sizes: np.ndarray) -> None:
-    """Labels where there is room, topic after topic; the rest are taken off again."""
-    point = panel.figure.dpi / 72.0  # pixels
-    style = {"fontsize": SMALL, "color": INK, "va": "bottom", "ha": "left", **PLAIN}
-    texts = [panel.annotate(name, (0, 0), xycoords="figure pixels", **style) for name in data.names]
-    extents = [text.get_window_extent() for text in texts]
+    """Names where there is room; where there is none, numbers; where there is no room for these either, nothing."""
+    middles = panel.transData.transform(data.places) / _point(panel)
+    circles = [Circle(x, y, radius) for (x, y), radius in zip(middles, np.sqrt(sizes) / 2.0, strict=True)]
     whole = panel.get_window_extent()
-    placed = place_boxes(
-        panel.transData.transform(data.places) / point,
-        np.sqrt(sizes) / 2.0,
-        np.array([(extent.width, extent.height) for extent in extents]) / point,
-        Box(*(np.array([whole.x0, whole.y0, whole.x1, whole.y1]) / point)),
-        _GAP,
-    )
-    for text, box, place in zip(texts, placed, data.places, strict=True):
-        text.remove()
-        if box is not None:
-            middle = panel.transData.transform(place) / point
-            offset = (box.left - middle[0], box.bottom - middle[1])
-            panel.annotate(text.get_text(), place, offset, textcoords="offset points", **style)
+    room = Box(*(np.array([whole.x0, whole.y0, whole.x1, whole.y1]) / _point(panel)))
+    names = [shorten(name, _LONGEST_NAME) for name in data.names]
+    numbers = [str(topic) for topic in range(len(names))]
+    beside = [
+        circle.around(*extent) for circle, extent in zip(circles, _text_sizes(panel, names), strict=True)
+    ]
+    named = place_boxes(circles, beside, room)
+    inside = [
+        [circle.centred(*extent)] if box is None else []
+        for circle, extent, box in zip(circles, _text_sizes(panel, numbers), named, strict=True)
+    ]
+    numbered = place_boxes(circles, inside, room, [box for box in named if box is not None])
+    for topic, place in enumerate(data.places):
+        for text, box, colour in (
+            (names[topic], named[topic], INK),
+            (numbers[topic], numbered[topic], ink_on(topic_colour(topic))),
+        ):
+            if box is not None:
+                offset = (box.left - circles[topic].x, box.bottom - circles[topic].y)
+                panel.annotate(text, place, offset, textcoords="offset points", color=colour, **_LETTERS)
+
+
+def _text_sizes(panel: Axes, texts: list[str]) -> list[tuple[float, float]]:
+    """Width, with a gap, and height of texts, in points."""
+    found = []
+    for text in texts:
+        written = panel.annotate(text, (0, 0), xycoords="figure pixels", **_LETTERS)
+        extent = written.get_window_extent()
+        found.append((extent.width / _point(panel) + _GAP, extent.height / _point(panel)))
+        written.remove()
+    return found
+
+
+def _point(panel: Axes) -> float:
+    """A point, in pixels."""
+    return panel.figure.dpi / 72.0

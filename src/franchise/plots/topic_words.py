@@ -82,8 +82,10 @@ def topic_words(posterior: AnyPosterior, topics: Any = None, words: int = 10, ax
     figure, panels = panels_for(
         axes, rows, columns, max(4.0, 3.0 * columns), height + 0.5, count=len(data), sharex=True
     )
+    highest = max(float(of_topic.high.max()) for of_topic in data)
     for place, (panel, of_topic) in enumerate(zip(panels, data, strict=True)):
         _draw_words(panel, of_topic)
+        panel.set_xlim(0.0, 1.03 * highest)
         if place >= len(data) - columns:
             label_axes(panel, across="probability in the topic")
             panel.xaxis.set_tick_params(labelbottom=True)
@@ -98,6 +100,5 @@ def _draw_words(panel: Axes, data: TopicWords) -> None:
     panel.hlines(places, data.low, data.high, color=INK, linewidth=1.4)
     panel.set_yticks(places, [shorten(word, _LONGEST_WORD) for word in data.words], fontsize=SMALL, **PLAIN)
     panel.tick_params(axis="y", length=0)
-    panel.set_xlim(left=0.0)
     panel.set_ylim(-0.6, len(places) - 0.4)
-    set_title(panel, data.name)
+    set_title(panel, shorten(data.name, 28))
