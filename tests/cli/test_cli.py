@@ -87,9 +87,20 @@ def test_demo_prints_topics_and_says_how_sure_it_is(tiny_demo):
     assert "State of the Union addresses, 1790 to 2026" in result.output
     assert re.search(r"The 20 largest of \d+ topics", result.output)
     assert "Number of topics" in result.output
-    assert "Too few draws" in result.output
+    assert "too few draws" in result.output
     assert str(out / "topics.csv") in result.output.replace("\n", "")
     assert "Next:" in result.output
+
+
+def test_demo_ends_with_the_report(tiny_demo):
+    result, out = tiny_demo
+    last = result.stdout.strip().splitlines()[-1]
+    assert last.startswith(f"The report is in {out / 'report.html'}")
+    page = (out / "report.html").read_text()
+    assert "<title>State of the Union addresses, 1790 to 2026</title>" in page
+    assert len(page.encode()) < 10_000_000
+    for step in ("matching the topics", "colouring documents"):
+        assert step in result.output
 
 
 def test_demo_writes_topics_and_addresses(tiny_demo):
@@ -100,14 +111,17 @@ def test_demo_writes_topics_and_addresses(tiny_demo):
     addresses = pd.read_csv(out / "document_topics.csv")
     assert len(addresses) == 237
     shares = addresses.drop(columns=["date", "president", "delivery", "year", "words"])
-    assert list(shares.columns) == [*map(str, range(len(topics))), "unseen"]
+    assert list(shares.columns) == [*map(str, range(len(topics))), "none"]
     assert shares.sum(axis=1).to_numpy() == pytest.approx(1.0, abs=1e-3)
 
 
-def test_quiet_demo_prints_only_its_files(tmp_path):
+def test_quiet_demo_prints_only_its_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("franchise.report.write_report", lambda posterior, path, title: path)
     result = invoke(*TINY, "--out", str(tmp_path), "--quiet")
     assert result.exit_code == 0
-    assert result.output.split() == [str(tmp_path / "topics.csv"), str(tmp_path / "document_topics.csv")]
+    assert result.output.split() == [
+        str(tmp_path / name) for name in ("topics.csv", "document_topics.csv", "report.html")
+    ]
 
 
 class _Found:

@@ -1,4 +1,4 @@
-"""`franchise demo`: topics of the State of the Union addresses, from the data that ship with the package."""
+"""`franchise demo`: topics of the State of the Union addresses, which ship with the package, and a report."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ if TYPE_CHECKING:
     from franchise.data.corpus import Corpus
     from franchise.posterior import Posterior
 
+TITLE = "State of the Union addresses, 1790 to 2026"
 PRIOR = 0.1  # of the words of a topic
 START = 60  # topics that the chains start from; few would split only slowly
 YEARS_PER_BAR = 20
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the tables.")] = Path("demo"),
-    draws: Annotated[int, typer.Option(help="Draws to keep of each chain.")] = 150,
-    warmup: Annotated[int, typer.Option(help="Sweeps of each chain before the first draw.")] = 200,
-    chains: Annotated[int, typer.Option(help="Chains, run side by side.")] = 2,
+    out: Annotated[Path, typer.Option(help="Folder for the report and the tables.")] = Path("demo"),
+    draws: Annotated[int, typer.Option(help="Draws to keep of each chain.")] = 100,
+    warmup: Annotated[int, typer.Option(help="Sweeps of each chain before the first draw.")] = 150,
+    chains: Annotated[int, typer.Option(help="Chains, run side by side.")] = 4,
     seed: Annotated[int, typer.Option(help="The same seed gives the same draws.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the files written.")] = False,
 ) -> None:
-    """Find the topics of the State of the Union addresses, 1790 to 2026, in about a minute."""
+    """Find the topics of the State of the Union addresses, 1790 to 2026, and write a report, in three minutes."""
     from franchise.cli.findings import convergence_sentence, size_sentence
     from franchise.cli.output import make_console
+    from franchise.cli.report import show_written, write_with_progress
     from franchise.validation import check_folder
 
     check_folder("--out", out)
@@ -38,16 +40,19 @@ def demo(
     console.quiet = quiet
     corpus = _load(console)
     posterior = _fit(corpus, draws, warmup, chains, seed, quiet)
-    shares = shares_of_addresses(corpus, posterior.document_topics())
+    out.mkdir(parents=True, exist_ok=True)
+    page = write_with_progress(console, posterior, out / "report.html", title=TITLE)
+    shares = shares_of_addresses(corpus, _topics_of_paragraphs(posterior))
     console.print()
     console.print(_topic_table(posterior, shares, console))
     for sentence in (size_sentence(posterior), convergence_sentence(posterior)):
-        console.print(sentence, soft_wrap=not console.is_terminal)
+        console.print(sentence, markup=False, soft_wrap=not console.is_terminal)
     written = _write(out, posterior, shares)
     if quiet:
         print(*written, sep="\n")
     else:
         _print_what_next(console, written)
+    show_written(console, page)
 
 
 def _load(console: Console) -> Corpus:
@@ -79,6 +84,14 @@ def _fit(corpus: Corpus, draws: int, warmup: int, chains: int, seed: int, quiet:
     )
 
 
+def _topics_of_paragraphs(posterior: Posterior) -> pd.DataFrame:
+    """The share of each topic in each paragraph, a mean over draws, and of what is in none they agree on."""
+    import pandas as pd
+
+    shares = posterior.matched.document_shares()
+    return pd.DataFrame(shares, columns=[*range(shares.shape[1] - 1), "none"])
+
+
 def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.DataFrame:
     """The topics of paragraphs gathered by address: expected share of its words in each topic.
 
@@ -99,19 +112,20 @@ def _topic_table(posterior: Posterior, shares: pd.DataFrame, console: Console) -
     from franchise.cli.findings import SHOWN, WIDE
     from franchise.cli.output import sparkline
 
-    topics = posterior.topics(words=8 if console.width >= WIDE else 5)
+    topics = posterior.consensus(words=8 if console.width >= WIDE else 5)
     history = _history(shares)
     table = Table(
-        title=f"The {min(SHOWN, len(topics))} largest of {len(topics)} topics in one of the draws",
+        title=f"The {min(SHOWN, len(topics))} largest of {len(topics)} topics that the draws agree on",
         title_justify="left",
     )
-    for name in ("topic", "share", "paragraphs"):
+    for name in ("topic", "share", "draws", "chains"):
         table.add_column(name, justify="right")
     table.add_column(_span(shares), no_wrap=True)
     table.add_column("most frequent words")
     for topic, row in topics.head(SHOWN).iterrows():
         picture = sparkline(history[topic].tolist(), console.encoding)
-        table.add_row(str(topic), f"{row['share']:.1%}", f"{row['groups']:,}", picture, row["words"])
+        seen = f"{row['chains']} of {row['n_chains']}"
+        table.add_row(str(topic), f"{row['share']:.1%}", f"{row['draws']:.0%}", seen, picture, row["words"])
     return table
 
 
@@ -130,9 +144,8 @@ def _span(shares: pd.DataFrame) -> str:
 
 
 def _write(out: Path, posterior: Posterior, shares: pd.DataFrame) -> list[Path]:
-    out.mkdir(parents=True, exist_ok=True)
     topics, addresses = out / "topics.csv", out / "document_topics.csv"
-    posterior.topics(words=20).to_csv(topics, float_format="%.6f")
+    posterior.consensus(words=20).to_csv(topics, float_format="%.6f")
     shares.to_csv(addresses, float_format="%.5f")
     return [topics, addresses]
 

@@ -23,6 +23,7 @@ from franchise.cli.demo import demo
 from franchise.cli.evaluate import evaluate
 from franchise.cli.fit import fit
 from franchise.cli.infer import infer
+from franchise.cli.report import report
 from franchise.cli.reproduce import reproduce
 from franchise.cli.resume import resume
 from franchise.cli.samplers import samplers
@@ -42,7 +43,7 @@ app = typer.Typer(
 )
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Fit": (fit, resume, compare),
-    "Look": (topics, infer, evaluate),
+    "Look": (topics, report, infer, evaluate),
     "Learn": (demo, data, samplers, reproduce),
 }
 for _panel, _commands in _COMMANDS.items():

@@ -1,0 +1,71 @@
+"""`franchise report`: what a run has found, as one page for a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from franchise.cli import options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def report(
+    run: options.Run,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="The page to write.", rich_help_panel="Output")
+    ] = Path("report.html"),
+    title: Annotated[
+        str | None, typer.Option(help="What stands above it all.", rich_help_panel="Output")
+    ] = None,
+    documents: Annotated[
+        int,
+        typer.Option(
+            help="Documents, at most, to take into the page with their texts.", rich_help_panel="Output"
+        ),
+    ] = 3000,
+    open_it: Annotated[
+        bool, typer.Option("--open", help="Open the page in the browser.", rich_help_panel="Output")
+    ] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write what a run has found, and whether to trust it, as one HTML file that opens offline anywhere."""
+    from franchise.cli.findings import convergence_sentence
+    from franchise.cli.output import make_console
+    from franchise.cli.reading import read_run
+
+    console = make_console()
+    console.quiet = quiet
+    posterior = read_run(run)
+    written = write_with_progress(console, posterior, out, title=title, documents=documents)
+    console.print(convergence_sentence(posterior), markup=False, soft_wrap=not console.is_terminal)
+    show_written(console, written)
+    if open_it:
+        import webbrowser
+
+        webbrowser.open(written.resolve().as_uri())
+
+
+def write_with_progress(console: Console, posterior: Any, path: Path, **settings: Any) -> Path:
+    """Write the report and show how far it is; on a quiet console nothing."""
+    from franchise.cli.output import shared_progress
+    from franchise.report import write_report
+
+    if console.quiet:
+        return write_report(posterior, path, **settings)
+    with shared_progress(console) as tell:
+        return write_report(posterior, path, progress=tell, **settings)
+
+
+def show_written(console: Console, written: Path) -> None:
+    """Where the report is; on a quiet console nothing but that."""
+    if console.quiet:
+        print(written)
+        return
+    size = written.stat().st_size / 1e6
+    console.print(
+        f"The report is in [bold]{written}[/bold] ({size:.1f} MB): open it in any browser.", soft_wrap=True
+    )

@@ -1,0 +1,53 @@
+"""From arrays to plain values that JSON can hold, no longer than a page needs them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+
+def number(value: Any, digits: int = 4) -> float | int | None:
+    """A number with so many digits; None for what is none, or infinite."""
+    value = float(value)
+    if not math.isfinite(value):
+        return None
+    if value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    return float(f"{value:.{digits}g}")
+
+
+def numbers(values: Iterable[Any], digits: int = 4) -> list[float | int | None]:
+    """Numbers with so many digits each."""
+    return [number(value, digits) for value in values]
+
+
+def text(value: Any, most: int = 200) -> str:
+    """A value in words, cut if it is long; empty for what is missing."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    words = str(value.item() if isinstance(value, np.generic) else value)
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+def figure(value: Any) -> str:
+    """A number in digits, as short as can be."""
+    return str(int(value)) if float(value).is_integer() else f"{float(value):.4g}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Such as "1 topic" and "2,000 topics"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A share in percent, with a decimal where it is small."""
+    hundred = 100.0 * share
+    return f"{hundred:.1f}\u00a0%" if hundred < 10.0 else f"{hundred:.0f}\u00a0%"
+
+
+def units(words: str) -> int:
+    """The length of a text as JavaScript counts it, in units of UTF-16."""
+    return len(words) if words.isascii() else len(words.encode("utf-16-le", "surrogatepass")) // 2

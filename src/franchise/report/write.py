@@ -1,0 +1,166 @@
+"""From a posterior to a page: gather what is shown, and write it as one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from franchise.data.corpus import Corpus
+from franchise.diagnostics.verdict import verdict as judge
+from franchise.errors import InputError
+from franchise.found.documents import excerpt, typical_documents, words_that_tell
+from franchise.plots.inputs import AnyPosterior, check_posterior
+from franchise.report.convergence import convergence_table, topic_counts, traces
+from franchise.report.documents import Labelled, choose_documents, document_rows
+from franchise.report.render import render
+from franchise.report.story import texts_of
+from franchise.report.topics import topic_rows, topics_of_words, trend_of
+from franchise.validation import check_folder, check_integer, describe
+
+if TYPE_CHECKING:
+    from franchise.diagnostics.verdict import Verdict
+    from franchise.found.consensus import Consensus
+
+Tell = Callable[[str, float], None]
+"""What is told what is being done, and the share that is done."""
+
+DOCUMENTS = 3000
+TYPICAL = 5  # documents shown with a topic
+
+
+def write_report(
+    posterior: AnyPosterior,
+    path: Any,
+    *,
+    title: str | None = None,
+    documents: int = DOCUMENTS,
+    seed: int = 0,
+    progress: Callable[[str, float], None] | None = None,
+) -> Path:
+    """Write what was found, and whether to trust it, as one HTML file that opens offline in any browser.
+
+    Parameters
+    ----------
+    posterior : Posterior or SegmentPosterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
+    path : path
+        The file to write, such as "report.html"; one that is there is replaced.
+    title : str, optional
+        What stands above it all; if not given, how many documents there are.
+    documents : int
+        How many documents, at most, to take into the page with their texts: the most typical ones of each topic,
+        and others at random. Fewer if they are long.
+    seed : int
+        Of the choice of documents. The same posterior and seed give the same file, byte for byte.
+    progress : function, optional
+        Told what is being done, and the share that is done by then.
+
+    Returns
+    -------
+    Path
+        Of the file.
+    """
+    target = _check_target(path)
+    documents = check_integer("documents", documents, minimum=1)
+    seed = check_integer("seed", seed, minimum=0)
+    if title is not None and not isinstance(title, str):
+        raise InputError(f"title must be text; got {describe(title)}.")
+    page = page_of(check_posterior(posterior), title, documents, seed, progress or _tell_nobody)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _write(target, page)
+    return target
+
+
+def page_of(posterior: AnyPosterior, title: str | None, documents: int, seed: int, tell: Tell) -> str:
+    """The page as text."""
+    verdict = judge(posterior)
+    data = data_of(posterior, verdict, documents, seed, tell)
+    tell("writing the report", 0.95)
+    page = render(texts_of(posterior, posterior.matched, verdict, title, data), data)
+    tell("writing the report", 1.0)
+    return page
+
+
+def data_of(
+    posterior: AnyPosterior, verdict: Verdict, documents: int, seed: int, tell: Tell
+) -> dict[str, Any]:
+    """What the script of the page shows, as plain values."""
+    tell("matching the topics of all draws", 0.1)
+    consensus = posterior.matched
+    tell("following topics over time", 0.5)
+    trend = trend_of(posterior)
+    tell("looking at the words of topics", 0.6)
+    rows = topic_rows(posterior, trend)
+    tell("colouring documents", 0.75)
+    return {
+        "unit": _unit(posterior),
+        "group": "document" if consensus.has_words else "group",
+        "chains": posterior.n_chains,
+        "counts": topic_counts(posterior),
+        "topics": rows,
+        "trend": None if trend is None else {"by": trend.by, "names": trend.names},
+        "words": topics_of_words(consensus),
+        "documents": _documents(posterior, rows, documents, seed),
+        "traces": traces(posterior, verdict),
+        "convergence": convergence_table(verdict),
+    }
+
+
+def _tell_nobody(what: str, share: float) -> None:
+    """Nothing is said."""
+
+
+def _unit(posterior: AnyPosterior) -> str:
+    """What has a topic."""
+    if not isinstance(posterior.data, Corpus):
+        return "observation"
+    return "sentence" if _has_sentences(posterior) else "word"
+
+
+def _has_sentences(posterior: AnyPosterior) -> bool:
+    from franchise.htmm.posterior import SegmentPosterior
+
+    return isinstance(posterior, SegmentPosterior)
+
+
+def _documents(posterior: AnyPosterior, rows: list[dict[str, Any]], most: int, seed: int) -> dict[str, Any]:
+    """Documents, those typical of topics named in the rows of these."""
+    consensus = posterior.matched
+    typical = [typical_documents(consensus, topic, TYPICAL) for topic in range(consensus.topic_count)]
+    chosen = choose_documents(posterior.data, typical, most, seed)
+    place = {document: number for number, document in enumerate(chosen)}
+    for topic, (row, own) in enumerate(zip(rows, typical, strict=True)):
+        row["documents"] = [place[document] for document in own if document in place]
+        row["excerpts"] = _excerpts(consensus, topic, [document for document in own if document in place])
+    return {
+        "total": posterior.data.n_groups,
+        "fields": list(posterior.data.metadata),
+        "list": document_rows(Labelled.of(consensus, chosen, _has_sentences(posterior))),
+    }
+
+
+def _excerpts(consensus: Consensus, topic: int, documents: list[int]) -> list[str]:
+    """Of the texts of some documents what is most about a topic; none where there are no texts."""
+    if not consensus.has_words or consensus.corpus.texts is None:
+        return []
+    weights = words_that_tell(consensus, topic)
+    return [excerpt(consensus.corpus.texts[document], weights) for document in documents]
+
+
+def _check_target(path: Any) -> Path:
+    if not isinstance(path, (str, Path)):
+        raise InputError(f'path must be the name of a file, such as "report.html"; got {describe(path)}.')
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(
+            f"path must be a file; {str(target)!r} is a folder. Try {str(target / 'report.html')!r}."
+        )
+    check_folder("path", target.parent)
+    return target
+
+
+def _write(target: Path, page: str) -> None:
+    from franchise.chains.storage import write_atomically
+
+    write_atomically(target, page.encode("utf-8", "replace"))

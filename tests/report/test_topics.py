@@ -1,0 +1,82 @@
+"""Topics as a page shows them: words, trends, the map."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from franchise.report.topics import (
+    bins_of,
+    in_a_frame,
+    time_column,
+    topics_of_words,
+    trend_of,
+    words_of_topics,
+)
+from tests.report import cases
+
+
+@pytest.fixture(scope="module")
+def themes():
+    return cases.themes()
+
+
+def test_words_of_all_topics_are_those_of_each(themes):
+    consensus = themes.matched
+    found = words_of_topics(consensus, 6)
+    for topic in range(consensus.topic_count):
+        own = consensus.words(topic, 6)
+        assert [consensus.corpus.vocabulary[word] for word in found.words[topic]] == own["word"].tolist()
+        for name in ("probability", "low", "high"):
+            assert getattr(found, name)[topic] == pytest.approx(own[name].to_numpy())
+
+
+def test_the_uses_of_a_word_are_shared_out_as_find_topics_does(themes):
+    words = topics_of_words(themes.matched)
+    for word in ("ship", "roses"):
+        best = themes.find_topics(word, count=1)
+        flat = words["topics"][words["list"].index(word)]
+        assert flat[0] == best.index[0]
+        assert flat[1] == round(100 * best["probability"].iloc[0])
+
+
+def test_a_trend_has_the_shares_of_topics_over_years(themes):
+    trend = trend_of(themes)
+    assert trend.by == "year"
+    assert trend.names == [str(1900 + place) for place in range(24)]
+    assert trend.shares == pytest.approx(themes.topics_over("year").to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("metadata", "column"),
+    [
+        ({}, None),
+        ({"party": list("abcdef")}, None),
+        ({"size": [1, 2, 3, 4], "Year": [1, 2, 3, 4]}, "Year"),
+        ({"date": ["2020-01-01", "2021-01-01", "2022-01-01", "2023-01-01"], "size": [1, 2, 3, 4]}, "date"),
+        ({"date": list("abcd"), "year": [1, 2, 3, 4]}, "year"),
+        ({"size": [1, 2, 3, 4]}, "size"),
+        ({"year": [1, 1, 1, 2]}, None),
+        ({"flag": [True, False, True, True]}, None),
+    ],
+)
+def test_the_column_that_is_a_time(metadata, column):
+    assert time_column(metadata) == column
+
+
+def test_many_years_are_put_in_round_bins():
+    assert bins_of(list(range(1900, 1920))) is None
+    assert bins_of(list(range(1790, 2027))) == list(range(1790, 2031, 10))
+    edges = bins_of(np.linspace(0.0, 1.0, 100).tolist())
+    assert edges[0] == 0.0
+    assert edges[-1] > 1.0
+    assert np.diff(edges) == pytest.approx(0.05)
+
+
+def test_a_map_keeps_distances_and_lies_flat():
+    places = np.array([[0.0, 0.0], [0.0, 4.0], [1.0, 2.0]])
+    framed = in_a_frame(places)
+    apart = lambda points: np.linalg.norm(points[:, None] - points[None], axis=2)  # noqa: E731
+    assert apart(framed) == pytest.approx(apart(places) / 4.0)
+    assert np.ptp(framed, axis=0) == pytest.approx([1.0, 0.25])
+    assert in_a_frame(np.zeros((1, 2))) == pytest.approx(np.zeros((1, 2)))
