@@ -100,7 +100,7 @@ def size_sentence(posterior: Posterior | SegmentPosterior) -> str:
     """How many topics there are."""
     row = posterior.summary().loc["n_topics"]
     return (
-        f"Number of topics: {row['mean']:.0f}, in 90 % of the draws {_between(row['5%'], row['95%'])} "
+        f"Number of topics: {row['mean']:.0f}, in 90 % of the draws {_between(float(row['5%']), float(row['95%']))} "
         f"({_counted(posterior.n_chains, 'chain')} x "
         f"{_counted(posterior.n_draws, 'draw')}, sampler {posterior.sampler!r}, {posterior.seconds:.0f} s)."
     )

@@ -244,4 +244,4 @@ class WithTopics(FromRun):
         """Write what was found as one HTML file that opens offline; options are those of `write_report`."""
         from franchise.report.write import write_report
 
-        return write_report(self, path, **options)
+        return write_report(self, path, **options)  # type: ignore[arg-type]
