@@ -99,8 +99,9 @@ def _cell(name: str, value: Any) -> str:
 def size_sentence(posterior: Posterior | SegmentPosterior) -> str:
     """How many topics there are."""
     row = posterior.summary().loc["n_topics"]
+    between = _between(float(row["5%"]), float(row["95%"]))
     return (
-        f"Number of topics: {row['mean']:.0f}, in 90 % of the draws {_between(float(row['5%']), float(row['95%']))} "
+        f"Number of topics: {row['mean']:.0f}, in 90 % of the draws {between} "
         f"({_counted(posterior.n_chains, 'chain')} x "
         f"{_counted(posterior.n_draws, 'draw')}, sampler {posterior.sampler!r}, {posterior.seconds:.0f} s)."
     )
