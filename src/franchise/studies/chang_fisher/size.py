@@ -21,6 +21,7 @@ class Size:
     starts: tuple[int, ...]  # topics that chains on AP start from
     long_seconds: float  # of chains on AP: the samplers that matter most
     short_seconds: float  # the others
+    small_prior_seconds: float  # of those at the smaller eta
     probe_seconds: float  # those of which only acceptance is wanted
     switch_seconds: float  # of a chain of figure 4(b)
     order: int  # of the finite model on AP
@@ -45,6 +46,7 @@ FULL = Size(
     starts=(1, 25, 50, 75),
     long_seconds=600.0,
     short_seconds=180.0,
+    small_prior_seconds=300.0,
     probe_seconds=30.0,
     switch_seconds=60.0,
     order=100,
@@ -68,6 +70,7 @@ QUICK = Size(
     starts=(1, 15),
     long_seconds=1.0,
     short_seconds=0.6,
+    small_prior_seconds=1.0,
     probe_seconds=0.4,
     switch_seconds=0.4,
     order=30,

@@ -63,7 +63,7 @@ def tasks_on_ap(size: Size) -> list[Task]:
     settings = [
         *((sampler, PRIOR, size.long_seconds) for sampler in LONG),
         *((sampler, PRIOR, size.short_seconds) for sampler in SHORT),
-        (PARALLEL, SMALL_PRIOR, size.long_seconds),
+        (PARALLEL, SMALL_PRIOR, size.small_prior_seconds),
     ]
     chains = [
         Task(AP, sampler, start, prior, seconds, size.order, size.warmup)
