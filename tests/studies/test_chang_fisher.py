@@ -58,6 +58,7 @@ TINY = dataclasses.replace(
     starts=(1, 4),
     long_seconds=0.06,
     short_seconds=0.06,
+    small_prior_seconds=0.06,
     probe_seconds=0.03,
     switch_seconds=0.03,
     order=10,
