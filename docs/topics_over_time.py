@@ -2,7 +2,7 @@
 
     python docs/topics_over_time.py          writes docs/topics-over-time.png; needs franchise[plot]
 
-The run is that of `franchise demo`; twelve of its topics are shown, those whose share changes most over time.
+Prior and start are those of `franchise demo`; twelve topics are shown, those whose share changes most over time.
 """
 
 from pathlib import Path
@@ -20,7 +20,7 @@ INK, FILL, PAPER = "#22313f", "#3b7ea1", "#ffffff"
 
 
 def fit() -> fr.Posterior:
-    """Sample as the demo does."""
+    """Two chains, as the demo starts them."""
     corpus = fr.datasets.load("sotu", unit="paragraph")
     return fr.sample(
         corpus, fr.Categorical(corpus.vocabulary_size, PRIOR), start=START, warmup=200, draws=150

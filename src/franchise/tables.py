@@ -69,11 +69,40 @@ def expected_document_weights(data: GroupedData, snapshot: Snapshot) -> np.ndarr
     return (np.hstack([counts, np.zeros((len(counts), 1))]) + prior) / totals
 
 
+MOST_MEANS = 20
+"""Dimensions of observations up to which topics are shown with their means."""
+
+
+def mean_columns(data: GroupedData, members: Any) -> dict[str, np.ndarray]:
+    """The mean observation of every topic, a column a dimension, for tables; none where there are many dimensions.
+
+    `members` (N, topics), sparse, says how much each observation, in grouped order, is in each topic.
+    """
+    observations = data.grouped_observations
+    columns = observations.reshape(len(observations), -1) if observations.ndim == 1 else observations
+    if columns.shape[1] > MOST_MEANS:
+        return {}
+    sums = members.T @ columns
+    sums = sums.toarray() if hasattr(sums, "toarray") else np.asarray(sums)
+    means = sums / np.asarray(members.sum(axis=0)).reshape(-1, 1)
+    names = ["mean"] if columns.shape[1] == 1 else [f"mean {place}" for place in range(columns.shape[1])]
+    return dict(zip(names, means.T, strict=True))
+
+
+def members_of(labels: np.ndarray, topics: int) -> Any:
+    """Which observation is in which topic, scipy CSR array (N, topics) of ones."""
+    from scipy.sparse import csr_array
+
+    size = len(labels)
+    return csr_array((np.ones(size), labels.astype(np.int64), np.arange(size + 1)), shape=(size, topics))
+
+
 def topic_table(
     data: GroupedData, model: Model, snapshot: Snapshot, words: int, vocabulary: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """One row a topic, largest first: share, groups it occurs in, and its most frequent words in a corpus.
 
+    Topics of other observations have their means, if these have few dimensions.
     Words are those of the corpus, or of the `vocabulary` if one is given.
     """
     import pandas as pd
@@ -88,6 +117,10 @@ def topic_table(
             "groups": (count_documents(data, snapshot) > 0).sum(axis=0)[order],
         }
     )
+    if not model.family.of_words:
+        means = mean_columns(data, members_of(snapshot.labels, snapshot.n_topics))
+        for name, values in means.items():
+            table[name] = values[order]
     if isinstance(data, Corpus):
         names = np.asarray(data.vocabulary if vocabulary is None else vocabulary, dtype=object)
         counts = count_words(data, snapshot)

@@ -60,7 +60,8 @@ def topic_table(topics: pd.DataFrame, total: int | None = None) -> Table:
 
     largest = "" if total is None or total == len(topics) else f" largest of {total}"
     table = Table(title=f"The {len(topics)}{largest} topics", title_justify="left")
-    columns = [name for name in ("share", "groups", "sentences", "words") if name in topics]
+    means = [name for name in topics if str(name).startswith("mean")]
+    columns = [name for name in ("share", "groups", "sentences", *means, "words") if name in topics]
     for name in ("topic", *columns):
         table.add_column(name, justify="left" if name == "words" else "right")
     for topic, row in topics.iterrows():
@@ -93,6 +94,8 @@ def _share_of_topic(topic: Any, share: float, topics: pd.DataFrame) -> str:
 def _cell(name: str, value: Any) -> str:
     if name == "words":
         return str(value)
+    if name.startswith("mean"):
+        return f"{value:.4g}"
     return f"{value:.1%}" if name == "share" else f"{int(value):,}"
 
 

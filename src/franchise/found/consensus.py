@@ -407,7 +407,8 @@ class Consensus:
 
         Columns: `label`; `share` of the observations, its mean over all draws, and `low`, `high`, the middle 95 %
         of draws; `draws`, the share of all draws that have it; `chains`, how many of the `n_chains` chains have it
-        in a quarter of their draws or more; for a corpus, the most probable `words`.
+        in a quarter of their draws or more; for a corpus, the most probable `words`; for other observations of up
+        to 20 dimensions, their means (`mean`, or `mean 0` and so on).
         """
         import pandas as pd
 
@@ -423,7 +424,18 @@ class Consensus:
         }
         if self.has_words:
             table["words"] = [" ".join(row) for row in self.top_words(words)]
+        elif self.topic_count:
+            table.update(self._means())
         return pd.DataFrame(table, index=pd.RangeIndex(self.topic_count, name="topic"))
+
+    def _means(self) -> dict[str, np.ndarray]:
+        """Mean observations of the topics, where these have few dimensions and are no words."""
+        from franchise.posterior import Posterior
+        from franchise.tables import mean_columns
+
+        if not isinstance(self.posterior, Posterior) or self.posterior.family.of_words:
+            return {}
+        return mean_columns(self.data, self.label_probabilities()[:, : self.topic_count])
 
     def __repr__(self) -> str:
         """Say how many topics there are, and how many all chains have."""
