@@ -326,5 +326,5 @@ def test_completion_of_commands_and_values():
         done = subprocess.run([command], capture_output=True, text=True, env=environment)
         return done.stdout.split()
 
-    assert completed("franchise re", 1) == ["resume", "reproduce"]
+    assert completed("franchise re", 1) == ["resume", "report", "reproduce"]
     assert completed("franchise fit --sampler sp", 3) == ["split-merge"]

@@ -282,7 +282,7 @@ def test_held_out_words_of_planted_topics(planted):
 def test_only_words_can_be_scored():
     groups = fr.Groups([1, 2, 3, 4], ["a", "a", "b", "b"])
     posterior = fr.sample(groups, fr.Poisson(), draws=1, warmup=0)
-    with pytest.raises(InputError, match="Corpus with the family Categorical; got Groups with Poisson"):
+    with pytest.raises(InputError, match="family Categorical or KnownTopics; got Groups with Poisson"):
         document_completion(posterior, corpus_of(HELD_OUT))
     with pytest.raises(InputError, match="posterior must be what"):
         held_out_words("posterior", [0], [0])
