@@ -60,7 +60,7 @@ def topic_table(topics: pd.DataFrame, total: int | None = None) -> Table:
 
     largest = "" if total is None or total == len(topics) else f" largest of {total}"
     table = Table(title=f"The {len(topics)}{largest} topics", title_justify="left")
-    means = [name for name in topics if str(name).startswith("mean")]
+    means = [str(name) for name in topics.columns if str(name).startswith("mean")]
     columns = [name for name in ("share", "groups", "sentences", *means, "words") if name in topics]
     for name in ("topic", *columns):
         table.add_column(name, justify="left" if name == "words" else "right")
@@ -101,8 +101,8 @@ def _cell(name: str, value: Any) -> str:
 
 def size_sentence(posterior: Posterior | SegmentPosterior) -> str:
     """How many topics there are."""
-    row = posterior.summary().loc["n_topics"]
-    between = _between(float(row["5%"]), float(row["95%"]))
+    row: dict[Any, float] = posterior.summary().loc["n_topics"].to_dict()
+    between = _between(row["5%"], row["95%"])
     return (
         f"Number of topics: {row['mean']:.0f}, in 90 % of the draws {between} "
         f"({_counted(posterior.n_chains, 'chain')} x "
