@@ -315,3 +315,9 @@ def test_bad_subsets_are_named(documents, message):
 def test_bad_flat_arrays_are_named(words, offsets, message):
     with pytest.raises(InputError, match=message):
         Corpus(words, offsets, ["a", "b"])
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
+def test_metadata_that_are_missing_are_none(missing):
+    corpus = Corpus.from_tokens([["a"], ["b"]], metadata={"date": [pd.Timestamp("2020-01-01"), missing]})
+    assert corpus.metadata["date"] == [pd.Timestamp("2020-01-01"), None]

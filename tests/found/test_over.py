@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import franchise as fr
@@ -96,3 +97,15 @@ def test_bad_input(monkeypatch):
     monkeypatch.setattr(over, "MOST_ROWS", 3)
     with pytest.raises(fr.InputError, match="4 different values"):
         posterior.topics_over("year")
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT, ""])
+def test_what_is_missing_is_in_no_row(missing):
+    posterior = tiny(metadata={"year": [1900, missing, 1902, 1900]})
+    assert posterior.topics_over("year").index.tolist() == [1900, 1902]
+    assert posterior.topics_by_class("year").index.tolist() == [1900, 1902]
+
+
+def test_lists_are_no_classes():
+    with pytest.raises(fr.InputError, match=r"by must be a column of texts, numbers or dates; 'tags' has \['a'\]"):
+        tiny(metadata={"tags": [["a"], [], ["b"], ["a"]]}).topics_by_class("tags")

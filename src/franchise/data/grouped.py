@@ -39,7 +39,7 @@ class GroupedData:
     grouped_observations : array
         The observations in grouped order; the very same object as `observations` when `order` is None.
     metadata : dict of lists
-        Facts about the groups, one entry a group, by name.
+        Facts about the groups, one entry a group, by name; None for what is missing (NaN, NaT, NA).
 
     The arrays are flagged read-only: samplers share them between chains and threads.
     """
@@ -125,8 +125,12 @@ class GroupedData:
                 raise InputError(
                     f"metadata must not use the name {name!r}: that column is made from the data. Rename it."
                 )
-        return {
+        checked = {
             str(name): self._check_entries(f"metadata[{name!r}]", values) for name, values in metadata.items()
+        }
+        return {
+            name: [None if is_missing(value) else value for value in values]
+            for name, values in checked.items()
         }
 
     def _check_entries(self, name: str, values: Any) -> list[Any]:
@@ -159,6 +163,16 @@ def read_only(values: Any) -> Any:
 def is_sparse(values: Any) -> bool:
     """Whether this is a scipy sparse array or matrix (asked without importing scipy)."""
     return hasattr(values, "tocsr") and hasattr(values, "nnz")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is not equal to itself, as NaN and NaT are, or cannot say so, as pandas' NA."""
+    try:
+        return bool(value != value)
+    except TypeError:
+        return True
+    except ValueError:  # an array
+        return False
 
 
 def offsets_of_sizes(sizes: np.ndarray) -> np.ndarray:

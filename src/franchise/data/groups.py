@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from franchise.data.frames import first_missing, is_frame, is_series, numbers_of_frame, numbers_of_series
-from franchise.data.grouped import GroupedData, check_sparse_values, is_sparse
+from franchise.data.grouped import GroupedData, check_sparse_values, is_missing, is_sparse
 from franchise.errors import InputError
 from franchise.validation import check_finite, describe
 
@@ -164,17 +164,9 @@ def _number_hashables(labels: list[Any]) -> tuple[np.ndarray, list[Any]]:
     except TypeError as error:
         raise InputError(f"groups must be hashable labels ({error}). Use tuples instead of lists.") from error
     for label, number in number_of_label.items():
-        if _is_missing(label):
+        if is_missing(label):
             raise _missing_label(numbers.index(number), label)
     return np.array(numbers, dtype=np.int32), list(number_of_label)
-
-
-def _is_missing(label: Any) -> bool:
-    """Whether a label is not equal to itself, as NaN and NaT are, or cannot say so, as pandas' NA."""
-    try:
-        return bool(label != label)
-    except TypeError:
-        return True
 
 
 def _missing_label(position: int, label: Any) -> InputError:

@@ -54,7 +54,7 @@ def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
         if all(np.array_equal(one, other) for one, other in zip(before, matches, strict=True)):
             break
     matches = [_by_topic(draw, match) for draw, match in zip(draws, matches, strict=True)]
-    return numbered_by_size(mapped(matches, _without_rare(matches, chains)), draws)
+    return numbered_by_size(mapped(matches, _without_rare(matches, topics.count, chains)), draws)
 
 
 def assign_topics(topics: RunningTopics, evidence: Evidence) -> np.ndarray:
@@ -142,8 +142,7 @@ def _settled(
     """The same matches and topics, where those that are one are joined and rare ones are dropped."""
     stands_for = _joined(matches, topics)
     joined = mapped(matches, stands_for)
-    kept = np.append(_without_rare(joined, chains), NONE)
-    numbers = kept[stands_for]
+    numbers = _without_rare(joined, topics.count, chains)[stands_for]
     matches = mapped(matches, numbers)
     seen = appearances(matches, topics_in(matches)).sum(axis=0)
     return matches, topics.renumbered(numbers, seen)
@@ -167,9 +166,9 @@ def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> np.ndarray:
     return stands_for
 
 
-def _without_rare(matches: Sequence[np.ndarray], chains: np.ndarray) -> np.ndarray:
-    """New numbers of topics, int64 (T,): NONE for those that are in too few draws of every chain."""
-    appears = appearances(matches, topics_in(matches))
+def _without_rare(matches: Sequence[np.ndarray], topics: int, chains: np.ndarray) -> np.ndarray:
+    """New numbers of so many topics, int64 (T,): NONE for those that are in too few draws of every chain."""
+    appears = appearances(matches, topics)
     kept = (shares_by_chain(appears, chains) >= LEAST_SHARE).any(axis=0)
     return np.where(kept, np.cumsum(kept) - 1, NONE)
 

@@ -85,7 +85,12 @@ def rows_by_class(data: GroupedData, by: str) -> Rows:
 
     values = _column(data, by)
     has = values.notna().to_numpy()
-    classes = sorted(set(values[has]), key=str)
+    try:
+        classes = sorted(set(values[has]), key=str)
+    except TypeError:
+        raise InputError(
+            f"by must be a column of texts, numbers or dates; {by!r} has {describe(values[has].iloc[0])}."
+        ) from None
     if not classes:
         raise InputError(f"by must be a column with values; {by!r} has none.")
     _check_rows(by, len(classes))
@@ -154,7 +159,7 @@ def _column(data: GroupedData, by: str) -> pd.Series:
             'metadata={"year": [...]}.'
         )
     values = data.metadata[check_choice("by", by, data.metadata)]
-    return pd.Series([None if value == "" else value for value in values], dtype=object)
+    return pd.Series([None if isinstance(value, str) and value == "" else value for value in values], dtype=object)
 
 
 def _ordered(values: pd.Series, by: str) -> pd.Series:

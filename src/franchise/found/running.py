@@ -107,7 +107,8 @@ class RunningTopics:
         uncertain the topics of observations are.
         """
         topics = self.count
-        products = (self.members.T @ self.members).toarray()[:topics, :topics]
+        members = self.members[:, :topics]
+        products = (members.T @ members).toarray()
         seen = np.maximum(self.seen[:topics], 1.0)
         products /= seen[:, None] * seen[None, :]
         squares = np.diag(products).copy()

@@ -179,7 +179,7 @@ def time_column(metadata: dict[str, list[Any]]) -> str | None:
 
 def bins_of(values: list[Any]) -> list[float] | int | None:
     """None where values are few; for more numbers round edges, such as decades; for more dates a number of bins."""
-    if len(set(values)) <= MOST_POINTS:
+    if len(set(map(str, values))) <= MOST_POINTS:
         return None
     if not _are_numbers(values):
         return MOST_POINTS
