@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import beta
@@ -182,6 +184,32 @@ def test_words_by_hand():
     low, high = table.loc[0, ["low", "high"]]
     assert np.mean([law.cdf(low) for law in mixed]) == pytest.approx(0.025, abs=1e-9)
     assert np.mean([law.cdf(high) for law in mixed]) == pytest.approx(0.975, abs=1e-9)
+
+
+def test_words_of_several_topics_are_those_of_each(unlike):
+    consensus = unlike.matched
+    found = consensus.words_of([3, 0, 3], 4, level=0.8)
+    assert list(found) == [3, 0]
+    for topic, table in found.items():
+        assert table.equals(consensus.words(topic, 4, level=0.8))
+
+
+def test_a_corpus_under_a_family_of_numbers_has_no_words():
+    corpus = fr.Corpus.from_texts(["a cat sat", "a dog sat"], min_df=1)
+    labels = np.zeros(corpus.n_tokens, np.int64)
+    posterior = posterior_of(corpus, [[labels, labels]], fr.Poisson())
+    assert "words" not in posterior.topic_info()
+    assert posterior.topic_info()["mean"].tolist() == [corpus.observations.mean()]
+    assert posterior.representative_documents(0)["share"].is_monotonic_decreasing
+    with pytest.raises(fr.InputError, match="family that is not of words"):
+        posterior.find_topics("cat")
+
+
+def test_without_draws_there_are_no_topics():
+    posterior = tiny()
+    none = {name: values[:, :0] for name, values in posterior.trace.items()}
+    with pytest.raises(fr.InputError, match="no draws yet"):
+        replace(posterior, trace=none).consensus()
 
 
 def test_quantiles_of_one_law():

@@ -107,5 +107,7 @@ def test_what_is_missing_is_in_no_row(missing):
 
 
 def test_lists_are_no_classes():
-    with pytest.raises(fr.InputError, match=r"by must be a column of texts, numbers or dates; 'tags' has \['a'\]"):
+    with pytest.raises(
+        fr.InputError, match=r"by must be a column of texts, numbers or dates; 'tags' has \['a'\]"
+    ):
         tiny(metadata={"tags": [["a"], [], ["b"], ["a"]]}).topics_by_class("tags")

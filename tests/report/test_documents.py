@@ -8,6 +8,7 @@ import pytest
 import franchise as fr
 from franchise.report import documents as module
 from franchise.report.documents import Labelled, choose_documents, document_rows
+from tests.found.making import tiny_groups
 from tests.report import cases
 
 
@@ -118,3 +119,10 @@ def test_some_documents_have_the_labels_that_all_have():
     assert some.probability == pytest.approx(everywhere.probability[inside])
     pieces = [piece for row in document_rows(some) for piece in pieces_of(row)]
     assert [topic for _, topic, _ in pieces] == some.topic.tolist()
+
+
+def test_of_groups_only_shares_are_shown():
+    some = Labelled.of(tiny_groups().matched, [0, 2], by_sentence=False)
+    assert len(some.topic) == 0
+    assert [row["words"] for row in document_rows(some)] == [3, 2]
+    assert document_rows(some)[0]["shares"][0] == 0

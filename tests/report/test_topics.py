@@ -9,10 +9,11 @@ from franchise.report.topics import (
     bins_of,
     in_a_frame,
     time_column,
+    topic_rows,
     topics_of_words,
     trend_of,
-    words_of_topics,
 )
+from tests.found.making import tiny
 from tests.report import cases
 
 
@@ -21,14 +22,15 @@ def themes():
     return cases.themes()
 
 
-def test_words_of_all_topics_are_those_of_each(themes):
-    consensus = themes.matched
-    found = words_of_topics(consensus, 6)
-    for topic in range(consensus.topic_count):
-        own = consensus.words(topic, 6)
-        assert [consensus.corpus.vocabulary[word] for word in found.words[topic]] == own["word"].tolist()
-        for name in ("probability", "low", "high"):
-            assert getattr(found, name)[topic] == pytest.approx(own[name].to_numpy())
+def test_words_are_those_that_a_topic_has(themes):
+    rows = topic_rows(themes, None)
+    for topic, row in enumerate(rows):
+        own = themes.matched.words(topic, 20)
+        assert row["words"] == own["word"].tolist()
+        assert row["p"] == pytest.approx(own["probability"].to_numpy(), rel=1e-3)
+    few = topic_rows(tiny(), None)
+    assert [row["words"] for row in few] == [["a", "b"], ["c"], ["b"]]
+    assert [len(row["lift"]) for row in few] == [2, 1, 1]
 
 
 def test_the_uses_of_a_word_are_shared_out_as_find_topics_does(themes):
@@ -58,6 +60,8 @@ def test_a_trend_has_the_shares_of_topics_over_years(themes):
         ({"size": [1, 2, 3, 4]}, "size"),
         ({"year": [1, 1, 1, 2]}, None),
         ({"flag": [True, False, True, True]}, None),
+        ({"size": [1, 2, 3, 4, 5], "year": [1, None, 2, 3, 4]}, "year"),
+        ({"year": [1, None, 2, 3]}, None),
     ],
 )
 def test_the_column_that_is_a_time(metadata, column):
@@ -67,6 +71,8 @@ def test_the_column_that_is_a_time(metadata, column):
 def test_many_years_are_put_in_round_bins():
     assert bins_of(list(range(1900, 1920))) is None
     assert bins_of(list(range(1790, 2027))) == list(range(1790, 2031, 10))
+    assert bins_of([None, *range(1790, 2027)]) == list(range(1790, 2031, 10))
+    assert bins_of([["a list"]] * 40) is None
     edges = bins_of(np.linspace(0.0, 1.0, 100).tolist())
     assert edges[0] == 0.0
     assert edges[-1] > 1.0

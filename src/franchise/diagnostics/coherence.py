@@ -88,7 +88,7 @@ def coherence(
     words = check_integer("words", words, minimum=2)
     lists, corpus = _words_of_topics(topics, corpus, words)
     size = _check_window(window, measure, corpus)
-    ids = [_known_words(corpus, topic) for topic in lists]
+    ids = _known_words(corpus, lists)
     relevant = np.unique(np.concatenate([*ids, np.empty(0, np.int64)]))
     runs = runs_of_documents(corpus, relevant) if size is None else runs_of_windows(corpus, relevant, size)
     confirm = _mean_npmi if measure == "npmi" else _mean_cosine
@@ -275,8 +275,8 @@ def _has_order(corpus: Corpus) -> bool:
     return bool(len(falls) and not np.isin(falls, corpus.offsets).all())
 
 
-def _known_words(corpus: Corpus, topic: list[str]) -> np.ndarray:
-    """The ids of the words that occur in the corpus, int64."""
-    numbers = {word: number for number, word in enumerate(corpus.vocabulary)}
-    ids = np.array([numbers[word] for word in topic if word in numbers], np.int64)
-    return ids[np.isin(ids, corpus.observations)]
+def _known_words(corpus: Corpus, topics: list[list[str]]) -> list[np.ndarray]:
+    """The ids, int64, of the words of each topic that occur in the corpus."""
+    occurs = np.unique(corpus.observations).tolist()
+    numbers = {corpus.vocabulary[number]: number for number in occurs}
+    return [np.array([numbers[word] for word in topic if word in numbers], np.int64) for topic in topics]

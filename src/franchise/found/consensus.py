@@ -11,7 +11,7 @@ draws, 0 where it is absent; its words over the draws that have it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,7 +31,7 @@ from franchise.found.agreeing import (
     topics_in,
 )
 from franchise.found.changes import Changes
-from franchise.found.draws import Draw, document_weights, draws_of, word_weights
+from franchise.found.draws import Draw, document_weights, draws_of, has_words, word_weights
 from franchise.found.labels import relevance, short_labels
 from franchise.found.matching import NONE
 from franchise.found.running import count_words
@@ -164,16 +164,16 @@ class Consensus:
 
     @property
     def has_words(self) -> bool:
-        """Whether the observations are words of a corpus."""
-        return isinstance(self.data, Corpus)
+        """Whether topics are distributions over the words of a corpus."""
+        return has_words(self.posterior)
 
     @property
     def corpus(self) -> Corpus:
-        """The corpus; InputError if what was sampled is none."""
-        if not isinstance(self.data, Corpus):
+        """The corpus; InputError if topics have no words."""
+        if not (self.has_words and isinstance(self.data, Corpus)):
             raise InputError(
-                f"words are asked for, but what was sampled is {type(self.data).__name__}, not a Corpus: its "
-                f"topics have no words."
+                f"words are asked for, but what was sampled is {type(self.data).__name__}, not a Corpus, or has a "
+                f"family that is not of words: its topics have no words."
             )
         return self.data
 
@@ -222,36 +222,52 @@ class Consensus:
         probability has a Beta law, and these are quantiles of the mixture of these laws over all draws that have
         the topic; `lift`, the probability divided by the share of the word in the corpus.
         """
+        topic = self.check_topic(topic)
+        return self.words_of([topic], count, level)[topic]
+
+    def words_of(
+        self, topics: Iterable[int], count: int = 10, level: float = LEVEL
+    ) -> dict[int, pd.DataFrame]:
+        """What `words` says of one topic, of several: all draws are gone through once, not once a topic."""
+        from franchise.htmm.posterior import ends_of
+
+        chosen = list(dict.fromkeys(map(self.check_topic, topics)))
+        all_best = self._best_words(self.word_probabilities(), check_integer("count", count, minimum=1))
+        best, ends = {topic: all_best[topic] for topic in chosen}, ends_of(level)
+        place_of = np.full(self.topic_count + 1, NONE)  # the last place is that of NONE
+        place_of[chosen] = np.arange(len(chosen))
+        weights: dict[int, list[np.ndarray]] = {topic: [] for topic in chosen}
+        for draw, match, has in zip(self.draws, self.matches, self.appears, strict=True):
+            counts = count_words(self.corpus, place_of[match][draw.labels], len(chosen))
+            for topic, row in zip(chosen, word_weights(self.posterior, draw, counts), strict=True):
+                if has[topic]:
+                    weights[topic].append(np.append(row[best[topic]], row.sum()))
+        return {
+            topic: self._word_table(topic, best[topic], np.array(weights[topic]), ends) for topic in chosen
+        }
+
+    def _word_table(
+        self, topic: int, words: np.ndarray, weights: np.ndarray, ends: Sequence[float]
+    ) -> pd.DataFrame:
+        """Words of a topic; `weights` (draws, words + 1) are n_kw + eta_w of these and, the last, of all words."""
         import pandas as pd
 
         from franchise.found.intervals import beta_mixture_quantiles
-        from franchise.htmm.posterior import ends_of
 
-        topic, ends = self.check_topic(topic), ends_of(level)
-        means = self.word_probabilities()[topic]
-        best = self._best_words(self.word_probabilities(), check_integer("count", count, minimum=1))[topic]
-        weights = [
-            self._weights_of(place, topic) for place in np.flatnonzero(self.appears[:, topic]).tolist()
-        ]
-        successes = np.array([row[best] for row in weights])
-        rest = np.array([row.sum() for row in weights])[:, None] - successes
+        means, successes = self.word_probabilities()[topic, words], weights[:, :-1]
+        rest = weights[:, -1:] - successes
         low, high = (beta_mixture_quantiles(successes, rest, end) for end in ends)
         return pd.DataFrame(
             {
-                "word": [self.corpus.vocabulary[word] for word in best],
-                "probability": means[best],
+                "word": pd.Series(
+                    [self.corpus.vocabulary[word] for word in words], dtype=object
+                ),  # any letters
+                "probability": means,
                 "low": low,
                 "high": high,
-                "lift": means[best] / self.word_shares[best],
+                "lift": means / self.word_shares[words],
             }
         )
-
-    def _weights_of(self, place: int, topic: int) -> np.ndarray:
-        """n_kw + eta_w of one topic in one draw, float64 (V,)."""
-        draw, corpus = self.draws[place], self.corpus
-        inside = (self.matches[place] == topic)[draw.labels]
-        counts = np.bincount(corpus.grouped_observations[inside], minlength=corpus.vocabulary_size)
-        return word_weights(self.posterior, draw, counts[None, :].astype(np.float64))[0]
 
     def top_words(self, count: int = 10) -> list[list[str]]:
         """The most probable words of every topic."""

@@ -85,9 +85,9 @@ def representative_documents(consensus: Consensus, topic: int, count: int) -> pd
         "share": consensus.document_shares()[best, topic],
         _size_name(data): data.group_sizes[best],
     }
-    if isinstance(data, Corpus) and data.texts is not None:
+    if consensus.has_words and consensus.corpus.texts is not None:
         weights = words_that_tell(consensus, topic)
-        columns["text"] = [excerpt(data.texts[document], weights) for document in best]
+        columns["text"] = [excerpt(consensus.corpus.texts[document], weights) for document in best]
     return pd.DataFrame(columns)
 
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from franchise.chains.snapshots import MOST_KEPT
+from franchise.data.corpus import Corpus
+from franchise.errors import InputError
 from franchise.htmm.posterior import SegmentPosterior, even_rows
 from franchise.tables import expected_document_weights
 
@@ -48,13 +50,31 @@ class Draw(NamedTuple):
 def draws_of(posterior: AnyPosterior) -> list[Draw]:
     """The draws that are kept in full, chain after chain; at most 32 of a chain, evenly spaced.
 
-    A chain may have gone further than others: draws that not all chains have come to are left out.
+    A chain may have gone further than others: draws that not all chains have come to are left out. InputError if
+    there are none.
     """
+    check_draws(posterior)
     log_joint = posterior.trace["log_joint"]
     return [
         Draw(chain, kept.draw, _labels(posterior, kept), kept.n_topics, float(log_joint[chain, kept.draw]))
         for chain, kept in _kept(posterior)
     ]
+
+
+def check_draws(posterior: AnyPosterior) -> None:
+    """InputError if a posterior has no draws."""
+    if posterior.n_draws == 0:
+        raise InputError(
+            "posterior has no draws yet: its chains were ended in the warm-up. "
+            "Go on with them by posterior.continue_(draws=...)."
+        )
+
+
+def has_words(posterior: AnyPosterior) -> bool:
+    """Whether topics are distributions over the words of a corpus."""
+    if isinstance(posterior, SegmentPosterior):
+        return True
+    return isinstance(posterior.data, Corpus) and posterior.family.of_words
 
 
 def best_draw(draws: Sequence[Draw]) -> int:

@@ -159,7 +159,9 @@ def _column(data: GroupedData, by: str) -> pd.Series:
             'metadata={"year": [...]}.'
         )
     values = data.metadata[check_choice("by", by, data.metadata)]
-    return pd.Series([None if isinstance(value, str) and value == "" else value for value in values], dtype=object)
+    return pd.Series(
+        [None if isinstance(value, str) and value == "" else value for value in values], dtype=object
+    )
 
 
 def _ordered(values: pd.Series, by: str) -> pd.Series:

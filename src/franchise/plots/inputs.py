@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
+from franchise.found.draws import check_draws
 from franchise.htmm.posterior import SegmentPosterior
 from franchise.posterior import Posterior
 from franchise.validation import check_choice, check_integer, describe
@@ -20,11 +21,7 @@ AnyPosterior: TypeAlias = Posterior | SegmentPosterior
 def check_posterior(posterior: Any) -> AnyPosterior:
     """A posterior of either model, with draws."""
     if isinstance(posterior, (Posterior, SegmentPosterior)):
-        if posterior.n_draws == 0:
-            raise InputError(
-                "posterior has no draws yet: its chains were ended in the warm-up. "
-                "Go on with them by posterior.continue_(draws=...)."
-            )
+        check_draws(posterior)
         return posterior
     if hasattr(posterior, "fit"):
         repair = " Give its posterior_ after fitting by Gibbs sampling: estimator.posterior_."

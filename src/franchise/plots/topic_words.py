@@ -56,9 +56,10 @@ def topic_words_data(posterior: AnyPosterior, topics: Any = None, words: int = 1
     posterior = check_words(posterior, "topic_words")
     words = check_integer("words", words, minimum=1)
     consensus, names = posterior.matched, names_of(posterior)
-    found = []
-    for topic in check_topics(consensus, topics, _MOST_TOPICS):
-        table = consensus.words(topic, words)
+    chosen, found = check_topics(consensus, topics, _MOST_TOPICS), []
+    tables = consensus.words_of(chosen, words)
+    for topic in chosen:
+        table = tables[topic]
         columns = (table[name].to_numpy(float) for name in ("probability", "low", "high"))
         found.append(TopicWords(topic, names[topic], table["word"].tolist(), *columns))
     return found

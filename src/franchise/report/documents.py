@@ -35,19 +35,20 @@ class Labelled:
 
     data: GroupedData
     documents: list[int]
-    topic: np.ndarray  # int (n,), one document after the other: the most probable topic, or -1
+    topic: np.ndarray  # int (n,), one document after the other: the most probable topic, or -1; of words only
     probability: np.ndarray  # float (n,)
     shares: np.ndarray  # float (documents, K + 1): topics of each; the last column: none that draws agree on
     by_sentence: bool  # whether sentences have topics, not single words
 
     @classmethod
     def of(cls, consensus: Consensus, documents: list[int], by_sentence: bool) -> Labelled:
-        """What the draws say of some documents.
+        """What the draws say of some documents; of observations that are not shown, no words, only shares.
 
         `Consensus.most_probable_topic` says it of all observations, and takes the longer the more there are.
         """
         data = consensus.data
-        inside = take_slices(data.offsets, np.array(documents, np.int64))[1]
+        shown = documents if isinstance(data, Corpus) else []
+        inside = take_slices(data.offsets, np.array(shown, np.int64))[1]
         seen = np.zeros((len(inside), consensus.topic_count + 1), np.uint16)  # the last column is for none
         for labels in consensus.labelled():
             seen[np.arange(len(inside)), labels[inside]] += 1

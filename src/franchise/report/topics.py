@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.found.consensus import LEVEL, Consensus
-from franchise.found.intervals import beta_mixture_quantiles
+from franchise.found.consensus import Consensus
 from franchise.plots.inputs import AnyPosterior
 from franchise.plots.topic_map import in_the_plane
 from franchise.report import plain
@@ -29,17 +28,6 @@ class Trend(NamedTuple):
     by: str
     names: list[str]
     shares: np.ndarray  # float (points, topics)
-
-
-class TopicWords(NamedTuple):
-    """The most probable words of every topic, from the most probable on."""
-
-    words: np.ndarray  # int (topics, count): word ids
-    probability: (
-        np.ndarray
-    )  # float (topics, count), as the next two: the posterior mean, the ends of its interval
-    low: np.ndarray
-    high: np.ndarray
 
 
 def topic_rows(posterior: AnyPosterior, trend: Trend | None) -> list[dict[str, Any]]:
@@ -70,37 +58,11 @@ def topic_rows(posterior: AnyPosterior, trend: Trend | None) -> list[dict[str, A
 # --- words --------------------------------------------------------------------------------------------------
 
 
-def words_of_topics(consensus: Consensus, count: int) -> TopicWords:
-    """The words of all topics at once: what `Consensus.words` says of one.
-
-    All draws are gone through once, not once for every topic.
-    """
-    means = consensus.word_probabilities()
-    best = np.argsort(-means, axis=1, kind="stable")[:, : min(count, means.shape[1])]
-    seen = np.full((len(consensus.draws), *best.shape), np.nan)
-    rest = seen.copy()
-    for place, has in enumerate(consensus.appears):
-        weights = consensus.word_weights(place)[has]
-        seen[place, has] = np.take_along_axis(weights, best[has], axis=1)
-        rest[place, has] = weights.sum(axis=1, keepdims=True) - seen[place, has]
-    ends = np.empty((2, *best.shape))
-    for topic, has in enumerate(consensus.appears.T):
-        for end, level in zip(ends, ((1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0), strict=True):
-            end[topic] = beta_mixture_quantiles(seen[has, topic], rest[has, topic], level)
-    return TopicWords(best, np.take_along_axis(means, best, axis=1), *ends)
-
-
 def _add_words(rows: list[dict[str, Any]], consensus: Consensus) -> None:
-    found = words_of_topics(consensus, WORDS)
-    vocabulary, shares = consensus.corpus.vocabulary, consensus.word_shares
-    for topic, row in enumerate(rows):
-        used = shares[found.words[topic]] > 0
-        words = found.words[topic][used]
-        row["words"] = [vocabulary[word] for word in words]
-        row["p"] = plain.numbers(found.probability[topic][used])
-        row["low"] = plain.numbers(found.low[topic][used])
-        row["high"] = plain.numbers(found.high[topic][used])
-        row["lift"] = plain.numbers(found.probability[topic][used] / shares[words])
+    for topic, table in consensus.words_of(range(len(rows)), WORDS).items():
+        columns = {"p": "probability", "low": "low", "high": "high", "lift": "lift"}
+        rows[topic]["words"] = table["word"].tolist()
+        rows[topic] |= {short: plain.numbers(table[name]) for short, name in columns.items()}
 
 
 def topics_of_words(consensus: Consensus) -> dict[str, Any]:
@@ -171,19 +133,21 @@ def trend_of(posterior: AnyPosterior) -> Trend | None:
 
 def time_column(metadata: dict[str, list[Any]]) -> str | None:
     """The column that is most probably a time: numbers named so, then dates named so, then the first of numbers."""
-    several = [name for name, values in metadata.items() if len(set(map(str, values))) >= FEWEST_POINTS]
-    numeric = [name for name in several if _are_numbers(metadata[name])]
+    known = {name: _known(values) for name, values in metadata.items()}
+    several = [name for name, values in known.items() if len(set(map(str, values))) >= FEWEST_POINTS]
+    numeric = [name for name in several if _are_numbers(known[name])]
     named = [name for time in _TIMES for name in several if time in name.lower()]
     return next(iter([*(name for name in named if name in numeric), *named, *numeric]), None)
 
 
 def bins_of(values: list[Any]) -> list[float] | int | None:
     """None where values are few; for more numbers round edges, such as decades; for more dates a number of bins."""
-    if len(set(map(str, values))) <= MOST_POINTS:
+    known = _known(values)
+    if len(set(map(str, known))) <= MOST_POINTS:
         return None
-    if not _are_numbers(values):
+    if not _are_numbers(known):
         return MOST_POINTS
-    low, high = min(values), max(values)
+    low, high = min(known), max(known)
     step = _round_step((high - low) / MOST_POINTS)
     first = math.floor(low / step)
     return [step * place for place in range(first, math.floor(high / step) + 2)]
@@ -194,6 +158,11 @@ def _round_step(least: float) -> float:
     power = 10.0 ** math.floor(math.log10(least))
     step = next(times * power for times in (1.0, 2.0, 5.0, 10.0) if times * power >= least * (1.0 - 1e-9))
     return int(step) if step >= 1.0 else step
+
+
+def _known(values: list[Any]) -> list[Any]:
+    """Those that are not missing."""
+    return [value for value in values if value is not None]
 
 
 def _are_numbers(values: list[Any]) -> bool:
