@@ -50,6 +50,7 @@ def test_fit_says_what_was_read_chosen_and_found(fitted):
         "words",
         "Number of topics",
         f"franchise topics {out}",
+        f"franchise report {out}",
         "--draws 12",
     ):
         assert said in done.stdout + done.stderr, said

@@ -31,14 +31,17 @@ def show_fit(console: Console, posterior: Posterior | SegmentPosterior, run: Pat
     if console.quiet:
         print(run)
         return
+    from rich.markup import escape
+
     console.print()
     topics = posterior.topics(words=10 if console.width >= WIDE else 6)
     console.print(topic_table(topics.head(SHOWN), len(topics)))
     for sentence in (size_sentence(posterior), convergence_sentence(posterior)):
-        console.print(sentence, soft_wrap=not console.is_terminal)
-    console.print(f"\nThe run is in [bold]{run}[/bold]. Next:")
+        console.print(sentence, markup=False, soft_wrap=not console.is_terminal)
+    console.print(f"\nThe run is in [bold]{escape(str(run))}[/bold]. Next:")
     for command, what in (
         (f"franchise topics {run}", "all topics, and those of documents"),
+        (f"franchise report {run}", "what was found, as a page for a browser"),
         (f"franchise infer {run} PATH", "topics of new documents"),
         (f"franchise evaluate {run} PATH", "how well new documents are predicted"),
         _more_draws(posterior, run),
@@ -92,8 +95,10 @@ def _share_of_topic(topic: Any, share: float, topics: pd.DataFrame) -> str:
 
 
 def _cell(name: str, value: Any) -> str:
+    from rich.markup import escape
+
     if name == "words":
-        return str(value)
+        return escape(str(value))
     if name.startswith("mean"):
         return f"{value:.4g}"
     return f"{value:.1%}" if name == "share" else f"{int(value):,}"

@@ -65,7 +65,9 @@ def show_written(console: Console, written: Path) -> None:
     if console.quiet:
         print(written)
         return
-    size = written.stat().st_size / 1e6
+    from rich.markup import escape
+
+    size, where = written.stat().st_size / 1e6, escape(str(written))
     console.print(
-        f"The report is in [bold]{written}[/bold] ({size:.1f} MB): open it in any browser.", soft_wrap=True
+        f"The report is in [bold]{where}[/bold] ({size:.1f} MB): open it in any browser.", soft_wrap=True
     )
