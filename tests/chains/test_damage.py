@@ -251,27 +251,34 @@ def seal_checkpoints(folder, change):
         path.write_bytes(save(arrays, {"facts": text, "checksum": str(storage._checksum(arrays, text))}))
 
 
+def copy_any(runs, folder, draw):
+    """Put one of the runs into the folder."""
+    source, _, _ = runs[draw(st.sampled_from(sorted(runs)))]
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(source, folder)
+
+
+def read_and_go_on(folder):
+    """Whatever is in the folder, either is done right, or an InputError says why not."""
+    check_outcome(lambda: fr.load(folder), None, folder)
+    check_outcome(lambda: fr.resume(folder, draws=4, workers=1), None, folder)
+
+
 @given(st.data())
 @FUZZ
 def test_wrong_settings(runs, folder, data):
-    source, _, _ = runs[data.draw(st.sampled_from(sorted(runs)))]
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(source, folder)
+    copy_any(runs, folder, data.draw)
     seal_settings(folder, lambda said: change_somewhere(said, data.draw))
     seal_checkpoints(folder, lambda arrays, facts: None)
-    check_outcome(lambda: fr.load(folder), None, folder)
-    check_outcome(lambda: fr.resume(folder, draws=4, workers=1), None, folder)
+    read_and_go_on(folder)
 
 
 @given(st.data())
 @FUZZ
 def test_wrong_facts(runs, folder, data):
-    source, _, _ = runs[data.draw(st.sampled_from(sorted(runs)))]
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(source, folder)
+    copy_any(runs, folder, data.draw)
     seal_checkpoints(folder, lambda arrays, facts: change_somewhere(facts, data.draw))
-    check_outcome(lambda: fr.load(folder), None, folder)
-    check_outcome(lambda: fr.resume(folder, draws=4, workers=1), None, folder)
+    read_and_go_on(folder)
 
 
 def of_another_type(array, draw):
@@ -302,9 +309,7 @@ def with_another_value(array, draw):
 @given(st.data())
 @FUZZ
 def test_wrong_arrays(runs, folder, data):
-    source, _, _ = runs[data.draw(st.sampled_from(sorted(runs)))]
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(source, folder)
+    copy_any(runs, folder, data.draw)
 
     def change(arrays, facts):
         name = data.draw(st.sampled_from(sorted(arrays)))
@@ -314,8 +319,7 @@ def test_wrong_arrays(runs, folder, data):
             arrays[name] = np.ascontiguousarray(how(array, data.draw))
 
     seal_checkpoints(folder, change)
-    check_outcome(lambda: fr.load(folder), None, folder)
-    check_outcome(lambda: fr.resume(folder, draws=4, workers=1), None, folder)
+    read_and_go_on(folder)
 
 
 @given(st.data())
@@ -323,9 +327,7 @@ def test_wrong_arrays(runs, folder, data):
 def test_wrong_data(runs, folder, data):
     from safetensors.numpy import load, save
 
-    source, _, _ = runs[data.draw(st.sampled_from(sorted(runs)))]
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(source, folder)
+    copy_any(runs, folder, data.draw)
     if data.draw(st.booleans()):
         said = json.loads((folder / "data.json").read_text())
         seal_data(folder, "data.json", json.dumps(change_somewhere(said, data.draw)).encode())
@@ -335,8 +337,7 @@ def test_wrong_data(runs, folder, data):
         how = data.draw(st.sampled_from([of_another_type, of_another_shape, with_another_value]))
         arrays[name] = np.ascontiguousarray(how(arrays[name], data.draw))
         seal_data(folder, "data.safetensors", save(arrays))
-    check_outcome(lambda: fr.load(folder), None, folder)
-    check_outcome(lambda: fr.resume(folder, draws=4, workers=1), None, folder)
+    read_and_go_on(folder)
 
 
 def header(**tensors):

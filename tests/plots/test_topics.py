@@ -13,6 +13,7 @@ from franchise import plots
 from franchise.plots.over_time import middles_of
 from franchise.plots.similarity import clustered_order
 from franchise.plots.topic_map import Box, Circle, in_the_plane, place_boxes
+from tests.found.making import tiny
 from tests.plots import cases
 
 TOPICS = {"fruit": 0, "metal": 1, "war": 2}  # by size: 27, 21 and 15 words
@@ -353,3 +354,9 @@ def test_other_bad_input(posterior, bars):
     drawn = cases.mixture([[1]], [[1]], data=odd, labels=[[np.zeros(3, np.uint8)]])
     with pytest.raises(fr.InputError, match=r"square number of words, .* the vocabulary has 2"):
         plots.pictures(drawn)
+
+
+def test_values_of_empty_documents_only_cannot_be_drawn():
+    posterior = tiny(metadata={"year": [None, None, 1900, None]})
+    with pytest.raises(fr.InputError, match=r"'year' has observations: nothing can be drawn"):
+        plots.over_time(posterior, "year")

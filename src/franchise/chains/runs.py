@@ -302,7 +302,7 @@ class FromRun:
         return float(self.trace["seconds"][:, -1].max())
 
     def save(self, path: Any, **more: Any) -> None:
-        """Write all draws, the data and the last states to a new folder, in the format of a run directory.
+        """Write all draws, the data, the last states and labels of topics to a new folder: a run directory.
 
         `franchise.load` gives the posterior back, and `franchise.resume` goes on from it.
 
@@ -313,7 +313,11 @@ class FromRun:
         more : plain values, optional
             Further facts to keep in run.json.
         """
-        self._checked_run.save("path", path, **more)
+        self._checked_run.save("path", path, **{**more, **self._said_by_hand()})
+
+    def _said_by_hand(self) -> dict[str, Any]:
+        """Facts to keep in run.json that the run does not know, plain values."""
+        return {}
 
     def continue_(
         self,

@@ -188,21 +188,8 @@ class WithTopics(FromRun):
         vars(posterior)["matched"] = consensus  # as `matched` would find, but for the time
         return posterior
 
-    def save(self, path: Any, **more: Any) -> None:
-        """Write all draws, the data, the last states and labels of topics to a new folder: a run directory.
-
-        `franchise.load` gives the posterior back, and `franchise.resume` goes on from it.
-
-        Parameters
-        ----------
-        path : path
-            A folder that is new or empty.
-        more : plain values, optional
-            Further facts to keep in run.json.
-        """
-        if self.changes != NO_CHANGES:
-            more["topics"] = self.changes.to_plain(self.n_draws)
-        super().save(path, **more)
+    def _said_by_hand(self) -> dict[str, Any]:
+        return {} if self.changes == NO_CHANGES else {"topics": self.changes.to_plain(self.n_draws)}
 
     def with_changes(self, plain: Any) -> Self:
         """The same posterior with topics named and merged as its run says, if that has the same draws still."""

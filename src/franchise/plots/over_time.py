@@ -6,16 +6,24 @@ line is the mean over draws, the band the middle of the draws (`franchise.found.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
+from franchise.errors import InputError
 from franchise.plots.inputs import AnyPosterior, check_posterior, check_topics
 from franchise.plots.naming import names_of
-from franchise.plots.style import INK, LARGE, darker, drawing, label_axes, panels_for, set_title, topic_colour
+from franchise.plots.style import (
+    darker,
+    drawing,
+    grid_for,
+    label_lowest,
+    set_headline,
+    set_title,
+    topic_colour,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +72,10 @@ def over_time_data(
         bins = _BINS
     shares = posterior.topics_over_interval(by, bins, level)
     full = shares.mean.notna().all(axis=1).to_numpy()
+    if not full.any():
+        raise InputError(
+            f"by: no document that has a value of {by!r} has observations: nothing can be drawn."
+        )
     names = names_of(posterior)
     mean, low, high = (table.to_numpy()[full][:, chosen].T for table in shares)
     return OverTime(
@@ -118,20 +130,14 @@ def over_time(
         Panels to draw on, one a topic.
     """
     data = over_time_data(posterior, by, topics, bins, level)
-    columns = min(_COLUMNS, len(data.topics))
-    rows = math.ceil(len(data.topics) / columns)
-    figure, panels = panels_for(
-        axes, rows, columns, max(4.5, 3.6 * columns), 1.7 * rows + 0.7, count=len(data.topics), sharex=True
-    )
-    for place, panel in enumerate(panels):
+    grid = grid_for(axes, len(data.topics), _COLUMNS, (3.6, 1.8), least=4.5, sharex=True)
+    for place, panel in enumerate(grid.panels):
         _draw_topic(panel, data, place)
-        if place >= len(panels) - columns:
-            label_axes(panel, across=data.by)
-            panel.xaxis.set_tick_params(labelbottom=True)
+    label_lowest(grid, data.by)
     if axes is None:
-        title = f"Shares of topics in the {data.unit}, by {data.by} (bands: the middle {100 * level:g} % of draws)"
-        figure.suptitle(title, x=0.01, ha="left", fontsize=LARGE, color=INK, parse_math=False)
-    return figure
+        bands = f"bands: the middle {100 * level:g} % of draws"
+        set_headline(grid.figure, f"Shares of topics in the {data.unit}, by {data.by} ({bands})")
+    return grid.figure
 
 
 def _draw_topic(panel: Axes, data: OverTime, place: int) -> None:

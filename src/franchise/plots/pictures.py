@@ -10,7 +10,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
 from franchise.plots.inputs import AnyPosterior, check_topics, check_words
-from franchise.plots.style import FAINT, INK, LARGE, SMALL, drawing, panels_for, set_title
+from franchise.plots.style import FAINT, SMALL, drawing, grid_for, set_headline, set_title
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:
@@ -74,11 +74,7 @@ def pictures(
         Panels to draw on, one a topic.
     """
     data = pictures_data(posterior, side, topics)
-    columns = min(_COLUMNS, len(data.topics))
-    rows = math.ceil(len(data.topics) / columns)
-    figure, panels = panels_for(
-        axes, rows, columns, max(3.6, 1.15 * columns), 1.4 * rows + 0.4, count=len(data.topics)
-    )
+    figure, panels, _ = grid_for(axes, len(data.topics), _COLUMNS, (1.15, 1.4), least=3.6)
     darkest = float(data.pictures.max())
     for panel, topic, picture, share in zip(panels, data.topics, data.pictures, data.shares, strict=True):
         panel.imshow(picture, cmap="Greys", vmin=0.0, vmax=darkest)
@@ -88,5 +84,5 @@ def pictures(
         panel.spines[:].set_color(FAINT)
         set_title(panel, f"{topic}: {100 * share:.1f} %", size=SMALL)
     if axes is None:
-        figure.suptitle("Topics and their shares of all words", x=0.01, ha="left", fontsize=LARGE, color=INK)
+        set_headline(figure, "Topics and their shares of all words")
     return figure

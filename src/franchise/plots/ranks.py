@@ -13,7 +13,7 @@ import numpy as np
 
 from franchise.errors import InputError
 from franchise.plots.inputs import AnyPosterior, check_names, check_posterior
-from franchise.plots.style import INK, LARGE, chain_colour, drawing, label_axes, panels_for, set_title
+from franchise.plots.style import INK, chain_colour, drawing, label_axes, panels_for, set_headline, set_title
 from franchise.plots.sweeps import TELLING, in_words, varying
 from franchise.validation import check_integer
 
@@ -98,13 +98,7 @@ def ranks(posterior: AnyPosterior, names: Any = None, bins: int | None = None, a
             label_axes(panel, across="rank")
     figure.align_ylabels(panels)
     if axes is None:
-        figure.suptitle(
-            "Do the chains agree? Draws by rank: flat if they do",
-            x=0.01,
-            ha="left",
-            fontsize=LARGE,
-            color=INK,
-        )
+        set_headline(figure, "Do the chains agree? Draws by rank: flat if they do")
     return figure
 
 

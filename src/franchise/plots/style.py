@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from franchise.errors import InputError
 from franchise.validation import describe
@@ -139,6 +139,29 @@ def panels_for(
     return figure, panels[:count]
 
 
+class Grid(NamedTuple):
+    """Panels in rows, a panel a topic."""
+
+    figure: Figure
+    panels: list[Axes]
+    lowest: list[Axes]  # those with no panel below them
+
+
+def grid_for(
+    axes: Any, count: int, columns: int, panel: tuple[float, float], least: float, **options: Any
+) -> Grid:
+    """So many panels, in rows of at most so many columns: those given, or new ones.
+
+    `panel` is the width and height of one, inches; the figure is at least so wide, and a little higher than its
+    rows, for what is written above and below. `options` as for `panels_for`.
+    """
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    width, height = max(least, columns * panel[0]), rows * panel[1] + 0.5
+    figure, panels = panels_for(axes, rows, columns, width, height, count=count, **options)
+    return Grid(figure, panels, panels[-columns:])
+
+
 def _check_axes(axes: Any, count: int) -> list[Axes]:
     """The axes that were given, if they are axes, and as many as there are panels."""
     from matplotlib.axes import Axes
@@ -164,6 +187,18 @@ def plain_panel(panel: Axes) -> None:
 def set_title(panel: Axes, text: str, size: float = MEDIUM) -> None:
     """A title at the left, in which a $ is a $."""
     panel.set_title(text, loc="left", fontsize=size, color=INK, **PLAIN)
+
+
+def set_headline(figure: Figure, text: str) -> None:
+    """What stands above all panels, in which a $ is a $."""
+    figure.suptitle(text, x=0.01, ha="left", fontsize=LARGE, color=INK, **PLAIN)
+
+
+def label_lowest(grid: Grid, across: str) -> None:
+    """What is along the x axes of panels that share them: told once a column, below."""
+    for panel in grid.lowest:
+        label_axes(panel, across=across)
+        panel.xaxis.set_tick_params(labelbottom=True)
 
 
 def label_axes(panel: Axes, across: str | None = None, up: str | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,12 +10,12 @@ from franchise.plots.inputs import AnyPosterior, check_topics, check_words
 from franchise.plots.naming import names_of
 from franchise.plots.style import (
     INK,
-    LARGE,
     PLAIN,
     SMALL,
     drawing,
-    label_axes,
-    panels_for,
+    grid_for,
+    label_lowest,
+    set_headline,
     set_title,
     shorten,
     topic_colour,
@@ -77,22 +76,16 @@ def topic_words(posterior: AnyPosterior, topics: Any = None, words: int = 10, ax
         Panels to draw on, one a topic.
     """
     data = topic_words_data(posterior, topics, words)
-    columns = min(_COLUMNS, len(data))
-    rows = math.ceil(len(data) / columns)
-    height = rows * (0.7 + 0.2 * max(len(of_topic.words) for of_topic in data))
-    figure, panels = panels_for(
-        axes, rows, columns, max(4.0, 3.0 * columns), height + 0.5, count=len(data), sharex=True
-    )
+    height = 0.7 + 0.2 * max(len(of_topic.words) for of_topic in data)
+    grid = grid_for(axes, len(data), _COLUMNS, (3.0, height), least=4.0, sharex=True)
     highest = max(float(of_topic.high.max()) for of_topic in data)
-    for place, (panel, of_topic) in enumerate(zip(panels, data, strict=True)):
+    for panel, of_topic in zip(grid.panels, data, strict=True):
         _draw_words(panel, of_topic)
         panel.set_xlim(0.0, 1.03 * highest)
-        if place >= len(data) - columns:
-            label_axes(panel, across="probability in the topic")
-            panel.xaxis.set_tick_params(labelbottom=True)
+    label_lowest(grid, "probability in the topic")
     if axes is None:
-        figure.suptitle("Words of the topics", x=0.01, ha="left", fontsize=LARGE, color=INK)
-    return figure
+        set_headline(grid.figure, "Words of the topics")
+    return grid.figure
 
 
 def _draw_words(panel: Axes, data: TopicWords) -> None:
