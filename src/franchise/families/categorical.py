@@ -25,7 +25,7 @@ import numpy as np
 from franchise.blocks import Part, cut_categories
 from franchise.families.base import Example, Family
 from franchise.families.border import category_ids
-from franchise.families.dirichlet import DirichletPrior, draw_categories
+from franchise.families.dirichlet import DirichletPrior, OfCategories
 from franchise.kernels import verbs
 from franchise.kernels.counting import fill_log_rising
 from franchise.kernels.dirichlet import (
@@ -58,7 +58,7 @@ class CategoricalParameters(NamedTuple):
     log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
 
 
-class Categorical(DirichletPrior, Family):
+class Categorical(DirichletPrior, OfCategories, Family):
     """Observations are whole numbers below `size`; topics are distributions over them.
 
     Parameters
@@ -95,7 +95,6 @@ class Categorical(DirichletPrior, Family):
     Parameters = CategoricalParameters
     exact_statistics = True
     sparse = True
-    of_words = True
 
     def prepare(self, observations: Any) -> np.ndarray:
         """Category ids as int32, each from 0 to size - 1."""
@@ -119,12 +118,6 @@ class Categorical(DirichletPrior, Family):
         if isinstance(parameters, CategoricalRows):
             parameters = CategoricalParameters(parameters.logs.T)
         return super().log_prior_density(parameters, topic, statistics)
-
-    def draw_observations(
-        self, parameters: CategoricalParameters, topics: np.ndarray, rng: np.random.Generator, like: Any
-    ) -> np.ndarray:
-        """One category from phi_k for each k in `topics`."""
-        return draw_categories(parameters.log_probabilities, topics, rng)
 
     @classmethod
     def log_marginals(cls, statistics: CategoricalStatistics, slots: int, engine: Any = None) -> np.ndarray:
@@ -189,11 +182,6 @@ class Categorical(DirichletPrior, Family):
                 prior = statistics.prior[category]
                 total += math.lgamma(prior + count) - math.lgamma(prior)
         return total
-
-    @staticmethod
-    def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
-        """Density: log phi_kw."""
-        return parameters.log_probabilities[topic, observations[index]]
 
     @staticmethod
     def fill_topic_weights(statistics, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]

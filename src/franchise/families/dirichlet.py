@@ -1,4 +1,8 @@
-"""The Dirichlet prior over categories, shared by Categorical and Multinomial: given, or learned."""
+"""Topics that are distributions over categories: what Categorical, Multinomial and KnownTopics share.
+
+The Dirichlet prior, given or learned, is that of the first two; observations that are single categories, as words
+are, have the first and the last.
+"""
 
 from __future__ import annotations
 
@@ -128,6 +132,23 @@ class DirichletPrior:
         grown = super().grow(statistics, capacity)  # type: ignore[misc]
         grown.inverse_mass[:] = 1.0 / (grown.totals + grown.prior_mass[0])
         return grown
+
+
+class OfCategories:
+    """Topics whose observations are single categories: what Categorical and KnownTopics have in common."""
+
+    of_words: ClassVar[bool] = True
+
+    def draw_observations(
+        self, parameters: Any, topics: np.ndarray, rng: np.random.Generator, like: Any
+    ) -> np.ndarray:
+        """One category from phi_k for each k in `topics`."""
+        return draw_categories(parameters.log_probabilities, topics, rng)
+
+    @staticmethod
+    def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
+        """Density: log phi_kw."""
+        return parameters.log_probabilities[topic, observations[index]]
 
 
 def likeness_of_counts(statistics: Any, topic: int, other_statistics: Any, others: np.ndarray) -> np.ndarray:

@@ -44,7 +44,18 @@ from franchise.draws import draw_dirichlets
 from franchise.errors import InputError
 from franchise.families.base import Example, Family
 from franchise.families.border import category_ids, check_positive_vector, plain
-from franchise.families.dirichlet import draw_categories, likeness_of_counts
+from franchise.families.dirichlet import OfCategories, likeness_of_counts
+from franchise.families.knowledge import (
+    ROUNDING,
+    check_same_words,
+    checked_names,
+    checked_strength,
+    checked_topics,
+    checked_weights,
+    checked_words,
+    on_other_words,
+    shapes_of_seeds,
+)
 from franchise.kernels.mixed_dirichlet import (
     empty,
     log_mass_of_block,
@@ -53,18 +64,7 @@ from franchise.kernels.mixed_dirichlet import (
     shift_log_masses,
     sum_of_products,
 )
-from franchise.validation import check_counts, check_finite, check_positive, describe
-
-_LEAST = 1e-100
-"""Probabilities below it count as zero: products of a few of them would."""
-
-_WEAKEST, _STRONGEST = 1e-6, 1e7
-"""Finite strengths are between these: differences of lgamma at larger numbers would lose what a word says."""
-
-_OFF_ONE = 1e-4
-"""Rows may sum to one but for so much, as numbers of single precision or with a few digits do."""
-
-_ROUNDING = 1e-12
+from franchise.validation import check_counts, check_positive, describe
 
 _UNMOVED = 1e9
 """Dirichlet weights of so much in all are a point mass for every purpose."""
@@ -95,7 +95,7 @@ class KnownTopicsParameters(NamedTuple):
     log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
 
 
-class KnownTopics(Family):
+class KnownTopics(OfCategories, Family):
     """Observations are words, as for `Categorical`; some topics are known, as priors or for good.
 
         known = fr.KnownTopics(probabilities, strength=1000.0, names=["war", "money"])
@@ -128,7 +128,6 @@ class KnownTopics(Family):
 
     Statistics = KnownTopicsStatistics
     Parameters = KnownTopicsParameters
-    of_words = True
 
     def __init__(
         self,
@@ -139,13 +138,13 @@ class KnownTopics(Family):
         names: Sequence[str] | None = None,
         vocabulary: Sequence[str] | None = None,
     ) -> None:
-        self.topics = _checked_topics(topics)
+        self.topics = checked_topics(topics)
         count, self.size = self.topics.shape
-        self.strength = _checked_strength(strength, count)
-        self.weights = _checked_weights(weight, count)
+        self.strength = checked_strength(strength, count)
+        self.weights = checked_weights(weight, count)
         self.prior = check_positive_vector("prior", prior, self.size)
-        self.names = _checked_names(names, count)
-        self.vocabulary = _checked_vocabulary(vocabulary, self.size)
+        self.names = checked_names(names, count)
+        self.vocabulary = checked_words(vocabulary, self.size)
 
     @classmethod
     def from_words(
@@ -180,22 +179,10 @@ class KnownTopics(Family):
         prior : float
             The Dirichlet prior eta.
         """
-        if not isinstance(seeds, Mapping) or not seeds:
-            raise InputError(
-                f"seeds must be a dict with a list of words for each topic, such as "
-                f"{{'war': ['army', 'troops']}}; got {describe(seeds)}."
-            )
-        words = _checked_vocabulary(vocabulary, None)
-        prior = check_positive("prior", prior)
-        pseudo_counts = check_positive_vector("strength", strength, len(seeds))
-        places = {word: place for place, word in enumerate(words)}
-        shapes = np.full((len(seeds), len(words)), prior)
-        for row, (name, listed) in enumerate(seeds.items()):
-            found = _places_of(name, listed, places)
-            shapes[row, found] += pseudo_counts[row] / len(found)
+        words = checked_words(vocabulary, None)
+        shapes = shapes_of_seeds(seeds, words, strength, check_positive("prior", prior))
         masses = shapes.sum(axis=1)
-        topics = shapes / masses[:, None]
-        return cls(topics, masses, weight, prior, names=list(seeds), vocabulary=words)
+        return cls(shapes / masses[:, None], masses, weight, prior, names=list(seeds), vocabulary=words)
 
     def for_vocabulary(self, vocabulary: Sequence[str], smoothing: float = 0.01) -> KnownTopics:
         """The same topics over other words, such as those of a new corpus.
@@ -221,20 +208,8 @@ class KnownTopics(Family):
             raise InputError(
                 "prior must be one number for topics to change their vocabulary; it is one for each word."
             )
-        words = _checked_vocabulary(vocabulary, None)
-        share = check_positive("smoothing", smoothing)
-        if share >= 1.0:
-            raise InputError(f"smoothing must be below 1; got {share}.")
-        places = {word: place for place, word in enumerate(self.vocabulary)}
-        columns = np.array([places.get(word, -1) for word in words])
-        kept = np.where(columns >= 0, self.topics[:, columns], 0.0)
-        sums = kept.sum(axis=1, keepdims=True)
-        if (sums == 0.0).any():
-            raise InputError(
-                "vocabulary must have words in common with that of the known topics; it has none. Is it of the "
-                "same language, and cut into words in the same way?"
-            )
-        topics = (1.0 - share) * kept / sums + share / len(words)
+        words = checked_words(vocabulary, None)
+        topics = on_other_words(self.topics, self.vocabulary, words, smoothing)
         return KnownTopics(topics, self.strength, self.weights, float(self.prior[0]), self.names, words)
 
     @property
@@ -246,7 +221,7 @@ class KnownTopics(Family):
     def weight_of_new(self) -> float:
         """w_0, the prior probability that a topic is none of the known ones."""
         left = 1.0 - float(self.weights.sum())
-        return left if left > _ROUNDING else 0.0
+        return left if left > ROUNDING else 0.0
 
     @property
     def frozen(self) -> np.ndarray:
@@ -255,25 +230,7 @@ class KnownTopics(Family):
 
     def check_vocabulary(self, vocabulary: Sequence[str]) -> None:
         """InputError if a corpus has other words than the known topics."""
-        repair = (
-            "Read the texts with the words of the other corpus (read_corpus(path, like=corpus)), or put the topics "
-            "on these words by known.for_vocabulary(corpus.vocabulary)."
-        )
-        if len(vocabulary) != self.size:
-            raise InputError(
-                f"the known topics have {self.size} words, the corpus has a vocabulary of {len(vocabulary)}. "
-                f"{repair}"
-            )
-        if self.vocabulary is not None and list(vocabulary) != self.vocabulary:
-            place = next(
-                place
-                for place, both in enumerate(zip(vocabulary, self.vocabulary, strict=True))
-                if both[0] != both[1]
-            )
-            raise InputError(
-                f"the known topics are over other words than the corpus: word {place} is "
-                f"{self.vocabulary[place]!r} there and {vocabulary[place]!r} here. {repair}"
-            )
+        check_same_words(self.size, self.vocabulary, vocabulary)
 
     def prepare(self, observations: Any) -> np.ndarray:
         """Category ids as int32, each from 0 to size - 1."""
@@ -378,12 +335,6 @@ class KnownTopics(Family):
         logs[learning] = draw_dirichlets(base[learning] + statistics.counts[:, :limit].T[learning], rng)
         return self.Parameters(logs)
 
-    def draw_observations(
-        self, parameters: KnownTopicsParameters, topics: np.ndarray, rng: np.random.Generator, like: Any
-    ) -> np.ndarray:
-        """One category from phi_k for each k in `topics`."""
-        return draw_categories(parameters.log_probabilities, topics, rng)
-
     def likeness(
         self, statistics: Any, topic: int, other_statistics: Any, others: np.ndarray
     ) -> np.ndarray | None:
@@ -455,11 +406,6 @@ class KnownTopics(Family):
         return statistics.log_marginals[topic]
 
     @staticmethod
-    def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
-        """Density: log phi_kw."""
-        return parameters.log_probabilities[topic, observations[index]]
-
-    @staticmethod
     def fill_topic_weights(statistics, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
         """No logs needed: sums of products."""
         category = observations[index]
@@ -494,123 +440,6 @@ def _draw_components(statistics: KnownTopicsStatistics, limit: int, rng: np.rand
     targets = rng.random(limit) * cumulative[:, -1]
     found: np.ndarray = (cumulative <= targets[:, None]).sum(axis=1)
     return np.minimum(found, shares.shape[1] - 1)
-
-
-# --- what comes in ----------------------------------------------------------------------------------------------
-
-
-def _checked_topics(topics: Any) -> np.ndarray:
-    """Rows of positive probabilities, float64 (T, V), that sum to one."""
-    try:
-        array = np.asarray(topics)
-    except ValueError:
-        array = np.empty(0, object)
-    if array.ndim != 2 or array.dtype.kind not in "iuf" or 0 in array.shape:
-        came = describe(array if array.ndim and array.dtype.kind != "O" else topics)
-        raise InputError(
-            f"topics must be rows of word probabilities, one a known topic, shape (topics, words); got {came}."
-        )
-    array = check_finite("topics", array.astype(np.float64))
-    if (array < 0.0).any():
-        row, word = np.argwhere(array < 0.0)[0].tolist()
-        raise InputError(
-            f"topics must be probabilities; got {array[row, word]:.6g} for word {word} of topic {row}."
-        )
-    sums = array.sum(axis=1)
-    off = np.abs(sums - 1.0) > _OFF_ONE
-    if off.any():
-        row = int(np.flatnonzero(off)[0])
-        raise InputError(
-            f"topics must have rows that sum to 1; row {row} sums to {sums[row]:.6g}. Of counts, give "
-            f"(counts + 0.1) / (counts + 0.1).sum(axis=1, keepdims=True)."
-        )
-    if (array < _LEAST).any():
-        row, word = np.argwhere(array < _LEAST)[0].tolist()
-        raise InputError(
-            f"topics must be positive everywhere; word {word} of topic {row} has probability "
-            f"{array[row, word]:.6g}, which would forbid it for good. Give 0.99 * topics + 0.01 / {array.shape[1]}."
-        )
-    rounded = np.abs(sums - 1.0) > _ROUNDING
-    array[rounded] /= sums[rounded, None]
-    return array
-
-
-def _checked_strength(strength: Any, count: int) -> np.ndarray:
-    """Positive numbers, float64 (T,); infinite (or None) for frozen topics."""
-    each = list(strength) if isinstance(strength, (list, tuple, np.ndarray)) else [strength] * count
-    if len(each) != count or np.ndim(strength) > 1:
-        raise InputError(
-            f"strength must be a positive number or {count}, one a known topic; got {describe(strength)}."
-        )
-    return np.array([_checked_one_strength(value) for value in each])
-
-
-def _checked_one_strength(value: Any) -> float:
-    if value is None or (isinstance(value, (float, np.floating)) and value == math.inf):
-        return math.inf
-    value = check_positive("strength", value)
-    if not _WEAKEST <= value <= _STRONGEST:
-        raise InputError(
-            f"strength must be from {_WEAKEST:g} to {_STRONGEST:g} words, or math.inf, which freezes the topic; "
-            f"got {value}."
-        )
-    return value
-
-
-def _checked_weights(weight: Any, count: int) -> np.ndarray:
-    """The weight of each known topic, float64 (T,): positive, at most one together."""
-    weights = check_positive_vector("weight", weight, count)
-    if np.ndim(weight) == 0:
-        weights = weights / count
-    if weights.sum() > 1.0 + _ROUNDING:
-        raise InputError(
-            f"weight must be at most 1 for all known topics together: what is left is for new ones; got "
-            f"{weights.sum():.6g}."
-        )
-    return weights
-
-
-def _checked_names(names: Any, count: int) -> list[str]:
-    if names is None:
-        return [f"known {number}" for number in range(count)]
-    listed = list(names) if isinstance(names, (list, tuple, np.ndarray)) else []
-    if len(listed) != count or not all(isinstance(name, str) for name in listed):
-        raise InputError(f"names must be {count} strings, one a known topic; got {describe(names)}.")
-    if len(set(listed)) != count:
-        raise InputError(f"names must differ from one another; got {describe(names)}.")
-    return [str(name) for name in listed]
-
-
-def _checked_vocabulary(vocabulary: Any, size: int | None) -> Any:
-    """Words as a list of str, as many as there are columns; None stays None where they may be left out."""
-    if vocabulary is None and size is not None:
-        return None
-    if isinstance(vocabulary, str) or not isinstance(vocabulary, Sequence | np.ndarray):
-        raise InputError(f"vocabulary must be a list of words; got {describe(vocabulary)}.")
-    words = [str(word) for word in vocabulary]
-    if size is not None and len(words) != size:
-        raise InputError(f"vocabulary must have a word for each column of topics, {size}; got {len(words)}.")
-    if not words or len(set(words)) != len(words):
-        raise InputError("vocabulary must have words, none of them twice.")
-    return words
-
-
-def _places_of(name: str, listed: Any, places: Mapping[str, int]) -> list[int]:
-    """Where the seed words of a topic are in the vocabulary."""
-    from difflib import get_close_matches
-
-    if isinstance(listed, str) or not isinstance(listed, Sequence) or not listed:
-        raise InputError(f"seeds of {name!r} must be a list of words; got {describe(listed)}.")
-    unknown = [word for word in listed if word not in places]
-    if unknown:
-        close = get_close_matches(str(unknown[0]), places, n=1)
-        guess = f" Did you mean {close[0]!r}?" if close else ""
-        others = f", nor {len(unknown) - 1} more of them" if len(unknown) > 1 else ""
-        raise InputError(
-            f"seeds of {name!r} must be words of the vocabulary; it has no {unknown[0]!r}{others}.{guess} Words "
-            f"may have been made lower case, or left out as too rare or too common."
-        )
-    return sorted({places[word] for word in listed})
 
 
 def examples() -> list[Example]:

@@ -55,11 +55,21 @@ def fill_copies(weights, total, uniform, copies):
 
 
 @helper
-def next_vacant(copies, place):
-    """The first particle from `place` on that does not go on."""
-    while copies[place] > 0:
-        place += 1
-    return place
+def fill_sources(weights, total, uniform, copies, sources):
+    """The particle that each goes on as: itself, or where it does not go on, one that does more than once.
+
+    So those that others are copies of stay where they are; `copies` is room.
+    """
+    fill_copies(weights, total, uniform, copies)
+    vacant = 0
+    for particle in range(len(copies)):
+        if copies[particle] > 0:
+            sources[particle] = particle
+        for _ in range(copies[particle] - 1):
+            while copies[vacant] > 0:
+                vacant += 1
+            sources[vacant] = particle
+            vacant += 1
 
 
 # --- words --------------------------------------------------------------------------------------------------
@@ -90,7 +100,7 @@ def predict_words(densities, words, prior, particles, states, out):
     size = len(prior)
     topics = np.zeros((particles, len(words)), np.int32)
     counts, chances = np.empty((particles, size)), np.empty(particles)
-    copies, weights = np.empty(particles, np.int64), np.empty(size)
+    copies, sources, weights = np.empty(particles, np.int64), np.empty(particles, np.int64), np.empty(size)
     mass = 0.0
     for topic in range(size):
         mass += prior[topic]
@@ -110,14 +120,12 @@ def predict_words(densities, words, prior, particles, states, out):
             chances[particle] = chance
             total += chance
         out[place] = math.log(total / (particles * (mass + place)))
-        fill_copies(chances, total, next_uniform(states), copies)
-        vacant = 0
+        fill_sources(chances, total, next_uniform(states), copies, sources)
         for particle in range(particles):
-            for _ in range(copies[particle] - 1):
-                vacant = next_vacant(copies, vacant)
-                topics[vacant, :place] = topics[particle, :place]
-                counts[vacant] = counts[particle]
-                vacant += 1
+            source = sources[particle]
+            if source != particle:
+                topics[particle, :place] = topics[source, :place]
+                counts[particle] = counts[source]
         for particle in range(particles):
             topic = draw_topic(density, counts[particle], weights, states)
             topics[particle, place] = topic
@@ -185,7 +193,8 @@ def predict_sentences(words, tokens, given, particles, room, states, out):
     size, sentences = len(given.prior), len(tokens) - 1
     topics, switches = np.zeros((particles, sentences), np.int32), np.zeros((particles, sentences), np.bool_)
     counts, drawn = np.empty((particles, size)), np.empty(particles)
-    chances, copies = np.empty(particles), np.empty(particles, np.int64)
+    chances = np.empty(particles)
+    copies, sources = np.empty(particles, np.int64), np.empty(particles, np.int64)
     weights, proportions, barrier, emissions = np.empty(size), np.empty(size), np.zeros(size), np.empty(size)
     bounds = np.zeros(2, np.int64)
     data = SentenceData(words, tokens, bounds)
@@ -213,15 +222,13 @@ def predict_sentences(words, tokens, given, particles, room, states, out):
             chances[particle] = chance
             total += chance
         out[sentence] = math.log(total / particles) + largest
-        fill_copies(chances, total, next_uniform(states), copies)
-        vacant = 0
+        fill_sources(chances, total, next_uniform(states), copies, sources)
         for particle in range(particles):
-            for _ in range(copies[particle] - 1):
-                vacant = next_vacant(copies, vacant)
-                topics[vacant, :sentence] = topics[particle, :sentence]
-                switches[vacant, :sentence] = switches[particle, :sentence]
-                counts[vacant], drawn[vacant] = counts[particle], drawn[particle]
-                vacant += 1
+            source = sources[particle]
+            if source != particle:
+                topics[particle, :sentence] = topics[source, :sentence]
+                switches[particle, :sentence] = switches[source, :sentence]
+                counts[particle], drawn[particle] = counts[source], drawn[source]
         for particle in range(particles):
             before, total = np.int64(topics[particle, sentence - 1]) if sentence > 0 else np.int64(-1), 0.0
             for topic in range(size):
