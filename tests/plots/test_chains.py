@@ -230,3 +230,13 @@ def test_other_bad_input(posterior):
         plots.n_topics(posterior, axes="left")
     with pytest.raises(fr.InputError, match="axes must be 2 Axes"):
         plots.traces(posterior, ["gamma", "alpha"], axes=Figure().subplots())
+
+
+def test_joint_path_of_chains_that_ended_at_different_draws():
+    """The first has gone on to draw 6 and keeps every other one; the second has come to draw 3."""
+    posterior = cases.mixture([[3, 4, 5, 6], [4, 4, 4, 4]])
+    further = [replace(kept, draw=2 * kept.draw) for kept in posterior.snapshots[0]]
+    posterior = replace(posterior, snapshots=[further, posterior.snapshots[1]])
+    data = plots.joint_path_data(posterior, posterior.data.subset([0, 3]))
+    assert [row.tolist() for row in data.topics] == [[3, 5], [4, 4]]
+    assert np.shape(data.scores) == (2, 2)

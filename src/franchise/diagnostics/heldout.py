@@ -30,6 +30,7 @@ from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
 from franchise.errors import InputError
 from franchise.families.categorical import Categorical
 from franchise.families.known import KnownTopics
+from franchise.found.draws import kept_by_all
 from franchise.htmm.posterior import SegmentPosterior
 from franchise.posterior import Posterior
 from franchise.predictive import DrawnTopics, Occurrences, check_like, drawn_topics, fitted_weights, prepare
@@ -73,23 +74,24 @@ def held_out_trace(posterior: Posterior | SegmentPosterior, held_out: Corpus, se
     Returns
     -------
     float64 array (chains, draws kept in full)
-        Mean log probability per word. Column i is of draw ``posterior.snapshots[chain][i].draw`` of its chain
-        (sentences: of ``posterior.draws``, at most 32 of a chain, evenly spaced).
+        Mean log probability per word, of the draws in full that all chains have (`found.draws.kept_by_all`;
+        sentences: at most 32 of a chain, evenly spaced).
     """
     if isinstance(posterior, SegmentPosterior):
         from franchise.diagnostics.left_to_right import segment_trace
 
         return segment_trace(posterior, held_out, seed=seed)
     halves = _Halves.of(posterior, held_out, seed)
-    kept = min(len(snapshots) for snapshots in posterior.snapshots)
     scores = [
-        float(logs.mean())
-        for snapshots in posterior.snapshots
-        for logs in _log_densities(
-            posterior, snapshots[:kept], halves.observations, halves.documents, halves.rows, halves.weights_of
-        )
+        [
+            float(logs.mean())
+            for logs in _log_densities(
+                posterior, snapshots, halves.observations, halves.documents, halves.rows, halves.weights_of
+            )
+        ]
+        for snapshots in kept_by_all(posterior)
     ]
-    return np.array(scores).reshape(-1, kept)
+    return np.array(scores)
 
 
 def held_out_words(posterior: Posterior, words: Any, documents: Any) -> Score:

@@ -27,6 +27,7 @@ from franchise.data.corpus import Corpus
 from franchise.diagnostics.heldout import log_frequencies, log_unigram, scored_parts
 from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
 from franchise.errors import InputError
+from franchise.found.draws import kept_by_all
 from franchise.htmm.posterior import SegmentPosterior, even_rows
 from franchise.htmm.scores import first_sentences
 from franchise.htmm.sentences import Prepared
@@ -83,13 +84,13 @@ def segment_completion(posterior: SegmentPosterior, held_out: Corpus, *, seed: i
 def segment_trace(posterior: SegmentPosterior, held_out: Corpus, *, seed: int = 0) -> np.ndarray:
     """The same under single draws, at most 32 of each chain, float64 (chains, draws)."""
     texts, scored = _texts(posterior, held_out, PARTICLES), _in_last_half(held_out)
-    kept, n_words = min(len(chain) for chain in posterior.draws), texts.words[scored].sum()
+    n_words = texts.words[scored].sum()
     scores = [
         [
             float(_mean_of_estimates(_of_documents(texts, logs, scored)).sum()) / n_words
-            for logs in _log_increments(texts, even_rows(chain[:kept], DRAWS), seed)
+            for logs in _log_increments(texts, even_rows(chain, DRAWS), seed)
         ]
-        for chain in posterior.draws
+        for chain in kept_by_all(posterior)
     ]
     return np.array(scores)
 

@@ -61,6 +61,16 @@ def draws_of(posterior: AnyPosterior) -> list[Draw]:
     ]
 
 
+def kept_by_all(posterior: AnyPosterior) -> list[list[Any]]:
+    """For each chain the draws in full that all chains have: as many of each, of the same numbers.
+
+    A chain that has gone further than others keeps fewer of its first draws, and some that the others have not.
+    """
+    chains = _chains(posterior)
+    common = set.intersection(*({kept.draw for kept in own} for own in chains))
+    return [[kept for kept in own if kept.draw in common] for own in chains]
+
+
 def check_draws(posterior: AnyPosterior) -> None:
     """InputError if a posterior has no draws."""
     if posterior.n_draws == 0:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.htmm.posterior import SegmentPosterior, even_rows
+from franchise.found.draws import kept_by_all
+from franchise.htmm.posterior import even_rows
 from franchise.plots.inputs import AnyPosterior, check_posterior
 from franchise.plots.style import (
     INK,
@@ -80,12 +81,9 @@ def _of_held_out(posterior: AnyPosterior, held_out: Corpus) -> JointPath:
     from franchise.diagnostics.heldout import held_out_trace
 
     scores = held_out_trace(posterior, held_out)
-    in_full: list[list[Any]] = list(
-        posterior.draws if isinstance(posterior, SegmentPosterior) else posterior.snapshots
-    )
-    fewest = min(map(len, in_full))
-    numbers = [[kept.draw for kept in even_rows(own[:fewest], scores.shape[1])] for own in in_full]
-    topics = [posterior.trace["n_topics"][chain, own] for chain, own in enumerate(numbers)]
+    first, *_ = kept_by_all(posterior)
+    numbers = [kept.draw for kept in even_rows(first, scores.shape[1])]
+    topics = list(posterior.trace["n_topics"][:, numbers])
     return JointPath("held-out log probability per word, nats", topics, list(scores), [0] * len(topics))
 
 
