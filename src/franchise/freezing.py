@@ -43,6 +43,10 @@ def known_from(
 ) -> KnownTopics:
     """Topics that were found, as known topics for another fit.
 
+        known = known_from(posterior, [0, 3], names=["war", "money"], strength=math.inf)
+        again = sample(corpus, known)                              # these two as they are, others may change
+        later = sample(new, known.for_vocabulary(new.vocabulary))  # are they in other texts, too?
+
     Parameters
     ----------
     posterior : Posterior

@@ -40,7 +40,15 @@ from franchise.validation import check_counts, describe
 def document_completion(posterior: Posterior | SegmentPosterior, held_out: Corpus, seed: int = 0) -> Score:
     """Predict one half of each held-out document from the other.
 
-    Of a hidden topic Markov model, the last half of the sentences from the first, by particles.
+        training, held_out = hold_out_documents(corpus)            # franchise.data.splits
+        print(document_completion(fr.sample(training), held_out))
+
+    Each word x of the second half of document j has, with s the draws,
+
+        log p(x | j) = log of the mean over s of  sum_k E[pi_jk | first half, s] phi_kx(s)
+
+    Of a hidden topic Markov model, the last half of the sentences from the first, by particles. It is quick, and
+    fair where documents are long; for short ones, and for the probability of whole ones, see `left_to_right`.
 
     Parameters
     ----------
@@ -96,6 +104,11 @@ def held_out_trace(posterior: Posterior | SegmentPosterior, held_out: Corpus, se
 
 def held_out_words(posterior: Posterior, words: Any, documents: Any) -> Score:
     """Predict words taken out of the training documents (HOW; Chang & Fisher, section 6).
+
+        rest, words, documents = hold_out_words(corpus)            # franchise.data.splits
+        print(held_out_words(fr.sample(rest), words, documents))
+
+        p(w | j) = mean over draws of  sum_k (n_jk + alpha beta_k) / (n_j + alpha) phi_kw
 
     Parameters
     ----------

@@ -53,6 +53,14 @@ def left_to_right(
 ) -> Score:
     """The probability of held-out documents, each as a whole (Wallach et al., 2009).
 
+        training, held_out = hold_out_documents(corpus)            # franchise.data.splits
+        print(left_to_right(fr.sample(training), held_out))
+
+        log p(w_1, ..., w_n) = log of the mean over draws s of  prod_i p(w_i | w_1, ..., w_{i-1}, s)
+
+    Nothing of a document is given, so short documents count as well; it takes longer than `document_completion`, in
+    proportion to `particles` and `draws`.
+
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior

@@ -22,6 +22,9 @@ ALIKE_BY_WORDS = 0.6
 def match_fits(a: Any, b: Any) -> pd.DataFrame:
     """The consensus topics of one posterior beside those of another, matched one to one.
 
+        table = match_fits(sample(corpus, seed=1), sample(corpus, seed=2))
+        table["alike"].isna().mean()          the share of topics that only one of the two has
+
     Of two corpora with the same vocabulary, whichever their documents, by what their words have in common,
     W = sum_w min(phi_aw, phi_bw); of other families by the observations they share, so the data must be the same.
 

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 class WithTopics(FromRun):
     """Consensus topics of all draws and chains, and the way from topic to text and back.
 
-    Topics are numbered as in `consensus()`: they are those that draws and chains agree on, not those of one draw.
+        posterior.verdict()                          can it be trusted?
+        posterior.topic_info()                       which topics are there, and how sure is each?
+        posterior.representative_documents(3)        what is topic 3 about?
+        posterior.find_topics("railway")             which topics are about railways?
+        posterior.topics_over("year")                when were they talked about?
+        posterior = posterior.set_labels({3: "trade"}).merge_topics([[5, 9]])
+        posterior.report("report.html")              all of it, to read in a browser
+
+    Topics are numbered as in `consensus()`: they are those that draws and chains agree on, not those of one draw
+    (`topics()` and `document_topics()` have these, and other numbers).
     """
 
     changes: Changes
@@ -62,7 +71,11 @@ class WithTopics(FromRun):
     def point_partition(self) -> np.ndarray:
         """One partition of all observations: that with the least expected variation of information.
 
-        How it is searched for is told in `franchise.found.partition`.
+            VI(c, z) = [sum_k f(n_k.) + sum_l f(n_.l) - 2 sum_kl f(n_kl)] / N,   mean over draws z as low as can be
+
+        with f(n) = n log n and n_kl the observations in cluster k of c and l of z (Wade & Ghahramani 2018). Ask for
+        it where every observation is to have one cluster, for a table or a map, say; where it matters how sure that
+        is, `matched.label_probabilities()` has more. How it is searched for is told in `franchise.found.partition`.
 
         Returns
         -------
@@ -109,7 +122,11 @@ class WithTopics(FromRun):
         """The topics that a word, a sentence or a list of words are most probably of, the most probable first.
 
         Words are read as the texts of the corpus were; those it does not know are left out.  `probability` is the
-        mean over words of p(topic | word).
+        mean over words w of p(k | w) = phi_kw share_k / sum_l phi_lw share_l.
+
+            posterior.find_topics("railway")
+            posterior.find_topics("The railway was sold at a loss.", count=2)
+            posterior.find_topics(["railway", "loss"])
         """
         from franchise.found.topics import find_topics
 
@@ -120,6 +137,10 @@ class WithTopics(FromRun):
 
         A share is that of a topic's observations among those of all documents in a row, mean over draws.  What a
         row lacks to one is in no consensus topic; documents without a value are left out.
+
+            posterior.topics_over("year")                           a row for every year
+            posterior.topics_over("year", bins=[1900, 1950, 2000])  [1900, 1950) and [1950, 2000)
+            posterior.topics_over("date", bins="M")                 a row for every month
 
         Parameters
         ----------

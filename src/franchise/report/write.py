@@ -40,6 +40,13 @@ def write_report(
 ) -> Path:
     """Write what was found, and whether to trust it, as one HTML file that opens offline in any browser.
 
+        posterior = fr.sample(fr.read_corpus("speeches/"))
+        write_report(posterior, "report.html", title="Speeches")
+
+    It has the verdict on convergence in plain words, the posterior of the number of topics, all consensus topics
+    with words and intervals, a map of them, texts in the colours of their topics, and tables to save as CSV.  Texts
+    of the corpus are in the file: whoever gets it can read them.
+
     Parameters
     ----------
     posterior : Posterior or SegmentPosterior
