@@ -49,6 +49,12 @@ def test_a_trend_has_the_shares_of_topics_over_years(themes):
     assert trend.shares == pytest.approx(themes.topics_over("year").to_numpy())
 
 
+def test_dates_are_named_without_the_time_of_day():
+    dates = ["2020-01-01", "2021-02-03", "2022-01-01", "2023-01-01"]
+    trend = trend_of(tiny(metadata={"date": dates}))
+    assert trend.names == ["2020-01-01", "2021-02-03", "2023-01-01"]  # the third has no words
+
+
 @pytest.mark.parametrize(
     ("metadata", "column"),
     [

@@ -173,10 +173,11 @@ def _are_numbers(values: list[Any]) -> bool:
 
 def _name(value: Any) -> str:
     """A value, or a bin by its ends, as at the end of an axis."""
+    first = getattr(value, "left", value)
+    if not isinstance(first, Real):
+        return f"{first:%Y-%m-%d}"
     if not hasattr(value, "left"):
-        return plain.figure(value) if isinstance(value, Real) else str(value)
-    if not isinstance(value.left, Real):
-        return f"{value.left:%Y-%m-%d}"
+        return plain.figure(value)
     last = (
         value.right - 1 if float(value.left).is_integer() and float(value.right).is_integer() else value.right
     )
