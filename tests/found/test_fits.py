@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import franchise as fr
 from tests.found.making import planted, posterior_of, tiny, tiny_groups
@@ -63,3 +64,20 @@ def test_bad_input():
         fr.match_fits(tiny(), other)
     with pytest.raises(fr.InputError, match="same data"):
         fr.match_fits(tiny(), tiny_groups())
+
+
+def test_other_observations_in_groups_of_the_same_sizes_are_other_data():
+    def fit(values):
+        return posterior_of(fr.Groups(values, ["x", "x", "y"]), [[[0, 0, 1]] * 2], fr.GaussianDiagonal(1))
+
+    assert fr.match_fits(fit([0.0, 1.0, 2.0]), fit([0.0, 1.0, 2.0]))["alike"].tolist() == [1.0, 1.0]
+    with pytest.raises(fr.InputError, match="b must be of the same data as a"):
+        fr.match_fits(fit([0.0, 1.0, 2.0]), fit([0.0, 1.0, 3.0]))
+
+
+def test_the_same_sparse_observations_are_the_same_data():
+    def fit():
+        rows = csr_array(np.array([[1, 0, 2], [0, 3, 0], [1, 1, 1]]))
+        return posterior_of(fr.Groups(rows, ["x", "x", "y"]), [[[0, 0, 1]] * 2], fr.Multinomial(3))
+
+    assert fr.match_fits(fit(), fit())["topic"].tolist() == [0, 1]

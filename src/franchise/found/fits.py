@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from franchise.data.grouped import GroupedData, is_sparse
 from franchise.errors import InputError
 from franchise.found.consensus import Consensus
 from franchise.found.matching import ALIKE, NONE, assign, dice, same
@@ -80,13 +81,21 @@ def _likeness(one: Consensus, other: Consensus) -> tuple[np.ndarray, float]:
         return 1.0 - cdist(
             one.word_probabilities(), other.word_probabilities(), "cityblock"
         ) / 2.0, ALIKE_BY_WORDS
-    if one.has_words or other.has_words or not np.array_equal(one.data.offsets, other.data.offsets):
+    if one.has_words or other.has_words or not _are_the_same(one.data, other.data):
         raise InputError(
             "b must be of the same data as a, as topics without words are matched by the observations they share."
         )
     ours, theirs = (each.label_probabilities()[:, : each.topic_count] for each in (one, other))
     squares = [np.asarray(each.multiply(each).sum(axis=0)).ravel() for each in (ours, theirs)]
     return dice((ours.T @ theirs).toarray(), *squares), ALIKE
+
+
+def _are_the_same(one: GroupedData, other: GroupedData) -> bool:
+    """Whether two data have the same observations in the same groups."""
+    if one.observations.shape != other.observations.shape or not np.array_equal(one.offsets, other.offsets):
+        return False
+    unlike = one.grouped_observations != other.grouped_observations
+    return not (unlike.nnz if is_sparse(unlike) else unlike.any())
 
 
 def _consensus(name: str, posterior: Any) -> Consensus:
