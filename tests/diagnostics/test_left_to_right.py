@@ -184,7 +184,9 @@ def test_score_of_whole_documents():
     assert score.n_words == sizes.sum()
     assert score.n_documents == len(HELD_OUT)
     assert score.log_probability_per_word == pytest.approx(logs.sum() / sizes.sum(), rel=1e-12)
-    assert score.particle_error == pytest.approx(math.sqrt((errors**2).sum()) / sizes.sum(), rel=1e-12)
+    noise = (errors**2).sum()  # and by half of it logs come out low
+    claimed = math.sqrt(noise + noise**2 / 4.0) / sizes.sum()
+    assert score.particle_error == pytest.approx(claimed, rel=1e-12)
     baseline = document_completion(posterior, held_out)
     assert 1.0 < score.baseline_perplexity < 5.5
     assert score.baseline_perplexity == pytest.approx(baseline.baseline_perplexity, rel=0.5)
@@ -353,6 +355,7 @@ def test_a_score_in_words():
         "perplexity 2.7 (unigram: 4.0); -1.0000 nats per word ± 0.1000 over documents; 20 words in 3 documents"
     )
     assert ", ± 0.2000 over draws;" in str(Score(-1.0, 0.1, 20, 3, 4.0, 0.2))
+    assert ", ± 0.2000 over draws, ± 0.3000 over particles;" in str(Score(-1.0, 0.1, 20, 3, 4.0, 0.2, 0.3))
 
 
 # --- wrong input --------------------------------------------------------------------------------------------

@@ -4,11 +4,16 @@
 
 Given a draw, topics' words are at their posterior mean, as for all scores (`franchise/predictive.py`); the
 document's proportions and the topics of its words are integrated out, from left to right, by particles
-(`kernels/left_to_right.py`).  That is unbiased for p(document | s), so for the mean over draws, too; its log comes
-out low by half the square of its error, which is small where the error is.
+(`kernels/left_to_right.py`).  That is unbiased for p(document | s), so for the mean over draws, too.
 
-Every document has two independent estimates under every draw.  Their difference tells the noise of the particles:
-with v the variance of the estimate of p(document), that of its log is v / p(document)^2, and documents add up.
+Every document has two independent estimates under every draw, and half the difference d_s of their logs is how far
+off the log of their mean is, about.  With draws in proportion to what they add to p(document),
+
+    v_j = sum_s omega_s^2 d_s^2 / 4,    omega_s ~ p(document j | s)
+
+is the variance of log p(document j).  What is unbiased is not so in logs: they come out low by v_j / 2.  Documents add
+up, and so do these: the error of all is the root of  sum_j v_j + (sum_j v_j / 2)^2.  In long documents, of thousands
+of words, the second part is the larger one unless there are hundreds of particles.
 
 In a model of words their order makes no difference to p(document).  In one of sentences it does, and the same steps
 tell how well the last sentences of a document are predicted by the first.
@@ -68,7 +73,8 @@ def left_to_right(
     held_out : Corpus
         Documents that were not sampled, over the same vocabulary; with sentences for a model of these.
     particles : int
-        Under each draw; more of them make `Score.particle_error` smaller, in proportion to the square root.
+        Under each draw; more of them make `Score.particle_error` smaller: in proportion to the square root, and where
+        it is mostly that logs come out low, in documents of thousands of words, in proportion to their number.
     draws : int
         At most so many draws, evenly spaced, as many of each chain.
     seed : int
@@ -86,12 +92,12 @@ def left_to_right(
 def segment_completion(posterior: SegmentPosterior, held_out: Corpus, *, seed: int = 0) -> Score:
     """The last half of the sentences of held-out documents, given the first; all of a document of one sentence."""
     texts = _texts(posterior, held_out, PARTICLES)
-    return _score(texts, DRAWS, seed, _in_last_half(held_out))
+    return _score(texts, DRAWS, seed, in_last_half(held_out))
 
 
 def segment_trace(posterior: SegmentPosterior, held_out: Corpus, *, seed: int = 0) -> np.ndarray:
     """The same under single draws, at most 32 of each chain, float64 (chains, draws)."""
-    texts, scored = _texts(posterior, held_out, PARTICLES), _in_last_half(held_out)
+    texts, scored = _texts(posterior, held_out, PARTICLES), in_last_half(held_out)
     n_words = texts.words[scored].sum()
     scores = [
         [
@@ -111,7 +117,10 @@ def document_log_probabilities(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """log p(document) of every held-out document, and the errors of these by the particles; float64 (J,) both."""
+    """log p(document) of every held-out document, and the errors of these by the particles; float64 (J,) both.
+
+    The errors are roots of v_j; by v_j / 2 logs come out low, besides.
+    """
     texts = _texts(posterior, held_out, particles)
     means, variances = _means(texts, draws, seed, np.ones(len(texts.documents), bool))
     return means.logs(), np.sqrt(variances)
@@ -190,7 +199,7 @@ def _texts_of_sentences(posterior: SegmentPosterior, held_out: Corpus, particles
     )
 
 
-def _in_last_half(held_out: Corpus) -> np.ndarray:
+def in_last_half(held_out: Corpus) -> np.ndarray:
     """Flags of the sentences that are scored, (S,)."""
     prepared = Prepared.of(held_out)
     given = np.diff(first_sentences(prepared, 0.5).data.documents)
@@ -205,12 +214,13 @@ def _score(texts: _Texts, draws: int, seed: int, scored: np.ndarray) -> Score:
     if words.sum() == 0:
         raise InputError("held_out has nothing to score: give longer documents, with words that are known.")
     means, variances = _means(texts, draws, seed, scored)
+    noise = float(variances.sum())
     return score_of(
         means,
         np.arange(texts.n_documents),
         words,
         float(texts.log_baseline[scored].sum()),
-        math.sqrt(float(variances.sum())) / int(words.sum()),
+        math.hypot(math.sqrt(noise), noise / 2.0) / int(words.sum()),
     )
 
 
@@ -219,18 +229,17 @@ def _means(texts: _Texts, draws: int, seed: int, scored: np.ndarray) -> tuple[Lo
     each = max(1, check_integer("draws", draws, minimum=1) // len(texts.chains))
     chosen, blocks = blocks_of([even_rows(chain, each) for chain in texts.chains])
     means = LogMeans(texts.n_documents, blocks)
-    noise = np.full(
-        texts.n_documents, -np.inf
-    )  # log of the sum over draws of the squared errors of their estimates
+    noise = np.full(texts.n_documents, -np.inf)  # log of the sum over draws of (p(document | s) d_s)^2
     increments = _log_increments(texts, [draw for _, draw in chosen], seed)
     for (block, _), logs in zip(chosen, increments, strict=True):
         first, second = estimates = _of_documents(texts, logs, scored)
-        means.add(block, _mean_of_estimates(estimates))
-        larger = np.maximum(first, second)
+        own = _mean_of_estimates(estimates)
+        means.add(block, own)
         with np.errstate(divide="ignore"):  # two estimates that are the same
-            difference = np.log(-np.expm1(np.minimum(first, second) - larger))
-        np.logaddexp(noise, 2.0 * (larger + difference - math.log(_ESTIMATES)), out=noise)
-    return means, np.exp(noise - 2.0 * (means.logs() + math.log(len(chosen))))
+            difference = np.log(np.abs(first - second))
+        np.logaddexp(noise, 2.0 * (own + difference), out=noise)
+    total = means.logs() + math.log(len(chosen))
+    return means, np.exp(noise - 2.0 * (total + math.log(_ESTIMATES)))
 
 
 def _log_increments(texts: _Texts, draws: list[Any], seed: int) -> Iterator[np.ndarray]:

@@ -46,7 +46,8 @@ class Score:
         Of `log_probability_per_word`, over draws: how far it would move with other chains or, of a single one,
         other draws. (NaN for a single draw.)
     particle_error : float
-        The part of the noise of the draws that more particles would take away; NaN where there are none.
+        How far off it is, about, for having so few particles: noise, which is in the error over draws, too, and that
+        logs of noisy estimates come out low, which is not. NaN where there are no particles.
     """
 
     log_probability_per_word: float
@@ -65,9 +66,10 @@ class Score:
     def __str__(self) -> str:
         """The score in one line."""
         errors = f"± {self.standard_error:.4f} over documents"
-        noise = self.particle_error if math.isnan(self.monte_carlo_error) else self.monte_carlo_error
-        if not math.isnan(noise):
-            errors += f", ± {noise:.4f} over draws"
+        if not math.isnan(self.monte_carlo_error):
+            errors += f", ± {self.monte_carlo_error:.4f} over draws"
+        if not math.isnan(self.particle_error):
+            errors += f", ± {self.particle_error:.4f} over particles"
         return (
             f"perplexity {self.perplexity:.1f} (unigram: {self.baseline_perplexity:.1f}); "
             f"{self.log_probability_per_word:.4f} nats per word {errors}; "
