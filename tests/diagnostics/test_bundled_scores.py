@@ -18,8 +18,9 @@ from franchise.checks.scores import (
     compare_scores,
     compare_segment_scores,
 )
-from franchise.data.splits import hold_out_documents, hold_out_words
+from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
 from franchise.diagnostics import document_completion, held_out_words, left_to_right
+from franchise.diagnostics.left_to_right import document_log_probabilities
 
 TOLERANCE = 4.0
 """Standard errors."""
@@ -103,3 +104,76 @@ def test_twice_alpha_is_caught(posterior, split, compared):
     planted = compare_scores(wrong, split[1], sweeps=20)
     for what in (EACH, IN_TURN):
         assert planted[what][LEFT_TO_RIGHT].apart(compared[what][GIBBS]) > 2 * TOLERANCE
+
+
+# --- a long document ----------------------------------------------------------------------------------------
+
+
+def test_the_stated_error_of_a_long_document_is_true(posterior, paragraphs):
+    """Its noise is of several nats, where an error made from probabilities, not their logs, would stop at one."""
+    long = fr.Corpus.from_tokens([paragraphs.observations[:400]], paragraphs.vocabulary)
+    alone = replace(posterior, snapshots=[[posterior.snapshots[0][-1]]])
+
+    def estimates(particles, seeds):
+        found = [
+            document_log_probabilities(alone, long, particles=particles, seed=seed) for seed in range(seeds)
+        ]
+        return np.array(found)[:, :, 0].T
+
+    logs, errors = estimates(particles=60, seeds=60)
+    better, _ = estimates(particles=4000, seeds=3)
+    variance = np.mean(errors**2)
+    assert logs.std(ddof=1) > 2.0
+    assert math.sqrt(variance) == pytest.approx(logs.std(ddof=1), rel=0.4)
+    assert better.mean() - logs.mean() == pytest.approx(variance / 2.0, rel=0.5)  # logs come out low
+
+
+# --- words taken out, and the baseline ----------------------------------------------------------------------
+
+
+def test_held_out_words_are_what_the_draws_say(paragraphs):
+    """Counts of every draw by hand: (n_jk + alpha beta_k) / (n_j + alpha) and (n_kw + eta) / (n_k + eta V)."""
+    train, words, documents = hold_out_words(paragraphs, seed=2)
+    posterior = sample(train)
+    chances = np.zeros(len(words))
+    for snapshot in posterior.snapshots[0] + posterior.snapshots[1]:
+        topics, eta = snapshot.n_topics, 0.1
+        of_words, of_documents = np.zeros((topics + 1, 7799)), np.zeros((train.n_documents, topics + 1))
+        np.add.at(of_words, (snapshot.labels, train.observations), 1.0)
+        np.add.at(of_documents, (train.group_of_observation, snapshot.labels), 1.0)
+        tables = np.append(snapshot.tables_per_topic, snapshot.gamma)
+        weights = of_documents + snapshot.alpha * tables / tables.sum()
+        weights /= weights.sum(axis=1, keepdims=True)
+        phi = (of_words + eta) / (of_words.sum(axis=1, keepdims=True) + eta * 7799)
+        chances += np.einsum("ik,ki->i", weights[documents], phi[:, words])
+    score = held_out_words(posterior, words, documents)
+    assert score.log_probability_per_word == pytest.approx(np.log(chances / 6).mean(), rel=1e-9)
+    assert score.perplexity == pytest.approx(math.exp(-score.log_probability_per_word))
+
+
+def test_all_have_the_unigram_baseline_of_the_words_they_score(posterior, split):
+    train, held_out = split
+    log_frequency = np.log(np.bincount(train.observations, minlength=7799) + 0.1)
+    log_frequency -= np.logaddexp.reduce(log_frequency)
+    whole = left_to_right(posterior, held_out, draws=2)
+    assert whole.baseline_perplexity == pytest.approx(math.exp(-log_frequency[held_out.observations].mean()))
+    half = document_completion(posterior, held_out, seed=3)
+    scored = halve_documents(held_out, seed=3)[1].observations
+    assert half.baseline_perplexity == pytest.approx(math.exp(-log_frequency[scored].mean()))
+    for score in (whole, half):
+        assert score.perplexity == pytest.approx(math.exp(-score.log_probability_per_word), rel=1e-12)
+        assert score.perplexity < score.baseline_perplexity
+
+
+# --- sentences ----------------------------------------------------------------------------------------------
+
+
+def test_completion_of_sentences_and_left_to_right_agree():
+    paragraphs = fr.datasets.load("sotu", unit="paragraph", sentences="english")
+    years = np.array(paragraphs.metadata["year"])
+    chosen = paragraphs.subset((years == 1900) & (paragraphs.group_sizes >= 20))
+    train, held_out = hold_out_documents(chosen, every=8, seed=1)
+    model = fr.HTMM(8, word_prior=0.5, draws=2, warmup=15, chains=1, inference="gibbs").fit(train)
+    compared = compare_segment_scores(model.posterior_, held_out)
+    assert compared[COMPLETION].apart(compared[LEFT_TO_RIGHT]) < TOLERANCE
+    assert max(estimate.error for estimate in compared.values()) < 0.01

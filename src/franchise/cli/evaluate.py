@@ -42,7 +42,7 @@ def evaluate(
     Either one half of each document from the other, at random (of a hidden topic Markov model, the last half of the
     sentences from the first), or each document as a whole, from left to right, which takes longer. Prints the
     perplexity (lower is better), that of single words without topics, and the log probability per word with its
-    standard errors over documents and draws, and what is due to few particles where there are such. The seed is that
+    standard errors over documents, over draws and, where there are such, for having few particles. The seed is that
     of the halves and of the particles.
     """
     from franchise.cli.reading import File, corpus_of, read_like, read_run

@@ -11,9 +11,9 @@ off the log of their mean is, about.  With draws in proportion to what they add 
 
     v_j = sum_s omega_s^2 d_s^2 / 4,    omega_s ~ p(document j | s)
 
-is the variance of log p(document j).  What is unbiased is not so in logs: they come out low by v_j / 2.  Documents add
-up, and so do these: the error of all is the root of  sum_j v_j + (sum_j v_j / 2)^2.  In long documents, of thousands
-of words, the second part is the larger one unless there are hundreds of particles.
+is the variance of log p(document j).  What is unbiased is not so in logs: they come out low by some v_j / 2.
+Documents add up, and so do these: the error of all is the root of  sum_j v_j + (sum_j v_j / 2)^2.  The second part
+is the larger one in long documents, of hundreds of words and more, unless there are hundreds of particles.
 
 In a model of words their order makes no difference to p(document).  In one of sentences it does, and the same steps
 tell how well the last sentences of a document are predicted by the first.
@@ -73,8 +73,9 @@ def left_to_right(
     held_out : Corpus
         Documents that were not sampled, over the same vocabulary; with sentences for a model of these.
     particles : int
-        Under each draw; more of them make `Score.particle_error` smaller: in proportion to the square root, and where
-        it is mostly that logs come out low, in documents of thousands of words, in proportion to their number.
+        Under each draw; more of them make `Score.particle_error` smaller: in documents of some ten words in
+        proportion to the square root; in long ones, where it is mostly that logs come out low, faster. Give
+        hundreds for documents of thousands of words.
     draws : int
         At most so many draws, evenly spaced, as many of each chain.
     seed : int

@@ -46,8 +46,8 @@ class Score:
         Of `log_probability_per_word`, over draws: how far it would move with other chains or, of a single one,
         other draws. (NaN for a single draw.)
     particle_error : float
-        How far off it is, about, for having so few particles: noise, which is in the error over draws, too, and that
-        logs of noisy estimates come out low, which is not. NaN where there are no particles.
+        How far off it is, about, for having so few particles: noise, which is in the error over draws, too, and
+        that logs of noisy estimates come out low, which is not. NaN where there are no particles.
     """
 
     log_probability_per_word: float
