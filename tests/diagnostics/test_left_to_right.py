@@ -303,6 +303,31 @@ def test_traces_of_held_out_scores(segments):
     assert trace[1, 0] == pytest.approx(score.log_probability_per_word, rel=1e-12)
 
 
+def test_a_summary_judges_the_held_out_score_if_it_is_given_documents(segments):
+    from franchise.diagnostics import summarise
+
+    without, table = segments.summary(), segments.summary(held_out=NEW)
+    assert list(table.index) == [*without.index, "held_out_score"]
+    expected = summarise({"held_out_score": held_out_trace(segments, NEW)}).loc["held_out_score"]
+    assert table.loc["held_out_score", expected.index].astype(float).equals(expected)
+    assert expected["ess_bulk"] > 1.0
+    assert without.astype({"note": str}).equals(table.drop(index="held_out_score").astype({"note": str}))
+
+
+def test_a_summary_of_words_with_held_out_documents():
+    from tests.chains.runs import CORPUS, sample
+
+    posterior = sample("categorical", "direct", draws=6)
+    row = posterior.summary(held_out=CORPUS).loc["held_out_score"]
+    trace = held_out_trace(posterior, CORPUS)
+    assert trace.shape == (2, 6)
+    assert row["mean"] == pytest.approx(trace.mean())
+    assert math.isfinite(row["r_hat"])
+    assert row["note"] == ""
+    with pytest.raises(InputError, match="held_out must have the vocabulary"):
+        posterior.summary(held_out=corpus_of([[0, 1]]))
+
+
 # --- errors over draws --------------------------------------------------------------------------------------
 
 

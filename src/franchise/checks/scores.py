@@ -146,6 +146,28 @@ def compare_segment_scores(
     return {name: _mean(own) for name, own in found.items()}
 
 
+def words_from_counts(posterior: Posterior, words: np.ndarray, documents: np.ndarray) -> np.ndarray:
+    """log p(word | its training document) from the counts of every draw in full tables, float64 (n,).
+
+    mean over s of  sum_k (n_jk + alpha beta_k) / (n_j + alpha) (n_kw + eta) / (n_k + eta V), with a place for
+    unseen topics, where counts are zero: what `held_out_words` says of a family Categorical whose prior is given.
+    """
+    data, prior = posterior.data, posterior.family.prior_vector()  # type: ignore[attr-defined]
+    chances = []
+    for snapshot in (snapshot for chain in posterior.snapshots for snapshot in chain):
+        by_document = np.zeros((data.n_groups, snapshot.n_topics + 1))
+        by_word = np.zeros((snapshot.n_topics + 1, len(prior)))
+        np.add.at(by_document, (data.group_of_observation, snapshot.labels), 1.0)
+        np.add.at(by_word, (snapshot.labels, data.observations), 1.0)
+        tables = np.append(snapshot.tables_per_topic, snapshot.gamma)
+        by_document += snapshot.alpha * tables / tables.sum()
+        by_word += prior
+        weights = by_document / by_document.sum(axis=1, keepdims=True)
+        topics = by_word / by_word.sum(axis=1, keepdims=True)
+        chances.append(np.einsum("ik,ki->i", weights[documents], topics[:, words]))
+    return np.asarray(np.log(np.mean(chances, axis=0)))
+
+
 def gibbs_weights(
     documents: list[np.ndarray], densities: np.ndarray, prior: np.ndarray, sweeps: int, rng: Any
 ) -> np.ndarray:

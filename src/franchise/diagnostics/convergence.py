@@ -27,6 +27,8 @@ from franchise.validation import describe
 if TYPE_CHECKING:
     import pandas as pd
 
+    from franchise.data.corpus import Corpus
+
 COLUMNS = ["mean", "sd", "5%", "95%", "r_hat", "ess_bulk", "ess_tail", "mcse_mean"]
 
 _FEWEST_DRAWS = 4  # of a chain; ArviZ gives NaN below
@@ -35,10 +37,18 @@ _APART = 3.0
 """Chains are stuck apart if their means differ by so many times the spread, and the drift, of either."""
 
 
-def summary(posterior: Any) -> pd.DataFrame:
+def summary(posterior: Any, held_out: Corpus | None = None) -> pd.DataFrame:
     """What `summarise` says of everything traced, and a note in words where its numbers mislead.
 
     Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).
+
+    Parameters
+    ----------
+    posterior : Posterior or SegmentPosterior
+        What was sampled.
+    held_out : Corpus, optional
+        Documents that were not sampled. The table then has a row ``held_out_score``, too: the mean log probability
+        per word of their second halves given the first, under the draws kept in full (`held_out_trace`).
 
     Returns
     -------
@@ -47,6 +57,10 @@ def summary(posterior: Any) -> pd.DataFrame:
     """
     left_out = {"seconds", BEST, *SHARES}
     trace = {name: values for name, values in posterior.trace.items() if name not in left_out}
+    if held_out is not None:
+        from franchise.diagnostics.heldout import held_out_trace
+
+        trace["held_out_score"] = held_out_trace(posterior, held_out)
     return summarise(trace).assign(note=[note_on(_checked(name, values)) for name, values in trace.items()])
 
 

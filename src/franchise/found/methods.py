@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from franchise.data.corpus import Corpus
     from franchise.diagnostics.verdict import Verdict
     from franchise.found.consensus import Consensus
     from franchise.found.over import Shares
@@ -227,14 +228,20 @@ class WithTopics(FromRun):
 
     # -- told elsewhere ------------------------------------------------------------------------------------
 
-    def summary(self) -> pd.DataFrame:
+    def summary(self, held_out: Corpus | None = None) -> pd.DataFrame:
         """Mean, spread, R-hat and effective sample size of what is traced (by ArviZ), and notes in words.
 
         Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).
+
+        Parameters
+        ----------
+        held_out : Corpus, optional
+            Documents that were not sampled, over the same vocabulary. The table then has a row ``held_out_score``,
+            too: how well their second halves are predicted, under the draws that are kept in full; nats per word.
         """
         from franchise.diagnostics.convergence import summary
 
-        return summary(self)
+        return summary(self, held_out)
 
     def verdict(self) -> Verdict:
         """Whether the chains have converged, in a word, a sentence and details."""
