@@ -82,7 +82,12 @@ def nasty():
         [NASTY + [word] * 3 for word in NASTY],
         NASTY,
         names=[f"{word}{SCRIPT}" for word in NASTY],
-        metadata={"year": list(range(len(NASTY))), f"by {IMAGE}": NASTY, "=sum()": NASTY[::-1]},
+        metadata={
+            "year": list(range(len(NASTY))),
+            f"by {IMAGE}": NASTY,
+            "=sum()": NASTY[::-1],
+            f"class {SCRIPT}": [IMAGE, SCRIPT] * (len(NASTY) // 2),
+        },
     )
     return _of_halves(data, {word: place % 2 for place, word in enumerate(NASTY)})
 

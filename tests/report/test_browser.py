@@ -82,6 +82,17 @@ def test_a_topic_shows_its_words_documents_and_trend(report, opened):
     assert "roses" in page.locator("#document .text").inner_text()
 
 
+def test_a_topic_shows_its_share_in_every_class(report, opened):
+    page = opened(report)
+    topic_with(page, "roses").click()
+    bars = page.locator("#topic h3", has_text="Share by party").locator("xpath=following-sibling::dl[1]")
+    assert bars.locator("dt").all_inner_texts() == ["P0", "P1"]
+    assert all(re.fullmatch(r"\d+\s%", amount) for amount in bars.locator(".amount").all_inner_texts())
+    rows = downloaded(page, "topics")
+    assert rows[0][-2:] == ["share party P0", "share party P1"]
+    assert all(0.0 <= float(share) <= 1.0 for row in rows[1:] for share in row[-2:])
+
+
 def test_the_map_selects_a_topic(report, opened):
     page = opened(report)
     assert page.locator("#topic-map circle").count() == 3
@@ -171,6 +182,8 @@ def test_html_and_scripts_in_the_data_stay_text(nasty, opened):
     assert page.locator("h1").inner_text() == cases.SCRIPT
     words = set(page.locator("#topic dt").all_text_contents())
     assert words <= set(cases.NASTY)
+    assert f"Share by class {cases.SCRIPT}" in page.locator("#topic h3").all_text_contents()
+    assert {cases.SCRIPT, cases.IMAGE} <= words
     for place, word in enumerate(cases.NASTY):
         page.goto(f"{nasty.as_uri()}#document-{place}")
         assert page.locator("#document-title").inner_text() == f"{word}{cases.SCRIPT}"
@@ -241,15 +254,17 @@ def test_the_keyboard_is_enough(report, opened):
     assert page.evaluate("document.activeElement.id") == "found"
     _tab_to(page, "#topic-list > li:nth-child(2) > a")
     page.keyboard.press("Enter")
+    page.wait_for_selector(
+        "#topic-list > li:nth-child(2) > a[aria-current=true]"
+    )  # once the address has changed
     second = page.locator("#topic-list > li > a").nth(1)
-    assert second.get_attribute("aria-current") == "true"
     assert page.locator("#topic-title").inner_text() == second.locator(".topic-name").inner_text()
     _tab_to(page, "#topic-map a")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.closest('#topic-map') !== null")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.getAttribute('aria-current')") == "true"
+    page.wait_for_function("() => document.activeElement.getAttribute('aria-current') === 'true'")
     _tab_to(page, "#next")
     page.keyboard.press("Enter")
     assert page.locator("#position").inner_text() == "2 of 24"
@@ -273,7 +288,7 @@ def test_answers_are_reached_by_arrows_and_left_by_escape(report, opened):
     page.keyboard.type(" ")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    assert "roses" in page.locator("#topic dt").all_inner_texts()
+    page.wait_for_selector("#topic dt:text-is('roses')")
 
 
 def _tab_to(page, selector, most=60):

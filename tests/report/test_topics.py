@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from franchise.report.classes import class_column, classes_of
 from franchise.report.topics import (
     bins_of,
     in_a_frame,
@@ -53,6 +54,32 @@ def test_dates_are_named_without_the_time_of_day():
     dates = ["2020-01-01", "2021-02-03", "2022-01-01", "2023-01-01"]
     trend = trend_of(tiny(metadata={"date": dates}))
     assert trend.names == ["2020-01-01", "2021-02-03", "2023-01-01"]  # the third has no words
+
+
+def test_classes_have_the_shares_of_topics_with_intervals(themes):
+    classes = classes_of(themes)
+    assert classes.by == "party"
+    assert classes.names == ["P0", "P1"]
+    assert classes.shares[0] == pytest.approx(themes.topics_by_class("party").to_numpy())
+    for mean, low, high in classes.of_topic(1):
+        assert 0.0 <= low <= mean <= high <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("metadata", "column"),
+    [
+        ({}, None),
+        ({"name": list("abcdef")}, None),
+        ({"year": [1, 1, 2, 2]}, None),
+        ({"name": list("abcd"), "party": list("aabb")}, "party"),
+        ({"party": ["a", "a", "b", "b", None, ""]}, "party"),
+        ({"party": ["a", "a", None]}, None),
+        ({"flag": [True, False, True, True]}, "flag"),
+        ({"many": [str(place % 13) for place in range(100)]}, None),
+    ],
+)
+def test_which_column_has_classes(metadata, column):
+    assert class_column(metadata) == column
 
 
 @pytest.mark.parametrize(

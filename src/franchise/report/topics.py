@@ -13,6 +13,7 @@ from franchise.found.consensus import Consensus
 from franchise.plots.inputs import AnyPosterior
 from franchise.plots.topic_map import in_the_plane
 from franchise.report import plain
+from franchise.report.classes import Classes
 
 WORDS = 20  # of a topic
 MOST_WORDS = 20_000  # of the vocabulary that can be looked up, the most frequent ones
@@ -30,7 +31,7 @@ class Trend(NamedTuple):
     shares: np.ndarray  # float (points, topics)
 
 
-def topic_rows(posterior: AnyPosterior, trend: Trend | None) -> list[dict[str, Any]]:
+def topic_rows(posterior: AnyPosterior, trend: Trend | None, classes: Classes | None) -> list[dict[str, Any]]:
     """What a page shows of every topic, but for its documents."""
     consensus = posterior.matched
     low, high = consensus.share_interval()
@@ -42,6 +43,7 @@ def topic_rows(posterior: AnyPosterior, trend: Trend | None) -> list[dict[str, A
             "draws": plain.number(consensus.appears[:, topic].mean()),
             "chains": int(consensus.in_chain[:, topic].sum()),
             "trend": None if trend is None else plain.numbers(trend.shares[:, topic]),
+            "classes": [] if classes is None else classes.of_topic(topic),
             "words": [],
             "place": None,
             "similar": [],

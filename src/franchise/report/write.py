@@ -11,6 +11,7 @@ from franchise.diagnostics.verdict import verdict as judge
 from franchise.errors import InputError
 from franchise.found.documents import excerpt, typical_documents, words_that_tell
 from franchise.plots.inputs import AnyPosterior, check_posterior
+from franchise.report.classes import classes_of
 from franchise.report.convergence import convergence_table, topic_counts, traces
 from franchise.report.documents import Labelled, choose_documents, document_rows
 from franchise.report.render import render
@@ -96,9 +97,9 @@ def data_of(
     tell("matching the topics of all draws", 0.1)
     consensus = posterior.matched
     tell("following topics over time", 0.5)
-    trend = trend_of(posterior)
+    trend, classes = trend_of(posterior), classes_of(posterior)
     tell("looking at the words of topics", 0.6)
-    rows = topic_rows(posterior, trend)
+    rows = topic_rows(posterior, trend, classes)
     tell("colouring documents", 0.75)
     return {
         "unit": _unit(posterior),
@@ -107,6 +108,7 @@ def data_of(
         "counts": topic_counts(posterior),
         "topics": rows,
         "trend": None if trend is None else {"by": trend.by, "names": trend.names},
+        "classes": None if classes is None else {"by": classes.by, "names": classes.names},
         "words": topics_of_words(consensus),
         "documents": _documents(posterior, rows, documents, seed),
         "traces": traces(posterior, verdict),

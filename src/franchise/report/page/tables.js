@@ -14,9 +14,10 @@ const csv = (rows) => rows.map((row) => row.map(cell).join(",")).join("\r\n") + 
 
 function topicRows() {
   const trends = data.trend ? data.trend.names.map((name) => `share ${name}`) : [];
-  const head = ["topic", "label", "share", "low", "high", "draws", "chains", "words", ...trends];
+  const classes = data.classes ? data.classes.names.map((name) => `share ${data.classes.by} ${name}`) : [];
+  const head = ["topic", "label", "share", "low", "high", "draws", "chains", "words", ...trends, ...classes];
   const rows = data.topics.map((topic, i) => [
-    i, topic.label, ...topic.share, topic.draws, topic.chains, topic.words.join(" "), ...(topic.trend ?? []),
+    i, topic.label, ...topic.share, topic.draws, topic.chains, topic.words.join(" "), ...(topic.trend ?? []), ...topic.classes.map(([mean]) => mean),
   ]);
   return [head, ...rows];
 }

@@ -62,17 +62,26 @@ function markTopic() {
   home.append(byId("topic"));
 }
 
-function wordBars(topic, from, to) {
-  const { words, p, low, high } = data.topics[topic];
-  const most = Math.max(...high);
+// A row a name: a bar up to its amount with a whisker over the interval, and the amount; `amounts` are [mean, low, high].
+function bars(names, amounts, most, topic) {
   const list = make("dl", { class: "words" });
-  words.slice(from, to).forEach((word, place) => {
-    const i = from + place;
-    const interval = `${percent(low[i])} to ${percent(high[i])}`;
-    const bar = make("dd", { title: interval }, intervalBar(150, 12, p[i], low[i], high[i], most, topic));
-    list.append(make("dt", {}, word), bar, make("dd", { class: "amount" }, percent(p[i])));
+  names.forEach((name, i) => {
+    const [mean, low, high] = amounts[i];
+    const bar = make("dd", { title: `${percent(low)} to ${percent(high)}` }, intervalBar(150, 12, mean, low, high, most, topic));
+    list.append(make("dt", {}, name), bar, make("dd", { class: "amount" }, percent(mean)));
   });
   return list;
+}
+
+function wordBars(topic, from, to) {
+  const { words, p, low, high } = data.topics[topic];
+  const amounts = p.map((mean, i) => [mean, low[i], high[i]]);
+  return bars(words.slice(from, to), amounts.slice(from, to), Math.max(...high), topic);
+}
+
+function classBars(topic) {
+  const { classes } = data.topics[topic];
+  return bars(data.classes.names, classes, Math.max(...classes.map(([, , high]) => high)), topic);
 }
 
 function moreWords(topic) {
@@ -110,6 +119,7 @@ function showTopic(topic) {
   if (words.length) parts.push(make("h3", {}, "Words"), wordBars(topic, 0, FIRST_WORDS));
   if (words.length > FIRST_WORDS) parts.push(moreWords(topic));
   if (trend) parts.push(make("h3", {}, `Share over ${data.trend.by}`), trendPlace(topic));
+  if (data.classes) parts.push(make("h3", {}, `Share by ${data.classes.by}`), classBars(topic));
   if (documents.length) {
     parts.push(make("h3", {}, `Typical ${data.group}s`), typical(topic));
     parts.push(make("p", {}, make("a", { href: `#documents-of-${topic}` }, `Browse all its ${data.group}s`)));
