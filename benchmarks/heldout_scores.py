@@ -89,7 +89,7 @@ def show_sentences() -> None:
     train, held_out = hold_out_documents(
         addresses.subset((years >= 1890) & (years < 1910)), every=7, seed=SEED
     )
-    model = fr.HTMM(20, inference="gibbs", word_prior=0.1, draws=4, warmup=60, chains=2, seed=SEED).fit(train)
+    model = fr.HTMM(20, inference="gibbs", word_prior=0.5, draws=4, warmup=60, chains=2, seed=SEED).fit(train)
     print(f"{held_out!r} held out of {train!r}; the last half of the sentences, nats a word, two draws:")
     found = compare_segment_scores(model.posterior_, held_out)
     for name, estimate in found.items():

@@ -350,6 +350,38 @@ def test_sentences_are_coloured_where_sentences_have_topics(tmp_path, opened):
     assert "Each sentence has the colour" in page.locator("#documents .note").first.inner_text()
 
 
+def test_a_number_of_topics_that_never_changes_has_no_picture(tmp_path, opened):
+    page = opened(write_report(cases.many(topics=4, documents=30), tmp_path / "report.html"))
+    assert page.locator(".lead").inner_text().startswith("4 topics in 30 documents")
+    assert "All draws have 4 topics" in page.locator("#found + section").inner_text()
+    assert page.locator("#counts svg").count() == 0
+
+
+def test_labels_of_the_map_cover_no_circle(tmp_path, opened):
+    page = opened(write_report(cases.many(topics=40, documents=300), tmp_path / "report.html"))
+    boxes = """(selector) => [...document.querySelectorAll(selector)].map((node) => {
+        const { left, top, right, bottom } = node.getBoundingClientRect();
+        return [left, top, right, bottom];
+    })"""
+    labels, circles = (page.evaluate(boxes, f"#topic-map {tag}") for tag in ("text", "circle"))
+    assert len(labels) >= 5
+    covered = [
+        (label, circle)
+        for label in labels
+        for circle in circles
+        if label[0] < circle[2] and circle[0] < label[2] and label[1] < circle[3] and circle[1] < label[3]
+    ]
+    assert covered == []
+
+
+def test_topics_of_a_document_that_are_not_named_are_summed_up(report, opened):
+    page = opened(report)
+    chips = page.locator("#document .chips")
+    named = sum(float(share.rstrip("\u00a0 %")) for share in chips.locator("button small").all_inner_texts())
+    assert abs(named - 100) <= 2
+    assert chips.locator("> small").count() == 0
+
+
 def test_groups_without_words_have_a_report_without_words(tmp_path, opened):
     page = opened(write_report(points(), tmp_path / "report.html"))
     assert page.locator("#topic-list > li").count() == 2

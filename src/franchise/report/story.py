@@ -69,7 +69,10 @@ def _amount(data: Any) -> str:
 
 def _number_in_words(posterior: AnyPosterior) -> str:
     low, high = _range(posterior)
-    return f"About {counted(low, 'topic')}" if low == high else f"Between {low:,} and {high:,} topics"
+    if low != high:
+        return f"Between {low:,} and {high:,} topics"
+    always = bool(np.ptp(posterior.trace["n_topics"]) == 0)
+    return f"{'' if always else 'About '}{counted(low, 'topic')}"
 
 
 def _range(posterior: AnyPosterior) -> tuple[int, int]:

@@ -17,13 +17,13 @@ function intervalBar(width, height, value, low, high, most, topic) {
 }
 
 function spark(width, height, values, topic) {
-  const shape = curve(width, height, values, topic, Math.max(...values));
+  const shape = curve(width, height, values, topic, Math.max(...values), 3);
   return picture(width, height, null, ...shape);
 }
 
-function curve(width, height, values, topic, most) {
+function curve(width, height, values, topic, most, top) {
   const x = scale(0, values.length - 1, 1, width - 1);
-  const y = scale(0, most, height - 2, 3);
+  const y = scale(0, most, height - 2, top);
   const points = values.map((value, i) => [x(i), y(value)]);
   const area = `${line(points)}L${width - 1} ${height}L1 ${height}Z`;
   return [
@@ -42,7 +42,7 @@ function trendChart(width, topic) {
     width,
     height + 22,
     said,
-    ...curve(width, height, values, topic, most),
+    ...curve(width, height, values, topic, most, 18), // below the number
     draw("line", { class: "axis", x1: 0, x2: width, y1: height, y2: height }),
     draw("text", { x: 0, y: height + 16 }, names[0]),
     draw("text", { x: width, y: height + 16, "text-anchor": "end" }, names.at(-1)),

@@ -93,12 +93,15 @@ function strip(shares) {
 // The topics of the document; pressed, one of them stands out in the text.
 function chips(shares, body) {
   const row = make("div", { class: "chips", role: "group", "aria-label": "Topics of this text" });
-  for (const [topic, share] of shares.slice(0, 8)) {
+  const named = shares.slice(0, 8);
+  for (const [topic, share] of named) {
     const chip = make("button", { type: "button", "aria-pressed": "false", "data-topic": topic });
     chip.append(dot(topicHue(topic)), make("span", {}, label(topic)), make("small", {}, percent(share)));
     chip.addEventListener("click", () => (body ? choose(body, topic) : go(`topic-${topic}`)));
     row.append(chip);
   }
+  const rest = named.reduce((left, [, share]) => left - share, 1);
+  if (rest >= 0.01) row.append(make("small", {}, `${percent(rest)} in others`));
   return row;
 }
 

@@ -58,7 +58,7 @@ function start() {
   startSearch();
   startConvergence();
   startTables();
-  fitted(byId("counts"), (width) => make("div", {}, data.chains > 1 ? make("div", { class: "key" }, ...chainsKey()) : "", countChart(width)));
+  if (data.counts.names.length > 1) fitted(byId("counts"), (width) => make("div", {}, data.chains > 1 ? make("div", { class: "key" }, ...chainsKey()) : "", countChart(width)));
   addEventListener("hashchange", follow);
   follow();
 }

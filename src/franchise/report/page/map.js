@@ -41,9 +41,11 @@ function sayCircle(event, links) {
 function labelMap(chart, circles, width) {
   const taken = [];
   const names = chart.querySelector("#map-labels");
+  const ruler = document.createElement("canvas").getContext("2d");
+  ruler.font = `13px ${getComputedStyle(document.body).fontFamily}`; // as the style sheet has it
   circles.slice(0, 60).forEach((circle, topic) => {
     const text = label(topic).length > 28 ? `${label(topic).slice(0, 27)}…` : label(topic);
-    const boxes = around(circle, text.length * 7 + 6, 17).filter((box) => box[0] >= 0 && box[2] <= width);
+    const boxes = around(circle, ruler.measureText(text).width + 8, 17).filter((box) => box[0] >= 0 && box[2] <= width);
     const box = boxes.find((each) => !taken.some((other) => overlap(each, other)) && !covered(each, circles, topic));
     if (!box) return;
     taken.push(box);
@@ -58,7 +60,7 @@ function around({ x, y, r }, wide, high) {
 
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 const covered = (box, circles, topic) =>
-  circles.some(({ x, y, r }, other) => other !== topic && r > 6 && overlap(box, [x - r, y - r, x + r, y + r]));
+  circles.some(({ x, y, r }, other) => other !== topic && overlap(box, [x - r, y - r, x + r, y + r]));
 
 // The circle that is nearest in the direction of an arrow key.
 function nearest(circles, all, at, key) {
