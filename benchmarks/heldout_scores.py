@@ -22,11 +22,14 @@ from franchise.checks.scores import (
     COMPLETION,
     GIBBS,
     LEFT_TO_RIGHT,
+    Beginnings,
+    by_completion,
+    by_ratio,
     compare_scores,
     compare_segment_scores,
     words_from_counts,
 )
-from franchise.data.splits import hold_out_documents, hold_out_words
+from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
 from franchise.diagnostics import document_completion, held_out_words, left_to_right
 
 SEED = 1
@@ -79,8 +82,19 @@ def show_addresses() -> None:
     for particles in PARTICLES:
         score = left_to_right(alone, held_out, particles=particles)
         print(f"  {particles:5} particles {score.log_probability_per_word:9.4f} ± {score.particle_error:.4f}")
+    show_short_addresses(alone, held_out.subset(np.argsort(held_out.group_sizes)[:3]))
     print(f"  all draws, completion:    {document_completion(posterior, held_out, seed=SEED)}")
     print(f"  all draws, left to right: {left_to_right(posterior, held_out, particles=PARTICLES[1])}")
+
+
+def show_short_addresses(posterior: fr.Posterior, held_out: fr.Corpus) -> None:
+    """Their second halves, in turn."""
+    first, second = halve_documents(held_out, SEED)
+    completion = by_completion(posterior, Beginnings.of(first, second, in_turn=True))
+    particles = by_ratio(posterior, first, held_out, 2000, SEED)
+    print(f"  second halves of {held_out!r}, in turn, nats a word:")
+    print(f"    {COMPLETION:16}{completion.per_word:9.4f}, up to its fixed point")
+    print(f"    {LEFT_TO_RIGHT:16}{particles.per_word:9.4f} ± {particles.error:.4f}")
 
 
 def show_sentences() -> None:

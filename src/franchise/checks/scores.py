@@ -121,8 +121,8 @@ def compare_scores(
             known, whole = (
                 (first, held_out) if what == IN_TURN else beginnings.as_documents(held_out.vocabulary)
             )
-            ratio = _by_ratio(alone, known, whole, particles, seed)
-            estimates.setdefault(COMPLETION, []).append(_by_completion(alone, beginnings))
+            ratio = by_ratio(alone, known, whole, particles, seed)
+            estimates.setdefault(COMPLETION, []).append(by_completion(alone, beginnings))
             estimates.setdefault(GIBBS, []).append(_by_gibbs(alone, snapshot, beginnings, sweeps, rng))
             estimates.setdefault(LEFT_TO_RIGHT, []).append(ratio)
     return {what: {name: _mean(own) for name, own in estimates.items()} for what, estimates in found.items()}
@@ -142,8 +142,28 @@ def compare_segment_scores(
         alone = replace(posterior, draws=[[draw]])
         score = document_completion(alone, held_out, seed=seed + 2)
         found[COMPLETION].append(Estimate(score.log_probability_per_word, score.particle_error))
-        found[LEFT_TO_RIGHT].append(_by_ratio(alone, first, held_out, particles, seed))
+        found[LEFT_TO_RIGHT].append(by_ratio(alone, first, held_out, particles, seed))
     return {name: _mean(own) for name, own in found.items()}
+
+
+def by_completion(posterior: Posterior, beginnings: Beginnings) -> Estimate:
+    """Mean log probability of the words as `document_completion` has it; there is no noise."""
+    given = Corpus.from_tokens(beginnings.given, posterior.data.vocabulary)  # type: ignore[attr-defined]
+    places = np.arange(len(beginnings.words))
+    logs = np.log(completion_probabilities(posterior, given, places, beginnings.words))
+    return Estimate(float(logs.mean()), 0.0)
+
+
+def by_ratio(posterior: Any, first: Corpus, whole: Corpus, particles: int, seed: int) -> Estimate:
+    """log p(whole) - log p(first) of all documents, from left to right, per word that is not in the first."""
+    before, noise_before = document_log_probabilities(posterior, first, particles=particles, seed=seed)
+    after, noise_after = document_log_probabilities(posterior, whole, particles=particles, seed=seed + 1)
+    variances = float(np.sum(noise_before**2)), float(np.sum(noise_after**2))
+    low = (variances[1] - variances[0]) / 2.0  # logs of noisy estimates come out low
+    n_words = whole.n_tokens - first.n_tokens
+    return Estimate(
+        float(after.sum() - before.sum()) / n_words, math.hypot(math.sqrt(sum(variances)), low) / n_words
+    )
 
 
 def words_from_counts(posterior: Posterior, words: np.ndarray, documents: np.ndarray) -> np.ndarray:
@@ -224,14 +244,6 @@ def _documents(corpus: Corpus) -> list[np.ndarray]:
     return np.split(corpus.observations, corpus.offsets[1:-1])
 
 
-def _by_completion(posterior: Posterior, beginnings: Beginnings) -> Estimate:
-    """Mean log probability of the words as `document_completion` has it; there is no noise."""
-    given = Corpus.from_tokens(beginnings.given, posterior.data.vocabulary)  # type: ignore[attr-defined]
-    places = np.arange(len(beginnings.words))
-    logs = np.log(completion_probabilities(posterior, given, places, beginnings.words))
-    return Estimate(float(logs.mean()), 0.0)
-
-
 def _by_gibbs(
     posterior: Posterior, snapshot: Snapshot, beginnings: Beginnings, sweeps: int, rng: Any
 ) -> Estimate:
@@ -246,15 +258,6 @@ def _by_gibbs(
     errors = chances.std(axis=0, ddof=1) / math.sqrt(CHAINS) / mean
     logs = np.log(mean) + draw.log_scales[rows]
     return Estimate(float(logs.mean()), math.sqrt(float(np.sum(errors**2))) / len(rows))
-
-
-def _by_ratio(posterior: Any, first: Corpus, whole: Corpus, particles: int, seed: int) -> Estimate:
-    """log p(whole) - log p(first) of all documents, from left to right, per word that is not in the first."""
-    before, noise_before = document_log_probabilities(posterior, first, particles=particles, seed=seed)
-    after, noise_after = document_log_probabilities(posterior, whole, particles=particles, seed=seed + 1)
-    noise = math.sqrt(float(np.sum(noise_before**2) + np.sum(noise_after**2)))
-    n_words = whole.n_tokens - first.n_tokens
-    return Estimate(float(after.sum() - before.sum()) / n_words, noise / n_words)
 
 
 def _mean(estimates: list[Estimate]) -> Estimate:
