@@ -630,19 +630,24 @@ def test_what_is_missing_is_named(name, tmp_path):
     ("name", "content", "words"),
     [
         ("ap/ap.dat.gz", b"not gzipped", "not a sound .gz file"),
-        ("ap/ap.dat.gz", gzip.compress(b"1 0:1\n1 zero:1\n"), "ap.dat.gz, line 2: must be"),
-        ("ap/ap.dat.gz", gzip.compress(b"1 7:1\n"), "ap.dat.gz, line 1: word ids must be from 0 to 2"),
+        ("ap/ap.dat.gz", gzip.compress(b"1 0:1\n1 zero:1\n", mtime=0), "ap.dat.gz, line 2: must be"),
+        (
+            "ap/ap.dat.gz",
+            gzip.compress(b"1 7:1\n", mtime=0),
+            "ap.dat.gz, line 1: word ids must be from 0 to 2",
+        ),
         (
             "nips_uci/docword.nips.txt.gz",
-            gzip.compress(b"1\n1\n1\n1 x 2\n"),
+            gzip.compress(b"1\n1\n1\n1 x 2\n", mtime=0),
             "line 4: must be a whole number",
         ),
         (
             "nips_uci/docword.nips.txt.gz",
-            gzip.compress(b"1\n2\n1\n1 3 2\n"),
+            gzip.compress(b"1\n2\n1\n1 3 2\n", mtime=0),
             "line 4: the number of a word",
         ),
     ],
+    ids=["not gzipped", "no number", "no such word", "no whole number", "a word too many"],
 )
 def test_damaged_data_are_named(name, content, words, tmp_path):
     write_data(tmp_path)
