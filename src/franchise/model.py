@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -15,6 +16,36 @@ from franchise.families.base import Family
 from franchise.kernels.counting import list_by_category
 from franchise.priors import Gamma
 from franchise.state.base import PreparedData
+
+
+class Share(NamedTuple):
+    """Which of the groups a model holds, where several peers share them out (`peers.py`): a run of blocks."""
+
+    sizes: np.ndarray  # int64 (J,): observations of every group, of all peers
+    cuts: np.ndarray  # int64 (B + 1,): where the blocks of all peers begin and end
+    first_block: int
+    last_block: int  # the one after the last
+
+    @property
+    def groups(self) -> slice:
+        """The groups that are held."""
+        return slice(int(self.cuts[self.first_block]), int(self.cuts[self.last_block]))
+
+    @property
+    def first_observation(self) -> int:
+        """The number of the first observation that is held, among all."""
+        return int(self.sizes[: self.groups.start].sum())
+
+
+def shares_of_groups(sizes: np.ndarray, peers: int) -> list[Share]:
+    """The shares of at most so many peers: whole blocks, at least one, about as many observations each."""
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    cuts = cut_blocks(offsets)
+    ends = offsets[cuts]
+    marks = np.arange(1, peers) * int(ends[-1]) / peers
+    between = np.searchsorted(ends, marks)
+    bounds = np.unique(np.concatenate([[0], between, [len(cuts) - 1]])).tolist()
+    return [Share(sizes, cuts, first, last) for first, last in itertools.pairwise(bounds)]
 
 
 class CategoryIndex(NamedTuple):
@@ -36,6 +67,7 @@ class Model:
     alpha: float | Gamma  # group_concentration: fixed, or learned under a Gamma prior
     gamma: float | Gamma  # top_concentration: the same
     finite_topics: int = 100  # the order of the finite model, for the sampler of that
+    share: Share | None = None  # what of the data is held here; None: all
 
     def __getstate__(self) -> dict[str, Any]:
         """What is copied and pickled: the fields; what is worked out from them can be worked out again."""
@@ -61,14 +93,35 @@ class Model:
 
     @cached_property
     def cuts(self) -> np.ndarray:
-        """Where the blocks of observations begin and end (`franchise/blocks.py`)."""
-        return cut_blocks(self.data.offsets)
+        """Where the blocks of observations that are held begin and end (`franchise/blocks.py`)."""
+        if self.share is None:
+            return cut_blocks(self.data.offsets)
+        return self.share.cuts[self.share.first_block : self.share.last_block + 1] - self.share.groups.start
+
+    @property
+    def first_block(self) -> int:
+        """The number of the first block that is held, among all."""
+        return 0 if self.share is None else self.share.first_block
+
+    @cached_property
+    def all_sizes(self) -> np.ndarray:
+        """n_j of all groups, held here or not."""
+        return np.diff(self.data.offsets) if self.share is None else self.share.sizes
+
+    @cached_property
+    def n_observations(self) -> int:
+        """Number of observations, N, held here or not."""
+        return int(self.all_sizes.sum())
 
     @cached_property
     def group_sizes(self) -> np.ndarray:
         """n_j of the groups that have observations."""
-        sizes = np.diff(self.data.offsets)
-        return sizes[sizes > 0]
+        return self.all_sizes[self.all_sizes > 0]
+
+    @cached_property
+    def distinct_sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The different sizes of all groups, and how many groups have each."""
+        return np.unique(self.all_sizes, return_counts=True)
 
     @cached_property
     def room_for_cells(self) -> Callable[[int], tuple[np.ndarray, int]]:

@@ -16,6 +16,7 @@ from franchise.chains.trace import BEST
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import InTurn, Sweep, plan
+from franchise.peers import Alone, peers_of
 from franchise.priors import Gamma
 from franchise.state.base import CellTables, State
 from franchise.state.cells import count_cell_tables, draw_cell_tables
@@ -72,7 +73,11 @@ class Chain:
 
     @cached_property
     def _pairs(self) -> Pairs:
-        return Pairs(self.model.data)
+        return Pairs(self.model)
+
+    @property
+    def _peers(self) -> Alone:
+        return peers_of(self.engine)
 
     def _streams(self, move: int) -> Streams:
         return Streams(self.seed, self.number, self.sweeps, move, self._generators)
@@ -86,9 +91,9 @@ class Chain:
             self.state.tables_are_new = False
             self.state.forget_log_likelihood()
         if has_many_holes(self.state):
-            compact(self.state, self.model.data, self.model.family)
+            compact(self.state, self.model.data, self.model.family, self._peers)
         elif not self.model.family.exact_statistics:
-            self.state.recount(self.model.data)
+            self.state.recount(self.model.data, self._peers)
 
     def cell_tables(self) -> CellTables:
         """Customers and tables of every cell: those of the state, or drawn for the occasion if it has none."""
@@ -97,8 +102,7 @@ class Chain:
         assert isinstance(self.state, Weighted)
         if self.state.cell_tables is not None:
             return self.state.cell_tables
-        rng = self._streams(MEASUREMENT).generator()
-        return draw_cell_tables(self.state, self.model.data, rng)
+        return draw_cell_tables(self.state, self.model, self._streams(MEASUREMENT), self._peers)
 
     def labels(self) -> np.ndarray:
         """Topics of the observations, 0..K-1, in grouped order; where only counts are held, arranged at random."""
@@ -130,7 +134,7 @@ class Chain:
         likelihood = cells.log_likelihood
         if likelihood is None:
             likelihood = log_likelihood(state, model.data, self.engine)
-        joint = likelihood + log_prior(state, model.data, cells)
+        joint = likelihood + log_prior(state, model, cells, self._peers)
         for prior, value in (
             (model.alpha, state.group_concentration),
             (model.gamma, state.top_concentration),
@@ -139,13 +143,13 @@ class Chain:
                 joint += prior.log_density(value)
         values = {
             "n_topics": state.topic_count,
-            "n_tables": int(cells.tables.sum()),
+            "n_tables": int(cells.per_topic.sum()),
             "log_joint": joint,
-            "log_likelihood_per_observation": likelihood / model.data.n_observations,
+            "log_likelihood_per_observation": likelihood / model.n_observations,
             "alpha": state.group_concentration,
             "gamma": state.top_concentration,
             "topic_entropy": entropy_of(state.observations_per_topic),
-            "co_assignment": self._pairs.co_assignment(state, model.data),
+            "co_assignment": self._pairs.co_assignment(state, model, self._peers),
             **dict(zip(SHARES, state.shares_of_largest(len(SHARES)), strict=True)),
         }
         if model.family.learned_prior is not None:

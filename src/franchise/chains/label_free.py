@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from franchise.state.base import PreparedData, State
+from franchise.model import Model
+from franchise.peers import ALONE, Alone
+from franchise.state.base import State
 from franchise.state.counts import CellCounts, DataCells
 from franchise.state.seating import Seating
 
@@ -47,21 +49,28 @@ def share_of_pairs(topics: np.ndarray) -> float:
 class Pairs:
     """The fixed pairs of some data, and where each view of the state has them."""
 
-    def __init__(self, data: PreparedData) -> None:
-        self.places = fixed_pairs(data.n_observations)  # int64 (2, pairs): observations, in grouped order
-        groups = np.searchsorted(data.offsets, self.places, side="right") - 1
-        self.bases = data.offsets[groups]  # int64 (2, pairs): the first observation of each one's group
+    def __init__(self, model: Model) -> None:
+        offsets = model.data.offsets
+        pairs = fixed_pairs(model.n_observations)  # int64 (2, pairs): observations, in grouped order
+        places = pairs - (0 if model.share is None else model.share.first_observation)
+        self.held = (places >= 0) & (places < offsets[-1])  # by this peer
+        self.places = places[self.held]
+        groups = np.searchsorted(offsets, self.places, side="right") - 1
+        self.bases = offsets[groups]  # the first observation of each one's group
         self._cells: np.ndarray | None = None  # int64 (2, pairs): of the data, so found once
 
-    def co_assignment(self, state: State, data: PreparedData) -> float:
+    def co_assignment(self, state: State, model: Model, peers: Alone = ALONE) -> float:
         """The share of pairs that are in the same topic, or what is expected of it given counts."""
         if isinstance(state, CellCounts):
             if self._cells is None:
-                self._cells = cells_of_places(state.cells, self.places)
+                self._cells = cells_of_places(state.cells, self.places.reshape(2, -1))
             return expected_share(state, self._cells)
+        topics = np.zeros(self.held.shape, np.int64)
         if isinstance(state, Seating):
-            return share_of_pairs(state.topic_of_table[self.bases + state.table_of_observation[self.places]])
-        return share_of_pairs(state.topics(data)[self.places])
+            topics[self.held] = state.topic_of_table[self.bases + state.table_of_observation[self.places]]
+        else:
+            topics[self.held] = state.topics(model.data)[self.places]
+        return share_of_pairs(peers.sum(topics))
 
 
 def cells_of_places(cells: DataCells, places: np.ndarray) -> np.ndarray:

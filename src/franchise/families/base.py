@@ -159,6 +159,11 @@ class Family:
         """The log of p(x | z) as a function of a learned prior, up to a constant."""
         raise NotImplementedError
 
+    @staticmethod
+    def sum_statistics(statistics: Any, peers: Any) -> None:
+        """Statistics of what this peer has become those of what all have (`peers.py`); only where they are exact."""
+        raise NotImplementedError
+
     # -- what it gets for free -----------------------------------------------------------------------------
 
     def grow(self, statistics: Any, capacity: int) -> Any:

@@ -106,6 +106,12 @@ class Bernoulli(Family):
         """Dimension and prior."""
         return {"dimension": self.dimension, "a": self.a, "b": self.b}
 
+    @staticmethod
+    def sum_statistics(statistics: BernoulliStatistics, peers: Any) -> None:
+        """Counts add up."""
+        statistics.sizes[:] = peers.sum(statistics.sizes)
+        statistics.ones[:] = peers.sum(statistics.ones)
+
     # -- compiled ------------------------------------------------------------------------------------------
 
     @staticmethod

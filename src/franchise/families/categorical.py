@@ -36,6 +36,7 @@ from franchise.kernels.dirichlet import (
     restore_bench,
     sum_of,
 )
+from franchise.peers import peers_of
 from franchise.validation import check_positive
 
 if TYPE_CHECKING:
@@ -126,9 +127,20 @@ class Categorical(DirichletPrior, OfCategories, Family):
         if engine is None or len(cuts) == 2:
             return super().log_marginals(statistics, slots)
         parts = np.empty((len(cuts) - 1, slots))
-        counts, prior = statistics.counts, statistics.prior
-        engine.run_parts(Part(lambda: lambda turns: fill_log_rising(turns, counts, prior, parts), cuts))
+        counts, prior, peers = statistics.counts, statistics.prior, peers_of(engine)
+        first, last = peers.own(len(parts))
+        own = parts[first:last]
+        if len(own):
+            fill = Part(lambda: lambda turns: fill_log_rising(turns, counts, prior, own), cuts[first : last + 1])
+            engine.run_parts(fill)
+        peers.exchanged(parts, np.arange(len(cuts)))
         return log_marginals_of_parts(statistics, parts)
+
+    @staticmethod
+    def sum_statistics(statistics: CategoricalStatistics, peers: Any) -> None:
+        """Counts add up."""
+        statistics.counts[:] = peers.counted("counts", statistics.counts)
+        set_totals(statistics, peers.sum(statistics.totals))
 
     # -- compiled ------------------------------------------------------------------------------------------
 

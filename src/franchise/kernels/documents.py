@@ -248,6 +248,20 @@ def sweep_settled(lots, given, log_rest, labels, counts, live, cells):
     count_and_score(lots.counting, given, labels, counts)
 
 
+@kernel
+def fill_sums_of_rows(turns, given):
+    """The second stage by itself: normalised rows, and sums over topics."""
+    densities = given.densities
+    scale = inverses(given.totals, densities.heights)
+    fill_shared(turns, densities.rows, scale, densities.concentrations, given.shared)
+
+
+@kernel
+def sweep_settled_only(turns, given, log_rest, labels, live, cells):
+    """The third stage by itself: the topics of observations, given which are settled."""
+    draw_settled(turns, given, log_rest, labels, live, cells)
+
+
 @shared_helper
 def count_and_score(turns, given, labels, counts):
     """Count words, and fill in what each block has of the topics' log marginals while its counts are at hand."""

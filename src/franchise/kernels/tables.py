@@ -51,26 +51,29 @@ def draw_table_counts(customers, concentrations, words, out):
 
 
 @kernel
-def draw_tables(topic_of_observation, offsets, concentrations, customers, tables, per_topic, words):
+def draw_tables(topic_of_observation, offsets, cuts, concentrations, customers, tables, per_topic, words):
     """Draw m_jk given z and the topic weights, for every cell (algorithms 1.2).
 
-    `concentrations` are alpha beta_k by slot; `customers` and `tables` are filled cell by cell, `per_topic`
-    with m_k. Returns the number of cells.
+    Block b has the groups from ``cuts[b]`` to ``cuts[b + 1]`` and the generator ``words[b]``. `concentrations` are
+    alpha beta_k by slot; `customers` and `tables` are filled cell by cell, `per_topic` with m_k. Returns the number
+    of cells.
     """
     for topic in range(len(per_topic)):
         per_topic[topic] = 0
     in_group = np.zeros(len(concentrations), np.int64)
     met = np.zeros(len(concentrations), np.int64)
     cells = 0
-    for group in range(len(offsets) - 1):
-        met_count = count_met(topic_of_observation, offsets[group], offsets[group + 1], in_group, met)
-        for position in range(met_count):
-            topic = met[position]
-            count = draw_table_count(in_group[topic], concentrations[topic], words)
-            customers[cells], tables[cells] = in_group[topic], count
-            per_topic[topic] += count
-            cells += 1
-            in_group[topic] = 0
+    for block in range(len(cuts) - 1):
+        own = words[block].copy()
+        for group in range(cuts[block], cuts[block + 1]):
+            met_count = count_met(topic_of_observation, offsets[group], offsets[group + 1], in_group, met)
+            for position in range(met_count):
+                topic = met[position]
+                count = draw_table_count(in_group[topic], concentrations[topic], own)
+                customers[cells], tables[cells] = in_group[topic], count
+                per_topic[topic] += count
+                cells += 1
+                in_group[topic] = 0
     return cells
 
 

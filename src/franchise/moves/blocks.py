@@ -20,6 +20,7 @@ from franchise.kernels.documents import Cells, gather_runs
 from franchise.memory import copied_apart, rows_apart
 from franchise.model import Model
 from franchise.moves.base import Move
+from franchise.peers import peers_of
 from franchise.state.base import CellTables, PreparedData
 from franchise.state.weights import Weighted, Weights
 from franchise.streams import Streams
@@ -54,11 +55,12 @@ class Work:
         size: int | None = None,
     ) -> None:
         self.model, self.state, self.streams, self.engine = model, state, streams, engine
+        self.peers = peers_of(engine)
         self.data: PreparedData = model.data
         self.offsets = model.data.offsets if offsets is None else offsets
         self.cuts = model.cuts if offsets is None and size is None else cut_blocks(self.offsets, size)
         self.blocks = len(self.cuts) - 1
-        self.words = streams.words_of_blocks(0, self.blocks, 3)  # of every block; kernels copy them
+        self.words = streams.words_of_blocks(model.first_block, self.blocks, 3)  # kernels copy them
         if isinstance(state, Weighted):
             state.cell_tables = None
 
@@ -75,6 +77,14 @@ class Work:
         """Number of items of a block."""
         begin, end = self.range_of(block)
         return end - begin
+
+    def generator(self, block: int) -> np.random.Generator:
+        """The generator of a block, at its beginning."""
+        return self.streams.generator(self.model.first_block + block)
+
+    def recount(self) -> None:
+        """Statistics and sizes of all topics counted anew, those of observations that others have included."""
+        self.state.recount(self.data, self.peers)
 
     def words_of(self, block: int) -> np.ndarray:
         """The generators of a block, each of four words: a copy, so it begins anew every time."""
@@ -94,7 +104,7 @@ def expected_unseen(model: Model, state: Weighted) -> float:
     from scipy.special import digamma
 
     alpha, gamma = state.group_concentration, state.top_concentration
-    tables = alpha * (digamma(alpha + np.diff(model.data.offsets)) - digamma(alpha)).sum()
+    tables = alpha * (digamma(alpha + model.all_sizes) - digamma(alpha)).sum()
     return gamma / (float(tables) + gamma)
 
 
@@ -108,7 +118,7 @@ class CellLists:
         self._begins, room = work.model.room_for_cells(slots)
         self._lists = np.empty((2, room), np.int32)
         self._ends = np.empty(work.blocks, np.int64)
-        self._slots = slots
+        self._slots, self._peers = slots, work.peers
         self._sums: list[np.ndarray] = []  # n_k and m_k of every worker
 
     def room(self) -> Cells:
@@ -119,8 +129,8 @@ class CellLists:
         return Cells(customers, tables, rows[0], self._begins, self._ends, rows[1], rows[2])
 
     def sums(self) -> np.ndarray:
-        """n_k and m_k of all blocks, (2, slots)."""
-        return sum(self._sums[1:], start=self._sums[0])
+        """n_k and m_k of all blocks, those of others included, (2, slots)."""
+        return self._peers.sum(sum(self._sums[1:], start=self._sums[0]))
 
     def listed(self) -> np.ndarray:
         """n_jk and m_jk of all cells, (2, cells)."""

@@ -13,7 +13,7 @@ from franchise.kernels.documents import CHUNK, Densities, Fresh, Given, Live, Lo
 from franchise.kernels.turns import Turns
 from franchise.memory import copied_apart, zeros_apart
 from franchise.moves.blocks import STICKS, CellLists, Work, break_sticks, keep_cells
-from franchise.moves.gammas import Gammas, draw_fresh_gammas, gammas_of
+from franchise.moves.gammas import Gammas, draw_fresh_gammas, drawn_gammas
 from franchise.state.weights import Weights
 
 CUSTOMERS = 64
@@ -38,7 +38,9 @@ def _room_for_live(capacity: int) -> Live:
 
 def _count_anew(work: Work) -> None:
     """n_kw of all words, from the topics of their observations."""
-    count_labels(work, work.state.topic_of_observation, work.state.statistics.counts)
+    counts = work.state.statistics.counts
+    count_labels(work, work.state.topic_of_observation, counts)
+    counts[:] = work.peers.counted("counts", counts)
 
 
 def count_labels(work: Work, labels: np.ndarray, counts: np.ndarray) -> None:
@@ -88,11 +90,38 @@ def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, lo
         live, cells = _room_for_live(state.capacity), lists.room()
         return lambda lots: kernels.sweep_settled(lots, given, log_rest, labels, counts, live, cells)
 
-    work.engine.run_stages(Stages(make_worker, Lots(work.cuts, words, work.cuts, words)))
-    customers, tables = lists.sums()
-    _take_sizes(state, customers)
-    marginals = log_marginals_of_parts(state.statistics, given.rising)
+    if work.peers.size == 1:
+        work.engine.run_stages(Stages(make_worker, Lots(work.cuts, words, work.cuts, words)))
+        customers, tables = lists.sums()
+        _take_sizes(state, customers)
+        marginals = log_marginals_of_parts(state.statistics, given.rising)
+    else:
+        _sweep_among_peers(work, given, log_rest, lists)
+        customers, tables = lists.sums()
+        _take_sizes(state, customers)
+        marginals = work.model.family.log_marginals(state.statistics, state.capacity, work.engine)
     keep_cells(state, lists, tables, float(marginals[customers > 0].sum()))
+
+
+def _sweep_among_peers(work: Work, given: Given, log_rest: float, lists: CellLists) -> None:
+    """The stages of a settled sweep one by one, as peers must hear from each other in between."""
+    labels, heights = work.state.topic_of_observation, given.densities.heights
+    offsets, words = given.offsets, given.words
+    by_group = work.cuts
+
+    def mark(turns: Turns) -> None:
+        kernels.mark_settled(turns, labels, offsets, log_rest, words, heights)
+
+    work.engine.run_parts(Part(lambda: mark, by_group))
+    heights[:] = work.peers.sum(heights.astype(np.int64)) > 0
+    _over_words(work, lambda turns: kernels.fill_sums_of_rows(turns, given))
+
+    def make_worker() -> Callable[[Turns], None]:
+        live, cells = _room_for_live(work.state.capacity), lists.room()
+        return lambda turns: kernels.sweep_settled_only(turns, given, log_rest, labels, live, cells)
+
+    work.engine.run_parts(Part(make_worker, by_group))
+    _count_anew(work)
 
 
 def _inverse(totals: np.ndarray, heights: np.ndarray) -> np.ndarray:
@@ -112,8 +141,7 @@ def sweep_slices_categories(work: Work, cutoff: float) -> None:
     sticks, rest = break_sticks(state, cutoff, float(lowest.min()), rng)
     fresh = _draw_fresh(state, sticks, cutoff, lowest, rng)
     topics = np.flatnonzero(heights)
-    gammas = gammas_of(work, topics)
-    work.engine.run_parts(gammas.part)
+    gammas = drawn_gammas(work, topics)
     densities = _densities(work, gammas.rows, heights)
     order = _sum_in_order(work, densities, _inverse(gammas.totals, heights), topics)
     lists = CellLists(work, state.capacity + len(sticks))
@@ -157,7 +185,7 @@ def lowest_slices(work: Work, heights: np.ndarray, reach: float, words: np.ndarr
         )
 
     work.engine.run_parts(Part(make_worker, work.cuts))
-    return np.minimum.reduce(found)
+    return work.peers.least(np.minimum.reduce(found))
 
 
 def _draw_fresh(

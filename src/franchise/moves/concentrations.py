@@ -21,6 +21,7 @@ from franchise.kernels.gammas import draw_auxiliary
 from franchise.kernels.turns import Turns, first_turns
 from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
+from franchise.peers import peers_of
 from franchise.priors import Gamma
 from franchise.state.base import State
 from franchise.state.cells import new_cell_tables
@@ -117,7 +118,7 @@ class TopicWeights(Move):
     def step(self, model: Model, state: Weighted, streams: Streams, engine: Any) -> MoveReport:
         """Draw m, then beta."""
         rng = streams.generator()
-        cells = new_cell_tables(state, model.data, rng)
+        cells = new_cell_tables(state, model, streams, peers_of(engine))
         state.topic_weights, state.unseen_weight = draw_topic_weights(
             cells.per_topic, state.top_concentration, rng
         )
@@ -165,7 +166,7 @@ class Concentrations(Move):
         if isinstance(state, Seating):
             draw_concentrations(model, state, int(state.table_count[0]), rng, engine)
             return MoveReport()
-        cells = new_cell_tables(state, model.data, rng)
+        cells = new_cell_tables(state, model, streams, peers_of(engine))
         draw_concentrations(model, state, int(cells.per_topic.sum()), rng, engine)
         state.topic_weights, state.unseen_weight = draw_topic_weights(
             cells.per_topic, state.top_concentration, rng

@@ -55,7 +55,7 @@ from franchise.moves.blocks import (
     take_vacant_slots,
 )
 from franchise.moves.categories import lowest_slices, sweep_settled_categories, sweep_slices_categories
-from franchise.moves.gammas import gammas_of
+from franchise.moves.gammas import drawn_gammas
 from franchise.state.weights import Weights
 from franchise.streams import Streams
 from franchise.validation import check_positive
@@ -113,8 +113,7 @@ class SettledSweep(Move):
         log_rest = math.log1p(-self.frozen)
         heights = np.zeros(state.capacity)
         if is_sparse(self.sparse, model):
-            gammas = gammas_of(work, state.occupied)
-            engine.run_parts(gammas.part)
+            gammas = drawn_gammas(work, state.occupied)
             sweep_settled_categories(work, gammas, heights, log_rest)
         else:
             _mark_settled(work, heights, log_rest)
@@ -170,7 +169,7 @@ def usual_cutoff(model: Model, state: Weights) -> float:
 
 def is_sparse(asked: bool | None, model: Model) -> bool:
     """Whether to use the kernels for categories."""
-    return (model.family.sparse and model.data.n_observations > FEW) if asked is None else asked
+    return (model.family.sparse and model.n_observations > FEW) if asked is None else asked
 
 
 def _mark_settled(work: Work, heights: np.ndarray, log_rest: float) -> None:
@@ -181,6 +180,7 @@ def _mark_settled(work: Work, heights: np.ndarray, log_rest: float) -> None:
         kernels.mark_settled(turns, labels, offsets, log_rest, work.words, heights)
 
     work.engine.run_parts(Part(lambda: mark, work.cuts))
+    heights[:] = work.peers.sum(heights.astype(np.int64)) > 0
 
 
 def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
@@ -217,7 +217,7 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
         return sweep
 
     work.engine.run_blocks(make_worker, work.blocks)
-    state.recount(work.data)
+    work.recount()
     keep_cells(state, lists, lists.sums()[1])
 
 

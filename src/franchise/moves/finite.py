@@ -24,7 +24,8 @@ from franchise.moves.blocks import Work, drop_empty_topics
 from franchise.moves.categories import sweep_settled_categories
 from franchise.moves.concentrations import draw_concentrations
 from franchise.moves.documents import is_sparse, sweep_any
-from franchise.moves.gammas import gammas_of
+from franchise.moves.gammas import drawn_gammas
+from franchise.peers import peers_of
 from franchise.state.cells import new_cell_tables
 from franchise.state.weights import Weights
 from franchise.streams import Streams
@@ -74,8 +75,7 @@ class FiniteSweep(Move):
         heights[slots] = 1.0
         work = Work(model, state, streams, engine)
         if is_sparse(self.sparse, model):
-            gammas = gammas_of(work, slots)
-            engine.run_parts(gammas.part)
+            gammas = drawn_gammas(work, slots)
             gammas.redraw_prior(slots[state.observations_per_topic[slots] == 0], streams.generator(_EMPTY))
             sweep_settled_categories(work, gammas, heights, log_rest=0.0)
         else:
@@ -112,7 +112,7 @@ class FiniteConcentrations(Move):
         """Draw m; r; gamma and alpha; beta."""
         check_order(state, self.topics)
         rng = streams.generator()
-        tables = new_cell_tables(state, model.data, rng).per_topic
+        tables = new_cell_tables(state, model, streams, peers_of(engine)).per_topic
         clusters = draw_clusters(tables, state.top_concentration / self.topics, rng)
         draw_concentrations(model, state, int(tables.sum()), rng, engine, clusters)
         state.topic_weights, state.unseen_weight = draw_finite_weights(

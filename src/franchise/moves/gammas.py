@@ -40,11 +40,16 @@ class Gammas:
         self._vacant = np.flatnonzero(is_vacant)
         self._cuts = cuts
 
-    @property
-    def part(self) -> Part:
-        """What draws them. (Made anew, as it must not be kept by what it keeps: the rows would outlive a sweep.)"""
+    def draw(self, work: Work) -> None:
+        """Draw them, by blocks of words; peers share these out, and exchange what they have drawn."""
+        first, last = work.peers.own(len(self._cuts) - 1)
+        own = slice(first, last)
         table = table_of(self._statistics.prior)
-        return Part(self._by_word if table is None else lambda: self._by_table(table), self._cuts)
+        make_worker = self._by_word(own) if table is None else self._by_table(own, table)
+        if last > first:
+            work.engine.run_parts(Part(make_worker, self._cuts[first : last + 1]))
+        work.peers.exchanged(self.rows, self._cuts)
+        work.peers.exchanged(self._sums, np.arange(len(self._cuts)))
 
     @property
     def totals(self) -> np.ndarray:
@@ -60,39 +65,44 @@ class Gammas:
             self._sums[:, topics] = 0.0
             self._sums[0, topics] = drawn.sum(axis=1)
 
-    def _by_word(self) -> Callable[[Turns], None]:
-        return lambda turns: draw_rows(
+    def _by_word(self, own: slice) -> Callable[[], Callable[[Turns], None]]:
+        return lambda: lambda turns: draw_rows(
             turns,
             self._statistics.counts,
             self._topics,
             self._statistics.prior,
-            self._words,
+            self._words[own],
             self.rows,
-            self._sums,
+            self._sums[own],
         )
 
-    def _by_table(self, table: Table) -> Callable[[Turns], None]:
-        batch = room_for_batch(self.rows.shape[1])
-        return lambda turns: draw_rows_by_table(
-            turns,
-            table.small,
-            self._statistics.counts,
-            table.whole,
-            self._vacant,
-            self._words,
-            batch,
-            self.rows,
-            self._sums,
-        )
+    def _by_table(self, own: slice, table: Table) -> Callable[[], Callable[[Turns], None]]:
+        def make_worker() -> Callable[[Turns], None]:
+            batch = room_for_batch(self.rows.shape[1])
+            return lambda turns: draw_rows_by_table(
+                turns,
+                table.small,
+                self._statistics.counts,
+                table.whole,
+                self._vacant,
+                self._words[own],
+                batch,
+                self.rows,
+                self._sums[own],
+            )
+
+        return make_worker
 
 
-def gammas_of(work: Work, topics: np.ndarray) -> Gammas:
+def drawn_gammas(work: Work, topics: np.ndarray) -> Gammas:
     """The parameters of a sweep."""
-    return Gammas(
+    gammas = Gammas(
         work.state.statistics,
         topics,
         lambda blocks: work.streams.words_of_blocks(WORDS, blocks).reshape(blocks, 4),
     )
+    gammas.draw(work)
+    return gammas
 
 
 class Table(NamedTuple):

@@ -37,7 +37,16 @@ from franchise.model import Model
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.blocks import with_rows
 from franchise.moves.pairs import log_probability_of_pair, pick_beside
-from franchise.moves.proposals import SAMPLE, DrawnProposal, Picked, Proposal
+from franchise.moves.proposals import (
+    SAMPLE,
+    DrawnProposal,
+    Gathered,
+    Picked,
+    Proposal,
+    gather,
+    joined,
+)
+from franchise.peers import Alone, peers_of
 from franchise.state.weights import Weights
 from franchise.streams import Streams
 from franchise.validation import check_integer, check_positive
@@ -113,23 +122,60 @@ class LaunchedSplits(Move):
         ]
         tries = [picked for picked in picks if picked is not None]
         tries.sort(key=lambda picked: -_size_of(picked, state))  # so that workers come to an end together
-        labels = state.topic_of_observation
-
-        def make_worker() -> Callable[[int], Outcome]:
-            return lambda place: self._try(model, state, labels, tries[place], streams.generator(place))
-
-        outcomes = engine.run_blocks(make_worker, len(tries))
-        for outcome in outcomes:
-            if outcome.accepted:
-                _carry_out(model, state, outcome)
+        peers = peers_of(engine)
+        if peers.size == 1:
+            outcomes = self._try_all(model, state, tries, streams, engine)
+        else:
+            outcomes = self._try_among_peers(model, state, tries, streams, engine)
+        accepted = [outcome for outcome in outcomes if outcome.accepted]
+        for outcome in accepted:
+            source, target = _carry_out(model, state, outcome)
+            if peers.size == 1:
+                _move_statistics(model, state, outcome, source, target)
+        if peers.size > 1 and accepted:
+            state.recount(model.data, peers)
         return _report(outcomes)
 
+    def _try_all(
+        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, engine: Any
+    ) -> list[Outcome]:
+        """Try all, side by side."""
+
+        def attempt(place: int) -> Outcome:
+            gathered = gather(model.data, state.topic_of_observation, tries[place])
+            return self._try(model, state, gathered, tries[place], streams.generator(place))
+
+        return engine.run_blocks(lambda: attempt, len(tries))  # type: ignore[no-any-return]
+
+    def _try_among_peers(
+        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, engine: Any
+    ) -> list[Outcome]:
+        """The same where every peer has some of the observations: each try is made by one, who is handed them all.
+
+        What comes back has the sides of this peer's own observations.
+        """
+        peers = engine.peers
+        here = [gather(model.data, state.topic_of_observation, picked) for picked in tries]
+        handed = peers.handed([each.taken_out() for each in here])
+        own = list(range(peers.rank, len(tries), peers.size))
+
+        def attempt(place: int) -> Outcome:
+            number = own[place]
+            return self._try(model, state, joined(handed[place]), tries[number], streams.generator(number))
+
+        made = engine.run_blocks(lambda: attempt, len(own))
+        told = peers.gathered([_told(outcome, parts) for outcome, parts in zip(made, handed, strict=True)])
+        return [
+            _heard(told[number % peers.size][number // peers.size], picked, each.members.observations, peers)
+            for number, (picked, each) in enumerate(zip(tries, here, strict=True))
+        ]
+
     def _try(
-        self, model: Model, state: Weights, labels: np.ndarray, picked: Picked, rng: np.random.Generator
+        self, model: Model, state: Weights, gathered: Gathered, picked: Picked, rng: np.random.Generator
     ) -> Outcome:
         """Draw the launch and the proposal; decide."""
         kind = self.proposal if model.family.conjugate else self.drawn_proposal
-        proposal = kind(model, state, labels, picked, rng)
+        proposal = kind(model, state, gathered, picked, rng)
         proposal.launch(
             usual_scans(proposal.size) if self.scans is None else self.scans,
             usual_crowd(proposal.size, rng) if self.crowd is None else self.crowd,
@@ -137,18 +183,21 @@ class LaunchedSplits(Move):
         if picked.is_split:
             sides, share, log_density = proposal.draw_split()
             if sides.min() == sides.max():
-                return Outcome(picked, False, proposal.members.observations, sides, share, None)
+                return Outcome(picked, False, proposal.members.observations, sides, 0, share, None)
         else:
-            sides = (labels[proposal.members.observations] == picked.second).astype(np.int64)
+            sides = gathered.in_second.astype(np.int64)
             share = float(state.topic_weights[picked.first]) / proposal.weight
             log_density = proposal.log_density(sides, share)
         log_ratio = proposal.log_ratio(sides, share) - log_density
         log_ratio += self.log_ratio_of_picks(picked, proposal.likeness(), self._colours(model))
         accepted = math.log1p(-rng.random()) < (log_ratio if picked.is_split else -log_ratio)
-        return Outcome(picked, accepted, proposal.members.observations, sides, share, proposal.proposed)
+        moving = int(sides.sum())
+        return Outcome(
+            picked, accepted, proposal.members.observations, sides, moving, share, proposal.proposed
+        )
 
     def _colours(self, model: Model) -> int:
-        return usual_tries(model.data.n_observations) if self.tries is None else self.tries
+        return usual_tries(model.n_observations) if self.tries is None else self.tries
 
     def _pick(
         self, family: Family, state: Weights, topics: np.ndarray, rng: np.random.Generator
@@ -181,8 +230,31 @@ class Outcome(NamedTuple):
     accepted: bool
     observations: np.ndarray  # the observations of the topic or topics
     sides: np.ndarray  # 0 or 1 for each of them
+    moving: int  # how many are 1, those of peers included
     share: float  # beta_b / beta_a
     parameters: Any  # where topics have some: of the two sides, and of the whole
+
+
+class Told(NamedTuple):
+    """What a peer tells the others of a try that it has made."""
+
+    accepted: bool
+    moving: int
+    share: float
+    sides: list[np.ndarray]  # of the observations of each peer, where the try was accepted
+
+
+def _told(outcome: Outcome, parts: list[Gathered]) -> Told:
+    """What came of a try, for peers who have handed these parts."""
+    ends = np.cumsum([len(part.in_second) for part in parts])[:-1]
+    sides = np.split(outcome.sides.astype(np.int8), ends) if outcome.accepted else []
+    return Told(outcome.accepted, outcome.moving, outcome.share, sides)
+
+
+def _heard(told: Told, picked: Picked, observations: np.ndarray, peers: Alone) -> Outcome:
+    """What came of a try, for the observations of this peer."""
+    sides = told.sides[peers.rank] if told.accepted else np.zeros(len(observations), np.int8)
+    return Outcome(picked, told.accepted, observations, sides, told.moving, told.share, None)
 
 
 def usual_tries(observations: int) -> int:
@@ -207,8 +279,7 @@ def usual_crowd(size: int, rng: np.random.Generator) -> int:
 
 def _size_of(picked: Picked, state: Weights) -> int:
     """Number of observations to be split, or merged."""
-    topics = [picked.first] if picked.is_split else [picked.first, picked.second]
-    return int(state.observations_per_topic[topics].sum())
+    return int(state.observations_per_topic[picked.topics].sum())
 
 
 def can_split(family: Family) -> bool:
@@ -216,8 +287,8 @@ def can_split(family: Family) -> bool:
     return family.conjugate or type(family).propose_parameters is not Family.propose_parameters
 
 
-def _carry_out(model: Model, state: Weights, outcome: Outcome) -> None:
-    """Split or merge, for good."""
+def _carry_out(model: Model, state: Weights, outcome: Outcome) -> tuple[int, int]:
+    """Split or merge, for good, all but the statistics; from which slot to which observations go."""
     first, second = outcome.picked.first, outcome.picked.second
     moving = outcome.observations[outcome.sides == 1]
     if outcome.picked.is_split:
@@ -230,12 +301,9 @@ def _carry_out(model: Model, state: Weights, outcome: Outcome) -> None:
         source, target = second, first
         state.topic_weights[first] += state.topic_weights[second]
         state.topic_weights[second] = 0.0
-    kernels.move_observations(state.statistics, model.data.observations, moving, source, target)
     state.topic_of_observation[moving] = target
-    state.observations_per_topic[source] -= len(moving)
-    state.observations_per_topic[target] += len(moving)
-    if state.observations_per_topic[source] == 0:
-        verbs.clear(state.statistics, source)
+    state.observations_per_topic[source] -= outcome.moving
+    state.observations_per_topic[target] += outcome.moving
     if outcome.parameters is not None:
         state.parameters = with_rows(state.parameters, state.capacity)
         for rows, new in zip(state.parameters, outcome.parameters, strict=True):
@@ -244,6 +312,14 @@ def _carry_out(model: Model, state: Weights, outcome: Outcome) -> None:
             else:
                 rows[first] = new[kernels.UNION]
     state.cell_tables = None
+    return source, target
+
+
+def _move_statistics(model: Model, state: Weights, outcome: Outcome, source: int, target: int) -> None:
+    moving = outcome.observations[outcome.sides == 1]
+    kernels.move_observations(state.statistics, model.data.observations, moving, source, target)
+    if state.observations_per_topic[source] == 0:
+        verbs.clear(state.statistics, source)
 
 
 def _vacant_slot(model: Model, state: Weights) -> int:

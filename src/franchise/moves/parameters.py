@@ -26,7 +26,7 @@ def draw_parameters(work: Work, statistics: Any, topics: np.ndarray, limit: int,
         topics,
         lambda blocks: work.streams.words_of_blocks(stream + 1, blocks).reshape(blocks, 4),
     )
-    work.engine.run_parts(gammas.part)
+    gammas.draw(work)
     gammas.redraw_prior(topics[statistics.totals[topics] == 0.0], rng)
     with np.errstate(divide="ignore", invalid="ignore"):
         probabilities = gammas.rows[:, :limit] / gammas.totals[:limit].astype(np.float32)

@@ -21,6 +21,7 @@ from franchise.families.base import Family
 from franchise.kernels import launch as kernels
 from franchise.kernels.launch import PIECE, Members, Urn
 from franchise.model import Model
+from franchise.state.base import PreparedData
 from franchise.state.weights import Weights
 
 SAMPLE, PART = 50_000, 20
@@ -44,6 +45,40 @@ class Picked(NamedTuple):
         """Whether it is a split."""
         return self.second < 0
 
+    @property
+    def topics(self) -> list[int]:
+        """The topic to split, or the topics to merge."""
+        return [self.first] if self.is_split else [self.first, self.second]
+
+
+class Gathered(NamedTuple):
+    """The observations that a try is about."""
+
+    observations: Any  # as the family has prepared them, these among others
+    members: Members  # which they are
+    in_second: np.ndarray  # bool (n,): whether each is in the second topic of a merge
+
+    def taken_out(self) -> Gathered:
+        """The same without any others; for observations that are one array."""
+        observations = self.observations[self.members.observations]
+        members = Members(np.arange(len(observations)), self.members.documents)
+        return Gathered(observations, members, self.in_second)
+
+
+def gather(data: PreparedData, labels: np.ndarray, picked: Picked) -> Gathered:
+    """What a try is about, of the observations at hand."""
+    members = _members(labels, picked.topics, data.offsets)
+    return Gathered(data.observations, members, labels[members.observations] == picked.second)
+
+
+def joined(parts: list[Gathered]) -> Gathered:
+    """Parts that were taken out, one after the other."""
+    observations = np.concatenate([part.observations for part in parts])
+    sizes = np.concatenate([np.diff(part.members.documents) for part in parts])
+    documents = np.concatenate([[0], np.cumsum(sizes)])
+    in_second = np.concatenate([part.in_second for part in parts])
+    return Gathered(observations, Members(np.arange(len(observations)), documents), in_second)
+
 
 class Proposal:
     """The density of splits of the observations of one topic, or two, given a launch.
@@ -54,12 +89,11 @@ class Proposal:
     proposed: Any = None
 
     def __init__(
-        self, model: Model, state: Weights, labels: np.ndarray, picked: Picked, rng: np.random.Generator
+        self, model: Model, state: Weights, gathered: Gathered, picked: Picked, rng: np.random.Generator
     ) -> None:
         self.model, self.state, self.picked, self.rng = model, state, picked, rng
-        topics = [picked.first] if picked.is_split else [picked.first, picked.second]
-        self.weight = float(state.topic_weights[topics].sum())
-        self.members = _members(labels, topics, model.data.offsets)
+        self.weight = float(state.topic_weights[picked.topics].sum())
+        self.observations, self.members = gathered.observations, gathered.members
         self.statistics = statistics_like(model.family, state, 3)  # two sides and their union
         self.urn = Urn(np.zeros((PIECE + 1, PIECE + 1)), np.zeros((PIECE, 2)), np.ones(2))
         self.words = rng.bit_generator.random_raw(4)
@@ -80,7 +114,7 @@ class Proposal:
 
     def launch(self, scans: tuple[int, int], crowd: int) -> None:
         """Draw u: the sides of a launch, and the shapes of the share: the tables that they are expected to have."""
-        observations, whole = self.model.data.observations, self.whole
+        observations, whole = self.observations, self.whole
         documents = np.arange(len(self.members.documents) - 1)
         self.launched = np.full(self.size, -1, np.int64)
         sampled = kernels.draw_crowd(
@@ -121,7 +155,7 @@ class Proposal:
         sides = np.zeros(self.size, np.int64)
         log_probability = kernels.draw_sides(
             self.statistics,
-            self.model.data.observations,
+            self.observations,
             self.members,
             self.launched,
             self.concentrations(share),
@@ -142,7 +176,7 @@ class Proposal:
         return float(
             kernels.score_sides(
                 self.statistics,
-                self.model.data.observations,
+                self.observations,
                 self.members,
                 self.launched,
                 self.concentrations(share),
@@ -198,11 +232,11 @@ class DrawnProposal(Proposal):
         self.shapes = kernels.expected_tables(self.members, documents, self.whole, self.launched)
 
     def _parameters_of_launch(self) -> Any:
-        kernels.put_sides(self.statistics, self.model.data.observations, self.members, self.launched)
+        kernels.put_sides(self.statistics, self.observations, self.members, self.launched)
         return self.model.family.propose_parameters(self.statistics, 2, self.rng)
 
     def _draw(self, parameters: Any, concentrations: np.ndarray, sides: np.ndarray) -> float:
-        observations = self.model.data.observations
+        observations = self.observations
         return float(
             kernels.draw_sides_given(
                 parameters, observations, self.members, concentrations, self.urn, self.words, sides
@@ -216,7 +250,7 @@ class DrawnProposal(Proposal):
 
     def log_of_naming(self, sides: np.ndarray, share: float) -> float:
         """The log probability of the sides as they are named."""
-        concentrations, observations = self.concentrations(share), self.model.data.observations
+        concentrations, observations = self.concentrations(share), self.observations
         return float(
             kernels.score_sides_given(
                 self.parameters, observations, self.members, concentrations, self.urn, sides
@@ -225,7 +259,7 @@ class DrawnProposal(Proposal):
 
     def log_ratio_of_marginals(self, sides: np.ndarray) -> float:
         """The log of the product of p(x, phi) / g(phi | x) over the sides, over that of the whole."""
-        kernels.put_sides(self.statistics, self.model.data.observations, self.members, sides)
+        kernels.put_sides(self.statistics, self.observations, self.members, sides)
         family, kept = self.model.family, self.state.parameters
         proposed = family.propose_parameters(self.statistics, 3, self.rng)
         if self.picked.is_split:

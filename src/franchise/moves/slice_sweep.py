@@ -84,7 +84,7 @@ class SliceSweep(Move):
             _draw_block(work, block, parameters, part.tables, topic_weights)
 
         _over_blocks(work, draw)
-        state.recount(model.data)
+        work.recount()
         return MoveReport()
 
 
@@ -106,7 +106,7 @@ def _over_blocks(work: Work, function: Any) -> list[Any]:
 
 def slice_tables(work: Work, block: int, topic_weights: np.ndarray) -> Part:
     """The tables of a block with their weights, slices of its observations and tables, and vacant tables."""
-    state, rng = work.state, work.streams.generator(block)
+    state, rng = work.state, work.generator(block)
     first, last = work.groups_of(block)
     begin, end = work.range_of(block)
     offsets = work.data.offsets[first : last + 1] - begin
@@ -184,7 +184,7 @@ def open_topics(
     The weights by slot, as far as the last topic; and the slots of all topics, in an order fixed before any vacant
     table has chosen.
     """
-    lowest = min((part.lowest for part in parts), default=np.inf)
+    lowest = float(work.peers.least(np.array(min((part.lowest for part in parts), default=np.inf))))
     sticks, rest = [], unseen
     while rest >= lowest:
         log_stays = math.log1p(-rng.random()) / work.state.top_concentration
@@ -217,7 +217,7 @@ def _draw_block(
         by_table=np.empty(len(tables.seats), np.int64),
         ends=np.empty(len(tables.weights), np.int64),
     )
-    words = work.streams.words(_SEATS + block)[0]
+    words = work.streams.words(_SEATS + work.model.first_block + block)[0]
     fault = kernels.draw_block(
         parameters, work.data.observations, offsets, tables, topic_weights, scratch, words
     )

@@ -33,8 +33,8 @@ class Choice(NamedTuple):
 
 def choose(model: Model) -> Choice:
     """The sampler that suits the family and the size of the data."""
-    topics = f"{usual_topics(model.data.n_observations)} random topics"
-    count = f"{model.data.n_observations:,} observations"
+    topics = f"{usual_topics(model.n_observations)} random topics"
+    count = f"{model.n_observations:,} observations"
     if not model.family.conjugate:
         return Choice(PARALLEL, None, topics, "the family is not conjugate")
     if goes_by_cells(model):
@@ -44,7 +44,7 @@ def choose(model: Model) -> Choice:
             "the topics of a sample",
             f"like observations, {model.observations_per_cell:.0f} in a group, are drawn together",
         )
-    if model.data.n_observations <= (FEW if model.family.sparse else NOT_MANY):
+    if model.n_observations <= (FEW if model.family.sparse else NOT_MANY):
         reason = f"{count} are not many, and its chains agree soonest"
         return Choice(SPLIT_MERGE, "sequential", "a sequential start", reason)
     return Choice(PARALLEL, None, topics, f"{count} are many, and it is quickest, on all cores")

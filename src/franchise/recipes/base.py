@@ -58,4 +58,4 @@ def repeated_if_tiny(model: Model, moves: list[Move | Composed]) -> list[Move | 
 
     Below two dozen observations a sweep is nearly all bookkeeping; more passes make it mix better for free.
     """
-    return moves * max(1, min(3, 24 // model.data.n_observations))
+    return moves * max(1, min(3, 24 // model.n_observations))

@@ -24,7 +24,7 @@ EVEN = 0.25
 
 def goes_by_cells(model: Model) -> bool:
     """Whether counts are so large that sweeps go by cells."""
-    return model.data.n_observations > FEW and model.observations_per_cell >= MANY
+    return model.n_observations > FEW and model.observations_per_cell >= MANY
 
 
 def parallel_moves(model: Model) -> list[Move | Composed]:
@@ -46,7 +46,7 @@ def moves_by_observations(model: Model) -> list[Move | Composed]:
     """
     above = moves_above_topics(model, in_weights_view=True)
     splits = can_split(model.family)
-    if model.data.n_observations <= FEW:
+    if model.n_observations <= FEW:
         tried: list[Move | Composed] = [LaunchedSplits(tries=1)] if splits else []
         return repeated_if_tiny(model, [DocumentSweep(), *tried, *above])
     tried = [

@@ -20,6 +20,8 @@ import numpy as np
 
 from franchise.errors import InternalError
 from franchise.families.base import Family
+from franchise.kernels.verbs import family_of
+from franchise.peers import ALONE, Alone
 
 SPARE_SLOTS = 8
 """Vacant slots that a state begins with, for topics that open."""
@@ -114,9 +116,15 @@ class State:
         numbers[self.occupied] = np.arange(self.topic_count, dtype=np.int32)
         return numbers[self.topics(data)]
 
-    def recount(self, data: PreparedData) -> None:
-        """Count statistics and sizes anew from the assignments."""
+    def recount(self, data: PreparedData, peers: Alone = ALONE) -> None:
+        """Count statistics and sizes anew from the assignments, those that peers have included."""
         raise NotImplementedError
+
+    def sum_over(self, peers: Alone) -> None:
+        """Statistics and sizes, counted of what is held here, become those of all peers."""
+        if peers.size > 1:
+            family_of(type(self.statistics)).sum_statistics(self.statistics, peers)
+            self.observations_per_topic[:] = peers.sum(self.observations_per_topic)
 
     def make_room(self, family: Family) -> None:
         """More slots for topics."""

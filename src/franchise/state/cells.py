@@ -5,26 +5,41 @@ from __future__ import annotations
 import numpy as np
 
 from franchise.kernels.tables import draw_table_counts, draw_tables
+from franchise.model import Model
+from franchise.peers import ALONE, Alone
 from franchise.state.base import CellTables, PreparedData
 from franchise.state.counts import CellCounts
 from franchise.state.seating import Seating
 from franchise.state.weights import Weighted, Weights
+from franchise.streams import Streams
 
 
-def draw_cell_tables(state: Weighted, data: PreparedData, rng: np.random.Generator) -> CellTables:
+TABLES = 2**28
+"""Where the streams of the blocks that tables are drawn in begin."""
+
+
+def draw_cell_tables(state: Weighted, model: Model, streams: Streams, peers: Alone = ALONE) -> CellTables:
     """Draw m_jk given z and beta for every cell."""
-    words = rng.bit_generator.random_raw(4)
+    blocks = len(model.cuts) - 1
+    words = streams.words_of_blocks(TABLES + model.first_block, blocks).reshape(blocks, 4)
     if isinstance(state, CellCounts):
-        return _draw_from_counts(state, words)
+        return _draw_from_counts(state, words[0])
     assert isinstance(state, Weights)
-    customers = np.empty(data.n_observations, np.int32)
-    tables = np.empty(data.n_observations, np.int32)
+    customers = np.empty(model.data.n_observations, np.int32)
+    tables = np.empty(model.data.n_observations, np.int32)
     per_topic = np.zeros(state.capacity, np.int64)
     concentrations = state.group_concentration * state.topic_weights
     cells = draw_tables(
-        state.topic_of_observation, data.offsets, concentrations, customers, tables, per_topic, words
+        state.topic_of_observation,
+        model.data.offsets,
+        model.cuts,
+        concentrations,
+        customers,
+        tables,
+        per_topic,
+        words,
     )
-    return CellTables(customers[:cells].copy(), tables[:cells].copy(), per_topic)
+    return CellTables(customers[:cells].copy(), tables[:cells].copy(), peers.sum(per_topic))
 
 
 def _draw_from_counts(state: CellCounts, words: np.ndarray) -> CellTables:
@@ -38,10 +53,10 @@ def _draw_from_counts(state: CellCounts, words: np.ndarray) -> CellTables:
     return CellTables(customers.astype(np.int32), tables, per_topic)
 
 
-def new_cell_tables(state: Weighted, data: PreparedData, rng: np.random.Generator) -> CellTables:
+def new_cell_tables(state: Weighted, model: Model, streams: Streams, peers: Alone = ALONE) -> CellTables:
     """The tables given z and beta, kept in the state: those a sweep has just drawn, or a new draw."""
     if state.cell_tables is None or not state.tables_are_new:
-        state.cell_tables = draw_cell_tables(state, data, rng)
+        state.cell_tables = draw_cell_tables(state, model, streams, peers)
     state.tables_are_new = False
     return state.cell_tables
 

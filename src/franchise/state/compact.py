@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from franchise.families.base import Family
+from franchise.peers import ALONE, Alone
 from franchise.state.base import SPARE_SLOTS, PreparedData, State
 from franchise.state.counts import CellCounts
 from franchise.state.seating import Seating
@@ -16,7 +17,7 @@ def has_many_holes(state: State) -> bool:
     return 0 < state.topic_count < (state.capacity - 2 * SPARE_SLOTS) / 1.25
 
 
-def compact(state: State, data: PreparedData, family: Family) -> None:
+def compact(state: State, data: PreparedData, family: Family, peers: Alone = ALONE) -> None:
     """Give the topics the first slots, in the order they have now; statistics are counted anew."""
     occupied = state.occupied
     capacity = len(occupied) + SPARE_SLOTS
@@ -48,4 +49,4 @@ def compact(state: State, data: PreparedData, family: Family) -> None:
             per_topic = np.zeros(capacity, np.int64)
             per_topic[: len(occupied)] = state.cell_tables.per_topic[occupied]
             state.cell_tables = state.cell_tables._replace(per_topic=per_topic)
-    state.recount(data)
+    state.recount(data, peers)

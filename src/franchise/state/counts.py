@@ -14,6 +14,7 @@ import numpy as np
 
 from franchise.families.base import Family
 from franchise.families.categorical import set_totals
+from franchise.peers import ALONE, Alone
 from franchise.state.base import PreparedData, check_equal, check_statistics
 from franchise.state.weights import Weighted
 
@@ -74,7 +75,7 @@ class CellCounts(Weighted):
         arranged[self.cells.order] = topics
         return arranged
 
-    def recount(self, data: PreparedData) -> None:
+    def recount(self, data: PreparedData, peers: Alone = ALONE) -> None:
         """Statistics and sizes from the counts; the data are not needed."""
         counts = self.statistics.counts
         for topic in range(self.capacity):

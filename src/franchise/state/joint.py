@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from franchise.kernels.counting import log_gamma_parts, sum_log_densities
+from franchise.kernels.counting import sum_log_densities, sum_log_stirling
 from franchise.kernels.stirling import log_stirling_table
 from franchise.kernels.verbs import family_of
+from franchise.model import Model
+from franchise.peers import ALONE, Alone
 from franchise.state.base import CellTables, PreparedData, State
 
 
@@ -36,15 +38,29 @@ def log_likelihood(state: State, data: PreparedData | None = None, engine: Any =
     return float(marginals[state.observations_per_topic > 0].sum())
 
 
-def log_prior(state: State, data: PreparedData, cells: CellTables) -> float:
+def log_prior(state: State, model: Model, cells: CellTables, peers: Alone = ALONE) -> float:
     """log p(z, m) given the concentrations."""
+    from scipy.special import gammaln
+
     alpha, gamma = state.group_concentration, state.top_concentration
-    stirling = log_stirling_table(int(cells.customers.max()), int(cells.tables.max()))
-    table_count = int(cells.tables.sum())
-    return (
-        log_gamma_parts(data.offsets, alpha, cells.customers, cells.tables, cells.per_topic, stirling)
+    sizes, times = model.distinct_sizes
+    table_count = int(cells.per_topic.sum())
+    of_topics = gammaln(cells.per_topic[cells.per_topic > 0])
+    return float(
+        (times * (math.lgamma(alpha) - gammaln(alpha + sizes))).sum()
+        + _log_stirling_of(cells, peers)
+        + of_topics.sum()
         + table_count * math.log(alpha)
-        + int(np.count_nonzero(cells.per_topic)) * math.log(gamma)
+        + len(of_topics) * math.log(gamma)
         + math.lgamma(gamma)
         - math.lgamma(gamma + table_count)
     )
+
+
+def _log_stirling_of(cells: CellTables, peers: Alone) -> float:
+    """The sum of log s(n_jk, m_jk) over the cells of all peers."""
+    stirling = log_stirling_table(int(cells.customers.max(initial=1)), int(cells.tables.max(initial=1)))
+    units = np.zeros(2, np.int64)
+    sum_log_stirling(cells.customers, cells.tables, stirling, units)
+    large, small = peers.sum(units).tolist()
+    return (large * 2**32 + small) / 2**30

@@ -10,6 +10,7 @@ import numpy as np
 from franchise.families.base import Family
 from franchise.kernels.counting import recount
 from franchise.kernels.seating import Tables
+from franchise.peers import ALONE, Alone
 from franchise.state.base import (
     SPARE_SLOTS,
     PreparedData,
@@ -89,7 +90,7 @@ class Seating(State):
             self.table_count,
         )
 
-    def recount(self, data: PreparedData) -> None:
+    def recount(self, data: PreparedData, peers: Alone = ALONE) -> None:
         """Everything but the seats and the tables' topics, counted anew."""
         slots = self._table_slots(data)
         topics = np.where(self.table_of_observation < 0, -1, self.topic_of_table[slots])
@@ -97,11 +98,13 @@ class Seating(State):
         seated = slots[self.table_of_observation >= 0]
         self.size_of_table[:] = np.bincount(seated, minlength=data.n_observations)
         open_tables = np.flatnonzero(self.size_of_table)
-        self.tables_per_topic[:] = np.bincount(self.topic_of_table[open_tables], minlength=self.capacity)
-        self.table_count[0] = len(open_tables)
+        tables = np.bincount(self.topic_of_table[open_tables], minlength=self.capacity)
+        self.tables_per_topic[:] = peers.sum(tables)
+        self.table_count[0] = self.tables_per_topic.sum()
         groups = np.searchsorted(data.offsets, open_tables, side="right") - 1
         self.table_slots[:] = 0
         np.maximum.at(self.table_slots, groups, open_tables - data.offsets[groups] + 1)
+        self.sum_over(peers)
 
     def widen(self, family: Family, capacity: int) -> None:
         """So many slots for topics, no fewer than there are."""

@@ -9,6 +9,7 @@ import numpy as np
 from franchise.families.base import Family
 from franchise.kernels.counting import recount
 from franchise.kernels.direct import Assignment
+from franchise.peers import ALONE, Alone
 from franchise.state.base import (
     SPARE_SLOTS,
     CellTables,
@@ -112,9 +113,10 @@ class Weights(Weighted):
             self.topic_of_observation, self.observations_per_topic, self.topic_weights, self.unseen_weight
         )
 
-    def recount(self, data: PreparedData) -> None:
+    def recount(self, data: PreparedData, peers: Alone = ALONE) -> None:
         """Statistics and sizes counted anew from the topics."""
         recount(self.statistics, data.observations, self.topic_of_observation, self.observations_per_topic)
+        self.sum_over(peers)
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""

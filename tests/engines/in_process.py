@@ -1,0 +1,80 @@
+"""Peers that are threads of one process: the programs of a cluster without the cluster."""
+
+import queue
+import threading
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+
+from franchise.chains.chain import Chain
+from franchise.engines.threads import Threads
+from franchise.model import shares_of_groups
+from franchise.peers import Together
+from franchise.state.parts import part_of_model, part_of_state
+
+
+class Office:
+    """Letters on their way."""
+
+    def __init__(self, size):
+        self.size = size
+        self._boxes = defaultdict(queue.Queue)
+        self._lock = threading.Lock()
+
+    def box(self, to, source, tag):
+        with self._lock:
+            return self._boxes[to, source, tag]
+
+
+class LocalPost:
+    """How one thread reaches the others."""
+
+    def __init__(self, office, rank):
+        self._office, self.rank, self.size = office, rank, office.size
+
+    def send(self, to, tag, value):
+        self._office.box(to, self.rank, tag).put(value)
+
+    def send_all(self, tag, value):
+        for to in range(self.size):
+            if to != self.rank:
+                self.send(to, tag, value)
+
+    def receive(self, source, tag):
+        return self._office.box(self.rank, source, tag).get(timeout=60)
+
+
+class PeerEngine(Threads):
+    """Threads of one peer."""
+
+    def __init__(self, workers, peers):
+        super().__init__(workers)
+        self.peers = peers
+
+
+def together(size, function):
+    """Call function(peers) in a thread for each peer; the results by rank."""
+    office = Office(size)
+    with ThreadPoolExecutor(size) as pool:
+        futures = [pool.submit(function, Together(LocalPost(office, rank))) for rank in range(size)]
+        return [future.result() for future in futures]
+
+
+def run_chain(model, schedule, state, sweeps, warmup, seed=5):
+    """A chain in one piece: what was traced, and the last state."""
+    chain = Chain(model, schedule, state.copy(), seed, 0, warmup, Threads(2))
+    return [chain.sweep() for _ in range(sweeps)], chain.state
+
+
+def run_among_peers(size, model, schedule, state, sweeps, warmup, seed=5):
+    """The same among so many peers: what each has traced, and their last states."""
+    shares = shares_of_groups(model.all_sizes, size)
+    assert len(shares) == size
+
+    def run(peers):
+        share = shares[peers.rank]
+        engine = PeerEngine(2, peers)
+        part = part_of_model(model, share)
+        chain = Chain(part, schedule, part_of_state(state, share), seed, 0, warmup, engine)
+        return [chain.sweep() for _ in range(sweeps)], chain.state
+
+    return together(size, run)

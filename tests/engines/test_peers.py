@@ -1,0 +1,172 @@
+"""Peers: the same bits however many there are."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import franchise as fr
+from franchise.chains.start import make_start, start_streams
+from franchise.model import shares_of_groups
+from franchise.moves.compose import in_turn
+from franchise.peers import add_encoded, decoded, encoded
+from franchise.recipes import resolve
+from franchise.sampling import make_model
+from franchise.state.parts import whole_of_states
+
+from .in_process import run_among_peers, run_chain, together
+
+# --- what peers can ask of each other -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
+def test_sums_and_the_rest(size):
+    def ask(peers):
+        rank = peers.rank
+        rows = np.full((10, 2), -1.0)
+        cuts = np.array([0, 1, 3, 4, 6, 8, 9, 10])
+        first, last = peers.own(7)
+        rows[cuts[first] : cuts[last]] = np.arange(cuts[first], cuts[last])[:, None]
+        peers.exchanged(rows, cuts)
+        handed = peers.handed([(rank, number) for number in range(5)])
+        return (
+            peers.sum(np.array([1, rank])),
+            peers.least(np.array([float(rank), -float(rank)])),
+            peers.gathered(rank),
+            peers.joined(np.array([rank, rank])),
+            rows,
+            handed,
+        )
+
+    for rank, (total, least, gathered, joined, rows, handed) in enumerate(together(size, ask)):
+        assert total.tolist() == [size, size * (size - 1) // 2]
+        assert least.tolist() == [0.0, -(size - 1.0)]
+        assert gathered == list(range(size))
+        assert joined.tolist() == [each for each in range(size) for _ in range(2)]
+        assert np.array_equal(rows, np.repeat(np.arange(10.0)[:, None], 2, axis=1))
+        own = [number for number in range(5) if number % size == rank]
+        assert handed == [[(source, number) for source in range(size)] for number in own]
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_counts_that_change_little(size):
+    rng = np.random.default_rng(0)
+    counts = [rng.integers(0, 1000, size=(50, 8)).astype(np.int32) for _ in range(size)]
+    later = []
+    for each in counts:
+        changed = each.copy()
+        changed[rng.integers(50, size=3), rng.integers(8, size=3)] += 7
+        later.append(changed)
+
+    def ask(peers):
+        first = peers.counted("n", counts[peers.rank])
+        sent = peers.sent
+        second = peers.counted("n", later[peers.rank])
+        wider = peers.counted("n", np.ones((50, 9), np.int32))
+        return first, second, wider, sent, peers.sent
+
+    for first, second, wider, sent, in_all in together(size, ask):
+        assert np.array_equal(first, sum(counts))
+        assert np.array_equal(second, sum(later))
+        assert np.array_equal(wider, np.full((50, 9), size))
+        assert in_all - sent < sent  # of the second time, and a third of ones
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros((3, 4), np.int32),
+        np.arange(-300, 300, dtype=np.int64).reshape(20, 30),
+        np.array([0, 0, 127, 0, 0, 0, -128, 0, 0, 0, 0, 0], np.int32),
+        np.array([0] * 100 + [2**40]),
+    ],
+)
+def test_encoding(array):
+    there = encoded(array)
+    back = decoded(there)
+    assert back.dtype == array.dtype
+    assert np.array_equal(back, array)
+    doubled = array.copy()
+    add_encoded(doubled, there)
+    assert np.array_equal(doubled, 2 * array)
+
+
+# --- chains -------------------------------------------------------------------------------------------------
+
+
+def corpus_of(documents=400, length=60, vocabulary=3000, topics=8, seed=1):
+    return fr.synthetic.planted_topics(
+        seed, documents, vocabulary, topics, median_length=length, topic_concentration=50.0
+    ).data
+
+
+def case_of(data, family, sampler, start=None):
+    model = make_model(data, family, fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 1.0))
+    resolved = resolve(sampler, model)
+    state = make_start(start, model, resolved.view, data.to_grouped_order, start_streams(5, 0))
+    return model, resolved.schedule, state
+
+
+def small_blocks(monkeypatch):
+    monkeypatch.setattr("franchise.blocks.BLOCK_SIZE", 1024)
+
+
+def assert_same(model, schedule, state, sweeps, warmup, sizes=(2, 3)):
+    expected, last = run_chain(model, schedule, state, sweeps, warmup)
+    for size in sizes:
+        results = run_among_peers(size, model, schedule, state, sweeps, warmup)
+        for traced, _ in results:
+            assert traced == expected
+        whole = whole_of_states([part for _, part in results])
+        assert np.array_equal(whole.topics(model.data), last.topics(model.data))
+        whole.check_consistency(model.data, model.family)
+
+
+@pytest.mark.parametrize("sampler", ["parallel", "finite", "slice"])
+@pytest.mark.parametrize("prior", [0.1, fr.Gamma(1.0, 10.0)], ids=["fixed", "learned"])
+def test_samplers_of_words(sampler, prior, monkeypatch):
+    small_blocks(monkeypatch)
+    data = corpus_of()
+    model, schedule, state = case_of(data, fr.Categorical(data.vocabulary_size, prior), sampler, 20)
+    assert_same(model, schedule, state, sweeps=24, warmup=12)
+
+
+def test_every_move_that_peers_can_do(monkeypatch):
+    """Each in every sweep, which recipes do not."""
+    small_blocks(monkeypatch)
+    data = corpus_of()
+    moves = in_turn(
+        fr.moves.SettledSweep(),
+        fr.moves.DocumentSweep(),
+        fr.moves.LaunchedSplits(tries=6),
+        fr.moves.EvenWeights(),
+        fr.moves.TopicWeights(),
+        fr.moves.Concentrations(),
+    )
+    model, _, state = case_of(data, fr.Categorical(data.vocabulary_size, 0.1), "parallel", 5)
+    assert_same(model, moves, state, sweeps=15, warmup=0)
+
+
+@pytest.mark.parametrize("sampler", ["parallel", "finite", "slice"])
+def test_samplers_of_zeros_and_ones(sampler, monkeypatch):
+    small_blocks(monkeypatch)
+    rng = np.random.default_rng(3)
+    rows = rng.random((6000, 5)) < np.repeat(rng.random((4, 5)), 1500, axis=0)
+    data = fr.Groups(rows.astype(int), rng.integers(60, size=6000))
+    model, schedule, state = case_of(data, fr.Bernoulli(5), sampler, 6)
+    assert_same(model, schedule, state, sweeps=10, warmup=5)
+
+
+def test_shares_of_groups(monkeypatch):
+    small_blocks(monkeypatch)
+    sizes = np.array([3000, 0, 10, 500, 700, 20, 20000, 5, 1, 0])
+    for peers in (1, 2, 3, 50):
+        shares = shares_of_groups(sizes, peers)
+        assert 1 <= len(shares) <= peers
+        assert shares[0].first_block == 0
+        assert shares[-1].last_block == len(shares[0].cuts) - 1
+        assert all(one.last_block == other.first_block for one, other in itertools.pairwise(shares))
+        assert all(share.last_block > share.first_block for share in shares)
+        assert sum(int(share.sizes[share.groups].sum()) for share in shares) == sizes.sum()
+        firsts = [share.first_observation for share in shares]
+        assert firsts == [int(sizes[: share.groups.start].sum()) for share in shares]
