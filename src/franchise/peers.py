@@ -64,6 +64,10 @@ class Alone:
         """The arrays of all peers, one after the other."""
         return array
 
+    def distinct(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The different values, whole numbers, that all peers have together, and how often each occurs."""
+        return np.unique(values, return_counts=True)
+
     def own(self, blocks: int) -> tuple[int, int]:
         """Of work that anyone can do, in so many blocks: the first that this peer does, and the one after its last."""
         return 0, blocks
@@ -160,6 +164,15 @@ class Together(Alone):
     def joined(self, array: np.ndarray) -> np.ndarray:
         """The arrays of all peers, one after the other."""
         return np.concatenate(self.gathered(array))
+
+    def distinct(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The different values, and how often each occurs."""
+        parts = self.gathered(np.unique(values, return_counts=True))
+        every = np.unique(np.concatenate([one for one, _ in parts]))
+        times = np.zeros(len(every), np.int64)
+        for one, count in parts:
+            times[np.searchsorted(every, one)] += count
+        return every, times
 
     def own(self, blocks: int) -> tuple[int, int]:
         """The blocks that this peer does."""

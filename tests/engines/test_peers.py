@@ -1,12 +1,19 @@
 """Peers: the same bits however many there are."""
 
+import copy
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import franchise as fr
 from franchise.chains.start import make_start, start_streams
+from franchise.engines.threads import Threads
+from franchise.htmm import finite
+from franchise.htmm.chain import SegmentChain
+from franchise.htmm.model import FiniteModel
+from franchise.htmm.sentences import Prepared
 from franchise.model import shares_of_groups
 from franchise.moves.compose import in_turn
 from franchise.peers import add_encoded, decoded, encoded
@@ -14,7 +21,7 @@ from franchise.recipes import resolve
 from franchise.sampling import make_model
 from franchise.state.parts import whole_of_states
 
-from .in_process import run_among_peers, run_chain, together
+from .in_process import PeerEngine, run_among_peers, run_chain, together
 
 # --- what peers can ask of each other -------------------------------------------------------------------------
 
@@ -170,3 +177,34 @@ def test_shares_of_groups(monkeypatch):
         assert sum(int(share.sizes[share.groups].sum()) for share in shares) == sizes.sum()
         firsts = [share.first_observation for share in shares]
         assert firsts == [int(sizes[: share.groups.start].sum()) for share in shares]
+
+
+@pytest.mark.parametrize("learned", [False, True])
+def test_segments(learned, monkeypatch):
+    small_blocks(monkeypatch)
+    rng = np.random.default_rng(4)
+    texts = [
+        [rng.integers(40 * topic, 40 * topic + 60, size=rng.integers(1, 9)).tolist() for topic in order]
+        for order in rng.integers(4, size=(300, 6))
+    ]
+    corpus = fr.Corpus.from_sentences([[[f"w{word}" for word in sentence] for sentence in text] for text in texts])
+    alpha, eta = (fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 10.0)) if learned else (0.5, 0.1)
+    model = FiniteModel(Prepared.of(corpus), 5, alpha, eta, (1.0, 1.0))
+    state = finite.start_at_random(model, start_streams(5, 0), Threads(1))
+    whole = SegmentChain(model, copy.deepcopy(state), 5, 0, 3, Threads(2))
+    expected = [whole.sweep() for _ in range(12)]
+    for size in (2, 3):
+        parts = model.prepared.parts(size)
+        assert len(parts) == size
+        firsts = np.cumsum([0] + [part.n_sentences for part in parts])
+
+        def run(peers, parts=parts, firsts=firsts):
+            own = slice(firsts[peers.rank], firsts[peers.rank + 1])
+            part = replace(model, prepared=parts[peers.rank])
+            begin = replace(state, topics=state.topics[own].copy(), switches=state.switches[own].copy())
+            chain = SegmentChain(part, begin, 5, 0, 3, PeerEngine(2, peers))
+            return [chain.sweep() for _ in range(12)], chain.state.topics
+
+        results = together(size, run)
+        assert all(traced == expected for traced, _ in results)
+        assert np.array_equal(np.concatenate([topics for _, topics in results]), whole.state.topics)

@@ -18,6 +18,7 @@ from franchise.htmm import finite, infinite
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.state import InfiniteSegments, Segments
 from franchise.htmm.sweeping import count_words
+from franchise.peers import Alone, peers_of
 from franchise.priors import check_value
 from franchise.streams import Streams
 from franchise.validation import check_array, check_integer, check_labels, check_learned
@@ -97,23 +98,33 @@ class SegmentChain:
         sampler = _SAMPLERS[type(self.model)]
         streams = Streams(self.seed, self.number, self.sweeps, 0, self._generators)
         values = sampler.sweep(self.model, self.state, streams, self.engine)
-        measured: dict[str, float] = sampler.measure(self.model, self.state)
+        measured: dict[str, float] = sampler.measure(self.model, self.state, self._peers)
         self.best = max(self.best, measured["log_likelihood_per_observation"])
         return {**measured, **self._label_free(), BEST: self.best, **values}
+
+    @property
+    def _peers(self) -> Alone:
+        return peers_of(self.engine)
 
     def _label_free(self) -> dict[str, float]:
         """Of the words: how evenly topics share them, and which pairs have the same one."""
         topics, lengths = self.state.topics, np.diff(self.model.prepared.data.tokens)
+        sizes = np.bincount(topics, weights=lengths, minlength=self.state.topic_count).astype(np.int64)
+        held, sentences = self._sentences_of_pairs
+        of_pairs = np.zeros(held.shape, np.int64)
+        of_pairs[held] = topics[sentences]
         return {
-            "topic_entropy": entropy_of(np.bincount(topics, weights=lengths)),
-            "co_assignment": share_of_pairs(topics[self._sentences_of_pairs]),
+            "topic_entropy": entropy_of(self._peers.sum(sizes)),
+            "co_assignment": share_of_pairs(self._peers.sum(of_pairs)),
         }
 
     @cached_property
-    def _sentences_of_pairs(self) -> np.ndarray:
-        """The sentences of fixed pairs of words, int64 (2, pairs)."""
+    def _sentences_of_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of fixed pairs of words: which are held here, bool (2, pairs), and the sentences of these."""
         prepared = self.model.prepared
-        return np.searchsorted(prepared.data.tokens, fixed_pairs(prepared.n_words), side="right") - 1
+        places = fixed_pairs(prepared.all_words) - (0 if prepared.held is None else prepared.held.first_word)
+        held = (places >= 0) & (places < prepared.n_words)
+        return held, np.searchsorted(prepared.data.tokens, places[held], side="right") - 1
 
     def labels(self) -> np.ndarray:
         """The topics of all sentences."""

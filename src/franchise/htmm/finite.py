@@ -13,6 +13,7 @@ Documents are independent given phi and epsilon, so their blocks run side by sid
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -21,8 +22,10 @@ import numpy as np
 from franchise.htmm.model import FiniteModel, start_of
 from franchise.htmm.state import Segments
 from franchise.htmm.sweeping import (
+    TABLES,
     WordCounts,
     Work,
+    count_switches,
     count_words,
     draw_at_random,
     draw_documents,
@@ -36,6 +39,7 @@ from franchise.kernels.segments import Drawn, DrawRoom, Finite, draw_finite
 from franchise.kernels.tables import draw_table_counts
 from franchise.kernels.turns import Turns
 from franchise.moves.concentrations import draw_group_concentration
+from franchise.peers import ALONE, Alone
 from franchise.priors import Gamma
 from franchise.streams import Streams
 
@@ -74,64 +78,75 @@ def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) ->
 
     draw_documents(work, model.n_topics, draw)
     count_words(model.prepared, state, engine)
-    draw_numbers(model, state, work.rng, engine)
+    draw_numbers(model, work)
     return {}
 
 
-def draw_numbers(model: FiniteModel, state: Segments, rng: np.random.Generator, engine: Any) -> None:
+def draw_numbers(model: FiniteModel, work: Work) -> None:
     """epsilon, and alpha and eta where they are learned, given topics and switches."""
-    state.switch_probability = draw_switch_probability(state, model.prepared, model.switch_prior, rng)
+    state, rng = work.state, work.rng
+    state.switch_probability = draw_switch_probability(
+        state, model.prepared, model.switch_prior, rng, work.peers
+    )
     if isinstance(model.document_prior, Gamma):
-        state.concentration = _draw_document_prior(model, state, model.document_prior, rng, engine)
+        state.concentration = _draw_document_prior(model, work, model.document_prior, rng)
     if isinstance(model.word_prior, Gamma):
         state.word_prior = draw_word_prior(state, model.word_prior, rng)
 
 
-def _draw_document_prior(
-    model: FiniteModel, state: Segments, prior: Gamma, rng: np.random.Generator, engine: Any
-) -> float:
+def _draw_document_prior(model: FiniteModel, work: Work, prior: Gamma, rng: np.random.Generator) -> float:
     """alpha by tables: given them, K alpha is the concentration of a process over documents (algorithms 1.4)."""
+    state, topics = work.state, model.n_topics
     counts = state.switches_by_topic(model.prepared)
-    customers = counts[counts > 0]
-    tables = np.empty(len(customers), np.int32)
-    shares = np.full(len(customers), state.concentration)
-    draw_table_counts(customers, shares, rng.bit_generator.random_raw(4), tables)
-    sizes = counts.sum(axis=1)
-    topics = model.n_topics
+    sizes = work.peers.joined(counts.sum(axis=1))
     in_all = draw_group_concentration(
         topics * state.concentration,
-        int(tables.sum()),
+        int(work.peers.sum(np.array(_draw_tables(work, counts)))),
         sizes[sizes > 0],
         Gamma(prior.shape, prior.rate / topics),
         rng,
-        engine,
+        work.engine,
     )
     return in_all / topics
 
 
-def measure(model: FiniteModel, state: Segments) -> dict[str, float]:
+def _draw_tables(work: Work, counts: np.ndarray) -> int:
+    """The number of tables of all documents, given n_dk; each block of documents has its own random numbers."""
+    cuts = work.prepared.cuts
+    words = work.words_of_blocks(TABLES + work.prepared.first_block, len(cuts) - 1)
+    total = 0
+    for own, (first, last) in zip(words, itertools.pairwise(cuts), strict=True):
+        block = counts[first:last]
+        customers = block[block > 0]
+        tables = np.empty(len(customers), np.int32)
+        draw_table_counts(customers, np.full(len(customers), work.state.concentration), own, tables)
+        total += int(tables.sum())
+    return total
+
+
+def measure(model: FiniteModel, state: Segments, peers: Alone = ALONE) -> dict[str, float]:
     """What is traced: log p(x | z), the log joint and the numbers above."""
     likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
     learned = log_priors((model.document_prior, state.concentration), (model.word_prior, state.word_prior))
     return {
-        "n_topics": len(np.unique(state.topics)),
-        "n_switches": state.later_switches(model.prepared),
-        "log_joint": likelihood + log_topics_and_switches(model, state) + learned,
-        "log_likelihood_per_observation": likelihood / max(1, model.prepared.n_words),
+        "n_topics": len(peers.distinct(state.topics)[0]),
+        "n_switches": count_switches(state, model.prepared, peers),
+        "log_joint": likelihood + log_topics_and_switches(model, state, peers) + learned,
+        "log_likelihood_per_observation": likelihood / max(1, model.prepared.all_words),
         "switch_probability": state.switch_probability,
         "document_prior": state.concentration,
         "word_prior": state.word_prior,
     }
 
 
-def log_topics_and_switches(model: FiniteModel, state: Segments) -> float:
+def log_topics_and_switches(model: FiniteModel, state: Segments, peers: Alone = ALONE) -> float:
     """log p(z, psi), theta and epsilon integrated out."""
     from scipy.special import gammaln
 
     counts, alpha = state.switches_by_topic(model.prepared), state.concentration
     mass = alpha * model.n_topics
-    sizes = counts.sum(axis=1)
-    seen = counts[counts > 0]
-    of_documents = float((math.lgamma(mass) - gammaln(mass + sizes)).sum())
-    of_topics = float((gammaln(alpha + seen) - math.lgamma(alpha)).sum())
-    return of_documents + of_topics + log_switches(state, model.prepared, model.switch_prior)
+    sizes, documents = peers.distinct(counts.sum(axis=1))
+    seen, cells = peers.distinct(counts[counts > 0])
+    of_documents = float((documents * (math.lgamma(mass) - gammaln(mass + sizes))).sum())
+    of_topics = float((cells * (gammaln(alpha + seen) - math.lgamma(alpha))).sum())
+    return of_documents + of_topics + log_switches(state, model.prepared, model.switch_prior, peers)

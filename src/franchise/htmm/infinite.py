@@ -48,6 +48,7 @@ from franchise.moves.base import Move
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.launched_splits import LaunchedSplits
+from franchise.peers import ALONE, Alone
 from franchise.priors import Gamma
 from franchise.state.convert import draw_topic_weights
 from franchise.streams import Streams
@@ -204,8 +205,8 @@ def draw_numbers(
         state.word_prior = draw_word_prior(state, model.word_prior, rng)
 
 
-def measure(model: InfiniteModel, state: InfiniteSegments) -> dict[str, float]:
-    """What is traced: log p(x | z), the log joint with the tables, and the numbers above."""
+def measure(model: InfiniteModel, state: InfiniteSegments, peers: Alone = ALONE) -> dict[str, float]:
+    """What is traced: log p(x | z), the log joint with the tables, and the numbers above; by one who has all."""
     likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
     learned = log_priors(
         (model.alpha, state.concentration),

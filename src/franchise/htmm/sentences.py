@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,17 @@ from franchise.data.grouped import take_slices
 from franchise.errors import InputError
 from franchise.kernels.counting import list_by_category
 from franchise.kernels.messages import SentenceData
+from franchise.model import shares_of_groups
+
+
+class Held(NamedTuple):
+    """Which documents are held, where peers share them out (`peers.py`), and how much all have together."""
+
+    first_block: int
+    first_word: int
+    words: int
+    later_sentences: int
+    cuts: np.ndarray  # where the blocks of documents that are held begin and end
 
 
 @dataclass(frozen=True)
@@ -21,6 +33,7 @@ class Prepared:
 
     data: SentenceData
     vocabulary_size: int
+    held: Held | None = None  # None: all documents
 
     @classmethod
     def of(cls, corpus: Corpus) -> Prepared:
@@ -41,6 +54,22 @@ class Prepared:
             np.empty(0, np.int32), np.zeros(n_documents + 1, np.int64), np.arange(n_documents + 1)
         )
         return cls(data, vocabulary_size)
+
+    def parts(self, peers: int) -> list[Prepared]:
+        """The documents shared out over at most so many peers: whole blocks."""
+        weights = self.data.tokens[self.data.documents] + self.data.documents
+        parts = []
+        for share in shares_of_groups(np.diff(weights), peers):
+            first, last = share.groups.start, share.groups.stop
+            held = Held(
+                share.first_block,
+                int(self.data.tokens[self.data.documents[first]]),
+                self.n_words,
+                self.later_sentences,
+                share.cuts[share.first_block : share.last_block + 1] - first,
+            )
+            parts.append(replace(self.of_documents(np.arange(first, last)), held=held))
+        return parts
 
     def sample(self, words: int, rng: np.random.Generator) -> Prepared:
         """Documents drawn at random, without repeats, until they have so many words; all of them if that is all."""
@@ -71,6 +100,21 @@ class Prepared:
         """Number of words in the text, N."""
         return len(self.data.words)
 
+    @property
+    def first_block(self) -> int:
+        """The number of the first block of documents that is held, among all."""
+        return 0 if self.held is None else self.held.first_block
+
+    @property
+    def all_words(self) -> int:
+        """Number of words in all documents, held here or not."""
+        return self.n_words if self.held is None else self.held.words
+
+    @property
+    def all_later_sentences(self) -> int:
+        """The same of later sentences."""
+        return self.later_sentences if self.held is None else self.held.later_sentences
+
     @cached_property
     def later_sentences(self) -> int:
         """Sentences that are not the first of their document: those that may switch or not."""
@@ -96,6 +140,8 @@ class Prepared:
     @cached_property
     def cuts(self) -> np.ndarray:
         """Where blocks of documents begin and end; by words and sentences, as both take time."""
+        if self.held is not None:
+            return self.held.cuts
         return cut_blocks(self.data.tokens[self.data.documents] + self.data.documents)
 
     @cached_property

@@ -15,12 +15,13 @@ from franchise.kernels import segments as kernels
 from franchise.kernels.segments import Drawn, DrawRoom, room_for
 from franchise.kernels.turns import Turns
 from franchise.moves.topic_prior import slice_sample
+from franchise.peers import ALONE, Alone, peers_of
 from franchise.priors import Gamma
 from franchise.streams import Streams
 from franchise.validation import LARGEST_LOG
 
-NUMBERS, DOCUMENTS, WORDS = 0, 2**16, 2**24
-"""Where the streams of single numbers, of blocks of documents and of blocks of words begin."""
+NUMBERS, DOCUMENTS, WORDS, TABLES = 0, 2**16, 2**24, 2**28
+"""Where the streams of single numbers, of blocks of documents, of blocks of words, and of tables begin."""
 
 
 class Work(NamedTuple):
@@ -30,6 +31,11 @@ class Work(NamedTuple):
     state: Any
     streams: Streams
     engine: Any
+
+    @property
+    def peers(self) -> Alone:
+        """Who else has documents."""
+        return peers_of(self.engine)
 
     @property
     def rng(self) -> np.random.Generator:
@@ -60,10 +66,17 @@ def draw_log_topics(work: Work, counts: np.ndarray) -> np.ndarray:
     logs = np.empty(counts.shape)
     largest, sums = np.empty((blocks, topics)), np.empty((blocks, topics))
 
-    def draw(turns: Turns) -> None:
-        kernels.draw_log_gammas(turns, counts, prior, words, logs, largest, sums)
+    first, last = work.peers.own(blocks)
+    own = slice(first, last)
 
-    work.engine.run_parts(Part(lambda: draw, cuts))
+    def draw(turns: Turns) -> None:
+        kernels.draw_log_gammas(turns, counts, prior, words[own], logs, largest[own], sums[own])
+
+    if last > first:
+        work.engine.run_parts(Part(lambda: draw, cuts[first : last + 1]))
+    work.peers.exchanged(logs, cuts)
+    work.peers.exchanged(largest, np.arange(blocks + 1))
+    work.peers.exchanged(sums, np.arange(blocks + 1))
     top = largest.max(axis=0)
     totals = top + np.log((sums * np.exp(largest - top)).sum(axis=0))
 
@@ -79,7 +92,7 @@ def draw_documents(
 ) -> None:
     """Draw the topics and switches of all documents, by blocks; `draw` calls the kernel."""
     prepared, state = work.prepared, work.state
-    words = work.words_of_blocks(DOCUMENTS, len(prepared.cuts) - 1)
+    words = work.words_of_blocks(DOCUMENTS + prepared.first_block, len(prepared.cuts) - 1)
     drawn = Drawn(state.topics, state.switches)
 
     def make_worker() -> Callable[[Turns], None]:
@@ -98,21 +111,32 @@ def count_words(prepared: Prepared, state: Segments, engine: Any) -> None:
         kernels.count_words(turns, of_place, places, state.topics, counts)
 
     engine.run_parts(Part(lambda: count, prepared.word_cuts))
-    state.counts = counts
+    state.counts = peers_of(engine).counted("counts", counts)
 
 
 def draw_switch_probability(
-    state: Segments, prepared: Prepared, prior: tuple[float, float], rng: np.random.Generator
+    state: Segments,
+    prepared: Prepared,
+    prior: tuple[float, float],
+    rng: np.random.Generator,
+    peers: Alone = ALONE,
 ) -> float:
     """epsilon ~ Beta(zeta1 + switches, zeta2 + stays), first sentences left out (6.11)."""
-    switches = state.later_switches(prepared)
-    return float(rng.beta(prior[0] + switches, prior[1] + (prepared.later_sentences - switches)))
+    switches = count_switches(state, prepared, peers)
+    return float(rng.beta(prior[0] + switches, prior[1] + (prepared.all_later_sentences - switches)))
 
 
-def log_switches(state: Segments, prepared: Prepared, prior: tuple[float, float]) -> float:
+def count_switches(state: Segments, prepared: Prepared, peers: Alone) -> int:
+    """Switches of later sentences, of all peers."""
+    return int(peers.sum(np.array(state.later_switches(prepared))))
+
+
+def log_switches(
+    state: Segments, prepared: Prepared, prior: tuple[float, float], peers: Alone = ALONE
+) -> float:
     """log p(psi), epsilon integrated out."""
-    switches = state.later_switches(prepared)
-    stays = prepared.later_sentences - switches
+    switches = count_switches(state, prepared, peers)
+    stays = prepared.all_later_sentences - switches
     return _log_beta(prior[0] + switches, prior[1] + stays) - _log_beta(*prior)
 
 
