@@ -23,6 +23,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 
+class Gone(Exception):
+    """A peer has died, so that what was being done cannot be finished."""
+
+
 class Post(Protocol):
     """How a peer reaches the others."""
 

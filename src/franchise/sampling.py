@@ -17,7 +17,8 @@ from franchise.chains.storage import BY_EM, RunDirectory, check_new
 from franchise.chains.thinned import start_from_sample
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.engines.threads import Threads, make_engine
+from franchise.engines.choose import make_engine
+from franchise.engines.threads import Threads
 from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
@@ -88,7 +89,8 @@ def sample(
     keep_labels : bool
         Whether to keep the topic of every observation in every draw (``posterior.labels``).
     engine, workers
-        Where it runs: None is ``Threads(workers)``, workers None is every core.
+        Where it runs: None is ``franchise.engines.Threads(workers)``, workers None is every core; "ray", or
+        ``franchise.engines.Ray(address)``, is a cluster. The draws are the same.
     progress : bool or None
         Whether to show progress; None shows it on a terminal. False also keeps "auto" silent.
     run_dir : path, optional
@@ -125,12 +127,13 @@ def sample(
     def begin(number: int) -> Chain:
         streams = start_streams(seed, number)
         if isinstance(starts[number], FromSample):
-            state: State = start_from_sample(model, starts[number].moves, streams, terms.engine)
+            state: State = start_from_sample(model, starts[number].moves, streams, terms.engine.local)
         else:
             state = make_start(starts[number], model, resolved.view, data.to_grouped_order, streams)
-        return Chain(model, resolved.schedule, state, seed, number, plan.warmup, terms.engine)
+        return Chain(model, resolved.schedule, state, seed, number, plan.warmup, terms.engine.local)
 
-    run = Run.begin(setup, plan, terms.engine.map(begin, range(chains)), run_dir)
+    begun = [terms.engine.host(chain) for chain in terms.engine.local.map(begin, range(chains))]
+    run = Run.begin(setup, plan, begun, run_dir)
     with run.alone():
         posterior: Posterior = run.go(terms)
     return posterior

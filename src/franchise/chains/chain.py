@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,9 +13,10 @@ import numpy as np
 from franchise.chains.label_free import Pairs, entropy_of
 from franchise.chains.snapshots import Snapshot, narrowest
 from franchise.chains.trace import BEST
-from franchise.model import Model
+from franchise.families.base import Family
+from franchise.model import Model, shares_of_groups
 from franchise.moves.base import Move, MoveReport
-from franchise.moves.compose import InTurn, Sweep, plan
+from franchise.moves.compose import InTurn, Sweep, moves_of, plan
 from franchise.peers import Alone, peers_of
 from franchise.priors import Gamma
 from franchise.state.base import CellTables, State
@@ -24,7 +25,8 @@ from franchise.state.compact import compact, has_many_holes
 from franchise.state.convert import convert, to_weights
 from franchise.state.counts import CellCounts
 from franchise.state.joint import log_likelihood, log_prior
-from franchise.state.save import state_to_arrays
+from franchise.state.parts import part_of_model, part_of_state, whole_of_arrays
+from franchise.state.save import state_from_arrays, state_to_arrays
 from franchise.state.seating import Seating
 from franchise.state.weights import Weighted
 from franchise.streams import CONVERSION, MEASUREMENT, Streams
@@ -47,6 +49,47 @@ class Chain:
     sweeps: int = 0  # sweeps done
     best: float = -math.inf  # the highest log likelihood per observation after any sweep
     _generators: dict[tuple[int, int], np.random.Generator] = field(default_factory=dict, repr=False)
+
+    # -- among peers (`peers.py`) ------------------------------------------------------------------------------
+
+    @property
+    def spreads(self) -> bool:
+        """Whether peers can run it together: every move can be shared out, in one view, with exact statistics."""
+        adds_up = type(self.model.family).sum_statistics is not Family.sum_statistics
+        return adds_up and all(
+            move.spreads and isinstance(self.state, move.views) for move in moves_of(self.schedule)
+        )
+
+    def parts_of_model(self, peers: int) -> list[Model]:
+        """The model shared out over at most so many peers."""
+        if peers == 1:
+            return [self.model]
+        return [part_of_model(self.model, share) for share in shares_of_groups(self.model.all_sizes, peers)]
+
+    def part(self, model: Model) -> Chain:
+        """What the peer that has a part of the model needs of the chain, but that; to be given an engine there."""
+        state = self.state.copy() if model.share is None else part_of_state(self.state, model.share)
+        return replace(self, model=None, state=state, engine=None, _generators={})  # type: ignore[arg-type]
+
+    @staticmethod
+    def whole_of_arrays(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+        """The arrays of the chain from those of its parts."""
+        return whole_of_arrays(parts)
+
+    def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> Chain:
+        """The same chain as it was when it had these arrays."""
+        state = state_from_arrays(dict(arrays), self.model.data, self.model.family)
+        return replace(self, state=state, sweeps=sweeps, _generators={})
+
+    @staticmethod
+    def whole_of_snapshots(parts: list[Snapshot], labels: np.ndarray) -> Snapshot:
+        """A snapshot from those of the parts, which lack labels."""
+        return replace(parts[0], labels=narrowest(labels))
+
+    def rest(self) -> None:
+        """No sweep comes for now."""
+
+    # -- sweeps -------------------------------------------------------------------------------------------------
 
     def sweep(self) -> dict[str, float]:
         """Apply every move whose turn it is; return what is measured then."""

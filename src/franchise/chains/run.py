@@ -17,7 +17,7 @@ from franchise.chains.snapshots import Kept, Snapshots
 from franchise.chains.storage import ChainStore
 from franchise.chains.trace import BEST, Trace
 from franchise.data.grouped import GroupedData
-from franchise.engines.threads import Threads
+from franchise.engines.choose import Engine
 from franchise.errors import InputError
 from franchise.validation import check_integer, check_labels
 
@@ -93,6 +93,9 @@ class AnyChain(Protocol):
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The present state, as arrays by name."""
 
+    def rest(self) -> None:
+        """No sweep comes for now."""
+
 
 Kind = TypeVar("Kind", bound=AnyChain)
 
@@ -138,6 +141,7 @@ class ChainRun(Generic[Kind]):
                 saved = time.perf_counter()
         if self.store is not None:
             self.write_checkpoint()
+        self.chain.rest()
 
     def _cut_warmup_short(self) -> None:
         """Let the next sweep give a draw, for want of time. It is none of the plan's, so the disk never sees it."""
@@ -277,7 +281,7 @@ SWEEP = "sweep"
 
 
 def run_chains(
-    runs: list[ChainRun[Any]], engine: Threads, control: Control, progress: Progress, interruptible: bool
+    runs: list[ChainRun[Any]], engine: Engine, control: Control, progress: Progress, interruptible: bool
 ) -> None:
     """Run all chains to their end, side by side as far as the engine's workers go."""
     with progress:

@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -39,7 +38,8 @@ from franchise.chains.snapshots import Snapshots
 from franchise.chains.storage import ChainStore, RunDirectory, check_new
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.engines.threads import Threads, make_engine
+from franchise.engines.choose import Engine, make_engine
+from franchise.engines.threads import Threads
 from franchise.errors import InputError, StorageError
 from franchise.validation import check_integer, check_positive
 
@@ -76,7 +76,7 @@ class Setup(Protocol):
 class Terms(NamedTuple):
     """How chains are run; it makes no difference to what they draw."""
 
-    engine: Threads
+    engine: Engine
     progress: bool | None
     time_limit: float | None
     checkpoint_seconds: float
@@ -122,7 +122,7 @@ class Run:
 
     @classmethod
     def read(
-        cls, folder: RunDirectory, make_setup: Callable[[dict[str, Any], Any], Setup], engine: Threads
+        cls, folder: RunDirectory, make_setup: Callable[[dict[str, Any], Any], Setup], engine: Engine
     ) -> Run:
         """A run on disk as its last checkpoints have it; before anything else, say what it is to `aim_for`."""
         settings, data = folder.settings, folder.data()
@@ -135,14 +135,14 @@ class Run:
             run.chains.append(run._read_chain(folder.chain(number), number, engine))
         return run
 
-    def _read_chain(self, store: ChainStore, number: int, engine: Threads) -> ChainRun[Any]:
+    def _read_chain(self, store: ChainStore, number: int, engine: Engine) -> ChainRun[Any]:
         checkpoint = Checkpoint(*store.read_checkpoint())
         with damage_named(store.checkpoint_path, store.trace_path):
             chain = self._restored(number, engine, checkpoint, store.read_trace(checkpoint.facts))
         chain.store, chain.facts = store, checkpoint.facts
         return chain
 
-    def extended(self, draws: int, engine: Threads) -> Run:
+    def extended(self, draws: int, engine: Engine) -> Run:
         """The same chains, independent of these, aimed for so many more draws; in memory only."""
         run = Run(self.setup, self.plan, [])
         for number, chain in enumerate(self.chains):
@@ -154,9 +154,13 @@ class Run:
         return run
 
     def _restored(
-        self, number: int, engine: Threads, checkpoint: Checkpoint, rows: Iterable[dict[str, float]]
+        self, number: int, engine: Engine, checkpoint: Checkpoint, rows: Iterable[dict[str, float]]
     ) -> ChainRun[Any]:
-        make_chain = partial(self.setup.restored, number, engine)
+
+        def make_chain(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> AnyChain:
+            chain: AnyChain = engine.host(self.setup.restored(number, engine.local, arrays, facts))
+            return chain
+
         return ChainRun.restored(checkpoint, rows, make_chain, self.plan, self.setup.data, self.setup.room())
 
     def aim_for(self, draws: int) -> None:
@@ -196,7 +200,7 @@ class Run:
         nothing: list[int] = []
         listening = interruptions(control.stop) if kept else nullcontext(nothing)
         try:
-            with listening as came:
+            with listening as came, terms.engine:
                 self._write_plan()
                 progress = self._progress(terms.progress)
                 run_chains(self.chains, terms.engine, control, progress, kept or len(self.chains) > 1)

@@ -18,9 +18,8 @@ from typing import Any, TypeVar
 from franchise.blocks import Part, Stages
 from franchise.engines.helpers import Desk, Helper
 from franchise.engines.jobs import Blocks, Job, Parts, Staged
-from franchise.errors import InputError
 from franchise.kernels.turns import ALONE
-from franchise.validation import check_integer, describe
+from franchise.validation import check_integer
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -39,6 +38,22 @@ class Threads:
         self._users = 0  # calls under way that may use helpers
         self._idle: list[Helper] = []  # helpers that are there and free
         self._desk = Desk(self.workers - 1, awake=self.workers <= available_cores())
+
+    def __enter__(self) -> Threads:
+        """While inside, chains run."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is left behind."""
+
+    @property
+    def local(self) -> Threads:
+        """Threads of this process: itself."""
+        return self
+
+    def host(self, chain: Any) -> Any:
+        """A chain, begun here, where it is to go on: here."""
+        return chain
 
     def map(
         self,
@@ -184,14 +199,3 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def make_engine(engine: Any, workers: int | None) -> Threads:
-    """The engine that is given, or threads."""
-    if engine is None:
-        return Threads(workers)
-    if workers is not None:
-        raise InputError("give either an engine or workers, not both: an engine brings its own workers.")
-    if not isinstance(engine, Threads):
-        raise InputError(
-            f"engine must be None or franchise.engines.Threads(workers); got {describe(engine)}."
-        )
-    return engine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
 from typing import Any, Self
@@ -91,6 +91,52 @@ class SegmentChain:
     sweeps: int = 0
     best: float = -math.inf
     _generators: dict[tuple[int, int], np.random.Generator] = field(default_factory=dict, repr=False)
+
+    # -- among peers (`peers.py`) ------------------------------------------------------------------------------
+
+    @property
+    def spreads(self) -> bool:
+        """Whether peers can run it together: only with a given number of topics."""
+        return isinstance(self.model, FiniteModel)
+
+    def parts_of_model(self, peers: int) -> list[FiniteModel | InfiniteModel]:
+        """The model shared out over at most so many peers."""
+        if peers == 1:
+            return [self.model]
+        return [replace(self.model, prepared=part) for part in self.model.prepared.parts(peers)]
+
+    def part(self, model: FiniteModel | InfiniteModel) -> SegmentChain:
+        """What the peer that has a part of the model needs of the chain, but that; to be given an engine there."""
+        state, held = self.state, model.prepared.held
+        if held is not None:
+            own = slice(held.first_sentence, held.first_sentence + model.prepared.n_sentences)
+            state = replace(state, topics=state.topics[own].copy(), switches=state.switches[own].copy())
+        return replace(self, model=None, state=state, engine=None, _generators={})  # type: ignore[arg-type]
+
+    @staticmethod
+    def whole_of_arrays(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+        """The arrays of the chain from those of its parts."""
+        whole = dict(parts[0])
+        for name in ("topics", "switches"):
+            whole[name] = np.concatenate([part[name] for part in parts])
+        return whole
+
+    def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> SegmentChain:
+        """The same chain as it was when it had these arrays."""
+        return replace(
+            self, state=state_from_arrays(self.model, arrays, self.engine), sweeps=sweeps, _generators={}
+        )
+
+    @staticmethod
+    def whole_of_snapshots(parts: list[SegmentDraw], labels: np.ndarray) -> SegmentDraw:
+        """A draw from those of the parts, which lack topics."""
+        switches = np.concatenate([part.switches for part in parts])
+        return replace(parts[0], topics=narrowest(labels), switches=switches)
+
+    def rest(self) -> None:
+        """No sweep comes for now."""
+
+    # -- sweeps -------------------------------------------------------------------------------------------------
 
     def sweep(self) -> dict[str, float]:
         """Draw everything once; what is measured then."""

@@ -202,7 +202,7 @@ class HTMM(TopicEstimator):
         corpus = self._read(X, groups)
         prepared = Prepared.of(corpus)
         if self.inference == "em":
-            found = fitting.fit_em(self._em_settings(prepared), seed, engine)
+            found = fitting.fit_em(self._em_settings(prepared), seed, engine.local)
             if not found.converged:
                 warnings.warn(
                     f"EM has not converged in {self.max_iterations} steps; raise max_iterations or tolerance",
@@ -470,7 +470,7 @@ class HTMM(TopicEstimator):
         return fitting.infer_by_draws(self.posterior_, prepared, known.seed, self._engine())
 
     def _engine(self) -> Threads:
-        return make_engine(self.engine, self.workers)
+        return make_engine(self.engine, self.workers).local
 
     def _draws(self, what: str) -> SegmentPosterior:
         if not hasattr(self, "posterior_"):

@@ -143,10 +143,10 @@ def sample_segments(
         check_new("run_dir", asked.run_dir)
 
     def begin(number: int) -> SegmentChain:
-        state = start_state(model, asked, start_streams(seed, number), engine)
-        return SegmentChain(model, state, seed, number, asked.warmup, engine)
+        state = start_state(model, asked, start_streams(seed, number), terms.engine.local)
+        return SegmentChain(model, state, seed, number, asked.warmup, terms.engine.local)
 
-    chains = terms.engine.map(begin, range(asked.chains))
+    chains = [terms.engine.host(chain) for chain in terms.engine.local.map(begin, range(asked.chains))]
     run = Run.begin(SegmentModel(corpus, model, seed), plan, chains, asked.run_dir)
     with run.alone():
         posterior: SegmentPosterior = run.go(terms)

@@ -21,6 +21,7 @@ class Held(NamedTuple):
     """Which documents are held, where peers share them out (`peers.py`), and how much all have together."""
 
     first_block: int
+    first_sentence: int
     first_word: int
     words: int
     later_sentences: int
@@ -63,6 +64,7 @@ class Prepared:
             first, last = share.groups.start, share.groups.stop
             held = Held(
                 share.first_block,
+                int(self.data.documents[first]),
                 int(self.data.tokens[self.data.documents[first]]),
                 self.n_words,
                 self.later_sentences,

@@ -58,6 +58,9 @@ class Move:
     needs_conjugacy: ClassVar[bool] = True
     """Whether it needs the parameters of the family integrated out."""
 
+    spreads: ClassVar[bool] = False
+    """Whether it may run among peers that share the groups out (`peers.py`)."""
+
     def step(self, model: Model, state: Any, streams: Streams, engine: Any) -> MoveReport:
         """Change the state; return the report."""
         raise NotImplementedError

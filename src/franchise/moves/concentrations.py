@@ -113,6 +113,7 @@ class TopicWeights(Move):
     """
 
     views = (Weights, CellCounts)
+    spreads = True
     needs_conjugacy = False
 
     def step(self, model: Model, state: Weighted, streams: Streams, engine: Any) -> MoveReport:
@@ -136,6 +137,7 @@ class EvenWeights(Move):
     """
 
     views = (Weights, CellCounts)
+    spreads = True
     exact_for = None
     needs_conjugacy = False
 
@@ -157,6 +159,7 @@ class Concentrations(Move):
     """
 
     views = (Weights, Seating, CellCounts)
+    spreads = True
     learns = ("concentrations",)
     needs_conjugacy = False
 

@@ -92,6 +92,7 @@ class SettledSweep(Move):
     sparse: bool | None = None
 
     views = (Weights,)
+    spreads = True
     learns = ("observations",)
     needs_conjugacy = False
 
@@ -141,6 +142,7 @@ class DocumentSweep(Sliced):
     sparse: bool | None = None
 
     views = (Weights,)
+    spreads = True
     learns = ("observations",)
     needs_conjugacy = False
 

@@ -53,6 +53,7 @@ class FiniteSweep(Move):
     sparse: bool | None = None
 
     views = (Weights,)
+    spreads = True
     exact_for = FINITE
     learns = ("observations",)
     needs_conjugacy = False
@@ -100,6 +101,7 @@ class FiniteConcentrations(Move):
     topics: int = 100
 
     views = (Weights,)
+    spreads = True
     exact_for = FINITE
     learns = ("concentrations",)
     needs_conjugacy = False

@@ -84,6 +84,7 @@ class LaunchedSplits(Move):
     alike: float = 12.0
 
     views = (Weights,)
+    spreads = True
     needs_conjugacy = False
     proposal: ClassVar[type[Proposal]] = Proposal
     drawn_proposal: ClassVar[type[Proposal]] = DrawnProposal

@@ -58,6 +58,7 @@ class SliceSweep(Move):
     """
 
     views = (Seating,)
+    spreads = True
     learns = ("observations",)
     needs_conjugacy = False
 

@@ -53,6 +53,7 @@ class TopicPrior(Move):
     width: float = 1.0
 
     views = (Weights, Seating, CellCounts)
+    spreads = True
     learns = ("prior",)
 
     def __post_init__(self) -> None:

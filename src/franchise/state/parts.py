@@ -1,57 +1,59 @@
-"""A state shared out over peers, and put together again (see `peers.py`).
+"""A state shared out over peers, and its arrays put together again (see `peers.py`).
 
 What is of topics every peer has; what is of observations, or of groups, goes to the peer that holds them.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from franchise.model import Model, Share
-from franchise.state.base import PreparedData, State
+from franchise.state.base import CellTables, PreparedData, State, frozen
 
-_OF_OBSERVATIONS = ("topic_of_observation", "table_of_observation", "topic_of_table", "size_of_table")
-_OF_GROUPS = ("table_slots",)
+OF_OBSERVATIONS = ("topic_of_observation", "table_of_observation", "topic_of_table", "size_of_table")
+OF_GROUPS = ("table_slots",)
+OF_CELLS = ("customers_of_cell", "tables_of_cell")
 
 
 def part_of_model(model: Model, share: Share) -> Model:
     """The model with only the observations of a share."""
     offsets = model.data.offsets[share.groups.start : share.groups.stop + 1]
     observations = model.data.observations[offsets[0] : offsets[-1]]
-    data = PreparedData(observations, offsets - offsets[0])
-    return Model(data, model.family, model.alpha, model.gamma, model.finite_topics, share)
+    data = PreparedData(frozen(observations), frozen(offsets - offsets[0]))
+    return replace(model, data=data, share=share)
 
 
 def part_of_state(state: State, share: Share) -> State:
-    """A copy of what the peer that has this share needs of a state; tables drawn for the occasion are forgotten."""
+    """A copy of what the peer that has this share needs of a state."""
     begin = share.first_observation
     end = begin + int(share.sizes[share.groups].sum())
-    own: dict[str, Any] = {name: slice(begin, end) for name in _OF_OBSERVATIONS}
-    own.update({name: share.groups for name in _OF_GROUPS})
-    whole = state.copy()
-    parts = {each.name: getattr(whole, each.name) for each in fields(whole)}
-    for name, where in own.items():
+    parts: dict[str, Any] = {each.name: getattr(state, each.name) for each in fields(state)}
+    for name in OF_OBSERVATIONS:
         if name in parts:
-            parts[name] = parts[name][where].copy()
-    if "cell_tables" in parts:
-        parts.update(cell_tables=None, tables_are_new=False)
-    return type(state)(**parts)
+            parts[name] = parts[name][begin:end]
+    for name in OF_GROUPS:
+        if name in parts:
+            parts[name] = parts[name][share.groups]
+    if parts.get("cell_tables") is not None:
+        parts["cell_tables"] = _cells_between(parts["cell_tables"], begin, end)
+    return type(state)(**parts).copy()
 
 
-def whole_of_states(parts: list[State]) -> State:
-    """The state that was shared out, as its parts are now."""
-    first = parts[0]
-    whole = {each.name: getattr(first, each.name) for each in fields(first)}
-    for name in (*_OF_OBSERVATIONS, *_OF_GROUPS):
+def _cells_between(cells: CellTables, begin: int, end: int) -> CellTables:
+    """The cells of the groups that have these observations: cells come group by group, as observations do."""
+    ends = np.concatenate([[0], np.cumsum(cells.customers, dtype=np.int64)])
+    first, last = np.searchsorted(ends, [begin, end])
+    return cells._replace(customers=cells.customers[first:last], tables=cells.tables[first:last])
+
+
+def whole_of_arrays(parts: Sequence[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The arrays of a state (`state/save.py`), from those of its parts."""
+    whole = dict(parts[0])
+    for name in (*OF_OBSERVATIONS, *OF_GROUPS, *OF_CELLS):
         if name in whole:
-            whole[name] = np.concatenate([getattr(part, name) for part in parts])
-    if whole.get("cell_tables") is not None:
-        tables = [part.cell_tables for part in parts]  # type: ignore[attr-defined]
-        whole["cell_tables"] = tables[0]._replace(
-            customers=np.concatenate([each.customers for each in tables]),
-            tables=np.concatenate([each.tables for each in tables]),
-        )
-    return type(first)(**whole)
+            whole[name] = np.concatenate([part[name] for part in parts])
+    return whole

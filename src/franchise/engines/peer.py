@@ -1,0 +1,208 @@
+"""An actor of a Ray cluster: it holds observations and the parts of chains that are of them (see `engines/ray.py`).
+
+Letters from other actors come into a mailbox, on threads of their own, while sweeps run on others.  Every letter has
+the generation of the crew: when somebody has died, those who wait for a letter of his are told to give up, and a new
+generation begins with nothing in the mailbox.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import threading
+from typing import Any
+
+import numpy as np
+import ray
+
+from franchise import validation
+from franchise.engines.threads import Threads
+from franchise.peers import Gone, Together, bytes_of
+
+SMALL = 2**16
+"""Bytes: what is larger is put into the object store, once for all who read it on a node."""
+
+
+class Mailbox:
+    """Letters that have come and were not yet asked for."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._letters: dict[tuple[Any, ...], Any] = {}
+        self._generation = 0
+        self._open = True
+
+    def begin(self, generation: int) -> None:
+        """A new generation: letters of older ones are thrown away."""
+        with self._condition:
+            self._generation, self._open = generation, True
+            self._letters = {key: value for key, value in self._letters.items() if key[0] >= generation}
+
+    def close(self) -> None:
+        """Whoever waits for a letter of this generation is told that none will come."""
+        with self._condition:
+            self._open = False
+            self._condition.notify_all()
+
+    def put(self, generation: int, address: tuple[Any, ...], value: Any) -> None:
+        """A letter has come."""
+        with self._condition:
+            if generation >= self._generation:
+                self._letters[generation, *address] = value
+                self._condition.notify_all()
+
+    def take(self, generation: int, address: tuple[Any, ...]) -> Any:
+        """The letter with this address; waits for it. `Gone` if it will not come."""
+        key = (generation, *address)
+        with self._condition:
+            while key not in self._letters:
+                if not self._open or generation != self._generation:
+                    raise Gone(generation)
+                self._condition.wait()
+            return self._letters.pop(key)
+
+
+class ActorPost:
+    """How a chain's part reaches the others; see `franchise.peers.Post`."""
+
+    def __init__(self, rank: int, actors: list[Any], mailbox: Mailbox, generation: int, chain: int) -> None:
+        self.rank, self.size = rank, len(actors)
+        self._actors, self._mailbox, self._generation, self._chain = actors, mailbox, generation, chain
+
+    def send(self, to: int, tag: str, value: Any) -> None:
+        """Send something to a peer."""
+        address = (self._chain, self.rank, tag)
+        self._actors[to].deposit.remote(self._generation, address, value)
+
+    def send_all(self, tag: str, value: Any) -> None:
+        """Send the same to all others: what is large goes to each node once."""
+        if bytes_of(value) > SMALL:
+            value = ray.put(value)
+        for to in range(self.size):
+            if to != self.rank:
+                self.send(to, tag, value)
+
+    def receive(self, source: int, tag: str) -> Any:
+        """What a peer has sent."""
+        return self._mailbox.take(self._generation, (self._chain, source, tag))
+
+
+class Among:
+    """The threads of an actor, as the engine of a chain that has peers."""
+
+    def __init__(self, threads: Threads, peers: Together) -> None:
+        self.peers = peers
+        self.run_blocks, self.run_parts = threads.run_blocks, threads.run_parts
+        self.run_stages = threads.run_stages
+
+
+class Peer:
+    """The actor."""
+
+    def __init__(self, rank: int, threads: int) -> None:
+        self._rank = rank
+        self._threads = Threads(threads)
+        self._mailbox = Mailbox()
+        self._generation, self._actors = 0, list[Any]()
+        self._models: dict[Any, Any] = {}
+        self._chains: dict[int, Any] = {}
+        self._at_work = 0
+        self._idle = threading.Condition()
+
+    def version(self) -> str:
+        """Of franchise."""
+        from franchise import __version__
+
+        return __version__
+
+    def room(self) -> int:
+        """Bytes of memory that are free."""
+        return validation.available_memory()
+
+    def process(self) -> int:
+        """The number of the process."""
+        return os.getpid()
+
+    @ray.method(concurrency_group="post")
+    def meet(self, actors: list[Any], generation: int) -> None:
+        """Who the others are, from now on."""
+        self._actors, self._generation = actors, generation
+        self._chains.clear()
+        self._mailbox.begin(generation)
+
+    @ray.method(concurrency_group="post")
+    def deposit(self, generation: int, address: tuple[Any, ...], value: Any) -> None:
+        """A letter."""
+        self._mailbox.put(generation, address, value)
+
+    @ray.method(concurrency_group="post")
+    def give_up(self) -> None:
+        """Leave what is being done; returns when it has been left."""
+        self._mailbox.close()
+        with self._idle:
+            while self._at_work:
+                self._idle.wait()
+
+    def load(self, number: int, key: Any, model: list[Any], chain: Any, ranks: list[int]) -> None:
+        """Take a part of a chain; `model` is a reference to that of its model, which is fetched once."""
+        if key not in self._models:
+            self._models[key] = ray.get(model[0])
+        if len(ranks) == 1:
+            engine: Any = self._threads
+        else:
+            actors = [self._actors[rank] for rank in ranks]
+            post = ActorPost(ranks.index(self._rank), actors, self._mailbox, self._generation, number)
+            engine = Among(self._threads, Together(post))
+        chain.model, chain.engine = self._models[key], engine
+        chain.state = copy.deepcopy(chain.state)  # what comes from the object store cannot be written to
+        self._chains[number] = chain
+
+    def unload(self, number: int) -> None:
+        """Forget a chain, and models that no other has."""
+        self._chains.pop(number, None)
+        used = [chain.model for chain in self._chains.values()]
+        self._models = {key: model for key, model in self._models.items() if any(model is each for each in used)}
+
+    def sweep(self, number: int, warmup: int, best: float) -> dict[str, float]:
+        """Do one sweep; what is measured after it."""
+        chain = self._chains[number]
+        chain.warmup, chain.best = warmup, best
+        values: dict[str, float] = self._work(chain.sweep)
+        return values if self._speaks(chain) else {}
+
+    def labels(self, number: int) -> np.ndarray:
+        """The topics of what is held here."""
+        labels: np.ndarray = self._work(self._chains[number].labels)
+        return labels
+
+    def snapshot(self, number: int, draw: int) -> Any:
+        """The present draw, but for its labels."""
+        chain = self._chains[number]
+        kept = self._work(lambda: chain.snapshot(draw, np.empty(0, np.int32)))
+        return kept
+
+    def arrays(self, number: int) -> dict[str, np.ndarray]:
+        """The present state of what is held here."""
+        arrays: dict[str, np.ndarray] = self._work(self._chains[number].to_arrays)
+        return arrays
+
+    def sent(self, number: int) -> int:
+        """Bytes that the part of a chain has sent so far, about."""
+        peers = getattr(self._chains[number].engine, "peers", None)
+        return 0 if peers is None else peers.sent
+
+    @staticmethod
+    def _speaks(chain: Any) -> bool:
+        """Whether this is the one of a chain's peers whose values are taken: all have the same."""
+        peers = getattr(chain.engine, "peers", None)
+        return peers is None or peers.rank == 0
+
+    def _work(self, function: Any) -> Any:
+        with self._idle:
+            self._at_work += 1
+        try:
+            return function()
+        finally:
+            with self._idle:
+                self._at_work -= 1
+                self._idle.notify_all()
