@@ -201,7 +201,8 @@ class Peer:
         with self._idle:
             self._at_work += 1
         try:
-            return function()
+            with self._threads.occupying(1):
+                return function()
         finally:
             with self._idle:
                 self._at_work -= 1

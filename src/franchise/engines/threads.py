@@ -70,7 +70,7 @@ class Threads:
         tasks = list(tasks)
 
         def work(task: Task) -> Result:
-            with self._occupying(1):
+            with self.occupying(1):
                 return function(task)
 
         with self._helpers_open():
@@ -130,7 +130,8 @@ class Threads:
                     helper.wait()
 
     @contextmanager
-    def _occupying(self, workers: int) -> Iterator[None]:
+    def occupying(self, workers: int) -> Iterator[None]:
+        """While inside, so many workers are not free to help others."""
         with self._lock:
             self._busy += workers
         try:

@@ -1,0 +1,169 @@
+"""The engine Ray: the same draws as on threads, on any number of actors, whoever dies."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import franchise as fr
+from franchise.engines.ray import Seat, seats_for
+from franchise.errors import InputError
+
+DATA = fr.synthetic.planted_topics(1, 500, 2000, 8, median_length=80, topic_concentration=50.0).data
+SETTINGS = {"draws": 6, "warmup": 10, "chains": 2, "seed": 3, "keep_labels": True, "progress": False}
+
+
+def draw(sampler, engine=None, **more):
+    family = fr.Categorical(DATA.vocabulary_size, 0.1)
+    return fr.sample(DATA, family, sampler=sampler, engine=engine, **{**SETTINGS, **more})
+
+
+def assert_same(one, other):
+    assert set(one.trace) == set(other.trace)
+    for name in set(one.trace) - {"seconds"}:
+        assert np.array_equal(one.trace[name], other.trace[name], equal_nan=True), name
+    if one.labels is not None:
+        assert np.array_equal(one.labels, other.labels)
+    for kept, again in zip(one.snapshots, other.snapshots, strict=True):
+        for chain, same in zip(kept, again, strict=True):
+            assert np.array_equal(chain.labels, same.labels)
+            assert np.array_equal(chain.tables_per_topic, same.tables_per_topic)
+
+
+# --- the same draws -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sampler", ["parallel", "finite", "slice"])
+def test_samplers(cluster, sampler):
+    expected = draw(sampler)
+    for actors in (1, 2, 4):
+        assert_same(expected, draw(sampler, fr.engines.Ray(actors=actors)))
+
+
+def test_segments(cluster):
+    rng = np.random.default_rng(4)
+    texts = [
+        [[f"w{word}" for word in rng.integers(40 * topic, 40 * topic + 60, size=5)] for topic in order]
+        for order in rng.integers(4, size=(900, 6))
+    ]
+    corpus = fr.Corpus.from_sentences(texts)
+    for topics in (4, None):
+        settings = {"draws": 5, "warmup": 5, "chains": 2, "start": "random" if topics else 6, "progress": False}
+        models = [
+            fr.HTMM(topics, engine=engine, **settings).fit(corpus)
+            for engine in (None, fr.engines.Ray(actors=2), fr.engines.Ray(actors=4))
+        ]
+        one, *others = (model.posterior_ for model in models)
+        for other in others:
+            for name in set(one.trace) - {"seconds"}:
+                assert np.array_equal(one.trace[name], other.trace[name], equal_nan=True), name
+            for kept, again in zip(one.all_draws, other.all_draws, strict=True):
+                assert np.array_equal(kept.topics, again.topics)
+                assert np.array_equal(kept.switches, again.switches)
+
+
+def test_what_cannot_be_shared_out_lives_on_one_actor(cluster):
+    assert_same(draw("direct"), draw("direct", fr.engines.Ray(actors=2)))
+
+
+def test_a_run_directory(cluster, tmp_path):
+    """Begun on one engine, gone on with on the other; and longer chains from what is in memory."""
+    whole = draw("parallel")
+    draw("parallel", fr.engines.Ray(actors=3), draws=2, run_dir=tmp_path / "ray")
+    assert_same(whole, fr.resume(tmp_path / "ray", 6, progress=False))
+    short = draw("parallel", draws=2, run_dir=tmp_path / "threads")
+    assert_same(whole, fr.resume(tmp_path / "threads", 6, engine=fr.engines.Ray(actors=2), progress=False))
+    assert_same(whole, short.continue_(4, engine=fr.engines.Ray(actors=2), progress=False))
+
+
+# --- who dies -----------------------------------------------------------------------------------------------
+
+
+def kill_some(engine, stop, kills, seed):
+    """Kill actors at random moments."""
+    import ray
+
+    chance = random.Random(seed)
+    while not stop.is_set() and len(kills) < 3:
+        time.sleep(chance.uniform(0.2, 1.0))
+        if engine._crew is None:
+            continue
+        actor = chance.choice(engine._crew.actors)
+        try:
+            process = ray.get(actor.process.remote(), timeout=5)
+            os.kill(process, signal.SIGKILL)
+        except (ray.exceptions.RayError, ProcessLookupError):
+            continue
+        kills.append(process)
+
+
+def test_actors_die(cluster):
+    expected = draw("parallel", draws=40)
+    engine = fr.engines.Ray(actors=3)
+    stop, kills = threading.Event(), []
+    killer = threading.Thread(target=kill_some, args=(engine, stop, kills, 1))
+    killer.start()
+    try:
+        again = draw("parallel", engine, draws=40)
+    finally:
+        stop.set()
+        killer.join()
+    assert kills
+    assert_same(expected, again)
+
+
+# --- errors -------------------------------------------------------------------------------------------------
+
+
+def test_no_such_cluster():
+    """By a process of its own, as this one may be connected."""
+    script = "import franchise as fr; fr.engines.Ray('127.0.0.1:1').crew"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)
+    assert "InputError: there is no Ray cluster at '127.0.0.1:1'" in ended.stderr
+
+
+def test_without_ray(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(InputError, match=r"pip install \"franchise\[ray\]\""):
+        draw("parallel", "ray")
+
+
+def test_another_version(cluster, monkeypatch):
+    monkeypatch.setattr(fr, "__version__", "9.9")
+    with pytest.raises(InputError, match=r"has franchise .*, but this is franchise 9\.9"):
+        draw("parallel", fr.engines.Ray(actors=2))
+
+
+def test_too_little_memory(cluster, monkeypatch):
+    monkeypatch.setattr("franchise.engines.ray.needed_for", lambda model: 2**50)
+    with pytest.raises(InputError, match="GiB of memory free"):
+        draw("parallel", fr.engines.Ray(actors=2))
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [({"actors": 0}, "actors"), ({"threads": -1}, "threads"), ({"address": 5}, "address")],
+)
+def test_wrong_settings(settings, named):
+    with pytest.raises(InputError, match=named):
+        fr.engines.Ray(**settings)
+
+
+def test_unknown_engines():
+    with pytest.raises(InputError, match="engine must be"):
+        draw("parallel", "cloud")
+
+
+def test_seats():
+    nodes = {"a": 2, "b": 8}
+    assert seats_for(nodes, None, None) == [Seat("b", 8, 8), Seat("a", 2, 2)]
+    assert seats_for(nodes, 4, None) == [Seat("b", 4, 4), Seat("a", 1, 1), Seat("b", 4, 4), Seat("a", 1, 1)]
+    assert seats_for({"a": 1}, 2, 3) == [Seat("a", 3, 0.5), Seat("a", 3, 0.5)]
+    with pytest.raises(InputError, match="no node"):
+        seats_for({}, None, None)
