@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from franchise.data.corpus import Corpus
     from franchise.data.groups import Groups
     from franchise.data.readers.read import read_corpus, read_groups
+    from franchise.data.shards import ShardedCorpus, index_shards, open_shards
     from franchise.errors import InputError, InternalError
     from franchise.estimators import HDP
     from franchise.families import (
@@ -65,13 +66,16 @@ _HOME = {
     "Multinomial": "franchise.families",
     "Poisson": "franchise.families",
     "Posterior": "franchise.posterior",
+    "ShardedCorpus": "franchise.data.shards",
     "check_family": "franchise.checks.family",
     "check_move": "franchise.checks.move",
+    "index_shards": "franchise.data.shards",
     "known_from": "franchise.freezing",
     "known_shares": "franchise.freezing",
     "load": "franchise.sampling",
     "match_fits": "franchise.found.fits",
     "named_topics": "franchise.freezing",
+    "open_shards": "franchise.data.shards",
     "read_corpus": "franchise.data.readers.read",
     "read_groups": "franchise.data.readers.read",
     "resume": "franchise.sampling",
@@ -107,18 +111,21 @@ __all__ = [
     "Multinomial",
     "Poisson",
     "Posterior",
+    "ShardedCorpus",
     "check_family",
     "check_move",
     "datasets",
     "diagnostics",
     "engines",
     "families",
+    "index_shards",
     "known_from",
     "known_shares",
     "load",
     "match_fits",
     "moves",
     "named_topics",
+    "open_shards",
     "plots",
     "read_corpus",
     "read_groups",

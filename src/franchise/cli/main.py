@@ -22,6 +22,7 @@ from franchise.cli.data import data
 from franchise.cli.demo import demo
 from franchise.cli.evaluate import evaluate
 from franchise.cli.fit import fit
+from franchise.cli.generate import generate
 from franchise.cli.infer import infer
 from franchise.cli.report import report
 from franchise.cli.reproduce import reproduce
@@ -44,7 +45,7 @@ app = typer.Typer(
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Fit": (fit, resume, compare),
     "Look": (topics, report, infer, evaluate),
-    "Learn": (demo, data, samplers, reproduce),
+    "Learn": (demo, data, generate, samplers, reproduce),
 }
 for _panel, _commands in _COMMANDS.items():
     for _command in _commands:

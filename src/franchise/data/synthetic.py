@@ -4,6 +4,8 @@
     five_topics      two topics that are nearly alike, and three easy ones (Wang and Blei, 2012, section 4.1)
     bars             ten horizontal and vertical bars on a grid (Chang and Fisher, 2014, section 6.1)
     planted_topics   a large corpus with the frequencies of real text (algorithms page, section 11)
+    write_planted    the same law, for corpora too large for memory: written to disk in shards (`large`)
+    planted_match    which planted topics were found
 
 All are seeded, and vectorised over tokens where size matters.
 """
@@ -18,8 +20,20 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.draws import draw_dirichlet, seeded_generator
 from franchise.data.grouped import offsets_of_sizes
+from franchise.data.large import planted_match, read_truth, write_planted
 from franchise.errors import InputError
 from franchise.validation import check_counts, check_integer, check_positive, describe
+
+__all__ = [
+    "Planted",
+    "bars",
+    "five_topics",
+    "from_hdp",
+    "planted_match",
+    "planted_topics",
+    "read_truth",
+    "write_planted",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

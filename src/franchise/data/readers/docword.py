@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from franchise.data.readers.counts import Counts, line_of_row, parse_rows
 from franchise.data.readers.files import Source, line_at
@@ -19,9 +20,20 @@ _HEADER = re.compile(rb"\s*(\S[^\r\n]*)" + 2 * rb"(?>\r\n|\n|\r)\s*(\S[^\r\n]*)"
 _SIZES = ("documents", "words", "entries")
 
 
-def read_docword(source: Source) -> Counts:
-    """The entries of a docword file; the header must tell the truth."""
-    content = source.text()
+class Header(NamedTuple):
+    """The first three lines."""
+
+    documents: int
+    words: int
+    entries: int
+    end: int
+    """where the entries begin"""
+    line: int
+    """the line of the number of entries"""
+
+
+def header_of(source: Source, content: bytes) -> Header:
+    """The header of a docword file, with whose text the content begins."""
     header = _HEADER.match(content)
     if header is None:
         raise source.wrong(
@@ -31,13 +43,20 @@ def read_docword(source: Source) -> Counts:
     n_documents, n_words, n_entries = (
         _check_size(source, *size) for size in zip(lines, _SIZES, header.groups(), strict=True)
     )
-    body = content[header.end() :]
-    documents, words, values = parse_rows(source, body, lines[2], [int, int, int], "`document word count`")
+    return Header(n_documents, n_words, n_entries, header.end(), lines[2])
+
+
+def read_docword(source: Source) -> Counts:
+    """The entries of a docword file; the header must tell the truth."""
+    content = source.text()
+    n_documents, n_words, n_entries, end, line = header_of(source, content)
+    body = content[end:]
+    documents, words, values = parse_rows(source, body, line, [int, int, int], "`document word count`")
     if len(values) != n_entries:
         raise source.wrong(
-            f"must have {n_entries} entries, as line {lines[2]} says; got {len(values)}. Was the file cut off?"
+            f"must have {n_entries} entries, as line {line} says; got {len(values)}. Was the file cut off?"
         )
-    place = line_of_row(body, lines[2])
+    place = line_of_row(body, line)
     counts = Counts(source, documents - 1, words - 1, values, n_documents, n_words, place)
     counts.check_below("the number of a document", counts.rows, n_documents, 1)
     counts.check_below("the number of a word", counts.columns, n_words, 1)

@@ -16,7 +16,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -113,11 +113,16 @@ class Source:
     def content(self) -> bytes:
         """All bytes of the file, uncompressed."""
         chunks = []
+        for chunk in self.chunks():
+            self.limit.take(len(chunk), self.path)
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes of the file, uncompressed, a piece at a time; for what is not held in memory as a whole."""
         with _opened(self) as stream:
             while chunk := _next_chunk(self, stream, _CHUNK):
-                self.limit.take(len(chunk), self.path)
-                chunks.append(chunk)
-        return b"".join(chunks)
+                yield chunk
 
     def check_readable(self) -> None:
         """InputError if this is no file, or may not be read."""
