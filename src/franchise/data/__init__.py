@@ -2,7 +2,8 @@
 
 `Groups` holds observations of any kind with a group label each; `Corpus` holds documents of words.  Both look
 the same to a sampler (`grouped.GroupedData`).  Beside them: held-out splits (`splits`), data with a known
-truth (`synthetic`), files (`readers`) and the data sets that ship with the package (`datasets`).
+truth (`synthetic`), files (`readers`), the data sets that ship with the package (`datasets`), and corpora that stay
+on disk (`shards`; `large` writes some with planted topics).
 """
 
 from franchise.data.corpus import Cells, Corpus

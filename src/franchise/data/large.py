@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 TRUTH = "truth.safetensors"
 
+_VARIATION = "total-variation"
 _LONGEST_MEAN = 1_000_000
 _SPARE = 1.05  # room on the disk, to what is thought to be needed
 
@@ -194,21 +195,25 @@ class Plan:
         return Shard(path.name, first, len(bounds) - 1, tokens, path.stat().st_size, checksum_of(path))
 
     def estimate(self) -> Estimate:
-        """Bytes on disk and seconds for the whole, told from a block in the middle, written apart and removed."""
+        """Bytes on disk and seconds for the whole, told from a block in the middle, written apart and removed.
+
+        It is written twice, and the second time counts: the first loads libraries.
+        """
         self._check_format()
         planting = self.planting
         sizes = planting.sizes
         planting.prepare()
         with TemporaryDirectory() as folder:
-            begin = time.perf_counter()
-            lengths, words = planting.block(planting.n_blocks // 2)
             path = Path(folder) / self.part_name(0)
-            with write_part(path, self.format, sizes.vocabulary, len(lengths)) as write:
+            lengths, words = planting.block(planting.n_blocks // 2)
+            with write_part(path, self.format, sizes.vocabulary, 2 * len(lengths)) as write:
                 write(lengths, words)
+                begin = time.perf_counter()
+                write(*planting.block(planting.n_blocks // 2))
                 seconds = time.perf_counter() - begin
             scale = sizes.tokens / len(words)
             beside = planting.word_probabilities.nbytes + 4 * sizes.documents + 8 * sizes.vocabulary
-            return Estimate(round(scale * path.stat().st_size) + beside, scale * seconds, self.n_parts)
+            return Estimate(round(scale * path.stat().st_size / 2) + beside, scale * seconds, self.n_parts)
 
     def check_new(self, folder: Any) -> Path:
         """A folder that can become the corpus: new, empty, or one in which this very corpus was begun."""
@@ -334,7 +339,7 @@ def read_truth(folder: Any) -> Truth:
         raise InputError(f"{path}: is damaged ({error}). Write the corpus again.") from error
 
 
-def planted_match(found: Any, truth: Any, distance: str = "total-variation") -> pd.DataFrame:
+def planted_match(found: Any, truth: Any, distance: str = _VARIATION) -> pd.DataFrame:
     """How well planted topics were found: each with the found topic that is matched to it, one to one.
 
     The matching has the least sum of distances (Hungarian method, scipy's `linear_sum_assignment`).
@@ -368,24 +373,22 @@ def planted_match(found: Any, truth: Any, distance: str = "total-variation") -> 
     from scipy.optimize import linear_sum_assignment
     from scipy.spatial.distance import cdist
 
-    check_choice("distance", distance, _DISTANCES)
+    check_choice("distance", distance, (_VARIATION, "cosine"))
     planted, shares = _topics_and_shares(truth)
     rows = _check_topics("found", found)
     if rows.shape[1] != planted.shape[1]:
         raise InputError(
             f"found must have a column for each of the {planted.shape[1]} words of the truth; got {rows.shape[1]}."
         )
-    metric, scale = _DISTANCES[distance]
-    distances = scale * cdist(planted, rows, metric)
+    distances = (
+        0.5 * cdist(planted, rows, "cityblock") if distance == _VARIATION else cdist(planted, rows, "cosine")
+    )
     matched, partner = linear_sum_assignment(distances)
     table = pd.DataFrame({"found": -1, "distance": 1.0, "share": shares}, index=range(len(planted)))
     table.index.name = "planted"
     table.loc[matched, "found"] = partner
     table.loc[matched, "distance"] = distances[matched, partner].clip(0.0, 1.0)
     return table
-
-
-_DISTANCES = {"total-variation": ("cityblock", 0.5), "cosine": ("cosine", 1.0)}
 
 
 def _topics_and_shares(truth: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -66,15 +66,19 @@ class Planting:
     # --- the truth ----------------------------------------------------------------------------------------------
 
     @cached_property
+    def base(self) -> np.ndarray:
+        """The mean of topics, (V,): Zipf's law, with ranks dealt to the words at random."""
+        rank = 1.0 + self._streams(_RANKS).generator().permutation(self.sizes.vocabulary)
+        weights = rank**-ZIPF_EXPONENT
+        return weights / weights.sum()
+
+    @cached_property
     def word_probabilities(self) -> np.ndarray:
         """The topics, float32 (K, V); words are drawn from these very numbers."""
-        rank = 1.0 + self._streams(_RANKS).generator().permutation(self.sizes.vocabulary)
-        base = rank**-ZIPF_EXPONENT
-        base *= TOPIC_CONCENTRATION / base.sum()
         streams = self._streams(_TOPICS)
         result = np.empty((self.topics, self.sizes.vocabulary), np.float32)
         for topic in range(self.topics):
-            result[topic] = draw_dirichlet(streams.generator(topic), base)
+            result[topic] = draw_dirichlet(streams.generator(topic), TOPIC_CONCENTRATION * self.base)
         return result
 
     @cached_property
