@@ -166,7 +166,7 @@ def test_topics_have_the_spread_of_their_law():
 
 def test_topics_and_words_are_drawn_from_their_weights():
     """Counts of (document, topic) and of (topic, word) have mean n p and variance n p (1 - p), cell by cell."""
-    lengths = np.full(300, 500)
+    lengths = np.full(300, 5000)
     stream = PLANTING._streams(77)
     shape = np.tile(DOCUMENT_CONCENTRATION * PLANTING.topic_weights, (300, 1))
     weights = draw_dirichlet(stream.generator(), shape)
@@ -186,6 +186,25 @@ def test_topics_and_words_are_drawn_from_their_weights():
         z = (counts - expected)[kept] / np.sqrt((expected * (1 - probabilities))[kept])
         assert abs(np.mean(z**2) - 1) < 5 * np.sqrt(2.5 / kept.sum())
         assert abs(z.mean()) < 5 / np.sqrt(kept.sum())
+
+
+def test_blocks_are_independent():
+    """Documents at the same place of two blocks are no more alike than any: correlations have mean 0.
+
+    Six topics leave five directions in which documents differ, so one correlation has an error of 5^-1/2.
+    """
+    centred = []
+    for number in (0, 1):
+        lengths, words = PLANTING.block(number)
+        document = np.repeat(np.arange(len(lengths)), lengths)
+        shares = (
+            np.bincount(document * 400 + words, minlength=len(lengths) * 400).reshape(-1, 400)
+            / lengths[:, None]
+        )
+        shares -= shares.mean(axis=0)
+        centred.append(shares / np.linalg.norm(shares, axis=1, keepdims=True))
+    correlations = (centred[0] * centred[1]).sum(axis=1)
+    assert abs(correlations.mean()) < 5 / np.sqrt(5 * len(correlations))
 
 
 def test_words_of_the_corpus_have_the_frequencies_of_the_truth(small):
