@@ -189,22 +189,17 @@ def test_topics_and_words_are_drawn_from_their_weights():
 
 
 def test_blocks_are_independent():
-    """Documents at the same place of two blocks are no more alike than any: correlations have mean 0.
-
-    Six topics leave five directions in which documents differ, so one correlation has an error of 5^-1/2.
-    """
-    centred = []
-    for number in (0, 1):
-        lengths, words = PLANTING.block(number)
-        document = np.repeat(np.arange(len(lengths)), lengths)
-        shares = (
-            np.bincount(document * 400 + words, minlength=len(lengths) * 400).reshape(-1, 400)
-            / lengths[:, None]
-        )
-        shares -= shares.mean(axis=0)
-        centred.append(shares / np.linalg.norm(shares, axis=1, keepdims=True))
-    correlations = (centred[0] * centred[1]).sum(axis=1)
-    assert abs(correlations.mean()) < 5 / np.sqrt(5 * len(correlations))
+    """Documents at the same place of two blocks are no more alike than any: correlations have mean 0."""
+    planting = Planting(Sizes(256, 400, 512_000), 6, 3)  # eight blocks of long documents
+    deviations = []
+    for number in range(8):
+        lengths, words = planting.block(number)
+        cells = np.repeat(np.arange(len(lengths)) * 400, lengths) + words
+        deviations.append(np.bincount(cells, minlength=32 * 400).reshape(32, 400) / lengths[:, None])
+    deviations = np.array(deviations) - np.mean(deviations, axis=(0, 1))
+    deviations /= np.linalg.norm(deviations, axis=2, keepdims=True)
+    correlations = (deviations[0::2] * deviations[1::2]).sum(axis=2)
+    assert abs(correlations.mean()) < 5 * correlations.std() / np.sqrt(correlations.size)
 
 
 def test_words_of_the_corpus_have_the_frequencies_of_the_truth(small):
