@@ -404,7 +404,7 @@ def test_the_corpus_finds_its_topics(small):
         (-np.ones((2, 3)), np.ones((2, 3)), "found must have no negative"),
         (np.full((2, 3), np.nan), np.ones((2, 3)), "found holds 6 value"),
         (np.ones((2, 3)), [["a"]], "truth must be numbers"),
-        (np.ones((2, 3)), "no-such-folder", "truth.safetensors: there is no such file"),
+        (np.ones((2, 3)), "no-such-folder", "no-such-folder: there is no such file or folder"),
     ],
 )
 def test_bad_topics(found, truth, message):
@@ -415,6 +415,10 @@ def test_bad_topics(found, truth, message):
 
 
 def test_a_damaged_truth(tmp_path):
+    with pytest.raises(InputError, match="folder must name"):
+        fr.synthetic.read_truth(7)
+    with pytest.raises(InputError, match=r"truth.safetensors: there is no such file. Give a folder"):
+        fr.synthetic.read_truth(tmp_path)
     (tmp_path / "truth.safetensors").write_bytes(b"no tensors")
     with pytest.raises(InputError, match="is damaged"):
         fr.synthetic.read_truth(tmp_path)

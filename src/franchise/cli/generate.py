@@ -56,14 +56,16 @@ def generate(
     plan = plan_planted(name, documents, vocabulary, tokens, topics, seed, shard_tokens, format)
     console = make_console()
     console.quiet = quiet or json
+    if dry_run:
+        estimate = plan.estimate()
+        _tell(console, plan, estimate)
+        if json:
+            _print_json(plan, estimate, None)
+        return
     folder = plan.check_new(out or Path(plan.name))
     estimate = plan.estimate()
     _tell(console, plan, estimate)
     plan.check_room(folder, estimate.bytes)
-    if dry_run:
-        if json:
-            _print_json(plan, estimate, None)
-        return
     corpus = _write(console, plan, folder)
     if json:
         _print_json(plan, estimate, corpus)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.data.planting import SIZES, Planting, Sizes
-from franchise.data.readers.files import in_units
+from franchise.data.readers.files import check_path, in_units
 from franchise.data.shard_index import (
     INDEX,
     UNFINISHED,
@@ -326,7 +326,7 @@ def read_truth(folder: Any) -> Truth:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
-    place = folder.folder if isinstance(folder, ShardedCorpus) else Path(os.fsdecode(folder)).expanduser()
+    place = folder.folder if isinstance(folder, ShardedCorpus) else check_path(folder, "folder")
     path = place / TRUTH
     if not path.is_file():
         raise InputError(
