@@ -73,14 +73,14 @@ class Alone:
         return np.unique(values, return_counts=True)
 
     def own(self, blocks: int) -> tuple[int, int]:
-        """Of work that anyone can do, in so many blocks: the first that this peer does, and the one after its last."""
+        """Of blocks of work that anyone can do: the first that this peer does, and the one after its last."""
         return 0, blocks
 
     def exchanged(self, rows: np.ndarray, cuts: np.ndarray) -> None:
         """Fill in the rows of blocks that others have done (block b has those from cuts[b] to cuts[b + 1])."""
 
     def handed(self, values: list[Any]) -> list[list[Any]]:
-        """Hand value t to peer t modulo size: for each that is this peer's, what everyone has handed it, by rank."""
+        """Hand value t to peer t modulo size: for each that is this peer's, what everyone has handed it."""
         return [[value] for value in values]
 
 
@@ -102,7 +102,7 @@ class Together(Alone):
 
     def __init__(self, post: Post) -> None:
         self._post = post
-        self.rank, self.size = post.rank, post.size  # type: ignore[misc]
+        self.rank, self.size = post.rank, post.size
         self._calls = 0
         self._sums: dict[str, _Sum] = {}
         self.sent = 0  # bytes, about
@@ -161,9 +161,7 @@ class Together(Alone):
         """What everyone gives, by rank."""
         tag = self._tag()
         self._send_all(tag, value)
-        return [
-            value if rank == self.rank else self._post.receive(rank, tag) for rank in range(self.size)
-        ]
+        return [value if rank == self.rank else self._post.receive(rank, tag) for rank in range(self.size)]
 
     def joined(self, array: np.ndarray) -> np.ndarray:
         """The arrays of all peers, one after the other."""

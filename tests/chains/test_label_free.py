@@ -60,21 +60,21 @@ def test_pairs_are_uniform():
 def test_a_single_observation_has_no_pairs():
     model = make_model(fr.Corpus.from_tokens([["a"]]), fr.Categorical(1, 0.5), 1.0, 1.0)
     state = Seating.from_topics(model.data, model.family, np.zeros(1, np.int32), 1.0, 1.0)
-    assert Pairs(model.data).co_assignment(state, model.data) == 1.0
+    assert Pairs(model).co_assignment(state, model) == 1.0
 
 
 def test_views_that_know_the_topics_agree():
     model, states = views()
-    pairs = Pairs(model.data)
-    same = np.mean(TOPICS[pairs.places[0]] == TOPICS[pairs.places[1]])
+    pairs = Pairs(model)
+    same = np.mean(TOPICS[pairs.pairs[0]] == TOPICS[pairs.pairs[1]])
     for view in (Seating, Weights):
-        assert pairs.co_assignment(states[view], model.data) == same
+        assert pairs.co_assignment(states[view], model) == same
 
 
 def test_counts_have_the_mean_over_arrangements():
     """Every way to hand out the topics within the cells, by hand."""
     model, states = views()
-    pairs = Pairs(model.data)
+    pairs = Pairs(model)
     documents = np.repeat(np.arange(4), CORPUS.group_sizes)
     cells = {}
     for place, cell in enumerate(zip(documents, CORPUS.observations, strict=True)):
@@ -84,9 +84,9 @@ def test_counts_have_the_mean_over_arrangements():
         topics = np.empty_like(TOPICS)
         for places, shuffled in zip(cells.values(), arrangement, strict=True):
             topics[places] = TOPICS[list(shuffled)]
-        shares.append(np.mean(topics[pairs.places[0]] == topics[pairs.places[1]]))
+        shares.append(np.mean(topics[pairs.pairs[0]] == topics[pairs.pairs[1]]))
     assert len(shares) == math.factorial(3) ** 2
-    assert pairs.co_assignment(states[CellCounts], model.data) == pytest.approx(np.mean(shares), rel=1e-12)
+    assert pairs.co_assignment(states[CellCounts], model) == pytest.approx(np.mean(shares), rel=1e-12)
 
 
 def test_pairs_within_one_cell():

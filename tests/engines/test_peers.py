@@ -187,7 +187,9 @@ def test_segments(learned, monkeypatch):
         [rng.integers(40 * topic, 40 * topic + 60, size=rng.integers(1, 9)).tolist() for topic in order]
         for order in rng.integers(4, size=(300, 6))
     ]
-    corpus = fr.Corpus.from_sentences([[[f"w{word}" for word in sentence] for sentence in text] for text in texts])
+    corpus = fr.Corpus.from_sentences(
+        [[[f"w{word}" for word in sentence] for sentence in text] for text in texts]
+    )
     alpha, eta = (fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 10.0)) if learned else (0.5, 0.1)
     model = FiniteModel(Prepared.of(corpus), 5, alpha, eta, (1.0, 1.0))
     state = finite.start_at_random(model, start_streams(5, 0), Threads(1))

@@ -137,7 +137,7 @@ class DroppedGamma(TopicWeights):
 
     def step(self, model, state, streams, engine):
         rng = streams.generator()
-        state.cell_tables = draw_cell_tables(state, model.data, rng)
+        state.cell_tables = draw_cell_tables(state, model, streams)
         state.topic_weights, state.unseen_weight = draw_topic_weights(state.cell_tables.per_topic, 1.0, rng)
         return MoveReport()
 
@@ -182,7 +182,7 @@ class WeightsFirst(Concentrations):
 
     def step(self, model, state, streams, engine):
         rng = streams.generator()
-        state.cell_tables = draw_cell_tables(state, model.data, rng)
+        state.cell_tables = draw_cell_tables(state, model, streams)
         per_topic = state.cell_tables.per_topic
         state.topic_weights, state.unseen_weight = draw_topic_weights(per_topic, state.top_concentration, rng)
         tables = int(per_topic.sum())
@@ -198,7 +198,7 @@ class NoSwitches(Concentrations):
 
     def step(self, model, state, streams, engine):
         rng = streams.generator()
-        state.cell_tables = draw_cell_tables(state, model.data, rng)
+        state.cell_tables = draw_cell_tables(state, model, streams)
         per_topic = state.cell_tables.per_topic
         sizes = np.diff(model.data.offsets)
         logs = np.log(rng.beta(state.group_concentration + 1.0, sizes)).sum()
@@ -214,7 +214,7 @@ class SwappedConcentrations(Concentrations):
 
     def step(self, model, state, streams, engine):
         rng = streams.generator()
-        state.cell_tables = draw_cell_tables(state, model.data, rng)
+        state.cell_tables = draw_cell_tables(state, model, streams)
         per_topic = state.cell_tables.per_topic
         tables, sizes = int(per_topic.sum()), np.diff(model.data.offsets)
         state.group_concentration, state.top_concentration = (

@@ -18,9 +18,9 @@ from franchise.checks.statistics import (
 )
 from franchise.engines import Threads
 from franchise.htmm import finite, infinite, regrouping, sweeping
-from franchise.htmm.sweeping import Work
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.state import InfiniteSegments, Segments
+from franchise.htmm.sweeping import Work
 from franchise.kernels import segments
 from franchise.moves import LaunchedSplits
 from franchise.priors import Gamma
@@ -177,7 +177,9 @@ def test_one_sweep_leaves_the_posterior_as_it_is(alpha):
     for number, place in enumerate(rng.choice(len(case.outcomes), 4000, p=case.probabilities)):
         topics, switches = case.flat(case.outcomes[place])
         state = finite.start_from(case.model, np.array(topics, np.int32), np.array(switches, bool), ENGINE)
-        finite.draw_numbers(case.model, Work(case.model.prepared, state, Streams(8, 0, number, 0, pool), ENGINE))
+        finite.draw_numbers(
+            case.model, Work(case.model.prepared, state, Streams(8, 0, number, 0, pool), ENGINE)
+        )
         case.sweep(state, Streams(9, 0, number, 0, pool))
         after.append(case.outcome(state))
     assert goodness_of_fit(after, case.outcomes, case.probabilities) >= SMALLEST_P

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numba
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from franchise.kernels.turns import first_turns
 from franchise.kernels.xoshiro import next_gap, next_uniform, next_word
 from franchise.moves import gammas as parameters
 from franchise.moves.gammas import Gammas, small_gammas, table_of
+from franchise.peers import ALONE
 from franchise.streams import Streams
 
 
@@ -86,7 +89,7 @@ def test_gammas_have_their_distribution(monkeypatch, by_table, prior, count):
     if not by_table:
         monkeypatch.setattr(parameters, "table_of", lambda prior: None)
     gammas = Gammas(Statistics, topics, lambda blocks: words(4).reshape(1, 4))
-    Threads(1).run_parts(gammas.part)
+    gammas.draw(SimpleNamespace(engine=Threads(1), peers=ALONE))
     out, totals = gammas.rows, gammas.totals
     np.testing.assert_allclose(totals[:100], out[:, :100].sum(axis=0), rtol=1e-5)
     assert (out[:, 100] == 0.0).all()

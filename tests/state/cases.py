@@ -12,6 +12,7 @@ from franchise.model import Model
 from franchise.state import Seating, Weights
 from franchise.state.cells import count_cell_tables, draw_cell_tables
 from franchise.state.convert import to_seating
+from franchise.streams import Streams
 from tests.exactness.cases import CASES, GROUPS
 from tests.exactness.test_enumeration import NAIVE
 
@@ -55,7 +56,7 @@ def cells_of(state: Any, model: Model, rng: np.random.Generator) -> Any:
     """The table counts of every cell."""
     if isinstance(state, Seating):
         return count_cell_tables(state, model.data)
-    return draw_cell_tables(state, model.data, rng)
+    return draw_cell_tables(state, model, Streams(int(rng.integers(2**31)), 0, 0, 0))
 
 
 def naive_cells(state: Any, model: Model, cells: Any) -> dict[tuple[int, int], int]:

@@ -8,6 +8,7 @@ import pytest
 import franchise as fr
 from franchise.state import Seating, Weights
 from franchise.state.cells import draw_cell_tables
+from franchise.streams import Streams
 from tests.state.cases import CASES, model_of, random_state
 
 
@@ -54,7 +55,7 @@ def _weight_in_vacant_slot(state, model):
 
 
 def _too_few_cells(state, model):
-    cells = draw_cell_tables(state, model.data, np.random.default_rng(0))
+    cells = draw_cell_tables(state, model, Streams(0, 0, 0, 0))
     state.cell_tables = cells._replace(customers=cells.customers[:-1])
 
 
@@ -131,7 +132,7 @@ def test_table_slots_that_hide_a_table_are_noticed():
 
 
 def _wrong_tables_of_cells(state, model):
-    cells = draw_cell_tables(state, model.data, np.random.default_rng(0))
+    cells = draw_cell_tables(state, model, Streams(0, 0, 0, 0))
     state.cell_tables = cells._replace(tables=cells.customers + 1)
 
 

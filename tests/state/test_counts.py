@@ -16,6 +16,7 @@ from franchise.state.compact import compact, has_many_holes
 from franchise.state.convert import convert, to_counts, to_seating, to_weights
 from franchise.state.counts import cells_of
 from franchise.state.save import state_from_arrays, state_to_arrays
+from franchise.streams import Streams
 
 WORDS = np.array([2, 0, 2, 2, 0, 1, 1, 1, 0])
 OFFSETS = np.array([0, 5, 5, 9])  # the second group is empty
@@ -90,7 +91,7 @@ def test_all_views_can_be_reached_from_all():
 
 def test_tables_of_cells():
     model, rng = model_of(), np.random.default_rng(3)
-    tables = draw_cell_tables(counts_of(model), model.data, rng)
+    tables = draw_cell_tables(counts_of(model), model, Streams(int(rng.integers(2**31)), 0, 0, 0))
     assert tables.customers.tolist() == [2, 1, 2, 1, 2, 1]
     assert (tables.tables <= tables.customers).all()
     assert tables.per_topic.sum() == tables.tables.sum()
@@ -99,7 +100,7 @@ def test_tables_of_cells():
 def test_round_trip():
     model = model_of()
     state = counts_of(model)
-    state.cell_tables = draw_cell_tables(state, model.data, np.random.default_rng(4))
+    state.cell_tables = draw_cell_tables(state, model, Streams(4, 0, 0, 0))
     again = state_from_arrays(state_to_arrays(state, model.family), model.data, model.family)
     assert isinstance(again, CellCounts)
     again.check_consistency(model.data, model.family)

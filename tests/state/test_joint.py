@@ -34,12 +34,10 @@ def test_log_joint(family, view):
         labels = state.topics(model.data).tolist()
         counts = naive_cells(state, model, cells)
         expected = direct.log_joint(labels, counts, observations, GROUPS, NAIVE[family], ALPHA, GAMMA)
-        joint = log_likelihood(state) + log_prior(state, model.data, cells)
+        joint = log_likelihood(state) + log_prior(state, model, cells)
         assert joint == pytest.approx(expected, rel=1e-9, abs=1e-9)
         state.group_concentration, state.top_concentration = GAMMA, ALPHA  # swapped: must be noticed
-        assert log_prior(state, model.data, cells) != pytest.approx(
-            expected - log_likelihood(state), rel=1e-6
-        )
+        assert log_prior(state, model, cells) != pytest.approx(expected - log_likelihood(state), rel=1e-6)
 
 
 def test_likelihood_under_a_learned_prior():

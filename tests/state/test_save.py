@@ -9,6 +9,7 @@ import franchise as fr
 from franchise.state import Seating, Weights
 from franchise.state.cells import draw_cell_tables
 from franchise.state.save import state_from_arrays, state_to_arrays
+from franchise.streams import Streams
 from tests.state.cases import CASES, learned_model, model_of, random_state
 
 
@@ -64,7 +65,7 @@ def test_table_counts_that_are_held_come_back():
     model = model_of("categorical")
     state = random_state(Weights, model, np.random.default_rng(2))
     assert round_trip(state, model).cell_tables is None
-    state.cell_tables = draw_cell_tables(state, model.data, np.random.default_rng(3))
+    state.cell_tables = draw_cell_tables(state, model, Streams(3, 0, 0, 0))
     again = round_trip(state, model).cell_tables
     np.testing.assert_array_equal(again.customers, state.cell_tables.customers)
     np.testing.assert_array_equal(again.tables, state.cell_tables.tables)

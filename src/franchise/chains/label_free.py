@@ -51,8 +51,8 @@ class Pairs:
 
     def __init__(self, model: Model) -> None:
         offsets = model.data.offsets
-        pairs = fixed_pairs(model.n_observations)  # int64 (2, pairs): observations, in grouped order
-        places = pairs - (0 if model.share is None else model.share.first_observation)
+        self.pairs = fixed_pairs(model.n_observations)  # int64 (2, pairs): observations, in grouped order
+        places = self.pairs - (0 if model.share is None else model.share.first_observation)
         self.held = (places >= 0) & (places < offsets[-1])  # by this peer
         self.places = places[self.held]
         groups = np.searchsorted(offsets, self.places, side="right") - 1

@@ -84,6 +84,18 @@ def segments_of(data: Any, n_topics: int | None, prior: str | None) -> Callable[
     return draw
 
 
+def engine_of(name: str, address: str | None, actors: int | None, workers: int | None) -> dict[str, Any]:
+    """Where chains run, as arguments of `franchise.sample`."""
+    from franchise.validation import check_choice
+
+    if check_choice("--engine", name, ["threads", "ray"]) == "threads":
+        refuse("is for --engine ray only", address=address, actors=actors)
+        return {"workers": workers}
+    from franchise.engines.ray import Ray
+
+    return {"engine": Ray(address, actors, workers)}
+
+
 def refuse(why: str, **options: Any) -> None:
     """InputError for the first of some options that was given."""
     for option, value in options.items():

@@ -51,6 +51,8 @@ def fit(
     seed: options.Seed = 0,
     workers: options.Workers = None,
     engine: options.Engine = "threads",
+    address: options.Address = None,
+    actors: options.Actors = None,
     time_limit: options.TimeLimit = None,
     checkpoint: options.Checkpoint = 60.0,
     quiet: options.Quiet = False,
@@ -62,13 +64,13 @@ def fit(
     `franchise resume RUN` goes on, to the very same result.
     """
     from franchise.chains.storage import check_new
-    from franchise.cli.asking import mixture_of, number_or_gamma, refuse, segments_of, start_of
+    from franchise.cli.asking import engine_of, mixture_of, number_or_gamma, refuse, segments_of, start_of
     from franchise.cli.findings import show_fit
     from franchise.cli.output import make_console
     from franchise.cli.reading import File, Words, read_data, rows_of_table
     from franchise.validation import check_choice
 
-    check_choice("--engine", engine, ["threads"])
+    where = engine_of(engine, address, actors, workers)
     follows_text = check_choice("--model", model, ["hdp", "htmm"]) == "htmm"
     check_new("--out", out)
     console = make_console()
@@ -97,13 +99,12 @@ def fit(
         "thin": thin,
         "chains": chains,
         "seed": seed,
-        "workers": workers,
         "time_limit": time_limit,
         **({} if start is None else {"start": start_of(start)}),
     }
-    announce(console, draw, data, asked)
+    announce(console, draw, data, {**asked, "workers": workers})
     progress = False if console.quiet else None
-    posterior = draw(**asked, run_dir=out, checkpoint_seconds=checkpoint, progress=progress)
+    posterior = draw(**asked, **where, run_dir=out, checkpoint_seconds=checkpoint, progress=progress)
     show_fit(console, posterior, out, json)
 
 

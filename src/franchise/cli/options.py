@@ -234,7 +234,19 @@ Seed = Annotated[
 Workers = Annotated[
     int | None, typer.Option("--workers", help="Threads; all cores if not given.", rich_help_panel=_RUN)
 ]
-Engine = Annotated[str, typer.Option("--engine", help="Where it runs: threads.", rich_help_panel=_RUN)]
+Engine = Annotated[
+    str, typer.Option("--engine", help="Where it runs: threads, or ray for a cluster.", rich_help_panel=_RUN)
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address", help="Of the cluster, for --engine ray: auto, or HOST:PORT.", rich_help_panel=_RUN
+    ),
+]
+Actors = Annotated[
+    int | None,
+    typer.Option("--actors", help="Actors, for --engine ray; one a node if not given.", rich_help_panel=_RUN),
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(

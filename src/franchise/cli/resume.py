@@ -15,12 +15,16 @@ def resume(
         int | None, typer.Option(help="Draws wanted of each chain in all; what was planned if not given.")
     ] = None,
     workers: options.Workers = None,
+    engine: options.Engine = "threads",
+    address: options.Address = None,
+    actors: options.Actors = None,
     time_limit: options.TimeLimit = None,
     checkpoint: options.Checkpoint = 60.0,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
     """Go on with a run that was interrupted, or make it longer; the result is that of one never interrupted."""
+    from franchise.cli.asking import engine_of
     from franchise.cli.findings import show_fit
     from franchise.cli.output import make_console
     from franchise.sampling import resume as go_on
@@ -30,7 +34,7 @@ def resume(
     posterior = go_on(
         run,
         draws,
-        workers=workers,
+        **engine_of(engine, address, actors, workers),
         time_limit=time_limit,
         checkpoint_seconds=checkpoint,
         progress=False if console.quiet else None,

@@ -22,7 +22,7 @@ def make_engine(engine: Any, workers: int | None) -> Engine:
         raise InputError("give either an engine or workers, not both: an engine brings its own workers.")
     if not isinstance(engine, (Threads, Ray)):
         raise InputError(
-            f"engine must be None, 'threads', 'ray', franchise.engines.Threads(workers) or franchise.engines.Ray(...); "
-            f"got {describe(engine)}."
+            f"engine must be None, 'threads', 'ray', franchise.engines.Threads(workers) or "
+            f"franchise.engines.Ray(...); got {describe(engine)}."
         )
     return engine

@@ -1,8 +1,8 @@
 """An actor of a Ray cluster: it holds observations and the parts of chains that are of them (see `engines/ray.py`).
 
-Letters from other actors come into a mailbox, on threads of their own, while sweeps run on others.  Every letter has
-the generation of the crew: when somebody has died, those who wait for a letter of his are told to give up, and a new
-generation begins with nothing in the mailbox.
+Letters from other actors come into a mailbox, on threads of their own, while sweeps run on others.  Every letter
+has the generation of the crew: when somebody has died, those who wait for a letter of his are told to give up, and
+a new generation begins with nothing in the mailbox.
 """
 
 from __future__ import annotations
@@ -161,7 +161,9 @@ class Peer:
         """Forget a chain, and models that no other has."""
         self._chains.pop(number, None)
         used = [chain.model for chain in self._chains.values()]
-        self._models = {key: model for key, model in self._models.items() if any(model is each for each in used)}
+        self._models = {
+            key: model for key, model in self._models.items() if any(model is each for each in used)
+        }
 
     def sweep(self, number: int, warmup: int, best: float) -> dict[str, float]:
         """Do one sweep; what is measured after it."""
@@ -178,8 +180,7 @@ class Peer:
     def snapshot(self, number: int, draw: int) -> Any:
         """The present draw, but for its labels."""
         chain = self._chains[number]
-        kept = self._work(lambda: chain.snapshot(draw, np.empty(0, np.int32)))
-        return kept
+        return self._work(lambda: chain.snapshot(draw, np.empty(0, np.int32)))
 
     def arrays(self, number: int) -> dict[str, np.ndarray]:
         """The present state of what is held here."""

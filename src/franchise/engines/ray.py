@@ -4,17 +4,18 @@ Actors hold the observations, each those of some groups, and run every chain tog
 same program, the same moves, the same block functions on the threads of their node.  The process that asked for the
 chains, the driver, only says when to sweep, and keeps what is traced and the draws that are kept in full.
 
-Where moves cannot be shared out (`Move.spreads`), or the statistics of a family do not add up exactly, a chain lives
-on one actor as a whole, and different chains on different ones.
+Where moves cannot be shared out (`Move.spreads`), or the statistics of a family do not add up exactly, a chain
+lives on one actor as a whole, and different chains on different ones.
 
-When an actor or a node dies, what it held is gone.  A new actor takes its place, and every chain goes back to its last
-checkpoint, or to its start if there is none, and does again what it had done since: streams have names, so it comes
-to the same state, and nobody who looks at the draws can tell.
+When an actor or a node dies, what it held is gone.  A new actor takes its place, and every chain goes back to what
+was kept of it last, or to its start, and does again what it had done since: streams have names, so it comes to the
+same state, and nobody who looks at the draws can tell.
 """
 
 from __future__ import annotations
 
 import itertools
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -35,6 +36,9 @@ Result = TypeVar("Result")
 
 _PATIENCE = 60.0
 """Seconds within which an actor must be there."""
+
+_ANSWER = 10.0
+"""Seconds within which a cluster must answer at its address."""
 
 KEEP_SECONDS = 60.0
 """Seconds after which the state of a chain is brought home, so that little has to be done again."""
@@ -58,7 +62,9 @@ class Ray:
         self, address: str | None = None, actors: int | None = None, threads: int | None = None
     ) -> None:
         if address is not None and not isinstance(address, str):
-            raise InputError(f"address must be a string such as 'auto' or 'host:6379'; got {describe(address)}.")
+            raise InputError(
+                f"address must be a string such as 'auto' or 'host:6379'; got {describe(address)}."
+            )
         self.address = address
         self.actors = None if actors is None else check_integer("actors", actors, minimum=1)
         self.threads = None if threads is None else check_integer("threads", threads, minimum=1)
@@ -155,13 +161,21 @@ def connect(address: str | None) -> Any:
         ray.init(include_dashboard=False, num_cpus=available_cores(), _node_ip_address="127.0.0.1", **quiet)
         return ray
     try:
+        _knock(address)
         ray.init(address=address, **quiet)
-    except (ConnectionError, RuntimeError, ValueError, OSError, TimeoutError) as error:
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise InputError(
             f"there is no Ray cluster at {address!r} ({str(error).splitlines()[0][:200]}). Start one by "
             f"`ray start --head`, check the address, or leave it out to use this machine alone."
         ) from None
     return ray
+
+
+def _knock(address: str) -> None:
+    """OSError if nobody answers at host:port, which Ray itself would find out only after minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=_ANSWER).close()
 
 
 class Seat(NamedTuple):
@@ -181,7 +195,9 @@ class Crew:
         self._lock = threading.Lock()
         self.generation = 0  # how often somebody has been replaced
         self._numbers = itertools.count()
-        self._models: dict[tuple[int, int], tuple[Any, list[Any], list[Any]]] = {}  # kept, so that ids stay theirs
+        self._models: dict[
+            tuple[int, int], tuple[Any, list[Any], list[Any]]
+        ] = {}  # kept, so that ids stay theirs
         self.actors = [self._hire(rank, seat, reserve=True) for rank, seat in enumerate(self.seats)]
         self._await_all()
         self._introduce()
@@ -211,12 +227,12 @@ class Crew:
         from franchise import __version__
 
         asked = [actor.version.remote() for actor in self.actors]
-        done, missing = self._ray.wait(asked, num_returns=len(asked), timeout=_PATIENCE)
+        _, missing = self._ray.wait(asked, num_returns=len(asked), timeout=_PATIENCE)
         if missing:
             self.dismiss()
             raise InputError(
-                f"{len(missing)} of {len(asked)} actors did not start within {_PATIENCE:.0f} seconds: the cluster has "
-                f"no free cores for them. Ask for fewer actors or threads, or wait until it has."
+                f"{len(missing)} of {len(asked)} actors did not start within {_PATIENCE:.0f} seconds: the cluster "
+                f"has no free cores for them. Ask for fewer actors or threads, or wait until it has."
             )
         for seat, reference in zip(self.seats, asked, strict=True):
             try:
@@ -230,8 +246,8 @@ class Crew:
             if version != __version__:
                 self.dismiss()
                 raise InputError(
-                    f"node {seat.node[:8]} has franchise {version}, but this is franchise {__version__}: draws could "
-                    f"differ. Install the same version everywhere."
+                    f"node {seat.node[:8]} has franchise {version}, but this is franchise {__version__}: draws "
+                    f"could differ. Install the same version everywhere."
                 )
 
     def _introduce(self) -> None:
@@ -315,7 +331,7 @@ class Crew:
         return ranks
 
     def _parts_of(self, chain: Any) -> tuple[tuple[int, int], list[Any], list[Any]]:
-        """The parts of a chain's model: a key for them, themselves, and references; made once for all its chains."""
+        """The parts of a chain's model, made once for all its chains: a key for them, themselves, references."""
         with self._lock:
             peers = self.size if chain.spreads else 1
             key = (id(chain.model), peers)
@@ -333,8 +349,8 @@ class Crew:
             needed = needed_for(model) * [other.node for other in self.seats].count(seat.node)
             if needed > room:
                 raise InputError(
-                    f"node {seat.node[:8]} has {room / 2**30:.1f} GiB of memory free, but what it would hold needs about "
-                    f"{needed / 2**30:.1f} GiB. Add nodes, or free memory there."
+                    f"node {seat.node[:8]} has {room / 2**30:.1f} GiB of memory free, but what it would hold needs "
+                    f"about {needed / 2**30:.1f} GiB. Add nodes, or free memory there."
                 )
 
 
@@ -389,7 +405,12 @@ class RemoteChain:
     """A chain that lives on actors; see `franchise.chains.run.AnyChain`."""
 
     def __init__(self, engine: Ray, chain: Any) -> None:
-        self.number, self.warmup, self.sweeps, self.best = chain.number, chain.warmup, chain.sweeps, chain.best
+        self.number, self.warmup, self.sweeps, self.best = (
+            chain.number,
+            chain.warmup,
+            chain.sweeps,
+            chain.best,
+        )
         self._engine, self._begun = engine, chain
         self._name = -1  # what actors know it by
         self._kept = Kept(chain.to_arrays(), chain.sweeps, chain.best)

@@ -161,7 +161,7 @@ class Family:
 
     @staticmethod
     def sum_statistics(statistics: Any, peers: Any) -> None:
-        """Statistics of what this peer has become those of what all have (`peers.py`); only where they are exact."""
+        """Let statistics of what this peer has become those of what all have (`peers.py`), where they are exact."""
         raise NotImplementedError
 
     # -- what it gets for free -----------------------------------------------------------------------------

@@ -131,7 +131,9 @@ class Categorical(DirichletPrior, OfCategories, Family):
         first, last = peers.own(len(parts))
         own = parts[first:last]
         if len(own):
-            fill = Part(lambda: lambda turns: fill_log_rising(turns, counts, prior, own), cuts[first : last + 1])
+            fill = Part(
+                lambda: lambda turns: fill_log_rising(turns, counts, prior, own), cuts[first : last + 1]
+            )
             engine.run_parts(fill)
         peers.exchanged(parts, np.arange(len(cuts)))
         return log_marginals_of_parts(statistics, parts)

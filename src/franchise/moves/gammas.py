@@ -66,14 +66,16 @@ class Gammas:
             self._sums[0, topics] = drawn.sum(axis=1)
 
     def _by_word(self, own: slice) -> Callable[[], Callable[[Turns], None]]:
-        return lambda: lambda turns: draw_rows(
-            turns,
-            self._statistics.counts,
-            self._topics,
-            self._statistics.prior,
-            self._words[own],
-            self.rows,
-            self._sums[own],
+        return lambda: (
+            lambda turns: draw_rows(
+                turns,
+                self._statistics.counts,
+                self._topics,
+                self._statistics.prior,
+                self._words[own],
+                self.rows,
+                self._sums[own],
+            )
         )
 
     def _by_table(self, own: slice, table: Table) -> Callable[[], Callable[[Turns], None]]:

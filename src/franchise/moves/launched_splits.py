@@ -23,7 +23,6 @@ gets a factor 1 / C.  Colours have no topic in common, so they run side by side.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -146,7 +145,7 @@ class LaunchedSplits(Move):
             gathered = gather(model.data, state.topic_of_observation, tries[place])
             return self._try(model, state, gathered, tries[place], streams.generator(place))
 
-        return engine.run_blocks(lambda: attempt, len(tries))  # type: ignore[no-any-return]
+        return engine.run_blocks(lambda: attempt, len(tries))
 
     def _try_among_peers(
         self, model: Model, state: Weights, tries: list[Picked], streams: Streams, engine: Any

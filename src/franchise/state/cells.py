@@ -13,7 +13,6 @@ from franchise.state.seating import Seating
 from franchise.state.weights import Weighted, Weights
 from franchise.streams import Streams
 
-
 TABLES = 2**28
 """Where the streams of the blocks that tables are drawn in begin."""
 
