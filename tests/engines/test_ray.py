@@ -1,5 +1,6 @@
 """The engine Ray: the same draws as on threads, on any number of actors, whoever dies."""
 
+import json
 import os
 import random
 import signal
@@ -180,3 +181,54 @@ def test_seats():
     assert seats_for({"a": 1}, 2, 3) == [Seat("a", 3, 0.5), Seat("a", 3, 0.5)]
     with pytest.raises(InputError, match="no node"):
         seats_for({}, None, None)
+
+
+# --- kills by the dozen ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_actors_and_nodes_are_killed():
+    """Twenty kills; what is checked is in `killing.py`."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.engines.killing", "20", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert ended.returncode == 0, ended.stderr[-4000:]
+    told = json.loads(ended.stdout.splitlines()[-1])
+    print(told)
+    assert told["actors"] + told["nodes"] == 20
+    assert told["nodes"] > 0
+
+
+@pytest.mark.slow
+def test_the_driver_is_killed(tmp_path):
+    """Five times, at random moments; resumed each time, the draws are those of a run never killed."""
+    draws, kills, chance = 30, 0, random.Random(2)
+    fit = ["fit", "sotu", "--warmup", "20", "--chains", "2", "--quiet", "--out"]
+    on_ray = ["--engine", "ray", "--actors", "2", "--checkpoint", "2", "--quiet"]
+    run = str(tmp_path / "run")
+    while True:
+        if (tmp_path / "run" / "run.json").exists():
+            command = ["resume", run, "--draws", str(draws), *on_ray]
+        else:
+            command = [*fit, run, "--draws", str(draws), *on_ray]
+        driver = subprocess.Popen([sys.executable, "-m", "franchise", *command])
+        try:
+            driver.wait(chance.uniform(10.0, 40.0) if kills < 5 else 600.0)
+        except subprocess.TimeoutExpired:
+            driver.kill()
+            driver.wait()
+            kills += 1
+            continue
+        assert driver.returncode == 0
+        if kills == 5:
+            break
+        draws += 30  # it was too quick for so many kills
+    undisturbed = [*fit, str(tmp_path / "other"), "--draws", str(draws)]
+    subprocess.run([sys.executable, "-m", "franchise", *undisturbed], check=True, timeout=600)
+    expected, found = fr.load(tmp_path / "other"), fr.load(run)
+    for name in set(expected.trace) - {"seconds"}:
+        assert np.array_equal(expected.trace[name], found.trace[name], equal_nan=True), name

@@ -1,0 +1,97 @@
+"""A chain on a cluster of two nodes while actors and nodes are killed at random moments: it must not show.
+
+    python -m tests.engines.killing KILLS SEED
+
+prints, as its last line, how many of each were killed.  Ends with an error if draws differ from those of threads.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import ray
+from ray.cluster_utils import Cluster
+
+import franchise as fr
+
+HERE = {"num_cpus": 2, "node_ip_address": "127.0.0.2"}
+DATA = fr.synthetic.planted_topics(1, 500, 2000, 8, median_length=80, topic_concentration=50.0).data
+FAMILY = fr.Categorical(DATA.vocabulary_size, 0.1)
+SETTINGS = {
+    "sampler": "parallel",
+    "warmup": 20,
+    "chains": 2,
+    "seed": 3,
+    "keep_labels": True,
+    "progress": False,
+}
+
+
+class Killer(threading.Thread):
+    """Kills an actor, or a node that is not the head, from time to time."""
+
+    def __init__(self, cluster, engine, kills, seed):
+        super().__init__(daemon=True)
+        self.cluster, self.engine, self.kills = cluster, engine, kills
+        self.chance = random.Random(seed)
+        self.done = {"actors": 0, "nodes": 0}
+
+    def run(self):
+        while sum(self.done.values()) < self.kills:
+            time.sleep(self.chance.uniform(0.3, 2.0))
+            crew = self.engine._crew
+            if crew is None:
+                continue
+            if self.chance.random() < 0.25:
+                self.kill_node()
+            else:
+                self.kill_actor(crew)
+
+    def kill_actor(self, crew):
+        try:
+            process = ray.get(self.chance.choice(crew.actors).process.remote(), timeout=5)
+            os.kill(process, signal.SIGKILL)
+        except (ray.exceptions.RayError, ProcessLookupError):
+            return
+        self.done["actors"] += 1
+
+    def kill_node(self):
+        self.cluster.remove_node(next(iter(self.cluster.worker_nodes)), allow_graceful=False)
+        self.cluster.add_node(**HERE)
+        self.done["nodes"] += 1
+
+
+def same(one, other):
+    return np.array_equal(one.labels, other.labels) and all(
+        np.array_equal(one.trace[name], other.trace[name], equal_nan=True)
+        for name in set(one.trace) - {"seconds"}
+    )
+
+
+def main(kills, seed):
+    cluster = Cluster(initialize_head=True, head_node_args={**HERE, "include_dashboard": False})
+    cluster.add_node(**HERE)
+    cluster.wait_for_nodes()
+    ray.init(
+        address=cluster.address, _node_ip_address="127.0.0.2", logging_level="ERROR", log_to_driver=False
+    )
+    engine = fr.engines.Ray(actors=3)
+    killer = Killer(cluster, engine, kills, seed)
+    killer.start()
+    draws = 50
+    posterior = fr.sample(DATA, FAMILY, draws=draws, engine=engine, **SETTINGS)
+    while killer.is_alive():
+        draws += 50
+        posterior = posterior.continue_(50, engine=engine, progress=False)
+    expected = fr.sample(DATA, FAMILY, draws=draws, **SETTINGS)
+    assert same(expected, posterior), "other draws"
+    print(json.dumps({**killer.done, "draws": draws}))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
