@@ -17,6 +17,7 @@ from franchise.chains.storage import BY_EM, RunDirectory, check_new
 from franchise.chains.thinned import start_from_sample
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
+from franchise.data.shards import ShardedCorpus
 from franchise.engines.choose import make_engine
 from franchise.engines.threads import Threads
 from franchise.errors import InputError
@@ -39,7 +40,7 @@ __all__ = ["load", "make_engine", "make_model", "resume", "sample"]
 
 
 def sample(
-    data: GroupedData,
+    data: GroupedData | ShardedCorpus,
     family: Family | None = None,
     *,
     sampler: Any = "auto",
@@ -64,8 +65,8 @@ def sample(
 
     Parameters
     ----------
-    data : Corpus or Groups
-        The observations in their groups.
+    data : Corpus or Groups, or ShardedCorpus
+        The observations in their groups. Of a corpus in shards the words stay on disk.
     family : Family, optional
         How observations of one topic are distributed; for a Corpus it may be left out and is then
         ``Categorical(vocabulary size)``.
@@ -106,7 +107,7 @@ def sample(
     -------
     Posterior
     """
-    _check_data(data)
+    data = _checked_data(data)
     plan = Plan.checked(draws, warmup, thin, keep_labels)
     chains = check_integer("chains", chains, minimum=1)
     finite_topics = check_integer("finite_topics", finite_topics, minimum=1)
@@ -236,12 +237,16 @@ def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any)
     )
 
 
-def _check_data(data: Any) -> None:
+def _checked_data(data: Any) -> GroupedData:
+    """The data; those on disk as they are read from there. InputError if they are something else."""
+    if isinstance(data, ShardedCorpus):
+        return data.mapped()
     if not isinstance(data, GroupedData):
         raise InputError(
             f"data must be a franchise.Corpus or franchise.Groups; got {describe(data)}. Make one by "
             f"Corpus.from_texts, Corpus.from_matrix, Corpus.from_tokens or Groups(observations, groups)."
         )
+    return data
 
 
 @dataclass(frozen=True)

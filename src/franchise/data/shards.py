@@ -18,7 +18,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,6 +42,9 @@ from franchise.data.shard_parts import FORMATS, Batch, read_part
 from franchise.data.tokens import MOST
 from franchise.errors import InputError
 from franchise.validation import available_memory, check_choice, check_folder, check_integer, describe
+
+if TYPE_CHECKING:
+    from franchise.data.mapped import MappedCorpus
 
 _BYTES_PER_TOKEN, _BYTES_PER_DOCUMENT = 28, 200  # that a Corpus takes while it is made
 _PARTS = {"parquet": re.compile(r".+\.parquet"), "docword": re.compile(r"docword\..+\.txt(\.gz)?")}
@@ -145,11 +148,34 @@ class ShardedCorpus:
         not at all.
         """
         first, last = self._check_range(first, last)
-        target = _check_target(path)
+        return self._write(_check_target(path), first, last, self.word_type)
+
+    def _write(self, target: Path, first: int, last: int, kind: np.dtype) -> Path:
         with written_whole(target) as temporary, open(temporary, "wb") as file:
             for piece in self._pieces(first, last):
-                file.write(piece.astype(self.word_type, copy=False).tobytes())
+                file.write(piece.astype(kind, copy=False).tobytes())
         return target
+
+    def mapped(self, path: Any = None) -> MappedCorpus:
+        """All documents as a `Corpus` whose words stay on disk; a file of word ids is written when first needed.
+
+        Parameters
+        ----------
+        path : path, optional
+            That file: 4 bytes a token. Not given: ``words-....bin`` in the folder, named by what the shards hold.
+        """
+        from franchise.data.mapped import MappedCorpus
+
+        target = self.folder / f"words-{self.checksum[:16]}.bin" if path is None else _check_target(path)
+        size = 4 * self.n_tokens
+        if not target.is_file() or target.stat().st_size != size:
+            self._write(target, 0, self.n_documents, np.dtype(np.int32))
+        return MappedCorpus(self, target)
+
+    @property
+    def checksum(self) -> str:
+        """Of the index, and so of all that the shards hold."""
+        return checksum_of(self.folder / INDEX)
 
     def to_corpus(self) -> Corpus:
         """An ordinary `Corpus` of all documents; InputError if there is too little memory for it."""

@@ -10,8 +10,10 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.groups import Groups
+from franchise.data.mapped import MappedCorpus
 from franchise.data.options import decode_options, encode_options
 from franchise.data.sentences import Sentences
+from franchise.data.shards import open_shards
 from franchise.errors import InputError
 from franchise.validation import check_format, check_labels
 
@@ -19,10 +21,18 @@ FORMAT = 1
 
 
 def encode_data(data: Corpus | Groups) -> dict[str, bytes]:
-    """The contents of data.safetensors and data.json; InputError if something cannot be kept."""
+    """The contents of data.safetensors and data.json; InputError if something cannot be kept.
+
+    Of a corpus whose words are on disk already, only where it is, and what must be found there.
+    """
     from safetensors.numpy import save
 
-    words: dict[str, Any] = {"metadata": {k: _plain(v) for k, v in data.metadata.items()}}
+    words: dict[str, Any]
+    if isinstance(data, MappedCorpus):
+        words = {"format": FORMAT, "kind": "shards", "folder": str(data.shards.folder.resolve())}
+        words |= {"checksum": data.shards.checksum, "path": str(data.path.resolve())}
+        return {"data.safetensors": save({}), "data.json": json.dumps(words).encode()}
+    words = {"metadata": {k: _plain(v) for k, v in data.metadata.items()}}
     words |= {"format": FORMAT, "names": _plain(data.group_names)}
     if isinstance(data, Corpus):
         words |= {"kind": "corpus", "vocabulary": list(data.vocabulary), "texts": data.texts}
@@ -49,6 +59,8 @@ def load_data(folder: Path) -> Corpus | Groups:
     arrays = load_file(folder / "data.safetensors")
     words = json.loads((folder / "data.json").read_text())
     check_format(str(folder / "data.json"), words.get("format", FORMAT), FORMAT)
+    if words["kind"] == "shards":
+        return _load_shards(words)
     names = [_hashable(name) for name in words["names"]]
     metadata = {name: [_hashable(entry) for entry in entries] for name, entries in words["metadata"].items()}
     if words["kind"] == "corpus":
@@ -73,6 +85,15 @@ def load_data(folder: Path) -> Corpus | Groups:
     rows = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(words["shape"]))
     rows.check_format(full_check=True)
     return Groups(rows, labels, metadata=metadata)
+
+
+def _load_shards(words: dict[str, Any]) -> MappedCorpus:
+    shards = open_shards(words["folder"])
+    if shards.checksum != words["checksum"]:
+        raise InputError(
+            f"{words['folder']} holds another corpus now than when the run was begun. Put the old one back."
+        )
+    return shards.mapped(words["path"])
 
 
 def _sentence_arrays(corpus: Corpus) -> dict[str, np.ndarray]:
