@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.data.mapped import MappedCorpus
+from franchise.data.mapped import MappedCorpus, place_in_file
 from franchise.errors import InputError
 
 SETTINGS = {"draws": 4, "warmup": 4, "chains": 1, "progress": False, "sampler": "parallel"}
@@ -74,3 +74,14 @@ def test_pickles_have_no_words(shards):
     again = pickle.loads(pickle.dumps(shards.mapped()))
     assert np.array_equal(again.observations, shards.mapped().observations)
     assert len(pickle.dumps(shards.mapped())) < 4 * shards.n_tokens
+
+
+def test_where_it_lies(shards):
+    words = shards.mapped().observations
+    part = np.asarray(words)[100:350]
+    place = place_in_file(part)
+    assert place.length == 250
+    assert np.array_equal(place.open(), part)
+    assert not place.open().flags.writeable
+    assert len(place_in_file(part[:0]).open()) == 0
+    assert place_in_file(np.arange(3)) is None

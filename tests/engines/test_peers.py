@@ -19,7 +19,8 @@ from franchise.moves.compose import in_turn
 from franchise.peers import add_encoded, decoded, encoded
 from franchise.recipes import resolve
 from franchise.sampling import make_model
-from franchise.state.parts import whole_of_states
+from franchise.state.parts import whole_of_arrays
+from franchise.state.save import state_from_arrays, state_to_arrays
 
 from .in_process import PeerEngine, run_among_peers, run_chain, together
 
@@ -124,8 +125,10 @@ def assert_same(model, schedule, state, sweeps, warmup, sizes=(2, 3)):
         results = run_among_peers(size, model, schedule, state, sweeps, warmup)
         for traced, _ in results:
             assert traced == expected
-        whole = whole_of_states([part for _, part in results])
-        assert np.array_equal(whole.topics(model.data), last.topics(model.data))
+        arrays = whole_of_arrays([state_to_arrays(part, model.family) for _, part in results])
+        expected_arrays = state_to_arrays(last, model.family)
+        assert all(np.array_equal(arrays[name], array) for name, array in expected_arrays.items())
+        whole = state_from_arrays(arrays, model.data, model.family)
         whole.check_consistency(model.data, model.family)
 
 
@@ -136,6 +139,14 @@ def test_samplers_of_words(sampler, prior, monkeypatch):
     data = corpus_of()
     model, schedule, state = case_of(data, fr.Categorical(data.vocabulary_size, prior), sampler, 20)
     assert_same(model, schedule, state, sweeps=24, warmup=12)
+
+
+def test_few_categories(monkeypatch):
+    """So few that they are one block."""
+    small_blocks(monkeypatch)
+    data = corpus_of(vocabulary=300)
+    model, schedule, state = case_of(data, fr.Categorical(data.vocabulary_size, 0.1), "parallel", 20)
+    assert_same(model, schedule, state, sweeps=12, warmup=6)
 
 
 def test_every_move_that_peers_can_do(monkeypatch):

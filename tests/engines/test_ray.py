@@ -80,6 +80,15 @@ def test_segments(cluster):
             assert np.array_equal(kept.switches, again.switches)
 
 
+def test_words_on_disk(cluster, tmp_path):
+    """They are read by the actors, and do not go through this process."""
+    shards = fr.synthetic.write_planted(
+        tmp_path / "corpus", documents=400, vocabulary=500, tokens=40_000, topics=5, shard_tokens=2**16
+    )
+    settings = {"sampler": "parallel", **SETTINGS}
+    assert_same(fr.sample(shards.to_corpus(), **settings), fr.sample(shards, engine="ray", **settings))
+
+
 def test_what_cannot_be_shared_out_lives_on_one_actor(cluster):
     assert_same(draw("direct"), draw("direct", fr.engines.Ray(actors=2)))
 

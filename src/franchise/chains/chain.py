@@ -25,7 +25,7 @@ from franchise.state.compact import compact, has_many_holes
 from franchise.state.convert import convert, to_weights
 from franchise.state.counts import CellCounts
 from franchise.state.joint import log_likelihood, log_prior
-from franchise.state.parts import part_of_model, part_of_state, whole_of_arrays
+from franchise.state.parts import packed, part_of_model, part_of_state, unpacked, whole_of_arrays
 from franchise.state.save import state_from_arrays, state_to_arrays
 from franchise.state.seating import Seating
 from franchise.state.weights import Weighted
@@ -65,6 +65,9 @@ class Chain:
         if peers == 1:
             return [self.model]
         return [part_of_model(self.model, share) for share in shares_of_groups(self.model.all_sizes, peers)]
+
+    packed = staticmethod(packed)
+    unpacked = staticmethod(unpacked)
 
     def part(self, model: Model) -> Chain:
         """What the peer that has a part of the model needs of the chain, but that; to be given an engine there."""

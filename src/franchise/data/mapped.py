@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,32 @@ from franchise.data.tokens import numbered
 
 if TYPE_CHECKING:
     from franchise.data.shards import ShardedCorpus
+
+
+class InFile(NamedTuple):
+    """Where an array that is mapped from a file lies: what is sent in its stead to others who see the file."""
+
+    path: str
+    dtype: str
+    offset: int  # bytes
+    length: int
+
+    def open(self) -> np.ndarray:
+        """The array, mapped; read-only."""
+        if self.length == 0:
+            return read_only(np.empty(0, self.dtype))
+        return np.asarray(np.memmap(self.path, self.dtype, "r", self.offset, (self.length,)))
+
+
+def place_in_file(array: Any) -> InFile | None:
+    """Where a flat array lies in a file; None if it is in memory."""
+    base = array
+    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+        base = base.base
+    if not isinstance(base, np.memmap) or base.filename is None:
+        return None
+    begin = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return InFile(str(Path(base.filename).resolve()), array.dtype.str, base.offset + begin, len(array))
 
 
 class MappedCorpus(Corpus):

@@ -146,7 +146,7 @@ class Peer:
     def load(self, number: int, key: Any, model: list[Any], chain: Any, ranks: list[int]) -> None:
         """Take a part of a chain; `model` is a reference to that of its model, which is fetched once."""
         if key not in self._models:
-            self._models[key] = ray.get(model[0])
+            self._models[key] = chain.unpacked(ray.get(model[0]))
         if len(ranks) == 1:
             engine: Any = self._threads
         else:

@@ -338,7 +338,11 @@ class Crew:
             if key not in self._models:
                 models = chain.parts_of_model(peers)
                 self._check_room(models)
-                self._models[key] = chain.model, models, [self._ray.put(model) for model in models]
+                self._models[key] = (
+                    chain.model,
+                    models,
+                    [self._ray.put(chain.packed(model)) for model in models],
+                )
             _, models, references = self._models[key]
             return key, models, references
 
@@ -484,6 +488,10 @@ class RemoteChain:
             self._kept = Kept(whole, self.sweeps, self.best)
             self._since = time.monotonic()
         return dict(self._kept.arrays)
+
+    def sent(self) -> list[int]:
+        """Bytes that the parts of the chain have sent to each other so far, about, by actor."""
+        return self._insist(lambda: self._ask("sent"))
 
     def rest(self) -> None:
         """No sweep comes for now: bring the state home, and let the actors forget it."""

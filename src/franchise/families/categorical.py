@@ -126,17 +126,7 @@ class Categorical(DirichletPrior, OfCategories, Family):
         cuts = cut_categories(len(statistics.prior))
         if engine is None or len(cuts) == 2:
             return super().log_marginals(statistics, slots)
-        parts = np.empty((len(cuts) - 1, slots))
-        counts, prior, peers = statistics.counts, statistics.prior, peers_of(engine)
-        first, last = peers.own(len(parts))
-        own = parts[first:last]
-        if len(own):
-            fill = Part(
-                lambda: lambda turns: fill_log_rising(turns, counts, prior, own), cuts[first : last + 1]
-            )
-            engine.run_parts(fill)
-        peers.exchanged(parts, np.arange(len(cuts)))
-        return log_marginals_of_parts(statistics, parts)
+        return log_marginals_by_blocks(statistics, slots, engine)
 
     @staticmethod
     def sum_statistics(statistics: CategoricalStatistics, peers: Any) -> None:
@@ -274,6 +264,20 @@ class _RowVerbs:
 
 
 verbs.register(CategoricalRows, _RowVerbs)
+
+
+def log_marginals_by_blocks(statistics: CategoricalStatistics, slots: int, engine: Any) -> np.ndarray:
+    """The log marginals of the topics in the first slots, by blocks of categories that all share out."""
+    cuts = cut_categories(len(statistics.prior))
+    parts = np.empty((len(cuts) - 1, slots))
+    counts, prior, peers = statistics.counts, statistics.prior, peers_of(engine)
+    first, last = peers.own(len(parts))
+    own = parts[first:last]
+    if len(own):
+        fill = Part(lambda: lambda turns: fill_log_rising(turns, counts, prior, own), cuts[first : last + 1])
+        engine.run_parts(fill)
+    peers.exchanged(parts, np.arange(len(cuts)))
+    return log_marginals_of_parts(statistics, parts)
 
 
 def log_marginals_of_parts(statistics: CategoricalStatistics, parts: np.ndarray) -> np.ndarray:

@@ -105,6 +105,16 @@ class SegmentChain:
             return [self.model]
         return [replace(self.model, prepared=part) for part in self.model.prepared.parts(peers)]
 
+    @staticmethod
+    def packed(model: FiniteModel | InfiniteModel) -> FiniteModel | InfiniteModel:
+        """The model as it is sent to others."""
+        return model
+
+    @staticmethod
+    def unpacked(model: FiniteModel | InfiniteModel) -> FiniteModel | InfiniteModel:
+        """The model that was packed."""
+        return model
+
     def part(self, model: FiniteModel | InfiniteModel) -> SegmentChain:
         """What the peer that has a part of the model needs of the chain, but that; to be given an engine there."""
         state, held = self.state, model.prepared.held

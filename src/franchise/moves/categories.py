@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from franchise.blocks import Part, Stages, cut_categories
-from franchise.families.categorical import log_marginals_of_parts, set_totals
+from franchise.families.categorical import log_marginals_by_blocks, log_marginals_of_parts, set_totals
 from franchise.kernels import documents as kernels
 from franchise.kernels.documents import CHUNK, Densities, Fresh, Given, Live, Lots, Order
 from franchise.kernels.turns import Turns
@@ -99,7 +99,7 @@ def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, lo
         _sweep_among_peers(work, given, log_rest, lists)
         customers, tables = lists.sums()
         _take_sizes(state, customers)
-        marginals = work.model.family.log_marginals(state.statistics, state.capacity, work.engine)
+        marginals = log_marginals_by_blocks(state.statistics, state.capacity, work.engine)
     keep_cells(state, lists, tables, float(marginals[customers > 0].sum()))
 
 

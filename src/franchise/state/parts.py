@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from franchise.data.mapped import InFile, place_in_file
 from franchise.model import Model, Share
 from franchise.state.base import CellTables, PreparedData, State, frozen
 
@@ -25,6 +26,20 @@ def part_of_model(model: Model, share: Share) -> Model:
     observations = model.data.observations[offsets[0] : offsets[-1]]
     data = PreparedData(frozen(observations), frozen(offsets - offsets[0]))
     return replace(model, data=data, share=share)
+
+
+def packed(model: Model) -> Model:
+    """The model as it is sent to others: of observations that lie in a file only where."""
+    place = place_in_file(model.data.observations)
+    return model if place is None else replace(model, data=model.data._replace(observations=place))
+
+
+def unpacked(model: Model) -> Model:
+    """The model that was packed."""
+    place = model.data.observations
+    if not isinstance(place, InFile):
+        return model
+    return replace(model, data=model.data._replace(observations=frozen(place.open())))
 
 
 def part_of_state(state: State, share: Share) -> State:

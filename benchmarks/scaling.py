@@ -1,0 +1,201 @@
+"""When one machine is not enough: what peers cost, and a hundred million words on two cores.
+
+    python benchmarks/scaling.py [--part NAME ...] [--folder FOLDER] [--words N] [--sweeps N]
+
+Parts:
+  engines   the same chain on one and two threads, and on a Ray cluster on this machine: one actor with two
+            threads, two and four actors, two nodes; seconds a sweep, in rounds that alternate, bytes sent a sweep,
+            and that all have drawn the same
+  large     as many words as NYTimes has, with 100 planted topics, whose words stay on disk: seconds a sweep,
+            memory, and which planted topics are found
+
+Corpora are written to FOLDER (a temporary one if it is not given) and kept there for the next time: 1.3 bytes a
+word, and 4 more for the file that is read from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import franchise as fr
+from franchise.chains.chain import Chain
+from franchise.chains.start import make_start, start_streams
+from franchise.engines.ray import Ray, RemoteChain
+from franchise.engines.threads import Threads
+from franchise.recipes import resolve
+from franchise.sampling import make_model
+
+TOPICS, PRIOR = 100, 0.1
+WARMUP = 20
+
+
+def corpus_of(folder: Path, words: int) -> fr.ShardedCorpus:
+    """A corpus of NYTimes' vocabulary and documents of its length, with so many words."""
+    place = folder / f"words-{words}"
+    if (place / "shards.json").exists():
+        return fr.open_shards(place)
+    begun = time.perf_counter()
+    corpus = fr.synthetic.write_planted(
+        place, like="nytimes", documents=max(1, 300_000 * words // 100_000_000), tokens=words, topics=TOPICS
+    )
+    print(f"written: {corpus!r} in {time.perf_counter() - begun:.0f} s")
+    return corpus
+
+
+def chain_of(data: fr.Corpus, workers: int) -> Chain:
+    """A chain of "parallel" before its first sweep, from 100 topics at random."""
+    family = fr.Categorical(data.vocabulary_size, PRIOR)
+    model = make_model(data, family, fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 1.0))
+    resolved = resolve("parallel", model)
+    state = make_start(TOPICS, model, resolved.view, data.to_grouped_order, start_streams(0, 0))
+    return Chain(model, resolved.schedule, state, 0, 0, WARMUP, Threads(workers))
+
+
+# --- engines ------------------------------------------------------------------------------------------------
+
+
+def compare_engines(folder: Path, words: int, sweeps: int) -> None:
+    """Seconds a sweep of each engine; all go on from the same state, after the warm-up."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    begun = chain_of(corpus_of(folder, words).mapped(), 2)
+    for _ in range(WARMUP):
+        begun.sweep()
+    print(f"{words:,} words, {begun.state.topic_count} topics after {WARMUP} sweeps")
+    arrays = begun.to_arrays()
+    times: dict[str, list[float]] = {}
+    values: dict[str, list[float]] = {}
+    sent: dict[str, float] = {}
+    here = {"num_cpus": 2, "node_ip_address": "127.0.0.2"}
+    cluster = Cluster(initialize_head=True, head_node_args={**here, "include_dashboard": False})
+    ray.init(
+        address=cluster.address, _node_ip_address="127.0.0.2", logging_level="ERROR", log_to_driver=False
+    )
+    engines = {
+        "threads, 1": Threads(1),
+        "threads, 2": Threads(2),
+        "Ray, 1 actor of 2 threads": Ray(actors=1, threads=2),
+        "Ray, 2 actors": Ray(actors=2, threads=1),
+        "Ray, 4 actors": Ray(actors=4, threads=1),
+    }
+    for _ in range(2):
+        for name, engine in engines.items():
+            _time_engine(name, engine, begun.restored(arrays, WARMUP), sweeps, times, values, sent)
+    cluster.add_node(**here)
+    cluster.wait_for_nodes()
+    name = "Ray, 2 actors on two nodes"
+    for _ in range(2):
+        _time_engine(
+            name, Ray(actors=2, threads=1), begun.restored(arrays, WARMUP), sweeps, times, values, sent
+        )
+    base = statistics.median(times["threads, 2"])
+    for name, seconds in times.items():
+        median = statistics.median(seconds)
+        same = "the same draws" if values[name] == values["threads, 2"] else "OTHER DRAWS"
+        print(
+            f"{name:28s} {median:7.3f} s a sweep   {median / base:5.2f} of two threads   "
+            f"{sent[name] / 2**20:8.1f} MiB sent a sweep   {same}"
+        )
+
+
+def _time_engine(name, engine, chain, sweeps, times, values, sent) -> None:  # type: ignore[no-untyped-def]
+    """Add the seconds of each sweep, what was traced, and the bytes sent."""
+    hosted = engine.host(chain)
+    traced = [hosted.sweep()["log_joint"]]  # the first one loads, and compiles
+    before = _sent_by(hosted)
+    for _ in range(sweeps):
+        begun = time.perf_counter()
+        traced.append(hosted.sweep()["log_joint"])
+        times.setdefault(name, []).append(time.perf_counter() - begun)
+    values[name] = traced
+    sent[name] = (_sent_by(hosted) - before) / sweeps
+    if isinstance(engine, Ray):
+        engine.close()
+
+
+def _sent_by(chain: Chain | RemoteChain) -> int:
+    return sum(chain.sent()) if isinstance(chain, RemoteChain) else 0
+
+
+# --- large --------------------------------------------------------------------------------------------------
+
+
+def run_large(folder: Path, words: int, sweeps: int) -> None:
+    """Sweeps over a corpus that stays on disk."""
+    shards = corpus_of(folder, words)
+    data = shards.mapped()
+    begun = time.perf_counter()
+    chain = chain_of(data, 2)
+    print(f"{shards!r}\nstarted in {time.perf_counter() - begun:.0f} s; {_memory()}", flush=True)
+    seconds = []
+    for number in range(sweeps):
+        begun = time.perf_counter()
+        values = chain.sweep()
+        seconds.append(time.perf_counter() - begun)
+        print(
+            f"sweep {number + 1:3d}   {seconds[-1]:6.1f} s   {values['n_topics']:4.0f} topics   "
+            f"{values['log_likelihood_per_observation']:.4f} nats a word   {_memory()}",
+            flush=True,
+        )
+    counts = chain.state.statistics.counts[:, chain.state.occupied].T
+    match = fr.synthetic.planted_match(counts, shards)
+    found = match["distance"] < 0.5
+    print(
+        json.dumps(
+            {
+                "words": words,
+                "sweeps": sweeps,
+                "median seconds a sweep": round(statistics.median(seconds), 2),
+                "at 100 topics": round(statistics.median(seconds[: WARMUP // 4]), 2),
+                "million words a second": round(words / statistics.median(seconds) / 1e6, 2),
+                "planted topics found (distance below 0.5)": int(found.sum()),
+                "their share of the words": round(float(match.loc[found, "share"].sum()), 3),
+                "median distance": round(float(np.median(match["distance"])), 3),
+                "memory": _memory(),
+            },
+            indent=1,
+        )
+    )
+
+
+def _memory() -> str:
+    """The most that the process has had, and what of it is its own now, without files that are mapped."""
+    facts = dict(
+        line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":" in line
+    )
+    own = int(facts["RssAnon"].split()[0]) / 2**20
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return f"{own:.2f} GiB of its own, {most:.2f} GiB at most with mapped files"
+
+
+def main() -> None:
+    """Run the parts that are asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--part", nargs="+", choices=["engines", "large"], default=["engines", "large"])
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument(
+        "--words", type=int, help="20 million for engines, 100 million for large if not given"
+    )
+    parser.add_argument("--sweeps", type=int, help="5 of each for engines, 50 for large if not given")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = asked.folder or Path(temporary)
+        if "engines" in asked.part:
+            compare_engines(folder, asked.words or 20_000_000, asked.sweeps or 5)
+        if "large" in asked.part:
+            run_large(folder, asked.words or 100_000_000, asked.sweeps or 50)
+
+
+if __name__ == "__main__":
+    main()
