@@ -193,7 +193,7 @@ def test_priors_that_are_not_positive(make, words):
         ({"workers": 0}, ["workers", "1 or more", "0"]),
         ({"workers": 1.5}, ["workers", "1.5"]),
         ({"engine": fr.engines.Threads(1), "workers": 2}, ["engine", "workers", "not both"]),
-        ({"engine": "threads"}, ["engine", "'threads'", "Threads"]),
+        ({"engine": "steam"}, ["engine", "'steam'", "Threads", "Ray"]),
         ({"engine": 4}, ["engine", "4"]),
         ({"sampler": "gibbs"}, ["sampler", "'gibbs'", "'auto'", "'crf'", "'direct'"]),
         ({"sampler": "driect"}, ["sampler", "'driect'", "Did you mean 'direct'?"]),

@@ -96,11 +96,11 @@ def test_a_word_in_turn_has_the_help_of_those_before_it(compared):
     assert gain > 10 * max(compared[IN_TURN][GIBBS].error, compared[EACH][GIBBS].error)
 
 
-def test_twice_alpha_is_caught(posterior, split, compared):
+def test_a_wrong_alpha_is_caught(posterior, split, compared):
     """A left-to-right score that had a wrong prior would not agree with the completion of the right one."""
     wrong = replace(
         posterior,
-        snapshots=[[replace(one, alpha=2.0 * one.alpha) for one in chain] for chain in posterior.snapshots],
+        snapshots=[[replace(one, alpha=4.0 * one.alpha) for one in chain] for chain in posterior.snapshots],
     )
     planted = compare_scores(wrong, split[1], sweeps=20)
     for what in (EACH, IN_TURN):

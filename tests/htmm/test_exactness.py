@@ -359,8 +359,8 @@ def test_stays_that_count_as_draws_are_seen():
 def test_first_sentences_that_count_as_switches_are_seen(case):
     draw = sweeping.draw_switch_probability
 
-    def with_firsts(state, flat, prior, rng):
-        return draw(state, flat, (prior[0] + flat.n_sentences - flat.later_sentences, prior[1]), rng)
+    def with_firsts(state, flat, prior, rng, *peers):
+        return draw(state, flat, (prior[0] + flat.n_sentences - flat.later_sentences, prior[1]), rng, *peers)
 
     with (
         mock.patch.object(finite, "draw_switch_probability", with_firsts),

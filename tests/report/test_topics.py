@@ -24,12 +24,12 @@ def themes():
 
 
 def test_words_are_those_that_a_topic_has(themes):
-    rows = topic_rows(themes, None)
+    rows = topic_rows(themes, None, None)
     for topic, row in enumerate(rows):
         own = themes.matched.words(topic, 20)
         assert row["words"] == own["word"].tolist()
         assert row["p"] == pytest.approx(own["probability"].to_numpy(), rel=1e-3)
-    few = topic_rows(tiny(), None)
+    few = topic_rows(tiny(), None, None)
     assert [row["words"] for row in few] == [["a", "b"], ["c"], ["b"]]
     assert [len(row["lift"]) for row in few] == [2, 1, 1]
 

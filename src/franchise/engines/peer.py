@@ -165,12 +165,11 @@ class Peer:
             key: model for key, model in self._models.items() if any(model is each for each in used)
         }
 
-    def sweep(self, number: int, warmup: int, best: float) -> dict[str, float]:
-        """Do one sweep; what is measured after it."""
+    def sweep(self, number: int, warmup: int, best: float) -> tuple[dict[str, float], float]:
+        """Do one sweep; what is measured after it, which all peers agree on, and the best so far."""
         chain = self._chains[number]
         chain.warmup, chain.best = warmup, best
-        values: dict[str, float] = self._work(chain.sweep)
-        return values if self._speaks(chain) else {}
+        return self._work(chain.sweep), chain.best
 
     def labels(self, number: int) -> np.ndarray:
         """The topics of what is held here."""
@@ -191,12 +190,6 @@ class Peer:
         """Bytes that the part of a chain has sent so far, about."""
         peers = getattr(self._chains[number].engine, "peers", None)
         return 0 if peers is None else peers.sent
-
-    @staticmethod
-    def _speaks(chain: Any) -> bool:
-        """Whether this is the one of a chain's peers whose values are taken: all have the same."""
-        peers = getattr(chain.engine, "peers", None)
-        return peers is None or peers.rank == 0
 
     def _work(self, function: Any) -> Any:
         with self._idle:

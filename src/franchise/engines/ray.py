@@ -25,7 +25,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from franchise.chains.trace import BEST
 from franchise.engines.threads import Threads, available_cores
 from franchise.errors import InputError
 from franchise.peers import Gone
@@ -36,6 +35,9 @@ Result = TypeVar("Result")
 
 _PATIENCE = 60.0
 """Seconds within which an actor must be there."""
+
+_REPAIRS = 10
+"""How often actors that have died are replaced before one of the new ones must live."""
 
 _ANSWER = 10.0
 """Seconds within which a cluster must answer at its address."""
@@ -285,11 +287,17 @@ class Crew:
         with self._lock:
             if self.generation > generation:
                 return
-            self.generation += 1
-            for rank, actor in enumerate(self.actors):
-                if not self._gives_up(actor):
-                    self.actors[rank] = self._replace(rank)
-            self._introduce()
+            for left in reversed(range(_REPAIRS)):
+                self.generation += 1
+                try:
+                    for rank, actor in enumerate(self.actors):
+                        if not self._gives_up(actor):
+                            self.actors[rank] = self._replace(rank)
+                    self._introduce()
+                    return
+                except self._ray.exceptions.RayError:  # somebody has died meanwhile
+                    if left == 0:
+                        raise
 
     def _gives_up(self, actor: Any) -> bool:
         """Tell an actor to leave what it is doing; whether it is there to hear it."""
@@ -423,16 +431,16 @@ class RemoteChain:
 
     def sweep(self) -> dict[str, float]:
         """Do one sweep; what is measured after it."""
-        values = self._insist(lambda: self._sweep_on(self.best))
+        values, self.best = self._insist(lambda: self._sweep_on(self.best))
         self.sweeps += 1
-        self.best = values[BEST]
         if time.monotonic() - self._since > KEEP_SECONDS:
             self.to_arrays()
         return values
 
-    def _sweep_on(self, best: float) -> dict[str, float]:
-        values: dict[str, float] = self._ask("sweep", self.warmup, best)[0]
-        return values
+    def _sweep_on(self, best: float) -> tuple[dict[str, float], float]:
+        """What is measured after a sweep, and the best so far."""
+        answer: tuple[dict[str, float], float] = self._ask("sweep", self.warmup, best)[0]
+        return answer
 
     def _ask(self, method: str, *arguments: Any) -> list[Any]:
         """What the actors that have the chain answer."""
@@ -459,7 +467,7 @@ class RemoteChain:
         self._ranks = self._engine.crew.load(self._name, self.number, self._as_kept())
         best = self._kept.best
         for _ in range(self._kept.sweeps, self.sweeps):
-            best = self._sweep_on(best)[BEST]
+            _, best = self._sweep_on(best)
 
     def _as_kept(self) -> Any:
         """The chain in one piece, as it was kept."""
