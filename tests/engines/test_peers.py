@@ -132,8 +132,20 @@ def assert_same(model, schedule, state, sweeps, warmup, sizes=(2, 3)):
         whole.check_consistency(model.data, model.family)
 
 
-@pytest.mark.parametrize("sampler", ["parallel", "finite", "slice"])
-@pytest.mark.parametrize("prior", [0.1, fr.Gamma(1.0, 10.0)], ids=["fixed", "learned"])
+FIXED, LEARNED = 0.1, fr.Gamma(1.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "prior"),
+    [
+        ("parallel", LEARNED),
+        ("finite", FIXED),
+        ("slice", FIXED),
+        pytest.param("parallel", FIXED, marks=pytest.mark.slow),
+        pytest.param("finite", LEARNED, marks=pytest.mark.slow),
+        pytest.param("slice", LEARNED, marks=pytest.mark.slow),
+    ],
+)
 def test_samplers_of_words(sampler, prior, monkeypatch):
     small_blocks(monkeypatch)
     data = corpus_of()
@@ -165,7 +177,14 @@ def test_every_move_that_peers_can_do(monkeypatch):
     assert_same(model, moves, state, sweeps=15, warmup=0)
 
 
-@pytest.mark.parametrize("sampler", ["parallel", "finite", "slice"])
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        "parallel",
+        pytest.param("finite", marks=pytest.mark.slow),
+        pytest.param("slice", marks=pytest.mark.slow),
+    ],
+)
 def test_samplers_of_zeros_and_ones(sampler, monkeypatch):
     small_blocks(monkeypatch)
     rng = np.random.default_rng(3)

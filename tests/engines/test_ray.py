@@ -40,7 +40,7 @@ def assert_same(one, other):
 # --- the same draws -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sampler", ["parallel", "finite", "slice"])
+@pytest.mark.parametrize("sampler", ["parallel", "slice", pytest.param("finite", marks=pytest.mark.slow)])
 def test_samplers_on_two_nodes(cluster, sampler):
     assert_same(draw(sampler), draw(sampler, fr.engines.Ray(actors=2)))
 
@@ -53,31 +53,30 @@ def test_samplers_on_any_number_of_actors(cluster, sampler):
         assert_same(expected, draw(sampler, fr.engines.Ray(actors=actors)))
 
 
-def test_segments(cluster):
+@pytest.mark.parametrize("topics", [4, pytest.param(None, marks=pytest.mark.slow)])
+def test_segments(cluster, topics):
     rng = np.random.default_rng(4)
     texts = [
         [[f"w{word}" for word in rng.integers(40 * topic, 40 * topic + 60, size=5)] for topic in order]
         for order in rng.integers(4, size=(900, 6))
     ]
     corpus = fr.Corpus.from_sentences(texts)
-    for topics in (4, None):
-        settings = {
-            "draws": 5,
-            "warmup": 5,
-            "chains": 2,
-            "start": "random" if topics else 6,
-            "progress": False,
-        }
-        models = [
-            fr.HTMM(topics, engine=engine, **settings).fit(corpus)
-            for engine in (None, fr.engines.Ray(actors=3))
-        ]
-        one, other = (model.posterior_ for model in models)
-        for name in set(one.trace) - {"seconds"}:
-            assert np.array_equal(one.trace[name], other.trace[name], equal_nan=True), name
-        for kept, again in zip(one.all_draws, other.all_draws, strict=True):
-            assert np.array_equal(kept.topics, again.topics)
-            assert np.array_equal(kept.switches, again.switches)
+    settings = {
+        "draws": 5,
+        "warmup": 5,
+        "chains": 2,
+        "start": "random" if topics else 6,
+        "progress": False,
+    }
+    models = [
+        fr.HTMM(topics, engine=engine, **settings).fit(corpus) for engine in (None, fr.engines.Ray(actors=3))
+    ]
+    one, other = (model.posterior_ for model in models)
+    for name in set(one.trace) - {"seconds"}:
+        assert np.array_equal(one.trace[name], other.trace[name], equal_nan=True), name
+    for kept, again in zip(one.all_draws, other.all_draws, strict=True):
+        assert np.array_equal(kept.topics, again.topics)
+        assert np.array_equal(kept.switches, again.switches)
 
 
 def test_words_on_disk(cluster, tmp_path):
