@@ -9,6 +9,9 @@ Parts:
   large     as many words as NYTimes has, with 100 planted topics, whose words stay on disk: seconds a sweep,
             memory, and which planted topics are found
 
+  model     from such measurements, seconds a sweep on 10, 100 and 1,000 cores for 1e8 to 1e11 words, and what they are
+            spent on
+
 Corpora are written to FOLDER (a temporary one if it is not given) and kept there for the next time: 1.3 bytes a
 word, and 4 more for the file that is read from.
 """
@@ -22,6 +25,7 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -167,6 +171,53 @@ def run_large(folder: Path, words: int, sweeps: int) -> None:
     )
 
 
+# --- a model of the cost ------------------------------------------------------------------------------------
+
+
+class Cost(NamedTuple):
+    """What a sweep costs: measured on one core here, and what is assumed of a cluster."""
+
+    per_word: float = 1.0e-7  # seconds of one core: sweep and count
+    per_gamma: float = 6.0e-9  # seconds of one core, for each word of the vocabulary and topic
+    per_cell: float = 8.0e-9  # seconds of one core to compare, encode and add up a count n_kw
+    changed: float = 0.3  # the share of the counts n_kw that change in a sweep
+    bytes_of_change: float = 5.0
+    bandwidth: float = 1.25e9  # bytes a second of a node: 10 Gbit/s
+    latency: float = 2.0e-3  # seconds from asking peers to hearing from them, a step of the tree
+    calls: int = 12  # how often peers ask each other in a sweep
+    cores: int = 16  # of a node
+
+    def seconds(self, words: float, cores: int, vocabulary: float, topics: int) -> dict[str, float]:
+        """Seconds of a sweep, by what they are spent on."""
+        nodes = max(1, cores // self.cores)
+        steps = max(1.0, np.ceil(np.log2(nodes))) if nodes > 1 else 0.0
+        counts = vocabulary * topics
+        return {
+            "words": words * self.per_word / cores,
+            "gammas": counts * self.per_gamma / cores,
+            "rows sent": 4 * counts * (1 - 1 / nodes) / self.bandwidth,
+            "changes sent": self.changed * counts * self.bytes_of_change * steps / self.bandwidth,
+            "changes added": counts * self.per_cell * (1 + steps),
+            "waiting": self.calls * steps * self.latency,
+        }
+
+
+def print_model(cost: Cost = Cost(), vocabulary: float = 1e5, topics: int = 100) -> None:  # noqa: B008 (immutable)
+    """A table: cores and words, seconds a sweep, how well cores are used, and what takes longest beside the words."""
+    print(f"vocabulary {vocabulary:,.0f}, {topics} topics, nodes of {cost.cores} cores; {cost}")
+    print("cores    words     seconds a sweep   of one core's speed   most beside the words")
+    for cores in (10, 100, 1000):
+        for words in (1e8, 1e9, 1e10, 1e11):
+            parts = cost.seconds(words, cores, vocabulary, topics)
+            total = sum(parts.values())
+            alone = words * cost.per_word + vocabulary * topics * cost.per_gamma
+            most = max((name for name in parts if name != "words"), key=lambda name: parts[name])
+            print(
+                f"{cores:5d}   {words:7.0e}   {total:15.2f}   {alone / total:12.0f} times   "
+                f"{most} ({parts[most]:.2f} s)"
+            )
+
+
 def _memory() -> str:
     """The most that the process has had, and what of it is its own now, without files that are mapped."""
     facts = dict(
@@ -182,7 +233,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--part", nargs="+", choices=["engines", "large"], default=["engines", "large"])
+    parser.add_argument(
+        "--part", nargs="+", choices=["engines", "large", "model"], default=["engines", "large", "model"]
+    )
     parser.add_argument("--folder", type=Path)
     parser.add_argument(
         "--words", type=int, help="20 million for engines, 100 million for large if not given"
@@ -195,6 +248,8 @@ def main() -> None:
             compare_engines(folder, asked.words or 20_000_000, asked.sweeps or 5)
         if "large" in asked.part:
             run_large(folder, asked.words or 100_000_000, asked.sweeps or 50)
+        if "model" in asked.part:
+            print_model()
 
 
 if __name__ == "__main__":
