@@ -9,8 +9,8 @@ Parts:
   large     as many words as NYTimes has, with 100 planted topics, whose words stay on disk: seconds a sweep,
             memory, and which planted topics are found
 
-  model     from such measurements, seconds a sweep on 10, 100 and 1,000 cores for 1e8 to 1e11 words, and what they are
-            spent on
+  model     from such measurements, seconds a sweep on 10, 100 and 1,000 cores for 1e8 to 1e11 words, and what they
+            are spent on
 
 Corpora are written to FOLDER (a temporary one if it is not given) and kept there for the next time: 1.3 bytes a
 word, and 4 more for the file that is read from.
@@ -203,7 +203,7 @@ class Cost(NamedTuple):
 
 
 def print_model(cost: Cost = Cost(), vocabulary: float = 1e5, topics: int = 100) -> None:  # noqa: B008 (immutable)
-    """A table: cores and words, seconds a sweep, how well cores are used, and what takes longest beside the words."""
+    """A table: cores and words, seconds a sweep, the gain over one core, and what takes longest beside the words."""
     print(f"vocabulary {vocabulary:,.0f}, {topics} topics, nodes of {cost.cores} cores; {cost}")
     print("cores    words     seconds a sweep   of one core's speed   most beside the words")
     for cores in (10, 100, 1000):
@@ -233,9 +233,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--part", nargs="+", choices=["engines", "large", "model"], default=["engines", "large", "model"]
-    )
+    parts = ["engines", "large", "model"]
+    parser.add_argument("--part", nargs="+", choices=parts, default=parts)
     parser.add_argument("--folder", type=Path)
     parser.add_argument(
         "--words", type=int, help="20 million for engines, 100 million for large if not given"

@@ -15,6 +15,7 @@ same state, and nobody who looks at the draws can tell.
 from __future__ import annotations
 
 import itertools
+import logging
 import socket
 import threading
 import time
@@ -158,6 +159,7 @@ def connect(address: str | None) -> Any:
     ray = import_ray()
     if ray.is_initialized():
         return ray
+    logging.getLogger("ray").setLevel(logging.ERROR)
     quiet = {"logging_level": "ERROR", "log_to_driver": False, "configure_logging": False}
     if address is None:
         ray.init(include_dashboard=False, num_cpus=available_cores(), _node_ip_address="127.0.0.1", **quiet)
