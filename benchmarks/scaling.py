@@ -203,7 +203,7 @@ class Cost(NamedTuple):
 
 
 def print_model(cost: Cost = Cost(), vocabulary: float = 1e5, topics: int = 100) -> None:  # noqa: B008 (immutable)
-    """A table: cores and words, seconds a sweep, the gain over one core, and what takes longest beside the words."""
+    """A table: cores, words, seconds a sweep, the gain over one core, and what takes longest beside the words."""
     print(f"vocabulary {vocabulary:,.0f}, {topics} topics, nodes of {cost.cores} cores; {cost}")
     print("cores    words     seconds a sweep   of one core's speed   most beside the words")
     for cores in (10, 100, 1000):
