@@ -40,7 +40,7 @@ SHORT = {"warmup": 2, "chains": 1, "thin": 1}
 MAKERS = {
     "weights": lambda folder: sample("categorical", "direct", 3, run_dir=folder, **SHORT),
     "seating": lambda folder: sample("categorical", "crf", 3, run_dir=folder, **{**SHORT, "chains": 2}),
-    "sub-topics": lambda folder: sample("gaussian-full", "subcluster", 3, run_dir=folder, **SHORT),
+    "sub-topics": lambda folder: sample("categorical", "subcluster", 3, run_dir=folder, **SHORT),
     "sparse": lambda folder: fr.sample(
         COUNTS, fr.Multinomial(6), sampler="direct", draws=3, workers=1, run_dir=folder, **SHORT
     ),

@@ -54,8 +54,16 @@ def break_after(monkeypatch, sweeps, error=Broken):
 # --- without interruption -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "sampler"),
+    [
+        pytest.param(case, sampler, marks=pytest.mark.slow)
+        if case == "gaussian-full" and sampler != "direct"  # they compile for long
+        else (case, sampler)
+        for case in CASES
+        for sampler in SAMPLERS
+    ],
+)
 def test_a_run_directory_changes_nothing(case, sampler, tmp_path, undisturbed):
     kept = sample(case, sampler, DRAWS, run_dir=tmp_path / "run")
     assert_same(kept, undisturbed(case, sampler))

@@ -38,8 +38,7 @@ def expected(alpha: float) -> float:
     ("sampler", "draws", "alpha"),
     [
         *((sampler, 300, alpha) for sampler in ("crf", "direct") for alpha in (1.0, 5.0)),
-        ("slice", 1200, 5.0),
-        pytest.param("slice", 1200, 1.0, marks=pytest.mark.slow),
+        *(pytest.param("slice", 1200, alpha, marks=pytest.mark.slow) for alpha in (1.0, 5.0)),
     ],
 )
 def test_prior_number_of_tables(sampler, draws, alpha):

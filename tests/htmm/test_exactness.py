@@ -158,7 +158,13 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name == "learned number, many" else name
+        for name in CASES
+    ],
+)
 def test_a_long_run_visits_everything_as_often_as_it_should(name):
     kind, *settings = CASES[name]
     case = kind(*settings)
