@@ -177,14 +177,8 @@ def test_every_move_that_peers_can_do(monkeypatch):
     assert_same(model, moves, state, sweeps=15, warmup=0)
 
 
-@pytest.mark.parametrize(
-    "sampler",
-    [
-        "parallel",
-        pytest.param("finite", marks=pytest.mark.slow),
-        pytest.param("slice", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", ["parallel", "finite", "slice"])
 def test_samplers_of_zeros_and_ones(sampler, monkeypatch):
     small_blocks(monkeypatch)
     rng = np.random.default_rng(3)
