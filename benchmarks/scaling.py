@@ -101,6 +101,8 @@ def compare_engines(folder: Path, words: int, sweeps: int) -> None:
         _time_engine(
             name, Ray(actors=2, threads=1), begun.restored(arrays, WARMUP), sweeps, times, values, sent
         )
+    ray.shutdown()
+    cluster.shutdown()
     base = statistics.median(times["threads, 2"])
     for name, seconds in times.items():
         median = statistics.median(seconds)
@@ -113,6 +115,7 @@ def compare_engines(folder: Path, words: int, sweeps: int) -> None:
 
 def _time_engine(name, engine, chain, sweeps, times, values, sent) -> None:  # type: ignore[no-untyped-def]
     """Add the seconds of each sweep, what was traced, and the bytes sent."""
+    chain.engine = engine.local
     hosted = engine.host(chain)
     traced = [hosted.sweep()["log_joint"]]  # the first one loads, and compiles
     before = _sent_by(hosted)

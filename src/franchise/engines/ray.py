@@ -162,7 +162,13 @@ def connect(address: str | None) -> Any:
     logging.getLogger("ray").setLevel(logging.ERROR)
     quiet = {"logging_level": "ERROR", "log_to_driver": False, "configure_logging": False}
     if address is None:
-        ray.init(include_dashboard=False, num_cpus=available_cores(), _node_ip_address="127.0.0.1", **quiet)
+        ray.init(
+            "local",
+            num_cpus=available_cores(),
+            include_dashboard=False,
+            _node_ip_address="127.0.0.1",
+            **quiet,
+        )
         return ray
     try:
         _knock(address)
