@@ -22,6 +22,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from franchise.kernels.changes import add_changes, list_nonzero
+
 
 class Gone(Exception):
     """A peer has died, so that what was being done cannot be finished."""
@@ -153,8 +155,15 @@ class Together(Alone):
             held = self._sums[name] = _Sum(np.zeros_like(counts), np.zeros_like(counts))
         change = counts - held.own
         held.own[:] = counts
-        total = self._reduced(encoded(change), lambda one, other: encoded(decoded(one) + decoded(other)))
-        add_encoded(held.total, total)
+        tag = self._tag()
+        for child in self._children():
+            add_encoded(change, self._post.receive(child, tag))
+        if self.rank > 0:
+            self._send((self.rank - 1) // 2, tag, encoded(change))
+            add_encoded(held.total, self._post.receive(0, tag))
+        else:
+            self._send_all(tag, encoded(change))
+            np.add(held.total, change, out=held.total)
         return held.total.copy()
 
     def gathered(self, value: Any) -> list[Any]:
@@ -226,12 +235,13 @@ class Encoded(NamedTuple):
 
 def encoded(array: np.ndarray) -> Encoded:
     """The array in as few bytes as its zeros and small numbers allow."""
-    flat = array.ravel()
-    places = np.flatnonzero(flat)
-    values = narrowed(flat[places])
-    wide = np.uint32 if len(flat) <= 2**32 else np.int64
-    if len(places) * (np.dtype(wide).itemsize + values.itemsize) < len(flat) * values.itemsize:
-        return Encoded(array.shape, array.dtype.str, places.astype(wide), values)
+    flat = array.reshape(-1)
+    places = np.empty(len(flat), np.uint32 if len(flat) <= 2**32 else np.int64)
+    values = np.empty_like(flat)
+    found = list_nonzero(flat, places, values)
+    values = narrowed(values[:found])
+    if found * (places.itemsize + values.itemsize) < len(flat) * values.itemsize:
+        return Encoded(array.shape, array.dtype.str, places[:found].copy(), values)
     return Encoded(array.shape, array.dtype.str, None, flat.astype(values.dtype))
 
 
@@ -254,7 +264,7 @@ def add_encoded(counts: np.ndarray, change: Encoded) -> None:
     if change.places is None:
         flat += change.values
     else:
-        flat[change.places] += change.values
+        add_changes(flat, change.places, change.values)
 
 
 def bytes_of(value: Any) -> int:
