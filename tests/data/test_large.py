@@ -1,12 +1,12 @@
 """Large corpora with planted topics: exact sizes, the same bits however they are cut, their law, their files."""
 
-import builtins
 import shutil
 import tracemalloc
 from collections import namedtuple
 
 import numpy as np
 import pytest
+from tests.data.without import without
 
 import franchise as fr
 from franchise.data.draws import draw_dirichlet
@@ -315,14 +315,7 @@ def test_too_little_memory_for_the_topics(tmp_path, monkeypatch):
 
 
 def test_without_pyarrow(tmp_path, monkeypatch):
-    original = builtins.__import__
-
-    def without(name, *arguments, **options):
-        if name.startswith("pyarrow"):
-            raise ImportError(name)
-        return original(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    without(monkeypatch, "pyarrow")
     with pytest.raises(InputError, match=r'pip install "franchise\[io\]". Or use docword'):
         fr.synthetic.write_planted(tmp_path / "c", **SMALL)
     assert not (tmp_path / "c").exists()

@@ -1,12 +1,12 @@
 """Corpora in shards: what is written is what is read, from few shards and in little memory; damage is named."""
 
-import builtins
 import gzip
 import json
 import tracemalloc
 
 import numpy as np
 import pytest
+from tests.data.without import without
 
 import franchise as fr
 from franchise.data import shards as shards_module
@@ -433,13 +433,6 @@ def test_bad_columns_of_parquet(tmp_path):
 
 def test_without_pyarrow(tmp_path, documents, monkeypatch):
     corpora = {form: fr.index_shards(write_parts(tmp_path / form, documents, form)) for form in FORMATS}
-    original = builtins.__import__
-
-    def without(name, *arguments, **options):
-        if name.startswith("pyarrow"):
-            raise ImportError(name)
-        return original(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    without(monkeypatch, "pyarrow")
     fails(corpora["parquet"].read, 'pip install "franchise[io]"')
     assert np.array_equal(corpora["docword"].read()[0], np.concatenate(documents))

@@ -20,13 +20,12 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from franchise.engines.threads import Threads, available_cores
+from franchise.engines.threads import Threads, available_cores, side_by_side
 from franchise.errors import InputError
 from franchise.peers import Gone
 from franchise.validation import check_integer, describe
@@ -102,21 +101,7 @@ class Ray:
     ) -> list[Result]:
         """As `Threads.map`: each task on a thread of the driver, all at once, as the work is done elsewhere."""
         tasks = list(tasks)
-        with ThreadPoolExecutor(max(1, len(tasks)), thread_name_prefix="franchise") as pool:
-            futures = [pool.submit(function, task) for task in tasks]
-            try:
-                waiting = set(futures)
-                while waiting:
-                    done, waiting = wait(waiting, timeout=0.5, return_when=FIRST_EXCEPTION)
-                    for each in done:
-                        each.result()
-                return [future.result() for future in futures]
-            except BaseException:
-                for future in futures:
-                    future.cancel()
-                if cancel is not None:
-                    cancel()
-                raise
+        return side_by_side(function, tasks, len(tasks), cancel)
 
     def __enter__(self) -> Ray:
         """While inside, chains run."""

@@ -76,17 +76,7 @@ class Threads:
         with self._helpers_open():
             if cancel is None and (self.workers == 1 or len(tasks) <= 1):
                 return [work(task) for task in tasks]
-            with ThreadPoolExecutor(min(self.workers, len(tasks)), thread_name_prefix="franchise") as pool:
-                futures = [pool.submit(work, task) for task in tasks]
-                try:
-                    _await(futures)
-                    return [future.result() for future in futures]
-                except BaseException:
-                    for future in futures:
-                        future.cancel()
-                    if cancel is not None:
-                        cancel()
-                    raise
+            return side_by_side(work, tasks, self.workers, cancel)
 
     def run_blocks(self, make_worker: Callable[[], Callable[[int], Result]], blocks: int) -> list[Result]:
         """The results of the blocks 0, 1, ... in their order.
@@ -179,6 +169,26 @@ class Threads:
     def __repr__(self) -> str:
         """Show the number of workers."""
         return f"Threads(workers={self.workers})"
+
+
+def side_by_side(
+    function: Callable[[Task], Result],
+    tasks: list[Task],
+    workers: int,
+    cancel: Callable[[], None] | None,
+) -> list[Result]:
+    """The results of a function for every task, on up to so many threads of their own; see `Threads.map`."""
+    with ThreadPoolExecutor(max(1, min(workers, len(tasks))), thread_name_prefix="franchise") as pool:
+        futures = [pool.submit(function, task) for task in tasks]
+        try:
+            _await(futures)
+            return [future.result() for future in futures]
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            if cancel is not None:
+                cancel()
+            raise
 
 
 def _await(futures: list[Future[Any]]) -> None:
