@@ -32,11 +32,25 @@ SETTINGS = {
 }
 
 
-class Killer(threading.Thread):
-    """Kills an actor, or a node that is not the head, from time to time."""
+class Sampling(threading.Thread):
+    """Draws, fifty after fifty, until it is told that it is enough."""
+
+    def __init__(self, engine):
+        super().__init__()
+        self.engine, self.enough = engine, threading.Event()
+
+    def run(self):
+        self.draws = 50
+        self.posterior = fr.sample(DATA, FAMILY, draws=50, engine=self.engine, **SETTINGS)
+        while not self.enough.is_set():
+            self.draws += 50
+            self.posterior = self.posterior.continue_(50, engine=self.engine, progress=False)
+
+
+class Killer:
+    """Kills an actor, or a node that is not the head, from time to time; by the main thread, as nodes must be."""
 
     def __init__(self, cluster, engine, kills, seed):
-        super().__init__(daemon=True)
         self.cluster, self.engine, self.kills = cluster, engine, kills
         self.chance = random.Random(seed)
         self.done = {"actors": 0, "nodes": 0}
@@ -81,16 +95,15 @@ def main(kills, seed):
         address=cluster.address, _node_ip_address="127.0.0.2", logging_level="ERROR", log_to_driver=False
     )
     engine = fr.engines.Ray(actors=3)
+    sampling = Sampling(engine)
+    sampling.start()
     killer = Killer(cluster, engine, kills, seed)
-    killer.start()
-    draws = 50
-    posterior = fr.sample(DATA, FAMILY, draws=draws, engine=engine, **SETTINGS)
-    while killer.is_alive():
-        draws += 50
-        posterior = posterior.continue_(50, engine=engine, progress=False)
-    expected = fr.sample(DATA, FAMILY, draws=draws, **SETTINGS)
-    assert same(expected, posterior), "other draws"
-    print(json.dumps({**killer.done, "draws": draws}))
+    killer.run()
+    sampling.enough.set()
+    sampling.join()
+    expected = fr.sample(DATA, FAMILY, draws=sampling.draws, **SETTINGS)
+    assert same(expected, sampling.posterior), "other draws"
+    print(json.dumps({**killer.done, "draws": sampling.draws}))
 
 
 if __name__ == "__main__":

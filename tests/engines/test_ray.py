@@ -212,7 +212,7 @@ def test_actors_and_nodes_are_killed():
 @pytest.mark.slow
 def test_the_driver_is_killed(tmp_path):
     """Five times, at random moments; resumed each time, the draws are those of a run never killed."""
-    draws, kills, chance = 30, 0, random.Random(2)
+    draws, kills, chance = 600, 0, random.Random(2)
     fit = ["fit", "sotu", "--warmup", "20", "--chains", "2", "--quiet", "--out"]
     on_ray = ["--engine", "ray", "--actors", "2", "--checkpoint", "2", "--quiet"]
     run = str(tmp_path / "run")
@@ -223,7 +223,7 @@ def test_the_driver_is_killed(tmp_path):
             command = [*fit, run, "--draws", str(draws), *on_ray]
         driver = subprocess.Popen([sys.executable, "-m", "franchise", *command])
         try:
-            driver.wait(chance.uniform(10.0, 40.0) if kills < 5 else 600.0)
+            driver.wait(chance.uniform(10.0, 20.0) if kills < 5 else 600.0)
         except subprocess.TimeoutExpired:
             driver.kill()
             driver.wait()
@@ -232,7 +232,7 @@ def test_the_driver_is_killed(tmp_path):
         assert driver.returncode == 0
         if kills == 5:
             break
-        draws += 30  # it was too quick for so many kills
+        draws += 600  # it was too quick for so many kills
     undisturbed = [*fit, str(tmp_path / "other"), "--draws", str(draws)]
     subprocess.run([sys.executable, "-m", "franchise", *undisturbed], check=True, timeout=600)
     expected, found = fr.load(tmp_path / "other"), fr.load(run)
