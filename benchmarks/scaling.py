@@ -180,7 +180,7 @@ def run_large(folder: Path, words: int, sweeps: int) -> None:
 class Cost(NamedTuple):
     """What a sweep costs: measured on one core here, and what is assumed of a cluster."""
 
-    per_word: float = 1.0e-7  # seconds of one core: sweep and count
+    per_word: float = 7.5e-8  # seconds of one core: sweep and count
     per_gamma: float = 6.0e-9  # seconds of one core, for each word of the vocabulary and topic
     per_cell: float = 8.0e-9  # seconds of one core to compare, encode and add up a count n_kw
     changed: float = 0.3  # the share of the counts n_kw that change in a sweep
