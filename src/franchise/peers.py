@@ -5,15 +5,17 @@ weights of topics, concentrations) every peer has, and draws alike; observations
 Where something is summed, or looked for, over all observations, the program asks its peers:
 
     sum, least      arrays added up, or the least of each place taken: the same result for everyone
-    counted         the same for large counts of which few change from one time to the next: only what has changed
-                    is sent
+    add_up          the same for large counts, in place, of which few change from one time to the next: only what has
+                    changed is sent
     gathered        what everyone gives, as a list; `joined` puts arrays of it one after the other
-    exchanged       rows of which everyone has filled in some: all of them, for everyone
+    exchanged       rows of which everyone has filled in some: all of them, for everyone; of arrays that `common` gives
+                    there is only one, if all peers are on one machine, and nothing is copied
 
 Whole numbers add up in any order, and what is rounded is put together in the order of the blocks.  So the result
 does not depend on how many peers there are: with one, `ALONE`, every call gives back what it was given.
 
-Sums go up a tree of peers and down again: peer r hears from 2 r + 1 and 2 r + 2, and tells (r - 1) // 2.
+Sums grow along a tree, of which every peer is a root: peers 0 and 1, 2 and 3, ... tell each other what they have, then
+0 and 2, 1 and 3, ..., and so on, so that all have the whole after as many steps as the tree is high.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from franchise.kernels.changes import add_changes, list_nonzero
+from franchise.common_memory import can_share, make_shared, open_shared
+from franchise.kernels.changes import add_changes, list_changes, list_nonzero, merge_changes
 
 
 class Gone(Exception):
@@ -34,6 +37,7 @@ class Post(Protocol):
 
     rank: int  # its number, from 0
     size: int  # how many peers there are
+    together: bool  # whether all are on one machine
 
     def send(self, to: int, tag: str, value: Any) -> None:
         """Send something to a peer; it need not wait for it."""
@@ -58,9 +62,8 @@ class Alone:
         """The least of each place over all peers."""
         return array
 
-    def counted(self, name: str, counts: np.ndarray) -> np.ndarray:
-        """The sum over all peers of counts that change little from one call of this name to the next."""
-        return counts
+    def add_up(self, name: str, counts: np.ndarray) -> None:
+        """Counts, in place, become the sum over all peers; they change little from one call of this name to the next."""
 
     def gathered(self, value: Any) -> list[Any]:
         """What everyone gives, by rank."""
@@ -78,7 +81,11 @@ class Alone:
         """Of blocks of work that anyone can do: the first that this peer does, and the one after its last."""
         return 0, blocks
 
-    def exchanged(self, rows: np.ndarray, cuts: np.ndarray) -> None:
+    def common(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """An array that peers fill in together, and then exchange; it may be the one given last time for this name."""
+        return np.empty(shape, dtype)
+
+    def exchanged(self, cuts: np.ndarray, *arrays: np.ndarray) -> None:
         """Fill in the rows of blocks that others have done (block b has those from cuts[b] to cuts[b + 1])."""
 
     def handed(self, values: list[Any]) -> list[list[Any]]:
@@ -107,6 +114,7 @@ class Together(Alone):
         self.rank, self.size = post.rank, post.size
         self._calls = 0
         self._sums: dict[str, _Sum] = {}
+        self._common: dict[str, tuple[_Common, _Common]] = {}  # that given last time comes first
         self.sent = 0  # bytes, about
 
     # -- trees -----------------------------------------------------------------------------------------------
@@ -116,18 +124,27 @@ class Together(Alone):
         self._calls += 1
         return str(self._calls)
 
-    def _children(self) -> list[int]:
-        return [child for child in (2 * self.rank + 1, 2 * self.rank + 2) if child < self.size]
+    def _reduced(self, value: Any, put_together: Any, letter: Any = lambda value: value) -> Any:
+        """Put the values of all peers together, pair by pair; everyone gets the result.
 
-    def _reduced(self, value: Any, put_together: Any) -> Any:
-        """Put the values of all peers together, up the tree; everyone gets the result."""
+        `letter` makes what is sent of a value, and `put_together` takes a value and a letter. Those beyond the
+        largest power of two tell a partner first what they have, and hear from it in the end.
+        """
         tag = self._tag()
-        for child in self._children():
-            value = put_together(value, self._post.receive(child, tag))
-        if self.rank > 0:
-            self._send((self.rank - 1) // 2, tag, value)
-            return self._post.receive(0, tag)
-        self._send_all(tag, value)
+        paired = 1 << (self.size.bit_length() - 1)
+        if self.rank >= paired:
+            self._send(self.rank - paired, tag, letter(value))
+            return put_together(None, self._post.receive(self.rank - paired, tag))
+        beyond = self.rank + paired
+        if beyond < self.size:
+            value = put_together(value, self._post.receive(beyond, tag))
+        step = 1
+        while step < paired:
+            self._send(self.rank ^ step, tag, letter(value))
+            value = put_together(value, self._post.receive(self.rank ^ step, tag))
+            step *= 2
+        if beyond < self.size:
+            self._send(beyond, tag, letter(value))
         return value
 
     def _send(self, to: int, tag: str, value: Any) -> None:
@@ -142,29 +159,25 @@ class Together(Alone):
 
     def sum(self, array: np.ndarray) -> np.ndarray:
         """The sum over all peers, of whole numbers."""
-        return np.array(self._reduced(array, np.add))
+        return np.array(self._reduced(array, _or_other(np.add)))
 
     def least(self, array: np.ndarray) -> np.ndarray:
         """The least of each place over all peers."""
-        return np.array(self._reduced(array, np.minimum))
+        return np.array(self._reduced(array, _or_other(np.minimum)))
 
-    def counted(self, name: str, counts: np.ndarray) -> np.ndarray:
-        """The sum over all peers; only what has changed since the last call of this name is sent."""
+    def add_up(self, name: str, counts: np.ndarray) -> None:
+        """Counts become the sum over all peers; only what has changed since the last call of this name is sent."""
         held = self._sums.get(name)
         if held is None or held.own.shape != counts.shape:
             held = self._sums[name] = _Sum(np.zeros_like(counts), np.zeros_like(counts))
-        change = counts - held.own
-        held.own[:] = counts
-        tag = self._tag()
-        for child in self._children():
-            add_encoded(change, self._post.receive(child, tag))
-        if self.rank > 0:
-            self._send((self.rank - 1) // 2, tag, encoded(change))
-            add_encoded(held.total, self._post.receive(0, tag))
-        else:
-            self._send_all(tag, encoded(change))
-            np.add(held.total, change, out=held.total)
-        return held.total.copy()
+        changes = self._reduced(
+            [changes_since(held, counts)],
+            lambda known, letter: [*(known or []), unpacked(letter)],
+            lambda known: packed(merged(known), counts.size),
+        )
+        for each in changes:
+            for array in (held.total, counts):
+                add_changes(array.reshape(-1), *each)
 
     def gathered(self, value: Any) -> list[Any]:
         """What everyone gives, by rank."""
@@ -190,13 +203,43 @@ class Together(Alone):
         shares = shares_of(blocks, self.size)
         return int(shares[self.rank]), int(shares[self.rank + 1])
 
-    def exchanged(self, rows: np.ndarray, cuts: np.ndarray) -> None:
+    def common(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """An array that peers fill in together: in memory that they share, if they can.
+
+        Some may still read the one given last time; so there are two, in turn. Nobody can read the one before that, as
+        all have exchanged the last one since, if they do so after every call.
+        """
+        held = self._common.get(name)
+        if held is None or held[0].array.shape != shape or held[0].array.dtype != dtype:
+            held = (self._new_common(shape, dtype), self._new_common(shape, dtype))
+        self._common[name] = held = held[1], held[0]
+        return held[0].array
+
+    def _new_common(self, shape: tuple[int, ...], dtype: Any) -> _Common:
+        """A new array in memory that all peers see; one of this peer alone if not all are on one machine."""
+        if self._post.together and can_share():
+            made = make_shared(shape, dtype) if self.rank == 0 else None
+            place = self.gathered(None if made is None else made.place)[0]
+            array = made.array if made is not None else open_shared(place, shape, dtype)
+            seen = all(self.gathered(array is not None))
+            if made is not None:
+                made.close()  # all have it, or cannot have it
+            if seen and array is not None:
+                return _Common(array, shared=True)
+        return _Common(np.empty(shape, dtype), shared=False)
+
+    def exchanged(self, cuts: np.ndarray, *arrays: np.ndarray) -> None:
         """Fill in the rows that others have done."""
         shares = cuts[shares_of(len(cuts) - 1, self.size)]
-        own = rows[shares[self.rank] : shares[self.rank + 1]]
-        for rank, part in enumerate(self.gathered(own)):
+        own = slice(shares[self.rank], shares[self.rank + 1])
+        apart = [array for array in arrays if not self._is_shared(array)]
+        for rank, parts in enumerate(self.gathered([array[own] for array in apart])):
             if rank != self.rank:
-                rows[shares[rank] : shares[rank + 1]] = part
+                for array, part in zip(apart, parts, strict=True):
+                    array[shares[rank] : shares[rank + 1]] = part
+
+    def _is_shared(self, array: np.ndarray) -> bool:
+        return any(array is held.array and held.shared for two in self._common.values() for held in two)
 
     def handed(self, values: list[Any]) -> list[list[Any]]:
         """Hand value t to peer t modulo size."""
@@ -214,6 +257,18 @@ class Together(Alone):
         ]
 
 
+def _or_other(put_together: Any) -> Any:
+    """Of a value and a letter what they are together; of a letter alone, itself."""
+    return lambda value, letter: letter if value is None else put_together(value, letter)
+
+
+class _Common(NamedTuple):
+    """An array that peers fill in together."""
+
+    array: np.ndarray
+    shared: bool  # whether it is the same memory for all
+
+
 class _Sum(NamedTuple):
     """Counts as they were at the last call: this peer's own, and those of all."""
 
@@ -224,47 +279,69 @@ class _Sum(NamedTuple):
 # --- few changes in large counts -----------------------------------------------------------------------------
 
 
-class Encoded(NamedTuple):
-    """Whole numbers, most of them zero: the places that have others, and these; or all of them."""
+class Changes(NamedTuple):
+    """What has changed in flat counts."""
 
-    shape: tuple[int, ...]
-    dtype: str
-    places: np.ndarray | None  # of the flat array; None: values are of all places
+    places: np.ndarray  # ascending
+    values: np.ndarray  # by how much
+
+
+class Packed(NamedTuple):
+    """Changes as they are sent."""
+
+    places: np.ndarray | None  # None: values are of all places
     values: np.ndarray  # in the narrowest type
 
 
-def encoded(array: np.ndarray) -> Encoded:
-    """The array in as few bytes as its zeros and small numbers allow."""
-    flat = array.reshape(-1)
-    places = np.empty(len(flat), np.uint32 if len(flat) <= 2**32 else np.int64)
-    values = np.empty_like(flat)
-    found = list_nonzero(flat, places, values)
-    values = narrowed(values[:found])
-    if found * (places.itemsize + values.itemsize) < len(flat) * values.itemsize:
-        return Encoded(array.shape, array.dtype.str, places[:found].copy(), values)
-    return Encoded(array.shape, array.dtype.str, None, flat.astype(values.dtype))
+def changes_since(held: _Sum, counts: np.ndarray) -> Changes:
+    """What has changed since the last call, which is noted; the counts become the sums of that call."""
+    flat = counts.reshape(-1)
+    places, values = _room(len(flat), len(flat), flat.dtype)
+    found = list_changes(flat, held.own.reshape(-1), held.total.reshape(-1), places, values)
+    return Changes(places[:found], values[:found])
+
+
+def merged(lists: list[Changes]) -> Changes:
+    """All of them together."""
+    whole = lists[0]
+    for other in lists[1:]:
+        longest = len(whole.places) + len(other.places)
+        places = np.empty(longest, whole.places.dtype)
+        values = np.empty(longest, np.promote_types(whole.values.dtype, other.values.dtype))
+        found = merge_changes(*whole, *other, places, values)
+        whole = Changes(places[:found], values[:found])
+    return whole
+
+
+def packed(changes: Changes, size: int) -> Packed:
+    """Changes of so many counts in as few bytes as their number and size allow."""
+    places, values = changes.places, narrowed(changes.values)
+    if len(places) * (places.itemsize + values.itemsize) < size * values.itemsize:
+        return Packed(places.copy(), values)
+    whole = np.zeros(size, values.dtype)
+    whole[places] = values
+    return Packed(None, whole)
+
+
+def unpacked(changes: Packed) -> Changes:
+    """The changes that were packed, in counts as wide as they came."""
+    if changes.places is not None:
+        return Changes(changes.places, changes.values.astype(np.int64, copy=False))
+    size = len(changes.values)
+    places, values = _room(size, size, np.dtype(np.int64))
+    found = list_nonzero(changes.values, places, values)
+    return Changes(places[:found], values[:found])
+
+
+def _room(length: int, size: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """Room for a list of so many changes in so many counts."""
+    return np.empty(length, np.uint32 if size <= 2**32 else np.int64), np.empty(length, dtype)
 
 
 def narrowed(values: np.ndarray) -> np.ndarray:
     """Whole numbers in the narrowest signed type that holds them."""
     least, most = int(values.min(initial=-1)), int(values.max(initial=0))
     return values.astype(np.promote_types(np.min_scalar_type(least), np.min_scalar_type(-most - 1)))
-
-
-def decoded(array: Encoded) -> np.ndarray:
-    """The array that was encoded."""
-    out = np.zeros(array.shape, array.dtype)
-    add_encoded(out, array)
-    return out
-
-
-def add_encoded(counts: np.ndarray, change: Encoded) -> None:
-    """Add what was encoded, in place; `counts` must lie in memory in one piece."""
-    flat = counts.reshape(-1)
-    if change.places is None:
-        flat += change.values
-    else:
-        add_changes(flat, change.places, change.values)
 
 
 def bytes_of(value: Any) -> int:

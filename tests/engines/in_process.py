@@ -1,5 +1,6 @@
 """Peers that are threads of one process: the programs of a cluster without the cluster."""
 
+import copy
 import queue
 import threading
 from collections import defaultdict
@@ -28,11 +29,13 @@ class Office:
 class LocalPost:
     """How one thread reaches the others."""
 
+    together = True
+
     def __init__(self, office, rank):
         self._office, self.rank, self.size = office, rank, office.size
 
     def send(self, to, tag, value):
-        self._office.box(to, self.rank, tag).put(value)
+        self._office.box(to, self.rank, tag).put(copy.deepcopy(value))  # as it is now
 
     def send_all(self, tag, value):
         for to in range(self.size):

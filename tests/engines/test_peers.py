@@ -16,7 +16,7 @@ from franchise.htmm.model import FiniteModel
 from franchise.htmm.sentences import Prepared
 from franchise.model import shares_of_groups
 from franchise.moves.compose import in_turn
-from franchise.peers import add_encoded, decoded, encoded
+from franchise.peers import Changes, merged, packed, unpacked
 from franchise.recipes import resolve
 from franchise.sampling import make_model
 from franchise.state.parts import whole_of_arrays
@@ -35,7 +35,7 @@ def test_sums_and_the_rest(size):
         cuts = np.array([0, 1, 3, 4, 6, 8, 9, 10])
         first, last = peers.own(7)
         rows[cuts[first] : cuts[last]] = np.arange(cuts[first], cuts[last])[:, None]
-        peers.exchanged(rows, cuts)
+        peers.exchanged(cuts, rows)
         handed = peers.handed([(rank, number) for number in range(5)])
         return (
             peers.sum(np.array([1, rank])),
@@ -67,10 +67,11 @@ def test_counts_that_change_little(size):
         later.append(changed)
 
     def ask(peers):
-        first = peers.counted("n", counts[peers.rank])
+        first, second, wider = counts[peers.rank].copy(), later[peers.rank].copy(), np.ones((50, 9), np.int32)
+        peers.add_up("n", first)
         sent = peers.sent
-        second = peers.counted("n", later[peers.rank])
-        wider = peers.counted("n", np.ones((50, 9), np.int32))
+        peers.add_up("n", second)
+        peers.add_up("n", wider)
         return first, second, wider, sent, peers.sent
 
     for first, second, wider, sent, in_all in together(size, ask):
@@ -83,20 +84,26 @@ def test_counts_that_change_little(size):
 @pytest.mark.parametrize(
     "array",
     [
-        np.zeros((3, 4), np.int32),
-        np.arange(-300, 300, dtype=np.int64).reshape(20, 30),
+        np.zeros(12, np.int32),
+        np.arange(-300, 300, dtype=np.int64),
         np.array([0, 0, 127, 0, 0, 0, -128, 0, 0, 0, 0, 0], np.int32),
         np.array([0] * 100 + [2**40]),
     ],
 )
-def test_encoding(array):
-    there = encoded(array)
-    back = decoded(there)
-    assert back.dtype == array.dtype
-    assert np.array_equal(back, array)
-    doubled = array.copy()
-    add_encoded(doubled, there)
-    assert np.array_equal(doubled, 2 * array)
+def test_changes_are_packed_and_merged(array):
+    places = np.flatnonzero(array).astype(np.uint32)
+    changes = Changes(places, array[places])
+    there = packed(changes, len(array))
+    back = unpacked(there)
+    assert np.array_equal(back.places, places)
+    assert np.array_equal(back.values, array[places])
+    both = merged([changes, Changes(np.array([1, 11], np.uint32), np.array([5, -5]))])
+    expected = array.astype(np.int64)
+    expected[[1, 11]] += [5, -5]
+    summed = np.zeros_like(expected)
+    summed[both.places] = both.values
+    assert np.array_equal(summed, expected)
+    assert (np.diff(both.places.astype(np.int64)) > 0).all()
 
 
 # --- chains -------------------------------------------------------------------------------------------------

@@ -65,8 +65,10 @@ class Mailbox:
 class ActorPost:
     """How a chain's part reaches the others; see `franchise.peers.Post`."""
 
-    def __init__(self, rank: int, actors: list[Any], mailbox: Mailbox, generation: int, chain: int) -> None:
-        self.rank, self.size = rank, len(actors)
+    def __init__(
+        self, rank: int, actors: list[Any], together: bool, mailbox: Mailbox, generation: int, chain: int
+    ) -> None:
+        self.rank, self.size, self.together = rank, len(actors), together
         self._actors, self._mailbox, self._generation, self._chain = actors, mailbox, generation, chain
 
     def send(self, to: int, tag: str, value: Any) -> None:
@@ -103,7 +105,7 @@ class Peer:
         self._rank = rank
         self._threads = Threads(threads)
         self._mailbox = Mailbox()
-        self._generation, self._actors = 0, list[Any]()
+        self._generation, self._actors, self._nodes = 0, list[Any](), list[str]()
         self._models: dict[Any, Any] = {}
         self._chains: dict[int, Any] = {}
         self._at_work = 0
@@ -123,10 +125,15 @@ class Peer:
         """The number of the process."""
         return os.getpid()
 
+    def node(self) -> str:
+        """The node that it is on."""
+        name: str = ray.get_runtime_context().get_node_id()
+        return name
+
     @ray.method(concurrency_group="post")
-    def meet(self, actors: list[Any], generation: int) -> None:
-        """Who the others are, from now on."""
-        self._actors, self._generation = actors, generation
+    def meet(self, actors: list[Any], nodes: list[str], generation: int) -> None:
+        """Who the others are, and where, from now on."""
+        self._actors, self._nodes, self._generation = actors, nodes, generation
         self._chains.clear()
         self._mailbox.begin(generation)
 
@@ -151,7 +158,10 @@ class Peer:
             engine: Any = self._threads
         else:
             actors = [self._actors[rank] for rank in ranks]
-            post = ActorPost(ranks.index(self._rank), actors, self._mailbox, self._generation, number)
+            together = len({self._nodes[rank] for rank in ranks}) == 1
+            post = ActorPost(
+                ranks.index(self._rank), actors, together, self._mailbox, self._generation, number
+            )
             engine = Among(self._threads, Together(post))
         chain.model, chain.engine = self._models[key], engine
         chain.state = copy.deepcopy(chain.state)  # what comes from the object store cannot be written to

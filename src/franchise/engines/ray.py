@@ -246,8 +246,9 @@ class Crew:
                 )
 
     def _introduce(self) -> None:
-        """Tell everyone who the others are."""
-        self._ray.get([actor.meet.remote(self.actors, self.generation) for actor in self.actors])
+        """Tell everyone who the others are, and where."""
+        nodes = self._ray.get([actor.node.remote() for actor in self.actors])
+        self._ray.get([actor.meet.remote(self.actors, nodes, self.generation) for actor in self.actors])
 
     def dismiss(self) -> None:
         """End all actors."""

@@ -131,7 +131,7 @@ class Categorical(DirichletPrior, OfCategories, Family):
     @staticmethod
     def sum_statistics(statistics: CategoricalStatistics, peers: Any) -> None:
         """Counts add up."""
-        statistics.counts[:] = peers.counted("counts", statistics.counts)
+        peers.add_up("counts", statistics.counts)
         set_totals(statistics, peers.sum(statistics.totals))
 
     # -- compiled ------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ def log_marginals_by_blocks(statistics: CategoricalStatistics, slots: int, engin
     if len(own):
         fill = Part(lambda: lambda turns: fill_log_rising(turns, counts, prior, own), cuts[first : last + 1])
         engine.run_parts(fill)
-    peers.exchanged(parts, np.arange(len(cuts)))
+    peers.exchanged(np.arange(len(cuts)), parts)
     return log_marginals_of_parts(statistics, parts)
 
 

@@ -74,9 +74,8 @@ def draw_log_topics(work: Work, counts: np.ndarray) -> np.ndarray:
 
     if last > first:
         work.engine.run_parts(Part(lambda: draw, cuts[first : last + 1]))
-    work.peers.exchanged(logs, cuts)
-    work.peers.exchanged(largest, np.arange(blocks + 1))
-    work.peers.exchanged(sums, np.arange(blocks + 1))
+    work.peers.exchanged(cuts, logs)
+    work.peers.exchanged(np.arange(blocks + 1), largest, sums)
     top = largest.max(axis=0)
     totals = top + np.log((sums * np.exp(largest - top)).sum(axis=0))
 
@@ -111,7 +110,8 @@ def count_words(prepared: Prepared, state: Segments, engine: Any) -> None:
         kernels.count_words(turns, of_place, places, state.topics, counts)
 
     engine.run_parts(Part(lambda: count, prepared.word_cuts))
-    state.counts = peers_of(engine).counted("counts", counts)
+    peers_of(engine).add_up("counts", counts)
+    state.counts = counts
 
 
 def draw_switch_probability(

@@ -27,6 +27,27 @@ def _over_words(work: Work, function: Callable[[Turns], None]) -> None:
     work.engine.run_parts(Part(lambda: function, cut_categories(len(work.state.statistics.prior))))
 
 
+def _over_own_words(work: Work, function: Callable[[Turns], None], *rows: np.ndarray) -> None:
+    """Call a kernel over the blocks of words that are this peer's; rows that it fills are exchanged."""
+    cuts = cut_categories(len(work.state.statistics.prior))
+    first, last = work.peers.own(len(cuts) - 1)
+    _between(work, function, cuts[first : last + 1])
+    work.peers.exchanged(cuts, *rows)
+
+
+def _over_other_words(work: Work, function: Callable[[Turns], None]) -> None:
+    """Call a kernel over the blocks of words that are not."""
+    cuts = cut_categories(len(work.state.statistics.prior))
+    first, last = work.peers.own(len(cuts) - 1)
+    _between(work, function, cuts[: first + 1])
+    _between(work, function, cuts[last:])
+
+
+def _between(work: Work, function: Callable[[Turns], None], cuts: np.ndarray) -> None:
+    if len(cuts) > 1:
+        work.engine.run_parts(Part(lambda: function, cuts))
+
+
 def _room_for_live(capacity: int) -> Live:
     return Live(
         topics=zeros_apart(capacity, np.int64),
@@ -40,7 +61,7 @@ def _count_anew(work: Work) -> None:
     """n_kw of all words, from the topics of their observations."""
     counts = work.state.statistics.counts
     count_labels(work, work.state.topic_of_observation, counts)
-    counts[:] = work.peers.counted("counts", counts)
+    work.peers.add_up("counts", counts)
 
 
 def count_labels(work: Work, labels: np.ndarray, counts: np.ndarray) -> None:
@@ -74,7 +95,7 @@ def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, lo
     given = Given(
         densities=_densities(work, rows, heights),
         totals=gammas.totals,
-        shared=np.empty((len(rows), -(-state.capacity // CHUNK) + 1)),
+        shared=work.peers.common("shared", (len(rows), -(-state.capacity // CHUNK) + 1), np.float64),
         observations=work.data.observations,
         offsets=work.data.offsets,
         by_word=index.observations,
@@ -114,7 +135,8 @@ def _sweep_among_peers(work: Work, given: Given, log_rest: float, lists: CellLis
 
     work.engine.run_parts(Part(lambda: mark, by_group))
     heights[:] = work.peers.sum(heights.astype(np.int64)) > 0
-    _over_words(work, lambda turns: kernels.fill_sums_of_rows(turns, given))
+    rows, shared = given.densities.rows, given.shared
+    _over_own_words(work, lambda turns: kernels.fill_sums_of_rows(turns, given), rows, shared)
 
     def make_worker() -> Callable[[Turns], None]:
         live, cells = _room_for_live(work.state.capacity), lists.room()
@@ -227,7 +249,12 @@ def _sum_in_order(work: Work, densities: Densities, scale: np.ndarray, topics: n
     heights = densities.heights[order]
     rows, weights = densities.rows, densities.concentrations
     prefixes = np.empty((len(rows), len(order)), np.float32)
-    _over_words(work, lambda turns: kernels.fill_prefixes(turns, rows, scale, weights, order, prefixes))
+
+    def fill(scale: np.ndarray) -> Callable[[Turns], None]:
+        return lambda turns: kernels.fill_prefixes(turns, rows, scale, weights, order, prefixes)
+
+    _over_own_words(work, fill(scale), rows)
+    _over_other_words(work, fill(np.ones_like(scale)))
     upper = (np.arange(1, _BINS + 1) / _BINS) * heights[0]
     return Order(order, heights, prefixes, np.searchsorted(-heights, -upper, side="left"))
 

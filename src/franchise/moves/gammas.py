@@ -32,7 +32,8 @@ class Gammas:
     def __init__(self, statistics: Any, topics: np.ndarray, words_of: Callable[[int], np.ndarray]) -> None:
         cuts = cut_categories(len(statistics.prior))
         slots = statistics.counts.shape[1]
-        self.rows = np.empty((len(statistics.prior), slots), np.float32)  # zero for other topics
+        self.rows = np.empty((0, slots), np.float32)  # (V, slots) when they are drawn: zero for other topics
+        self._own = slice(0, 0)  # of rows
         self._sums = np.empty((len(cuts) - 1, slots))
         self._statistics, self._topics, self._words = statistics, topics, words_of(len(cuts) - 1)
         is_vacant = np.ones(slots, np.bool_)
@@ -41,15 +42,20 @@ class Gammas:
         self._cuts = cuts
 
     def draw(self, work: Work) -> None:
-        """Draw them, by blocks of words; peers share these out, and exchange what they have drawn."""
+        """Draw them, by blocks of words; peers share these out, and know only the sums of what others have drawn."""
         first, last = work.peers.own(len(self._cuts) - 1)
+        self._own = slice(int(self._cuts[first]), int(self._cuts[last]))
+        self.rows = work.peers.common("rows", self._statistics.counts.shape, np.float32)
         own = slice(first, last)
         table = table_of(self._statistics.prior)
         make_worker = self._by_word(own) if table is None else self._by_table(own, table)
         if last > first:
             work.engine.run_parts(Part(make_worker, self._cuts[first : last + 1]))
-        work.peers.exchanged(self.rows, self._cuts)
-        work.peers.exchanged(self._sums, np.arange(len(self._cuts)))
+        work.peers.exchanged(np.arange(len(self._cuts)), self._sums)
+
+    def exchange(self, work: Work) -> None:
+        """Fill in the rows that others have drawn."""
+        work.peers.exchanged(self._cuts, self.rows)
 
     @property
     def totals(self) -> np.ndarray:
@@ -57,11 +63,14 @@ class Gammas:
         return self._sums.sum(axis=0)
 
     def redraw_prior(self, topics: np.ndarray, rng: np.random.Generator) -> None:
-        """Draw topics without observations anew, as Dirichlets, where the sums of their gammas could underflow."""
+        """Draw topics without observations anew, as Dirichlets, where the sums of their gammas could underflow.
+
+        Before rows are exchanged: only what is drawn here is changed.
+        """
         prior = self._statistics.prior
         if prior.sum() < SURE:
             drawn = np.exp(draw_dirichlets(np.tile(prior, (len(topics), 1)), rng))
-            self.rows[:, topics] = drawn.T
+            self.rows[self._own, topics] = drawn.T[self._own]
             self._sums[:, topics] = 0.0
             self._sums[0, topics] = drawn.sum(axis=1)
 

@@ -28,6 +28,7 @@ def draw_parameters(work: Work, statistics: Any, topics: np.ndarray, limit: int,
     )
     gammas.draw(work)
     gammas.redraw_prior(topics[statistics.totals[topics] == 0.0], rng)
+    gammas.exchange(work)
     with np.errstate(divide="ignore", invalid="ignore"):
         probabilities = gammas.rows[:, :limit] / gammas.totals[:limit].astype(np.float32)
         probabilities = np.nan_to_num(probabilities, nan=0.0, copy=False)
