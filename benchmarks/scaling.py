@@ -24,6 +24,7 @@ import resource
 import statistics
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,8 +32,10 @@ import numpy as np
 
 import franchise as fr
 from franchise.chains.chain import Chain
+from franchise.chains.origins import Restored
+from franchise.chains.remote import RemoteChain
 from franchise.chains.start import make_start, start_streams
-from franchise.engines.ray import Ray, RemoteChain
+from franchise.engines.ray import Ray
 from franchise.engines.threads import Threads
 from franchise.recipes import resolve
 from franchise.sampling import make_model
@@ -115,8 +118,7 @@ def compare_engines(folder: Path, words: int, sweeps: int) -> None:
 
 def _time_engine(name, engine, chain, sweeps, times, values, sent) -> None:  # type: ignore[no-untyped-def]
     """Add the seconds of each sweep, what was traced, and the bytes sent."""
-    chain.engine = engine.local
-    hosted = engine.host(chain)
+    hosted = engine.host(replace(chain, engine=engine.local, state=None), Restored(chain.to_arrays(), WARMUP))
     traced = [hosted.sweep()["log_joint"]]  # the first one loads, and compiles
     before = _sent_by(hosted)
     for _ in range(sweeps):

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.blocks import cut_blocks
+from franchise.data.mapped import WordsInShards
 from franchise.families.base import Family
 from franchise.kernels.counting import list_by_category
+from franchise.large_arrays import large_empty
 from franchise.priors import Gamma
-from franchise.state.base import PreparedData
+from franchise.state.base import PreparedData, frozen
 
 
 class Share(NamedTuple):
@@ -37,12 +39,12 @@ class Share(NamedTuple):
         return int(self.sizes[: self.groups.start].sum())
 
 
-def shares_of_groups(sizes: np.ndarray, peers: int) -> list[Share]:
-    """The shares of at most so many peers: whole blocks, at least one, about as many observations each."""
+def shares_of_groups(sizes: np.ndarray, strengths: Sequence[int]) -> list[Share]:
+    """The shares of at most so many peers: whole blocks, at least one, observations by how strong each is."""
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     cuts = cut_blocks(offsets)
     ends = offsets[cuts]
-    marks = np.arange(1, peers) * int(ends[-1]) / peers
+    marks = np.cumsum(strengths)[:-1] * int(ends[-1]) / sum(strengths)
     between = np.searchsorted(ends, marks)
     bounds = np.unique(np.concatenate([[0], between, [len(cuts) - 1]])).tolist()
     return [Share(sizes, cuts, first, last) for first, last in itertools.pairwise(bounds)]
@@ -82,12 +84,20 @@ class Model:
         return self.gamma.mean if isinstance(self.gamma, Gamma) else self.gamma
 
     @cached_property
+    def here(self) -> Model:
+        """The model with observations that can be seen in this process: those that are in shards are mapped."""
+        words = self.data.observations
+        if not isinstance(words, WordsInShards):
+            return self
+        return replace(self, data=self.data._replace(observations=frozen(words.mapped())))
+
+    @cached_property
     def category_index(self) -> CategoryIndex:
         """Where each category occurs; for families of categories (`Family.sparse`) only."""
         categories = self.data.observations
         counts = np.bincount(categories, minlength=self.family.size)  # type: ignore[attr-defined]
         offsets = np.concatenate([[0], np.cumsum(counts)])
-        listed = np.empty(len(categories), np.int32 if len(categories) < 2**31 else np.int64)
+        listed = large_empty(len(categories), np.int32 if len(categories) < 2**31 else np.int64)
         list_by_category(categories, offsets[:-1].copy(), listed)
         return CategoryIndex(listed, offsets)
 
@@ -142,9 +152,12 @@ class Model:
             return 1.0
         groups = max(1, int(np.searchsorted(self.data.offsets, 2**20, side="right")) - 1)
         count = int(self.data.offsets[groups])
+        observations = self.data.observations
+        if isinstance(observations, WordsInShards):
+            observations = observations.of_groups(0, groups, 0.0).read()
         which = np.repeat(np.arange(groups), np.diff(self.data.offsets[: groups + 1]))
         size = self.family.size  # type: ignore[attr-defined]
-        return count / max(1, len(np.unique(which * size + self.data.observations[:count])))
+        return count / max(1, len(np.unique(which * size + observations[:count])))
 
 
 def usual_topics(n_observations: int) -> int:

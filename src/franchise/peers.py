@@ -5,17 +5,17 @@ weights of topics, concentrations) every peer has, and draws alike; observations
 Where something is summed, or looked for, over all observations, the program asks its peers:
 
     sum, least      arrays added up, or the least of each place taken: the same result for everyone
-    add_up          the same for large counts, in place, of which few change from one time to the next: only what has
-                    changed is sent
+    add_up          the same for large counts, in place, of which few change from one time to the next: only what
+                    has changed is sent
     gathered        what everyone gives, as a list; `joined` puts arrays of it one after the other
-    exchanged       rows of which everyone has filled in some: all of them, for everyone; of arrays that `common` gives
-                    there is only one, if all peers are on one machine, and nothing is copied
+    exchanged       rows of which everyone has filled in some: all of them, for everyone; of arrays that `common`
+                    gives there is only one, if all peers are on one machine, and nothing is copied
 
 Whole numbers add up in any order, and what is rounded is put together in the order of the blocks.  So the result
 does not depend on how many peers there are: with one, `ALONE`, every call gives back what it was given.
 
-Sums grow along a tree, of which every peer is a root: peers 0 and 1, 2 and 3, ... tell each other what they have, then
-0 and 2, 1 and 3, ..., and so on, so that all have the whole after as many steps as the tree is high.
+Sums grow along a tree, of which every peer is a root: peers 0 and 1, 2 and 3, ... tell each other what they have,
+then 0 and 2, 1 and 3, ..., and so on, so that all have the whole after as many steps as the tree is high.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Alone:
         return array
 
     def add_up(self, name: str, counts: np.ndarray) -> None:
-        """Counts, in place, become the sum over all peers; they change little from one call of this name to the next."""
+        """Counts, in place, become the sum over all peers; from one call of this name to the next few change."""
 
     def gathered(self, value: Any) -> list[Any]:
         """What everyone gives, by rank."""
@@ -82,7 +82,7 @@ class Alone:
         return 0, blocks
 
     def common(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """An array that peers fill in together, and then exchange; it may be the one given last time for this name."""
+        """An array that peers fill in together, and then exchange; it may have been given before for this name."""
         return np.empty(shape, dtype)
 
     def exchanged(self, cuts: np.ndarray, *arrays: np.ndarray) -> None:
@@ -206,8 +206,8 @@ class Together(Alone):
     def common(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """An array that peers fill in together: in memory that they share, if they can.
 
-        Some may still read the one given last time; so there are two, in turn. Nobody can read the one before that, as
-        all have exchanged the last one since, if they do so after every call.
+        Some may still read the one given last time; so there are two, in turn. Nobody can read the one before that,
+        as all have exchanged the last one since, if they do so after every call.
         """
         held = self._common.get(name)
         if held is None or held[0].array.shape != shape or held[0].array.dtype != dtype:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from franchise.families.base import Family
 from franchise.found.changes import NO_CHANGES, Changes
 from franchise.found.methods import WithTopics
 from franchise.model import Model
-from franchise.state.base import State
+from franchise.state.base import LastStates, State
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Posterior(WithTopics):
         draws; only with ``keep_labels=True``.
     snapshots : list (chains) of lists of Snapshot
         Some of the draws in full, evenly spaced; scores and tables are made of them.
-    states : list (chains) of State
+    states : sequence (chains) of State
         The last state of each chain; can be given as `start` of another run.
     data, model, sampler, seed
         What was sampled, and how.
@@ -55,7 +56,7 @@ class Posterior(WithTopics):
     warmup_trace: dict[str, np.ndarray]
     labels: np.ndarray | None
     snapshots: list[list[Snapshot]]
-    states: list[State]
+    states: Sequence[State]
     data: GroupedData
     model: Model
     sampler: str
@@ -75,7 +76,7 @@ class Posterior(WithTopics):
             warmup_trace=stack([chain.warmup_trace for chain in chains], warmup, in_warmup),
             labels=None if run.labels is None else run.labels[:, :draws],
             snapshots=[list(chain.snapshots.kept) for chain in chains],
-            states=[chain.chain.state for chain in chains],
+            states=LastStates([chain.chain for chain in chains]),
             data=data,
             model=model,
             sampler=sampler,

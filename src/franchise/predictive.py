@@ -130,7 +130,7 @@ def statistics_of(model: Model, snapshot: Snapshot) -> Any:
     if family.learned_prior is not None:
         family.set_prior_value(statistics, snapshot.prior)
     sizes = np.zeros(snapshot.n_topics + 1, np.int64)
-    recount(statistics, model.data.observations, snapshot.labels.astype(np.int32), sizes)
+    recount(statistics, model.here.data.observations, snapshot.labels.astype(np.int32), sizes)
     return statistics
 
 

@@ -6,17 +6,21 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from franchise.chains.chain import Chain
 from franchise.chains.files import damage_named, only_one_process
+from franchise.chains.origins import Begun, Origin
 from franchise.chains.progress import say_once
 from franchise.chains.run import Plan
 from franchise.chains.runs import Run, Setup, Terms, check_memory
 from franchise.chains.snapshots import Snapshots
-from franchise.chains.start import make_start, start_streams, starts_of_chains
+from franchise.chains.start import AtRandom, make_start, start_streams, starts_of_chains
 from franchise.chains.storage import BY_EM, RunDirectory, check_new
 from franchise.chains.thinned import start_from_sample
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
+from franchise.data.mapped import MappedCorpus
 from franchise.data.shards import ShardedCorpus
 from franchise.engines.choose import make_engine
 from franchise.engines.threads import Threads
@@ -26,11 +30,10 @@ from franchise.families.categorical import Categorical
 from franchise.model import Model
 from franchise.moves.compose import InTurn, check_schedule, moves_of
 from franchise.posterior import Posterior
-from franchise.priors import Gamma, check_number_or_gamma, check_value, number_or_gamma, plain_number
+from franchise.priors import Gamma, check_number_or_gamma, number_or_gamma, plain_number
 from franchise.recipes import resolve
 from franchise.recipes.base import FromSample
-from franchise.state.base import PreparedData, State
-from franchise.state.save import check_state, state_from_arrays
+from franchise.state.base import PreparedData, frozen
 from franchise.validation import check_choice, check_integer, describe
 
 if TYPE_CHECKING:
@@ -113,7 +116,8 @@ def sample(
     finite_topics = check_integer("finite_topics", finite_topics, minimum=1)
     seed = secrets.randbits(32) if seed is None else check_integer("seed", seed, minimum=0)
     terms = Terms.checked(engine, workers, progress, time_limit, checkpoint_seconds)
-    model = replace(make_model(data, family, alpha, gamma), finite_topics=finite_topics)
+    model = make_model(data, family, alpha, gamma, away=not terms.engine.is_here)
+    model = replace(model, finite_topics=finite_topics)
     resolved = resolve(sampler, model)
     check_schedule(resolved.schedule, plan.total)
     if resolved.choice is not None and progress is not False:
@@ -125,15 +129,20 @@ def sample(
         check_new("run_dir", run_dir)
         setup.settings()
 
-    def begin(number: int) -> Chain:
-        streams = start_streams(seed, number)
-        if isinstance(starts[number], FromSample):
-            state: State = start_from_sample(model, starts[number].moves, streams, terms.engine.local)
-        else:
-            state = make_start(starts[number], model, resolved.view, data.to_grouped_order, streams)
-        return Chain(model, resolved.schedule, state, seed, number, plan.warmup, terms.engine.local)
+    def origin_of(number: int) -> Origin:
+        start, streams = starts[number], start_streams(seed, number)
+        if isinstance(start, FromSample):
+            return Begun(start_from_sample(model.here, start.moves, streams, terms.engine.local))
+        at_random = AtRandom.asked_for(start, model, resolved.view)
+        if at_random is not None:
+            return at_random
+        return Begun(make_start(start, model.here, resolved.view, data.to_grouped_order, streams))
 
-    begun = [terms.engine.host(chain) for chain in terms.engine.local.map(begin, range(chains))]
+    def begin(number: int) -> Any:
+        return terms.engine.host(setup.chain(number, plan.warmup, terms.engine.local), origin_of(number))
+
+    terms.engine.prepare()
+    begun = terms.engine.local.map(begin, range(chains))
     run = Run.begin(setup, plan, begun, run_dir)
     with run.alone():
         posterior: Posterior = run.go(terms)
@@ -215,8 +224,11 @@ def _check_sampled(folder: RunDirectory) -> None:
         )
 
 
-def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any) -> Model:
-    """Check family and concentrations, and prepare the data for them."""
+def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any, away: bool = False) -> Model:
+    """Check family and concentrations, and prepare the data for them.
+
+    Where chains are away, in other processes, words that are in shards are not read here.
+    """
     if family is None:
         if not isinstance(data, Corpus):
             raise InputError(
@@ -228,9 +240,17 @@ def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any)
         raise InputError(f"family must be a family such as franchise.Poisson(); got {describe(family)}.")
     if isinstance(data, Corpus):
         family.check_vocabulary(data.vocabulary)
-    family = family.for_data(data.grouped_observations)
+    if away and isinstance(data, MappedCorpus) and isinstance(family, Categorical):
+        if family.size < data.vocabulary_size:
+            raise InputError(
+                f"family must have a size of {data.vocabulary_size} or more, as the vocabulary has; got {family!r}."
+            )
+        prepared = PreparedData(data.words, frozen(np.asarray(data.offsets, np.int64)))
+    else:
+        family = family.for_data(data.grouped_observations)
+        prepared = PreparedData.of(data.grouped_observations, data.offsets, family)
     return Model(
-        data=PreparedData.of(data.grouped_observations, data.offsets, family),
+        data=prepared,
         family=family,
         alpha=check_number_or_gamma("alpha", alpha),
         gamma=check_number_or_gamma("gamma", gamma),
@@ -296,15 +316,10 @@ class Mixture:
         """Room for snapshots."""
         return Snapshots.for_size(self.model.data.n_observations)
 
-    def restored(self, number: int, engine: Threads, arrays: dict[str, Any], facts: dict[str, Any]) -> Chain:
-        """A chain as it was at a checkpoint."""
-        state = state_from_arrays(arrays, self.model.data, self.model.family)
-        check_state(state, self.model.data)
-        check_value("alpha", self.model.alpha, state.group_concentration)
-        check_value("gamma", self.model.gamma, state.top_concentration)
-        return Chain(
-            self.model, self.schedule, state, self.seed, number, facts["warmup"], engine, facts["sweeps"]
-        )
+    def chain(self, number: int, warmup: int, engine: Threads) -> Chain:
+        """A chain that an origin has yet to give a state."""
+        nothing: Any = None
+        return Chain(self.model, self.schedule, nothing, self.seed, number, warmup, engine)
 
     def gather(self, run: Run) -> Posterior:
         """The posterior."""

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import franchise as fr
-from franchise.chains import storage
 from franchise.chains.files import checksum_of
+from franchise.chains.sealed import checksum_of_all
 from tests.chains.runs import assert_same_bits, sample, sample_segments
 
 FUZZ = settings(
@@ -248,7 +248,7 @@ def seal_checkpoints(folder, change):
         facts["of"] = f"{checksum_of(named)}-{number}"
         change(arrays, facts)
         text = json.dumps(facts)
-        path.write_bytes(save(arrays, {"facts": text, "checksum": str(storage._checksum(arrays, text))}))
+        path.write_bytes(save(arrays, {"facts": text, "checksum": str(checksum_of_all(arrays, text))}))
 
 
 def copy_any(runs, folder, draw):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.data.mapped import MappedCorpus, place_in_file
+from franchise.data.mapped import MappedCorpus
 from franchise.errors import InputError
 
 SETTINGS = {"draws": 4, "warmup": 4, "chains": 1, "progress": False, "sampler": "parallel"}
@@ -76,12 +76,22 @@ def test_pickles_have_no_words(shards):
     assert len(pickle.dumps(shards.mapped())) < 4 * shards.n_tokens
 
 
-def test_where_it_lies(shards):
-    words = shards.mapped().observations
-    part = np.asarray(words)[100:350]
-    place = place_in_file(part)
-    assert place.length == 250
-    assert np.array_equal(place.open(), part)
-    assert not place.open().flags.writeable
-    assert len(place_in_file(part[:0]).open()) == 0
-    assert place_in_file(np.arange(3)) is None
+def test_nothing_is_read_before_it_is_needed(shards, tmp_path):
+    mapped = shards.mapped(tmp_path / "words.bin")
+    words = mapped.words
+    assert not mapped.path.exists()
+    begin, end = mapped.offsets[[100, 250]]
+    part = words.of_groups(100, 250, 0.5)
+    assert part.nbytes == words.nbytes // 2
+    assert not mapped.path.exists()
+    assert np.array_equal(part.read(), mapped.observations[begin:end])
+    assert np.array_equal(part.of_groups(0, 150, 1.0).read(), part.read())
+    assert np.array_equal(words.mapped(), mapped.observations)
+
+
+def test_words_that_cannot_be_found(shards):
+    words = shards.mapped().words
+    with pytest.raises(InputError, match="cannot be seen from every node"):
+        words._replace(folder="/nowhere").read()
+    with pytest.raises(InputError, match="another corpus"):
+        words._replace(checksum="0").read()

@@ -5,12 +5,14 @@ import queue
 import threading
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from franchise.chains.chain import Chain
+from franchise.chains.origins import Begun
 from franchise.engines.threads import Threads
 from franchise.model import shares_of_groups
 from franchise.peers import Together
-from franchise.state.parts import part_of_model, part_of_state
+from franchise.state.parts import part_of_model
 
 
 class Office:
@@ -70,14 +72,14 @@ def run_chain(model, schedule, state, sweeps, warmup, seed=5):
 
 def run_among_peers(size, model, schedule, state, sweeps, warmup, seed=5):
     """The same among so many peers: what each has traced, and their last states."""
-    shares = shares_of_groups(model.all_sizes, size)
+    shares = shares_of_groups(model.all_sizes, [1] * size)
     assert len(shares) == size
 
     def run(peers):
         share = shares[peers.rank]
         engine = PeerEngine(2, peers)
-        part = part_of_model(model, share)
-        chain = Chain(part, schedule, part_of_state(state, share), seed, 0, warmup, engine)
+        empty = Chain(part_of_model(model, share), schedule, None, seed, 0, warmup, engine)
+        chain = Begun(state).part(replace(empty, model=model), *empty.span_of(empty.model)).placed(empty)
         return [chain.sweep() for _ in range(sweeps)], chain.state
 
     return together(size, run)

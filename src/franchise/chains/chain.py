@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,22 +11,25 @@ from typing import Any
 import numpy as np
 
 from franchise.chains.label_free import Pairs, entropy_of
+from franchise.chains.origins import Origin
+from franchise.chains.sealed import Saved
 from franchise.chains.snapshots import Snapshot, narrowest
+from franchise.chains.start import AtRandom
 from franchise.chains.trace import BEST
 from franchise.families.base import Family
 from franchise.model import Model, shares_of_groups
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import InTurn, Sweep, moves_of, plan
 from franchise.peers import Alone, peers_of
-from franchise.priors import Gamma
+from franchise.priors import Gamma, check_value
 from franchise.state.base import CellTables, State
 from franchise.state.cells import count_cell_tables, draw_cell_tables
 from franchise.state.compact import compact, has_many_holes
 from franchise.state.convert import convert, to_weights
 from franchise.state.counts import CellCounts
 from franchise.state.joint import log_likelihood, log_prior
-from franchise.state.parts import packed, part_of_model, part_of_state, unpacked, whole_of_arrays
-from franchise.state.save import state_from_arrays, state_to_arrays
+from franchise.state.parts import HELD, cut_arrays, fetched, part_of_model
+from franchise.state.save import check_state, state_from_arrays, state_to_arrays, view_of
 from franchise.state.seating import Seating
 from franchise.state.weights import Weighted
 from franchise.streams import CONVERSION, MEASUREMENT, Streams
@@ -41,7 +44,7 @@ class Chain:
 
     model: Model
     schedule: InTurn
-    state: State
+    state: State  # None before an origin has given it one (`chains/origins.py`)
     seed: int
     number: int  # of the chain, from 0
     warmup: int  # sweeps that are warm-up
@@ -52,42 +55,39 @@ class Chain:
 
     # -- among peers (`peers.py`) ------------------------------------------------------------------------------
 
-    @property
-    def spreads(self) -> bool:
+    def spreads(self, origin: Origin) -> bool:
         """Whether peers can run it together: every move can be shared out, in one view, with exact statistics."""
         adds_up = type(self.model.family).sum_statistics is not Family.sum_statistics
-        return adds_up and all(
-            move.spreads and isinstance(self.state, move.views) for move in moves_of(self.schedule)
-        )
+        view = origin.view if isinstance(origin, AtRandom) else view_of(origin.common)
+        return adds_up and all(move.spreads and view in move.views for move in moves_of(self.schedule))
 
-    def parts_of_model(self, peers: int) -> list[Model]:
-        """The model shared out over at most so many peers."""
-        if peers == 1:
+    def parts_of_model(self, strengths: Sequence[int]) -> list[Model]:
+        """The model shared out over at most so many peers, by how strong each is."""
+        if len(strengths) == 1:
             return [self.model]
-        return [part_of_model(self.model, share) for share in shares_of_groups(self.model.all_sizes, peers)]
+        shares = shares_of_groups(self.model.all_sizes, strengths)
+        return [part_of_model(self.model, share) for share in shares]
 
-    packed = staticmethod(packed)
-    unpacked = staticmethod(unpacked)
+    held = HELD
+    """The arrays of which a peer has only those of its observations."""
 
-    def part(self, model: Model) -> Chain:
-        """What the peer that has a part of the model needs of the chain, but that; to be given an engine there."""
-        state = self.state.copy() if model.share is None else part_of_state(self.state, model.share)
-        return replace(self, model=None, state=state, engine=None, _generators={})  # type: ignore[arg-type]
+    fetched = staticmethod(fetched)
+    cut = staticmethod(cut_arrays)
 
     @staticmethod
-    def whole_of_arrays(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-        """The arrays of the chain from those of its parts."""
-        return whole_of_arrays(parts)
+    def span_of(model: Model) -> tuple[int, int]:
+        """The first observation that a part of the model has, and the one after its last."""
+        begin = 0 if model.share is None else model.share.first_observation
+        return begin, begin + model.data.n_observations
 
     def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> Chain:
-        """The same chain as it was when it had these arrays."""
-        state = state_from_arrays(dict(arrays), self.model.data, self.model.family)
-        return replace(self, state=state, sweeps=sweeps, _generators={})
-
-    @staticmethod
-    def whole_of_snapshots(parts: list[Snapshot], labels: np.ndarray) -> Snapshot:
-        """A snapshot from those of the parts, which lack labels."""
-        return replace(parts[0], labels=narrowest(labels))
+        """The same chain as it was when it had these arrays; InputError if there was none such."""
+        model = self.model.here
+        state = state_from_arrays(arrays, model.data, model.family, self._peers)
+        check_state(state, model.data, model.n_observations)
+        check_value("alpha", model.alpha, state.group_concentration)
+        check_value("gamma", model.gamma, state.top_concentration)
+        return replace(self, model=model, state=state, sweeps=sweeps, _generators={})
 
     def rest(self) -> None:
         """No sweep comes for now."""
@@ -157,12 +157,12 @@ class Chain:
             state = to_weights(state, self.model.data, self._streams(MEASUREMENT).generator(1))
         return state.labels(self.model.data)
 
-    def snapshot(self, draw: int, labels: np.ndarray) -> Snapshot:
-        """The present state as a snapshot."""
+    def snapshot(self, draw: int, labels: np.ndarray | None = None, store: Any = None) -> Snapshot:
+        """The present state as a snapshot, in memory."""
         state, family = self.state, self.model.family
         return Snapshot(
             draw=draw,
-            labels=narrowest(labels),
+            labels=narrowest(self.labels() if labels is None else labels),
             tables_per_topic=self.cell_tables().per_topic[state.occupied],
             alpha=state.group_concentration,
             gamma=state.top_concentration,
@@ -172,6 +172,10 @@ class Chain:
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The present state, as arrays by name."""
         return state_to_arrays(self.state, self.model.family)
+
+    def saved(self, store: Any) -> Saved:
+        """The present state for a checkpoint: all of it goes there."""
+        return Saved(self.to_arrays(), [])
 
     def measure(self) -> dict[str, float]:
         """The numbers that are traced for every sampler (architecture, section 2)."""

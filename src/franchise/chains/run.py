@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -13,12 +14,13 @@ import numpy as np
 
 from franchise.chains.files import damage_named
 from franchise.chains.progress import Progress
-from franchise.chains.snapshots import Kept, Snapshots
+from franchise.chains.sealed import Saved
+from franchise.chains.snapshots import DrawOnDisk, Kept, Snapshots, name_of_draw
 from franchise.chains.storage import ChainStore
 from franchise.chains.trace import BEST, Trace
 from franchise.data.grouped import GroupedData
 from franchise.engines.choose import Engine
-from franchise.errors import InputError
+from franchise.errors import InputError, StorageError
 from franchise.validation import check_integer, check_labels
 
 CHECKPOINT_SECONDS = 60.0
@@ -87,11 +89,17 @@ class AnyChain(Protocol):
     def labels(self) -> np.ndarray:
         """The topics of everything that has one, in grouped order."""
 
-    def snapshot(self, draw: int, labels: np.ndarray) -> Kept:
-        """The present state as a kept draw; `labels` are its labels."""
+    def snapshot(self, draw: int, labels: np.ndarray | None, store: ChainStore | None) -> Kept:
+        """The present state as a kept draw; `labels` are its labels, if they are known.
+
+        A chain that is held elsewhere leaves what is of observations in files of the store, if there is one.
+        """
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The present state, as arrays by name."""
+
+    def saved(self, store: ChainStore) -> Saved:
+        """The present state for a checkpoint; a chain that is held elsewhere writes files by itself."""
 
     def rest(self) -> None:
         """No sweep comes for now."""
@@ -165,23 +173,41 @@ class ChainRun(Generic[Kind]):
             self._keep_draw(draw)
 
     def _keep_draw(self, draw: int) -> None:
-        chain = self.chain
-        if not (self.labels is not None or self.snapshots.wants(draw)):
-            return
-        labels = chain.labels()
+        labels = None
         if self.labels is not None:
+            labels = self.chain.labels()
             self.labels[draw] = self.data.to_input_order(labels)
             if self.store is not None:
                 self.store.add_labels(self.labels[draw])
         if self.snapshots.wants(draw):
-            self.snapshots.add(chain.snapshot(draw, labels))
+            with self._refusals_told():
+                self.snapshots.add(self.chain.snapshot(draw, labels, self.store))
+
+    @contextmanager
+    def _refusals_told(self) -> Iterator[None]:
+        """While inside, a disk that refuses is an error that says what is left of the run."""
+        try:
+            yield
+        except StorageError as error:
+            if self.store is None:
+                raise
+            raise StorageError(f"{error} {self.store.what_is_left()}") from error.__cause__
 
     # -- to keep, and to go on with ------------------------------------------------------------------------
 
     def write_checkpoint(self) -> None:
         """Write the state and all that is needed to go on."""
         assert self.store is not None
-        self.store.write_checkpoint(*self.checkpoint())
+        with self._refusals_told():
+            arrays, files = self.chain.saved(self.store)
+        parts = {"": files} if files else {}
+        for place, kept in enumerate(self.snapshots.kept):
+            held = kept.to_arrays
+            if isinstance(kept, DrawOnDisk) and kept.is_in(self.store.folder):
+                parts[name_of_draw(place)] = kept.files
+                held = kept.common_arrays
+            arrays.update({name_of_draw(place) + name: array for name, array in held().items()})
+        self.store.write_checkpoint(arrays, self._facts(), parts)
 
     def write_all(self, store: ChainStore) -> None:
         """Write everything there is of the chain to files that have nothing yet."""
@@ -192,11 +218,14 @@ class ChainRun(Generic[Kind]):
         store.write_checkpoint(*self.checkpoint())
 
     def checkpoint(self) -> Checkpoint:
-        """The chain as it is now."""
+        """The chain as it is now, in one piece."""
         arrays = self.chain.to_arrays()
-        for number, snapshot in enumerate(self.snapshots.kept):
-            arrays.update({f"snapshot_{number}_{name}": kept for name, kept in snapshot.to_arrays().items()})
-        facts = {
+        for place, kept in enumerate(self.snapshots.kept):
+            arrays.update({name_of_draw(place) + name: array for name, array in kept.to_arrays().items()})
+        return Checkpoint(arrays, self._facts())
+
+    def _facts(self) -> dict[str, Any]:
+        return {
             "sweeps": self.chain.sweeps,
             "warmup": self.chain.warmup,
             "best": self.chain.best,
@@ -204,7 +233,6 @@ class ChainRun(Generic[Kind]):
             "snapshots": [snapshot.facts() for snapshot in self.snapshots.kept],
             "stride": self.snapshots.stride,
         }
-        return Checkpoint(arrays, facts)
 
     def rows(self) -> Iterator[dict[str, float]]:
         """The rows of both traces, each with its sweep."""
@@ -228,19 +256,14 @@ class ChainRun(Generic[Kind]):
     @classmethod
     def restored(
         cls,
-        checkpoint: Checkpoint,
+        facts: dict[str, Any],
         rows: Iterable[dict[str, float]],
-        make_chain: Callable[[dict[str, np.ndarray], dict[str, Any]], Kind],
+        chain: Kind,
         plan: Plan,
         data: GroupedData,
         snapshots: Snapshots,
     ) -> ChainRun[Kind]:
-        """The chain as it was at a checkpoint; `make_chain` makes it of its arrays and facts."""
-        arrays, facts = dict(checkpoint.arrays), checkpoint.facts
-        for name in ("sweeps", "warmup"):
-            check_integer(name, facts[name], minimum=0)
-        snapshots.restore(facts["stride"], facts["snapshots"], arrays)
-        chain = make_chain(arrays, facts)
+        """A chain with all that was kept of it; InputError if that does not go together."""
         run = cls(chain, plan, data, snapshots, seconds=float(facts["seconds"]))
         last_best = run._restore_traces(rows)
         chain.best = float(facts.get("best", last_best))  # format 1 has it in the trace only

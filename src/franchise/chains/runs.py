@@ -24,16 +24,17 @@ import numpy as np
 from franchise import validation
 from franchise.chains.files import damage_named, only_one_process
 from franchise.chains.interrupts import interruptions
+from franchise.chains.origins import Origin, Restored, Stored
 from franchise.chains.progress import Progress, make_progress
 from franchise.chains.run import (
     CHECKPOINT_SECONDS,
     AnyChain,
     ChainRun,
-    Checkpoint,
     Control,
     Plan,
     run_chains,
 )
+from franchise.chains.sealed import read_parts
 from franchise.chains.snapshots import Snapshots
 from franchise.chains.storage import ChainStore, RunDirectory, check_new
 from franchise.data.corpus import Corpus
@@ -64,10 +65,8 @@ class Setup(Protocol):
     def room(self) -> Snapshots:
         """Room for the draws of one chain that are kept in full."""
 
-    def restored(
-        self, number: int, engine: Threads, arrays: dict[str, np.ndarray], facts: dict[str, Any]
-    ) -> AnyChain:
-        """A chain as it was at a checkpoint; InputError if there was none such."""
+    def chain(self, number: int, warmup: int, engine: Threads) -> Any:
+        """A chain that an origin (`chains/origins.py`) has yet to give a state."""
 
     def gather(self, run: Run) -> Any:
         """The posterior of what the chains have kept."""
@@ -115,10 +114,14 @@ class Run:
         run = cls(setup, plan, [ChainRun(chain, plan, setup.data, setup.room()) for chain in chains])
         run.aim_for(plan.draws)
         if run_dir is not None:
-            run.folder = run.save("run_dir", run_dir)
-            for number, chain in enumerate(run.chains):
-                chain.store = run.folder.chain(number)
+            run.folder = run._create("run_dir", run_dir, run._begin_in)
         return run
+
+    def _begin_in(self, folder: RunDirectory) -> None:
+        """Have the first checkpoints in a folder, and all that follow."""
+        for number, chain in enumerate(self.chains):
+            chain.store = folder.chain(number)
+            chain.write_checkpoint()
 
     @classmethod
     def read(
@@ -136,32 +139,43 @@ class Run:
         return run
 
     def _read_chain(self, store: ChainStore, number: int, engine: Engine) -> ChainRun[Any]:
-        checkpoint = Checkpoint(*store.read_checkpoint())
+        arrays, facts = store.read_head()
+        files = store.parts_of(facts)
+        if engine.is_here:
+            for of, own in files.items():
+                read = read_parts(store.folder, own, store.owner)  # damage shows now, not when it is needed
+                arrays.update(read if of == "" else {})
         with damage_named(store.checkpoint_path, store.trace_path):
-            chain = self._restored(number, engine, checkpoint, store.read_trace(checkpoint.facts))
-        chain.store, chain.facts = store, checkpoint.facts
-        return chain
+            sweeps, warmup = (check_integer(name, facts[name], minimum=0) for name in ("sweeps", "warmup"))
+            snapshots = self.setup.room()
+            of_store = (store.folder, store.owner)
+            snapshots.restore(facts["stride"], facts["snapshots"], arrays, files, of_store)
+            origin: Origin = Restored(arrays, sweeps)
+            if "" in files and not engine.is_here:
+                origin = Stored.of(store.folder, store.owner, arrays, files[""], sweeps)
+            chain = engine.host(self.setup.chain(number, warmup, engine.local), origin)
+            run = self._restored(facts, store.read_trace(facts), chain, snapshots)
+        run.store, run.facts = store, facts
+        return run
 
     def extended(self, draws: int, engine: Engine) -> Run:
         """The same chains, independent of these, aimed for so many more draws; in memory only."""
         run = Run(self.setup, self.plan, [])
-        for number, chain in enumerate(self.chains):
-            arrays, facts = chain.checkpoint()
-            copies = {name: np.array(array) for name, array in arrays.items()}
-            run.chains.append(run._restored(number, engine, Checkpoint(copies, facts), chain.rows()))
-            run.chains[-1].labels = chain.labels
+        for number, each in enumerate(self.chains):
+            copies = {name: np.array(array) for name, array in each.chain.to_arrays().items()}
+            template = self.setup.chain(number, each.chain.warmup, engine.local)
+            chain = engine.host(template, Restored(copies, each.chain.sweeps))
+            snapshots = replace(each.snapshots, kept=list(each.snapshots.kept))
+            facts = {"seconds": each.seconds, "best": each.chain.best}
+            run.chains.append(run._restored(facts, each.rows(), chain, snapshots))
+            run.chains[-1].labels = each.labels
         run.aim_for(self.most_draws + draws)
         return run
 
     def _restored(
-        self, number: int, engine: Engine, checkpoint: Checkpoint, rows: Iterable[dict[str, float]]
+        self, facts: dict[str, Any], rows: Iterable[dict[str, float]], chain: Any, snapshots: Snapshots
     ) -> ChainRun[Any]:
-
-        def make_chain(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> AnyChain:
-            chain: AnyChain = engine.host(self.setup.restored(number, engine.local, arrays, facts))
-            return chain
-
-        return ChainRun.restored(checkpoint, rows, make_chain, self.plan, self.setup.data, self.setup.room())
+        return ChainRun.restored(facts, rows, chain, self.plan, self.setup.data, snapshots)
 
     def aim_for(self, draws: int) -> None:
         """Plan so many draws of each chain, no fewer than there are, and make room for their labels."""
@@ -254,6 +268,11 @@ class Run:
             for number, chain in enumerate(self.chains):
                 chain.write_all(folder.chain(number))
 
+        return self._create(name, path, fill, **more)
+
+    def _create(
+        self, name: str, path: Any, fill: Callable[[RunDirectory], None], **more: Any
+    ) -> RunDirectory:
         settings = {**self._settings(), **more}
         return RunDirectory.create(check_new(name, path), settings, self.setup.data, fill)
 

@@ -9,10 +9,13 @@ what is kept after n draws depends on n only, not on how many were planned or on
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from franchise.chains.files import damage_named
+from franchise.chains.sealed import PartFile, read_parts
 from franchise.errors import InputError
 from franchise.validation import check_array, check_integer, check_labels, check_positive
 
@@ -22,6 +25,9 @@ MOST_BYTES = 2**28
 
 class Kept(Protocol):
     """A draw that is kept in full, whichever model it is of."""
+
+    held: ClassVar[tuple[str, ...]]
+    """Its arrays that are of observations."""
 
     @property
     def draw(self) -> int:
@@ -49,6 +55,8 @@ class Snapshot:
     gamma: float
     prior: float  # a learned prior of the topics; NaN where it is fixed
 
+    held: ClassVar[tuple[str, ...]] = ("labels",)
+
     @property
     def n_topics(self) -> int:
         """Number of topics, K."""
@@ -71,6 +79,66 @@ class Snapshot:
         check_positive("alpha", alpha)
         check_positive("gamma", gamma)
         return cls(check_integer("draw", draw), labels, tables, alpha, gamma, float(prior))
+
+
+class DrawOnDisk:
+    """A draw that is kept in full in files, as `Kept`: it is read when somebody asks for what is in it.
+
+    Only the one that was asked for last stays in memory.
+    """
+
+    _latest: ClassVar[tuple[DrawOnDisk, Any] | None] = None
+
+    def __init__(
+        self,
+        kind: type[Kept],
+        facts: list[Any],
+        common: dict[str, np.ndarray],
+        files: list[PartFile],
+        store: tuple[Path, str],
+    ) -> None:
+        self.draw = check_integer("draw", facts[0])
+        self.files, self.common = files, common
+        self._kind, self._facts, self._store = kind, facts, store
+
+    def facts(self) -> list[Any]:
+        """Its numbers."""
+        return self._facts
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Its arrays, by name."""
+        arrays: dict[str, np.ndarray] = self.whole().to_arrays()
+        return arrays
+
+    def common_arrays(self) -> dict[str, np.ndarray]:
+        """Those that are not in files."""
+        return self.common
+
+    def is_in(self, folder: Path) -> bool:
+        """Whether its files are in a folder."""
+        return self._store[0] == folder
+
+    def whole(self) -> Any:
+        """The draw, in memory."""
+        latest = DrawOnDisk._latest
+        if latest is None or latest[0] is not self:
+            folder, owner = self._store
+            if not all((folder / file.name).is_file() for file in self.files):
+                raise InputError(
+                    f"draw {self.draw} is no longer in {str(folder)!r}: the run was gone on with since, or removed."
+                    " Read it again by franchise.load."
+                )
+            arrays = {**self.common, **read_parts(folder, self.files, owner)}
+            with damage_named(*(folder / file.name for file in self.files)):
+                latest = self, self._kind.restored(self._facts, arrays, self.files[-1].end)
+            DrawOnDisk._latest = latest
+        return latest[1]
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else the draw has."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.whole(), name)
 
 
 @dataclass
@@ -99,16 +167,37 @@ class Snapshots:
             self.stride *= 2
             self.kept = [kept for kept in self.kept if kept.draw % self.stride == 0]
 
-    def restore(self, stride: Any, facts: list[list[Any]], arrays: dict[str, np.ndarray]) -> None:
-        """Take the snapshots out of the arrays of a checkpoint; InputError if they are not those of the stride."""
+    def restore(
+        self,
+        stride: Any,
+        facts: list[list[Any]],
+        arrays: dict[str, np.ndarray],
+        files: dict[str, list[PartFile]] | None = None,
+        store: tuple[Path, str] | None = None,
+    ) -> None:
+        """Take the snapshots out of the arrays of a checkpoint; InputError if they are not those of the stride.
+
+        Those that are in files stay there; `store` is their folder, and whose they are.
+        """
         self.stride = check_integer("stride", stride, minimum=1)
         own: list[dict[str, np.ndarray]] = [{} for _ in facts]
         for name in [name for name in arrays if name.startswith("snapshot_")]:
-            _, place, part = name.split("_", 2)
-            own[int(place)][part] = arrays.pop(name)
-        self.kept = [self.kind.restored(*of, self.size) for of in zip(facts, own, strict=True)]
+            _, number, part = name.split("_", 2)
+            own[int(number)][part] = arrays.pop(name)
+        self.kept = []
+        for place, (told, held) in enumerate(zip(facts, own, strict=True)):
+            in_files = (files or {}).get(name_of_draw(place))
+            if in_files is None or store is None:
+                self.kept.append(self.kind.restored(told, held, self.size))
+            else:
+                self.kept.append(DrawOnDisk(self.kind, told, held, in_files, store))
         if [kept.draw for kept in self.kept] != [place * self.stride for place in range(len(facts))]:
             raise InputError("the draws in full are not evenly spaced")
+
+
+def name_of_draw(place: int) -> str:
+    """How the names of the arrays of a snapshot begin in a checkpoint."""
+    return f"snapshot_{place}_"
 
 
 def narrowest(labels: np.ndarray) -> np.ndarray:

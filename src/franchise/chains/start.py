@@ -11,18 +11,22 @@ a list of these      one for each chain
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from franchise.errors import InputError
+from franchise.large_arrays import large_empty, type_for
 from franchise.model import Model, usual_topics
 from franchise.moves.base import Move
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
+from franchise.peers import peers_of
 from franchise.priors import Gamma
-from franchise.state.base import SPARE_SLOTS, State
+from franchise.state.base import SPARE_SLOTS, LastStates, State
 from franchise.state.save import state_from_arrays, state_to_arrays
 from franchise.state.seating import Seating
 from franchise.state.weights import Weighted, Weights
@@ -47,6 +51,8 @@ no part in the choice (20 to 39) every chain of either method found the five top
 
 def starts_of_chains(start: Any, chains: int, n_observations: int) -> list[Any]:
     """What was asked for, once for each chain."""
+    if isinstance(start, LastStates):
+        start = list(start)
     if isinstance(start, list) and not (len(start) == n_observations != chains and _are_integers(start)):
         if len(start) != chains:
             raise InputError(
@@ -67,13 +73,65 @@ def make_start(start: Any, model: Model, view: type[State], to_grouped_order: An
         start = usual_topics(model.data.n_observations)
     if isinstance(start, Integral) and not isinstance(start, bool):
         topics = check_integer("start", start, minimum=1)
-        labels = streams.generator().integers(0, topics, model.data.n_observations, dtype=np.int32)
+        labels = draw_topics_at_random(model, topics, streams)
         if topics > model.data.n_observations:
             labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
     else:
         labels = to_grouped_order(_checked_labels(start, model.data.n_observations))
-    home = Seating if view is Seating else Weights
-    return home.from_topics(model.data, model.family, labels, model.start_alpha(), model.start_gamma())
+    return _home(view).from_topics(model.data, model.family, labels, model.start_alpha(), model.start_gamma())
+
+
+def _home(view: type[State]) -> type[Seating] | type[Weights]:
+    """The view that topics are put into for a sampler that begins with this one."""
+    return Seating if view is Seating else Weights
+
+
+def draw_topics_at_random(model: Model, topics: int, streams: Streams) -> np.ndarray:
+    """A topic for each observation, uniformly; blocks of observations have random numbers of their own."""
+    labels = large_empty(model.data.n_observations, type_for(model.data.n_observations, topics - 1))
+    for block, (first, last) in enumerate(itertools.pairwise(model.cuts)):
+        begin, end = model.data.offsets[first], model.data.offsets[last]
+        rng = streams.generator(model.first_block + block)
+        labels[begin:end] = rng.integers(0, topics, end - begin, dtype=np.int32)
+    return labels
+
+
+@dataclass(frozen=True)
+class AtRandom:
+    """An origin (`chains/origins.py`): each observation in one of so many topics, made where the chain is."""
+
+    topics: int
+    view: type[Seating] | type[Weights]
+    sweeps: int = 0
+    common: ClassVar[dict[str, np.ndarray]] = {}
+
+    @classmethod
+    def asked_for(cls, start: Any, model: Model, view: type[State]) -> AtRandom | None:
+        """What a start asks for, if it is this."""
+        if start is None:
+            start = usual_topics(model.n_observations)
+        if not isinstance(start, Integral) or isinstance(start, bool):
+            return None
+        topics = check_integer("start", start, minimum=1)
+        return None if topics > model.n_observations else cls(topics, _home(view))
+
+    def part(self, chain: Any, begin: int, end: int) -> AtRandom:
+        """The same: what is made goes by the observations that the chain has."""
+        return self
+
+    def placed(self, chain: Any) -> Any:
+        """The chain at its start."""
+        model = chain.model.here
+        labels = draw_topics_at_random(model, self.topics, start_streams(chain.seed, chain.number))
+        state = self.view.from_topics(
+            model.data,
+            model.family,
+            labels,
+            model.start_alpha(),
+            model.start_gamma(),
+            peers=peers_of(chain.engine),
+        )
+        return replace(chain, model=model, state=state)
 
 
 def start_sequentially(model: Model, view: type[State], streams: Streams) -> State:

@@ -5,13 +5,16 @@
     chain-0/trace.log            a line for each sweep of the warm-up and each kept draw: checksum, then JSON
     chain-0/labels.log           the labels of each kept draw, if asked for: checksum, then bytes
     chain-0/checkpoint.safetensors   the state after some sweep; replaced at once, or not at all
+    chain-0/part-...safetensors  what is of the observations that one process holds, where several share a chain out
 
-A checkpoint says how much of the logs belongs to it.  What comes after was written by sweeps that will be done
-again, with the same random streams and so with the same result: it is cut off when resuming.
+A checkpoint says how much of the logs, and which parts, belong to it.  What comes after was written by sweeps that
+will be done again, with the same random streams and so with the same result: it is cut off when resuming.
 
 Every file has a checksum: run.json its own, the data in run.json, the checkpoint its own, the logs one for each
 line and one in the checkpoint.  A checkpoint names its run and chain, so that a file from elsewhere is noticed.
 run.json, data.json and checkpoints have the version of their format.  Nothing is pickled.
+
+A checkpoint that has parts is of format 3, another of format 2: so versions that know no parts can read it.
 
 Format 1 had no checksums of run.json, of the data and of the facts of a checkpoint, and had lines in the trace for
 sweeps between kept draws, too.  It can be read and gone on with.
@@ -23,7 +26,7 @@ import json
 import shlex
 import shutil
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -39,10 +42,22 @@ from franchise.chains.files import (
     sync_folder,
     write_atomically,
 )
+from franchise.chains.sealed import (
+    PARTS,
+    Arrays,
+    PartFile,
+    parts_from,
+    read_parts,
+    seal,
+    unseal,
+)
 from franchise.errors import InputError, StorageError
 from franchise.validation import check_folder, check_format, check_integer, describe
 
 FORMAT = 2
+FORMAT_WITH_PARTS = 3
+"""Of a checkpoint."""
+
 BY_EM = "htmm by EM"
 """What run.json calls a model that is not sampled: a checkpoint has its estimates; there is nothing to resume."""
 
@@ -50,6 +65,8 @@ _UNFINISHED = "unfinished"
 """A file in a folder that is about to become a run: what else is in it may be removed."""
 
 _DATA = ("data.json", "data.safetensors")
+
+_NO_PARTS: Mapping[str, Sequence[PartFile]] = {}
 
 
 class RunDirectory:
@@ -198,61 +215,74 @@ class ChainStore:
         content = labels.astype("<i4").tobytes()
         self._labels.add(zlib.crc32(content).to_bytes(4, "little") + content)
 
-    def write_checkpoint(self, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:
-        """Append what the logs have waiting, then replace the checkpoint."""
+    def write_checkpoint(
+        self, arrays: Arrays, facts: dict[str, Any], parts: Mapping[str, Sequence[PartFile]] = _NO_PARTS
+    ) -> None:
+        """Append what the logs have waiting, then replace the checkpoint.
+
+        `parts` are files that are there already: what they have are arrays whose names begin as said.
+        """
         try:
             self._trace.write()
             self._labels.write()
-            write_atomically(self.checkpoint_path, self._encoded(arrays, facts))
+            content, _ = seal(arrays, self._all_facts(facts, parts))
+            write_atomically(self.checkpoint_path, content)
         except StorageError as error:
-            raise StorageError(f"{error} {self._what_is_left()}") from error.__cause__
+            raise StorageError(f"{error} {self.what_is_left()}") from error.__cause__
+        self._remove_parts_but(parts)
 
-    def _encoded(self, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> bytes:
-        from safetensors.numpy import save
+    def _all_facts(self, facts: dict[str, Any], parts: Mapping[str, Sequence[PartFile]]) -> dict[str, Any]:
+        return {
+            **facts,
+            "format": FORMAT_WITH_PARTS if parts else FORMAT,
+            "of": self.owner,
+            "trace_bytes": self._trace.size,
+            "trace_checksum": self._trace.checksum,
+            "labels_bytes": self._labels.size,
+            "labels_checksum": self._labels.checksum,
+            **({"parts": {of: list(files) for of, files in parts.items()}} if parts else {}),
+        }
 
-        arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        text = json.dumps(
-            {
-                **facts,
-                "format": FORMAT,
-                "of": self.owner,
-                "trace_bytes": self._trace.size,
-                "trace_checksum": self._trace.checksum,
-                "labels_bytes": self._labels.size,
-                "labels_checksum": self._labels.checksum,
-            }
-        )
-        encoded: bytes = save(arrays, {"facts": text, "checksum": str(_checksum(arrays, text))})
-        return encoded
+    def _remove_parts_but(self, parts: Mapping[str, Sequence[PartFile]]) -> None:
+        """Parts that belong to no checkpoint any more go; what cannot be removed now can be later."""
+        named = {part.name for files in parts.values() for part in files}
+        for path in self.folder.glob(PARTS):
+            if path.name not in named:
+                with suppress(OSError):
+                    path.unlink()
 
-    def _what_is_left(self) -> str:
+    def what_is_left(self) -> str:
+        """What a run that cannot go on has on disk, in words."""
         if not self.checkpoint_path.is_file():
             return "No checkpoint is there."
         try:
-            _, facts = self.read_checkpoint()
+            _, facts = self.read_head()
         except StorageError as error:
             return str(error)
         return f"The last checkpoint, of sweep {facts['sweeps']}, is whole."
 
-    def read_checkpoint(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """The arrays and facts of the last checkpoint."""
-        from safetensors import safe_open
+    def read_checkpoint(self) -> tuple[Arrays, dict[str, Any]]:
+        """The arrays and facts of the last checkpoint, its parts put together."""
+        arrays, facts = self.read_head()
+        for of, files in self.parts_of(facts).items():
+            for name, array in read_parts(self.folder, files, self.owner).items():
+                arrays[of + name] = array
+        return arrays, facts
 
+    def parts_of(self, facts: dict[str, Any]) -> dict[str, list[PartFile]]:
+        """The parts of a checkpoint."""
+        with damage_named(self.checkpoint_path):
+            return parts_from(facts.get("parts", {}))
+
+    def read_head(self) -> tuple[Arrays, dict[str, Any]]:
+        """The arrays and facts of the last checkpoint, but what its parts have."""
         path = self.checkpoint_path
-        if not path.is_file():
-            raise StorageError(f"{path} is missing: the run is damaged.")
+        arrays, facts, checksum = unseal(path)
         with damage_named(path):
-            with safe_open(path, framework="numpy") as file:
-                metadata = file.metadata()
-                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-            facts = dict(json.loads(metadata["facts"]))
             version = facts.setdefault("format", 1)
-        check_format(str(path), version, FORMAT)
+        check_format(str(path), version, FORMAT_WITH_PARTS)
         with damage_named(path):
-            if version == 1:
-                wrong = facts["checksum"] != _checksum_of_format_1(arrays)
-            else:
-                wrong = metadata["checksum"] != str(_checksum(arrays, metadata["facts"]))
+            wrong = facts["checksum"] != _checksum_of_format_1(arrays) if version == 1 else checksum is None
             if wrong:
                 raise StorageError(f"{path}: checksum wrong; the run is damaged.")
             if version > 1 and facts["of"] != self.owner:
@@ -341,16 +371,6 @@ def _from_format_1(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def _checksum_of_bytes(content: bytes) -> str:
     return f"{zlib.crc32(content):08x}"
-
-
-def _checksum(arrays: dict[str, np.ndarray], facts: str) -> int:
-    """Of everything that a checkpoint says."""
-    checksum = zlib.crc32(facts.encode())
-    for name in sorted(arrays):
-        array = arrays[name]
-        checksum = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), checksum)
-        checksum = zlib.crc32(array.tobytes(), checksum)
-    return checksum
 
 
 def _checksum_of_format_1(arrays: dict[str, np.ndarray]) -> int:

@@ -2,50 +2,63 @@
 
     corpus = fr.open_shards("nytimes/").mapped()       # fr.sample does this by itself
 
-Word ids lie in one flat file beside the shards, made once; `np.memmap` makes an array of it that takes no memory.
-What is kept in memory is 8 bytes a document, and the vocabulary.
+Word ids lie in one flat file beside the shards, made when they are first needed; `np.memmap` makes an array of it
+that takes no memory.  What is kept in memory is 8 bytes a document, and the vocabulary.
+
+Where others are to read the words, on other machines, they are told only where the shards are (`WordsInShards`);
+each reads those of its own documents, and the flat file is not made.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import offsets_of_sizes, read_only
 from franchise.data.tokens import numbered
+from franchise.errors import InputError
 
 if TYPE_CHECKING:
     from franchise.data.shards import ShardedCorpus
 
 
-class InFile(NamedTuple):
-    """Where an array that is mapped from a file lies: what is sent in its stead to others who see the file."""
+class WordsInShards(NamedTuple):
+    """The words of some documents of a corpus in shards, not read yet: what stands in their place."""
 
-    path: str
-    dtype: str
-    offset: int  # bytes
-    length: int
+    folder: str
+    checksum: str  # of the corpus that must be there
+    first: int  # document
+    last: int  # the one after the last
+    nbytes: int  # that the words take when they are read
 
-    def open(self) -> np.ndarray:
-        """The array, mapped; read-only."""
-        if self.length == 0:
-            return read_only(np.empty(0, self.dtype))
-        return np.asarray(np.memmap(self.path, self.dtype, "r", self.offset, (self.length,)))
+    def of_groups(self, first: int, last: int, share: float) -> WordsInShards:
+        """Those of some of these documents, which have such a share of the words."""
+        return self._replace(
+            first=self.first + first, last=self.first + last, nbytes=int(share * self.nbytes)
+        )
 
+    def shards(self) -> ShardedCorpus:
+        """The corpus; InputError if it is not there, or another."""
+        from franchise.data.shards import open_shards
 
-def place_in_file(array: Any) -> InFile | None:
-    """Where a flat array lies in a file; None if it is in memory."""
-    base = array
-    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
-        base = base.base
-    if not isinstance(base, np.memmap) or base.filename is None:
-        return None
-    begin = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-    return InFile(str(Path(base.filename).resolve()), array.dtype.str, base.offset + begin, len(array))
+        if not Path(self.folder).is_dir():
+            raise InputError(
+                f"the shards in {self.folder} cannot be seen from every node of the cluster. Put them on a disk "
+                "that all of them share, in the same place."
+            )
+        return open_shards(self.folder).checked(self.checksum)
+
+    def read(self) -> np.ndarray:
+        """The words, in memory, or where that is short in a file that is mapped."""
+        return self.shards().read_words(self.first, self.last)
+
+    def mapped(self) -> np.ndarray:
+        """The words of all documents, as they lie in a flat file."""
+        return self.shards().mapped().observations
 
 
 class MappedCorpus(Corpus):
@@ -56,7 +69,7 @@ class MappedCorpus(Corpus):
     shards : ShardedCorpus
         Where the documents are from.
     path : Path
-        The file of word ids, int32.
+        The file of word ids, of `shards.mapped_type`; it is made when words are first asked for.
 
     Others are those of `Corpus`; there are no names, metadata or texts.
     """
@@ -65,12 +78,27 @@ class MappedCorpus(Corpus):
         self.shards, self.path = shards, path
         self.vocabulary = shards.vocabulary
         self.offsets = read_only(offsets_of_sizes(shards.lengths()))
-        self.observations = np.memmap(path, np.int32, "r", shape=(shards.n_tokens,))
-        self.grouped_observations = self.observations
         self.order = None
         self.group_names = numbered(shards.n_documents)
         self.metadata = {}
         self.texts = self.sentences = self.text_options = self.dropped = None
+
+    @cached_property
+    def observations(self) -> np.ndarray:  # type: ignore[override]
+        """The word of each token, (N,), mapped."""
+        return self.shards.map_words(self.path)
+
+    @property
+    def grouped_observations(self) -> np.ndarray:  # type: ignore[override]
+        """The same: documents come one after the other."""
+        return self.observations
+
+    @property
+    def words(self) -> WordsInShards:
+        """What stands in the place of the words where others are to read them."""
+        folder = str(self.shards.folder.resolve())
+        size = self.shards.mapped_type.itemsize * self.n_observations
+        return WordsInShards(folder, self.shards.checksum, 0, self.shards.n_documents, size)
 
     @property
     def n_observations(self) -> int:

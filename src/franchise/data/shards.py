@@ -41,6 +41,7 @@ from franchise.data.shard_index import (
 from franchise.data.shard_parts import FORMATS, Batch, read_part
 from franchise.data.tokens import MOST
 from franchise.errors import InputError
+from franchise.large_arrays import large_empty, type_for
 from franchise.validation import available_memory, check_choice, check_folder, check_integer, describe
 
 if TYPE_CHECKING:
@@ -134,12 +135,19 @@ class ShardedCorpus:
         first, last = self._check_range(first, last)
         offsets = self._offsets[first : last + 1] - self._offsets[first]
         self._check_memory(int(offsets[-1]) * self.word_type.itemsize, "read fewer documents at a time")
-        words = np.empty(int(offsets[-1]), self.word_type)
+        return self._filled(np.empty(int(offsets[-1]), self.word_type), first, last), offsets
+
+    def read_words(self, first: int, last: int) -> np.ndarray:
+        """The words of documents first to last - 1, of `mapped_type`: in a mapped file where memory is short."""
+        size = int(self._offsets[last] - self._offsets[first])
+        return self._filled(large_empty(size, self.mapped_type), first, last)
+
+    def _filled(self, words: np.ndarray, first: int, last: int) -> np.ndarray:
         done = 0
         for piece in self._pieces(first, last):
             words[done : done + len(piece)] = piece
             done += len(piece)
-        return words, offsets
+        return words
 
     def write_words(self, path: Any, first: int = 0, last: int | None = None) -> Path:
         """Write the word ids of documents first to last - 1 to a flat file, a piece at a time.
@@ -162,15 +170,32 @@ class ShardedCorpus:
         Parameters
         ----------
         path : path, optional
-            That file: 4 bytes a token. Not given: ``words-....bin`` in the folder, named by what the shards hold.
+            That file, up to 4 bytes a token. Not given: ``words-....bin`` in the folder, named by what shards hold.
         """
         from franchise.data.mapped import MappedCorpus
 
         target = self.folder / f"words-{self.checksum[:16]}.bin" if path is None else _check_target(path)
-        size = 4 * self.n_tokens
-        if not target.is_file() or target.stat().st_size != size:
-            self._write(target, 0, self.n_documents, np.dtype(np.int32))
         return MappedCorpus(self, target)
+
+    @property
+    def mapped_type(self) -> np.dtype:
+        """The type of word ids where samplers read them: `word_type`, but for a few million tokens int32."""
+        return type_for(self.n_tokens, self.vocabulary_size - 1)
+
+    def map_words(self, path: Path) -> np.ndarray:
+        """The word ids of all documents as they lie in a flat file, which is made if it is not there."""
+        size = self.mapped_type.itemsize * self.n_tokens
+        if not path.is_file() or path.stat().st_size != size:
+            self._write(path, 0, self.n_documents, self.mapped_type)
+        return np.memmap(path, self.mapped_type, "r", shape=(self.n_tokens,))
+
+    def checked(self, checksum: str) -> ShardedCorpus:
+        """The corpus, if it is the one with this checksum."""
+        if self.checksum != checksum:
+            raise InputError(
+                f"{self.folder} holds another corpus now than when the run was begun. Put the old one back."
+            )
+        return self
 
     @property
     def checksum(self) -> str:

@@ -88,12 +88,7 @@ def load_data(folder: Path) -> Corpus | Groups:
 
 
 def _load_shards(words: dict[str, Any]) -> MappedCorpus:
-    shards = open_shards(words["folder"])
-    if shards.checksum != words["checksum"]:
-        raise InputError(
-            f"{words['folder']} holds another corpus now than when the run was begun. Put the old one back."
-        )
-    return shards.mapped(words["path"])
+    return open_shards(words["folder"]).checked(words["checksum"]).mapped(words["path"])
 
 
 def _sentence_arrays(corpus: Corpus) -> dict[str, np.ndarray]:

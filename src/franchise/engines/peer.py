@@ -7,17 +7,21 @@ a new generation begins with nothing in the mailbox.
 
 from __future__ import annotations
 
-import copy
 import os
 import threading
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import ray
 
 from franchise import validation
+from franchise.chains.sealed import PartFile, name_of_part, write_part
+from franchise.engines.asking import Drawn, Request, not_shared
 from franchise.engines.threads import Threads
-from franchise.peers import Gone, Together, bytes_of
+from franchise.errors import InputError
+from franchise.peers import Gone, Together, bytes_of, peers_of
 
 SMALL = 2**16
 """Bytes: what is larger is put into the object store, once for all who read it on a node."""
@@ -108,6 +112,7 @@ class Peer:
         self._generation, self._actors, self._nodes = 0, list[Any](), list[str]()
         self._models: dict[Any, Any] = {}
         self._chains: dict[int, Any] = {}
+        self._fetching = threading.Lock()
         self._at_work = 0
         self._idle = threading.Condition()
 
@@ -150,10 +155,13 @@ class Peer:
             while self._at_work:
                 self._idle.wait()
 
-    def load(self, number: int, key: Any, model: list[Any], chain: Any, ranks: list[int]) -> None:
-        """Take a part of a chain; `model` is a reference to that of its model, which is fetched once."""
-        if key not in self._models:
-            self._models[key] = chain.unpacked(ray.get(model[0]))
+    def load(
+        self, number: int, key: Any, model: list[Any], chain: Any, origin: Any, ranks: list[int]
+    ) -> None:
+        """Make a part of a chain; `model` is a reference to that of its model, which is fetched once."""
+        with self._fetching:
+            if key not in self._models:
+                self._models[key] = chain.fetched(ray.get(model[0]))
         if len(ranks) == 1:
             engine: Any = self._threads
         else:
@@ -163,9 +171,8 @@ class Peer:
                 ranks.index(self._rank), actors, together, self._mailbox, self._generation, number
             )
             engine = Among(self._threads, Together(post))
-        chain.model, chain.engine = self._models[key], engine
-        chain.state = copy.deepcopy(chain.state)  # what comes from the object store cannot be written to
-        self._chains[number] = chain
+        empty = replace(chain, model=self._models[key], engine=engine)
+        self._chains[number] = self._work(lambda: origin.placed(empty))
 
     def unload(self, number: int) -> None:
         """Forget a chain, and models that no other has."""
@@ -186,15 +193,35 @@ class Peer:
         labels: np.ndarray = self._work(self._chains[number].labels)
         return labels
 
-    def snapshot(self, number: int, draw: int) -> Any:
-        """The present draw, but for its labels."""
+    def snapshot(self, number: int, draw: int, asked: Request | None) -> Drawn:
+        """The present draw; what is of observations goes to a file, if one is asked for."""
         chain = self._chains[number]
-        return self._work(lambda: chain.snapshot(draw, np.empty(0, np.int32)))
+        kept = self._work(lambda: chain.snapshot(draw))
+        arrays = kept.to_arrays()
+        held = {name: arrays.pop(name) for name in kept.held}
+        if asked is None:
+            return Drawn(type(kept), kept.facts(), arrays, held, None)
+        return Drawn(type(kept), kept.facts(), arrays, {}, self._written(chain, asked, held))
 
     def arrays(self, number: int) -> dict[str, np.ndarray]:
         """The present state of what is held here."""
         arrays: dict[str, np.ndarray] = self._work(self._chains[number].to_arrays)
         return arrays
+
+    def write_state(self, number: int, asked: Request) -> tuple[dict[str, np.ndarray], PartFile]:
+        """Write what is of observations to a file; which, and all other arrays of the present state."""
+        chain = self._chains[number]
+        arrays = self._work(chain.to_arrays)
+        held = {name: arrays.pop(name) for name in chain.held if name in arrays}
+        return arrays, self._written(chain, asked, held)
+
+    def _written(self, chain: Any, asked: Request, held: dict[str, np.ndarray]) -> PartFile:
+        folder = Path(asked.folder)
+        if not folder.is_dir():
+            raise InputError(not_shared(asked.folder))
+        peers = peers_of(chain.engine)
+        name = name_of_part(asked.what, peers.rank, peers.size)
+        return write_part(folder, name, asked.owner, held, *chain.span_of(chain.model))
 
     def sent(self, number: int) -> int:
         """Bytes that the part of a chain has sent so far, about."""

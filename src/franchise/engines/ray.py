@@ -1,15 +1,17 @@
 """Chains on a Ray cluster: to the same bits as on threads, through the death of actors and nodes.
 
-Actors hold the observations, each those of some groups, and run every chain together as peers (`peers.py`): the
-same program, the same moves, the same block functions on the threads of their node.  The process that asked for the
-chains, the driver, only says when to sweep, and keeps what is traced and the draws that are kept in full.
+Actors hold the observations and their topics, each those of some groups, and run every chain together as peers
+(`peers.py`): the same program, the same moves, the same block functions on the threads of their node.  They make
+the starts of chains, read words that are in shards, and write their parts of checkpoints and kept draws by
+themselves.  The process that asked for the chains, the driver, says when to sweep, and has what is traced; what is
+of observations comes to it only where there is no run directory, or somebody asks.
 
 Where moves cannot be shared out (`Move.spreads`), or the statistics of a family do not add up exactly, a chain
 lives on one actor as a whole, and different chains on different ones.
 
-When an actor or a node dies, what it held is gone.  A new actor takes its place, and every chain goes back to what
-was kept of it last, or to its start, and does again what it had done since: streams have names, so it comes to the
-same state, and nobody who looks at the draws can tell.
+When an actor or a node dies, what it held is gone.  A new actor takes its place, and every chain goes back to its
+last checkpoint (without a run directory to what the driver has of it, or to its start), and does again what it had
+done since: streams have names, so it comes to the same state, and nobody who looks at the draws can tell.
 """
 
 from __future__ import annotations
@@ -18,17 +20,17 @@ import itertools
 import logging
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any, NamedTuple, TypeVar
-
-import numpy as np
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from franchise.engines.threads import Threads, available_cores, side_by_side
 from franchise.errors import InputError
 from franchise.peers import Gone
 from franchise.validation import check_integer, describe
+
+if TYPE_CHECKING:
+    from franchise.chains.remote import RemoteChain
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -41,9 +43,6 @@ _REPAIRS = 10
 
 _ANSWER = 10.0
 """Seconds within which a cluster must answer at its address."""
-
-KEEP_SECONDS = 60.0
-"""Seconds after which the state of a chain is brought home, so that little has to be done again."""
 
 
 class Ray:
@@ -88,10 +87,19 @@ class Ray:
                 self._crew = Crew(connect(self.address), self.actors, self.threads)
             return self._crew
 
-    def host(self, chain: Any) -> RemoteChain:
-        """A chain, begun here, that goes on in the cluster."""
-        self.crew  # noqa: B018 (called now: Ray must be started by the main thread)
-        return RemoteChain(self, chain)
+    is_here = False
+    """Chains are not in this process."""
+
+    def prepare(self) -> None:
+        """Call the actors; Ray must be started by the main thread."""
+        self.crew  # noqa: B018
+
+    def host(self, chain: Any, origin: Any) -> RemoteChain:
+        """The chain that comes of an origin (`chains/origins.py`), in the cluster."""
+        from franchise.chains.remote import RemoteChain
+
+        self.prepare()
+        return RemoteChain(self, chain, origin)
 
     def map(
         self,
@@ -190,9 +198,7 @@ class Crew:
         self._lock = threading.Lock()
         self.generation = 0  # how often somebody has been replaced
         self._numbers = itertools.count()
-        self._models: dict[
-            tuple[int, int], tuple[Any, list[Any], list[Any]]
-        ] = {}  # kept, so that ids stay theirs
+        self._models: dict[Any, tuple[Any, list[Any], list[Any]]] = {}  # kept, so that ids stay theirs
         self.actors = [self._hire(rank, seat, reserve=True) for rank, seat in enumerate(self.seats)]
         self._await_all()
         self._introduce()
@@ -319,39 +325,41 @@ class Crew:
         """A number for a chain that no other has had."""
         return next(self._numbers)
 
-    def load(self, name: int, number: int, chain: Any) -> list[int]:
-        """Give a chain, which is here in one piece, to actors, which know it by a name; their ranks."""
-        key, models, references = self._parts_of(chain)
-        ranks = list(range(len(models))) if len(models) > 1 else [number % self.size]
+    def load(self, name: int, chain: Any, origin: Any) -> list[int]:
+        """Let actors make the parts of a chain, which they know by a name; their ranks."""
+        key, models, references = self._parts_of(chain, chain.spreads(origin))
+        ranks = list(range(len(models))) if len(models) > 1 else [chain.number % self.size]
+        template = replace(chain, model=None, engine=None)
         calls = iter(
             [
-                (name, (*key, place), [references[place]], chain.part(model), ranks)
-                for place, model in enumerate(models)
+                (name, (*key, place), [reference], template, origin.part(chain, *chain.span_of(model)), ranks)
+                for place, (model, reference) in enumerate(zip(models, references, strict=True))
             ]
         )
         self.ask(ranks, lambda actor: actor.load.remote(*next(calls)))
         return ranks
 
-    def _parts_of(self, chain: Any) -> tuple[tuple[int, int], list[Any], list[Any]]:
-        """The parts of a chain's model, made once for all its chains: a key for them, themselves, references."""
+    def _parts_of(self, chain: Any, spreads: bool) -> tuple[tuple[int, bool], list[Any], list[Any]]:
+        """The parts of a chain's model, made once for all its chains: a key for them, themselves, references.
+
+        Actors get the more the more threads they have.
+        """
         with self._lock:
-            peers = self.size if chain.spreads else 1
-            key = (id(chain.model), peers)
+            key = (id(chain.model), spreads)
             if key not in self._models:
-                models = chain.parts_of_model(peers)
+                threads = [seat.threads for seat in self.seats]
+                models = chain.parts_of_model(threads if spreads else [1])
                 self._check_room(models)
-                self._models[key] = (
-                    chain.model,
-                    models,
-                    [self._ray.put(chain.packed(model)) for model in models],
-                )
+                self._models[key] = chain.model, models, [self._ray.put(model) for model in models]
             _, models, references = self._models[key]
             return key, models, references
 
     def _check_room(self, models: list[Any]) -> None:
         """InputError if a node has too little memory for what it would hold."""
         rooms = self._ray.get([actor.room.remote() for actor in self.actors])
-        for seat, room, model in zip(self.seats, rooms, models, strict=False):
+        promised = {node["NodeID"]: node["Resources"].get("memory") for node in self._ray.nodes()}
+        for seat, free, model in zip(self.seats, rooms, models, strict=False):
+            room = min(free, promised.get(seat.node) or free)
             needed = needed_for(model) * [other.node for other in self.seats].count(seat.node)
             if needed > room:
                 raise InputError(
@@ -389,115 +397,11 @@ def needed_for(model: Any) -> int:
 
 
 def bytes_of_arrays(value: Any) -> int:
-    """The bytes of all arrays in the fields of something."""
-    if isinstance(value, np.ndarray):
-        return value.nbytes
+    """The bytes of all arrays in the fields of something, those that are yet to be read included."""
+    if hasattr(value, "nbytes"):
+        return int(value.nbytes)
     if isinstance(value, tuple):
         return sum(map(bytes_of_arrays, value))
     if is_dataclass(value) and not isinstance(value, type):
         return sum(bytes_of_arrays(getattr(value, each.name)) for each in fields(value))
     return 0
-
-
-class Kept(NamedTuple):
-    """A chain as it was after some sweep."""
-
-    arrays: dict[str, np.ndarray]
-    sweeps: int
-    best: float
-
-
-class RemoteChain:
-    """A chain that lives on actors; see `franchise.chains.run.AnyChain`."""
-
-    def __init__(self, engine: Ray, chain: Any) -> None:
-        self.number, self.warmup, self.sweeps, self.best = (
-            chain.number,
-            chain.warmup,
-            chain.sweeps,
-            chain.best,
-        )
-        self._engine, self._begun = engine, chain
-        self._name = -1  # what actors know it by
-        self._kept = Kept(chain.to_arrays(), chain.sweeps, chain.best)
-        self._since = time.monotonic()
-        self._ranks: list[int] = []  # of the actors that have it; none before the first sweep
-
-    def sweep(self) -> dict[str, float]:
-        """Do one sweep; what is measured after it."""
-        values, self.best = self._insist(lambda: self._sweep_on(self.best))
-        self.sweeps += 1
-        if time.monotonic() - self._since > KEEP_SECONDS:
-            self.to_arrays()
-        return values
-
-    def _sweep_on(self, best: float) -> tuple[dict[str, float], float]:
-        """What is measured after a sweep, and the best so far."""
-        answer: tuple[dict[str, float], float] = self._ask("sweep", self.warmup, best)[0]
-        return answer
-
-    def _ask(self, method: str, *arguments: Any) -> list[Any]:
-        """What the actors that have the chain answer."""
-        return self._engine.crew.ask(
-            self._ranks, lambda actor: getattr(actor, method).remote(self._name, *arguments)
-        )
-
-    def _insist(self, question: Callable[[], Result]) -> Result:
-        """Ask until there is an answer: where actors die, the chain goes back to what was kept, and comes again."""
-        while True:
-            crew = self._engine.crew
-            generation = crew.generation
-            try:
-                if not self._ranks:
-                    self._come_again()
-                return question()
-            except Gone:
-                self._ranks = []
-                crew.repair(generation)
-
-    def _come_again(self) -> None:
-        """Put the chain on actors as it was kept, and do what it has done since."""
-        self._name = self._engine.crew.new_number()
-        self._ranks = self._engine.crew.load(self._name, self.number, self._as_kept())
-        best = self._kept.best
-        for _ in range(self._kept.sweeps, self.sweeps):
-            _, best = self._sweep_on(best)
-
-    def _as_kept(self) -> Any:
-        """The chain in one piece, as it was kept."""
-        kept, begun = self._kept, self._begun
-        return begun if kept.sweeps == begun.sweeps else begun.restored(kept.arrays, kept.sweeps)
-
-    @property
-    def state(self) -> Any:
-        """The present state, in one piece."""
-        self.to_arrays()
-        return self._as_kept().state
-
-    def labels(self) -> np.ndarray:
-        """The topics of everything that has one, in grouped order."""
-        return np.concatenate(self._insist(lambda: self._ask("labels")))
-
-    def snapshot(self, draw: int, labels: np.ndarray) -> Any:
-        """The present state as a kept draw."""
-        parts = self._insist(lambda: self._ask("snapshot", draw))
-        return self._begun.whole_of_snapshots(parts, labels)
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The present state, as arrays by name; the chain goes back to it if actors die."""
-        if self._kept.sweeps != self.sweeps:
-            whole = self._begun.whole_of_arrays(self._insist(lambda: self._ask("arrays")))
-            self._kept = Kept(whole, self.sweeps, self.best)
-            self._since = time.monotonic()
-        return dict(self._kept.arrays)
-
-    def sent(self) -> list[int]:
-        """Bytes that the parts of the chain have sent to each other so far, about, by actor."""
-        return self._insist(lambda: self._ask("sent"))
-
-    def rest(self) -> None:
-        """No sweep comes for now: bring the state home, and let the actors forget it."""
-        self.to_arrays()
-        for rank in self._ranks:
-            self._engine.crew.actors[rank].unload.remote(self._name)
-        self._ranks = []

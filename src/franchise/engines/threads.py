@@ -51,9 +51,15 @@ class Threads:
         """Threads of this process: itself."""
         return self
 
-    def host(self, chain: Any) -> Any:
-        """A chain, begun here, where it is to go on: here."""
-        return chain
+    def prepare(self) -> None:
+        """Be ready for chains."""
+
+    is_here = True
+    """Chains are in this process."""
+
+    def host(self, chain: Any, origin: Any) -> Any:
+        """The chain that comes of an origin (`chains/origins.py`), where it is to go on: here."""
+        return origin.placed(chain)
 
     def map(
         self,

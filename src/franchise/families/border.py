@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from franchise.errors import InputError
+from franchise.large_arrays import type_for
 from franchise.validation import check_finite, check_positive, describe
 
 _ROUNDING = float(np.finfo(np.float64).eps)
@@ -46,7 +47,10 @@ def real_rows(family: str, observations: Any, dimension: int) -> np.ndarray:
 
 
 def category_ids(family: str, observations: Any, size: int, repair: str) -> np.ndarray:
-    """Ids of categories as int32, shape (N,), each from 0 to size - 1; `repair` says what to do about others."""
+    """Ids of categories, shape (N,), each from 0 to size - 1; `repair` says what to do about others.
+
+    As int32; millions that come in a narrower type stay as they are.
+    """
     ids = np.asarray(observations)
     if ids.ndim != 1 or ids.dtype.kind not in "iuf":
         raise InputError(
@@ -61,7 +65,8 @@ def category_ids(family: str, observations: Any, size: int, repair: str) -> np.n
         raise InputError(
             f"{family}(size={size}) takes ids from 0 to {size - 1}; got {wrong} at position {place}. {repair}"
         )
-    return np.ascontiguousarray(ids, dtype=np.int32)
+    narrow = ids.dtype == type_for(len(ids), size - 1)
+    return np.ascontiguousarray(ids, dtype=ids.dtype if narrow else np.int32)
 
 
 def check_spread(family: str, rows: np.ndarray, smallest_scale: float, argument: str) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from franchise.chains.label_free import entropy_of, fixed_pairs, share_of_pairs
+from franchise.chains.origins import Origin
+from franchise.chains.sealed import Saved
 from franchise.chains.snapshots import MOST_BYTES, Snapshots, narrowest
 from franchise.chains.trace import BEST
 from franchise.errors import InputError
@@ -41,6 +44,8 @@ class SegmentDraw:
     word_prior: float  # eta
     top_concentration: float  # gamma; NaN where the number of topics is given
     tables_per_topic: np.ndarray  # int64 (K,): m_k; empty where the number of topics is given
+
+    held: ClassVar[tuple[str, ...]] = ("topics", "switches")
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Topics, switches and tables."""
@@ -83,7 +88,7 @@ class SegmentChain:
     """A Markov chain over topics and switches; see `franchise.chains.run.AnyChain`."""
 
     model: FiniteModel | InfiniteModel
-    state: Any  # Segments or InfiniteSegments
+    state: Any  # Segments or InfiniteSegments; None before an origin has given it one (`chains/origins.py`)
     seed: int
     number: int
     warmup: int
@@ -94,54 +99,39 @@ class SegmentChain:
 
     # -- among peers (`peers.py`) ------------------------------------------------------------------------------
 
-    @property
-    def spreads(self) -> bool:
+    def spreads(self, origin: Origin) -> bool:
         """Whether peers can run it together: only with a given number of topics."""
         return isinstance(self.model, FiniteModel)
 
-    def parts_of_model(self, peers: int) -> list[FiniteModel | InfiniteModel]:
-        """The model shared out over at most so many peers."""
-        if peers == 1:
+    def parts_of_model(self, strengths: Sequence[int]) -> list[FiniteModel | InfiniteModel]:
+        """The model shared out over at most so many peers, by how strong each is."""
+        if len(strengths) == 1:
             return [self.model]
-        return [replace(self.model, prepared=part) for part in self.model.prepared.parts(peers)]
+        return [replace(self.model, prepared=part) for part in self.model.prepared.parts(strengths)]
+
+    held = ("topics", "switches")
+    """The arrays of which a peer has only those of its sentences."""
 
     @staticmethod
-    def packed(model: FiniteModel | InfiniteModel) -> FiniteModel | InfiniteModel:
-        """The model as it is sent to others."""
+    def fetched(model: FiniteModel | InfiniteModel) -> FiniteModel | InfiniteModel:
+        """The model with words that can be seen: they always can."""
         return model
 
     @staticmethod
-    def unpacked(model: FiniteModel | InfiniteModel) -> FiniteModel | InfiniteModel:
-        """The model that was packed."""
-        return model
+    def span_of(model: FiniteModel | InfiniteModel) -> tuple[int, int]:
+        """The first sentence that a part of the model has, and the one after its last."""
+        begin = 0 if model.prepared.held is None else model.prepared.held.first_sentence
+        return begin, begin + model.prepared.n_sentences
 
-    def part(self, model: FiniteModel | InfiniteModel) -> SegmentChain:
-        """What the peer that has a part of the model needs of the chain, but that; to be given an engine there."""
-        state, held = self.state, model.prepared.held
-        if held is not None:
-            own = slice(held.first_sentence, held.first_sentence + model.prepared.n_sentences)
-            state = replace(state, topics=state.topics[own].copy(), switches=state.switches[own].copy())
-        return replace(self, model=None, state=state, engine=None, _generators={})  # type: ignore[arg-type]
-
-    @staticmethod
-    def whole_of_arrays(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-        """The arrays of the chain from those of its parts."""
-        whole = dict(parts[0])
-        for name in ("topics", "switches"):
-            whole[name] = np.concatenate([part[name] for part in parts])
-        return whole
+    @classmethod
+    def cut(cls, arrays: dict[str, np.ndarray], begin: int, end: int) -> dict[str, np.ndarray]:
+        """The arrays with what is of the sentences from `begin` to `end` only."""
+        return {name: array[begin:end] if name in cls.held else array for name, array in arrays.items()}
 
     def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> SegmentChain:
-        """The same chain as it was when it had these arrays."""
-        return replace(
-            self, state=state_from_arrays(self.model, arrays, self.engine), sweeps=sweeps, _generators={}
-        )
-
-    @staticmethod
-    def whole_of_snapshots(parts: list[SegmentDraw], labels: np.ndarray) -> SegmentDraw:
-        """A draw from those of the parts, which lack topics."""
-        switches = np.concatenate([part.switches for part in parts])
-        return replace(parts[0], topics=narrowest(labels), switches=switches)
+        """The same chain as it was when it had these arrays; InputError if there was none such."""
+        state = state_from_arrays(self.model, arrays, self.engine)
+        return replace(self, state=state, sweeps=sweeps, _generators={})
 
     def rest(self) -> None:
         """No sweep comes for now."""
@@ -187,12 +177,12 @@ class SegmentChain:
         topics: np.ndarray = self.state.topics
         return topics
 
-    def snapshot(self, draw: int, labels: np.ndarray) -> SegmentDraw:
-        """The present state as a kept draw."""
+    def snapshot(self, draw: int, labels: np.ndarray | None = None, store: Any = None) -> SegmentDraw:
+        """The present state as a kept draw, in memory."""
         state = self.state
         return SegmentDraw(
             draw=draw,
-            topics=narrowest(labels),
+            topics=narrowest(self.labels() if labels is None else labels),
             switches=state.switches.copy(),
             n_topics=state.topic_count,
             switch_probability=state.switch_probability,
@@ -215,6 +205,10 @@ class SegmentChain:
             numbers += [state.top_concentration, state.unseen_weight]
             arrays["weights"] = state.weights
         return {**arrays, "numbers": np.array(numbers)}
+
+    def saved(self, store: Any) -> Saved:
+        """The present state for a checkpoint: all of it goes there."""
+        return Saved(self.to_arrays(), [])
 
 
 def state_from_arrays(

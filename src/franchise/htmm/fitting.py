@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from franchise.chains.origins import Begun
 from franchise.chains.progress import make_progress
 from franchise.chains.run import CHECKPOINT_SECONDS, Plan
 from franchise.chains.runs import Run, Terms
@@ -16,7 +17,7 @@ from franchise.chains.storage import check_new
 from franchise.data.corpus import Corpus
 from franchise.found.matching import NONE
 from franchise.htmm import finite, infinite
-from franchise.htmm.chain import SegmentChain, room_for_draws, state_from_arrays
+from franchise.htmm.chain import SegmentChain, room_for_draws
 from franchise.htmm.decoding import best_path, decode
 from franchise.htmm.em import LOWEST, Fit, Priors, find_start, fit
 from franchise.htmm.findings import Findings
@@ -142,12 +143,14 @@ def sample_segments(
     if asked.run_dir is not None:
         check_new("run_dir", asked.run_dir)
 
-    def begin(number: int) -> SegmentChain:
-        state = start_state(model, asked, start_streams(seed, number), terms.engine.local)
-        return SegmentChain(model, state, seed, number, asked.warmup, terms.engine.local)
+    setup = SegmentModel(corpus, model, seed)
 
-    chains = [terms.engine.host(chain) for chain in terms.engine.local.map(begin, range(asked.chains))]
-    run = Run.begin(SegmentModel(corpus, model, seed), plan, chains, asked.run_dir)
+    def begin(number: int) -> Any:
+        state = start_state(model, asked, start_streams(seed, number), terms.engine.local)
+        return terms.engine.host(setup.chain(number, asked.warmup, terms.engine.local), Begun(state))
+
+    terms.engine.prepare()
+    run = Run.begin(setup, plan, terms.engine.local.map(begin, range(asked.chains)), asked.run_dir)
     with run.alone():
         posterior: SegmentPosterior = run.go(terms)
     return posterior
@@ -198,12 +201,9 @@ class SegmentModel:
         """Room for draws."""
         return room_for_draws(self.model.prepared.n_sentences)
 
-    def restored(
-        self, number: int, engine: Any, arrays: dict[str, np.ndarray], facts: dict[str, Any]
-    ) -> SegmentChain:
-        """A chain as it was at a checkpoint."""
-        state = state_from_arrays(self.model, arrays, engine)
-        return SegmentChain(self.model, state, self.seed, number, facts["warmup"], engine, facts["sweeps"])
+    def chain(self, number: int, warmup: int, engine: Any) -> SegmentChain:
+        """A chain that an origin has yet to give a state."""
+        return SegmentChain(self.model, None, self.seed, number, warmup, engine)
 
     def gather(self, run: Run) -> SegmentPosterior:
         """The posterior."""

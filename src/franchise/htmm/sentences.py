@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -56,11 +57,11 @@ class Prepared:
         )
         return cls(data, vocabulary_size)
 
-    def parts(self, peers: int) -> list[Prepared]:
-        """The documents shared out over at most so many peers: whole blocks."""
+    def parts(self, strengths: Sequence[int]) -> list[Prepared]:
+        """The documents shared out over at most so many peers, by how strong each is: whole blocks."""
         weights = self.data.tokens[self.data.documents] + self.data.documents
         parts = []
-        for share in shares_of_groups(np.diff(weights), peers):
+        for share in shares_of_groups(np.diff(weights), strengths):
             first, last = share.groups.start, share.groups.stop
             held = Held(
                 share.first_block,

@@ -167,6 +167,7 @@ def sweep_slices_categories(work: Work, cutoff: float) -> None:
     densities = _densities(work, gammas.rows, heights)
     order = _sum_in_order(work, densities, _inverse(gammas.totals, heights), topics)
     lists = CellLists(work, state.capacity + len(sticks))
+    state.make_fit(state.capacity + len(sticks))  # fresh topics come after the others, for now
 
     def make_worker() -> Callable[[Turns], None]:
         live, cells = _room_for_live(state.capacity), lists.room()

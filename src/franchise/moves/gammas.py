@@ -42,7 +42,7 @@ class Gammas:
         self._cuts = cuts
 
     def draw(self, work: Work) -> None:
-        """Draw them, by blocks of words; peers share these out, and know only the sums of what others have drawn."""
+        """Draw them, by blocks of words; peers share these out, and know only the sums of what others draw."""
         first, last = work.peers.own(len(self._cuts) - 1)
         self._own = slice(int(self._cuts[first]), int(self._cuts[last]))
         self.rows = work.peers.common("rows", self._statistics.counts.shape, np.float32)

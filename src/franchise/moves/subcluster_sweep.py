@@ -60,7 +60,7 @@ class Sweep:
     @property
     def sub_labels(self) -> np.ndarray:
         """2 z + bar-z of all observations."""
-        return 2 * self.state.topic_of_observation + self.subtopics.sides
+        return 2 * self.state.topic_of_observation.astype(np.int32) + self.subtopics.sides
 
     def is_ready(self, *topics: int) -> bool:
         """Whether the sub-topics of all these topics have burned in."""

@@ -13,6 +13,7 @@ Observations are in grouped order throughout.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Self
 
@@ -21,6 +22,7 @@ import numpy as np
 from franchise.errors import InternalError
 from franchise.families.base import Family
 from franchise.kernels.verbs import family_of
+from franchise.large_arrays import type_for
 from franchise.peers import ALONE, Alone
 
 SPARE_SLOTS = 8
@@ -112,8 +114,8 @@ class State:
 
     def labels(self, data: PreparedData) -> np.ndarray:
         """Topics numbered 0..K-1 without gaps, in the order of their slots, in grouped order."""
-        numbers = np.empty(self.capacity, np.int32)
-        numbers[self.occupied] = np.arange(self.topic_count, dtype=np.int32)
+        numbers = np.empty(self.capacity, type_for(self.n_observations, self.topic_count))
+        numbers[self.occupied] = np.arange(self.topic_count)
         return numbers[self.topics(data)]
 
     def recount(self, data: PreparedData, peers: Alone = ALONE) -> None:
@@ -142,6 +144,25 @@ class State:
     def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""
         raise NotImplementedError
+
+
+def most_over(peers: Alone, number: int) -> int:
+    """The largest of a whole number that every peer has."""
+    return -int(peers.least(np.array([-number]))[0])
+
+
+class LastStates(Sequence[State]):
+    """The last states of chains, fetched when they are asked for."""
+
+    def __init__(self, chains: list[Any]) -> None:
+        self._chains = chains
+
+    def __len__(self) -> int:
+        return len(self._chains)
+
+    def __getitem__(self, number: Any) -> Any:
+        chosen = self._chains[number]
+        return [chain.state for chain in chosen] if isinstance(chosen, list) else chosen.state
 
 
 def _copied(value: Any) -> Any:

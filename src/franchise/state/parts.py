@@ -1,74 +1,54 @@
-"""A state shared out over peers, and its arrays put together again (see `peers.py`).
+"""A model and the arrays of a state shared out over peers (see `peers.py`).
 
-What is of topics every peer has; what is of observations, or of groups, goes to the peer that holds them.
+What is of topics every peer has; what is of observations goes to the peer that holds them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from franchise.data.mapped import InFile, place_in_file
+from franchise.data.mapped import WordsInShards
 from franchise.model import Model, Share
-from franchise.state.base import CellTables, PreparedData, State, frozen
+from franchise.state.base import PreparedData, frozen
 
-OF_OBSERVATIONS = ("topic_of_observation", "table_of_observation", "topic_of_table", "size_of_table")
-OF_GROUPS = ("table_slots",)
-OF_CELLS = ("customers_of_cell", "tables_of_cell")
+_OF_OBSERVATIONS = ("topic_of_observation", "table_of_observation", "topic_of_table", "subtopics_sides")
+_OF_CELLS = ("customers_of_cell", "tables_of_cell")
+
+HELD = (*_OF_OBSERVATIONS, *_OF_CELLS)
+"""The arrays of a state (`state/save.py`) of which each peer has only those of its observations."""
 
 
 def part_of_model(model: Model, share: Share) -> Model:
     """The model with only the observations of a share."""
     offsets = model.data.offsets[share.groups.start : share.groups.stop + 1]
-    observations = model.data.observations[offsets[0] : offsets[-1]]
-    data = PreparedData(frozen(observations), frozen(offsets - offsets[0]))
-    return replace(model, data=data, share=share)
+    observations = model.data.observations
+    if isinstance(observations, WordsInShards):
+        of_words = (offsets[-1] - offsets[0]) / model.data.n_observations
+        part = observations.of_groups(share.groups.start, share.groups.stop, of_words)
+    else:
+        part = frozen(observations[offsets[0] : offsets[-1]])
+    return replace(model, data=PreparedData(part, frozen(offsets - offsets[0])), share=share)
 
 
-def packed(model: Model) -> Model:
-    """The model as it is sent to others: of observations that lie in a file only where."""
-    place = place_in_file(model.data.observations)
-    return model if place is None else replace(model, data=model.data._replace(observations=place))
-
-
-def unpacked(model: Model) -> Model:
-    """The model that was packed."""
-    place = model.data.observations
-    if not isinstance(place, InFile):
+def fetched(model: Model) -> Model:
+    """The model with observations that can be seen: those that are in shards are read."""
+    words = model.data.observations
+    if not isinstance(words, WordsInShards):
         return model
-    return replace(model, data=model.data._replace(observations=frozen(place.open())))
+    return replace(model, data=model.data._replace(observations=frozen(words.read())))
 
 
-def part_of_state(state: State, share: Share) -> State:
-    """A copy of what the peer that has this share needs of a state."""
-    begin = share.first_observation
-    end = begin + int(share.sizes[share.groups].sum())
-    parts: dict[str, Any] = {each.name: getattr(state, each.name) for each in fields(state)}
-    for name in OF_OBSERVATIONS:
-        if name in parts:
-            parts[name] = parts[name][begin:end]
-    for name in OF_GROUPS:
-        if name in parts:
-            parts[name] = parts[name][share.groups]
-    if parts.get("cell_tables") is not None:
-        parts["cell_tables"] = _cells_between(parts["cell_tables"], begin, end)
-    return type(state)(**parts).copy()
-
-
-def _cells_between(cells: CellTables, begin: int, end: int) -> CellTables:
-    """The cells of the groups that have these observations: cells come group by group, as observations do."""
-    ends = np.concatenate([[0], np.cumsum(cells.customers, dtype=np.int64)])
-    first, last = np.searchsorted(ends, [begin, end])
-    return cells._replace(customers=cells.customers[first:last], tables=cells.tables[first:last])
-
-
-def whole_of_arrays(parts: Sequence[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """The arrays of a state (`state/save.py`), from those of its parts."""
-    whole = dict(parts[0])
-    for name in (*OF_OBSERVATIONS, *OF_GROUPS, *OF_CELLS):
-        if name in whole:
-            whole[name] = np.concatenate([part[name] for part in parts])
-    return whole
+def cut_arrays(arrays: dict[str, np.ndarray], begin: int, end: int) -> dict[str, np.ndarray]:
+    """The arrays of a state with what is of the observations from `begin` to `end` only, whole groups."""
+    part = dict(arrays)
+    for name in _OF_OBSERVATIONS:
+        if name in part:
+            part[name] = part[name][begin:end]
+    if "customers_of_cell" in part:  # cells come group by group, as observations do
+        ends = np.concatenate([[0], np.cumsum(part["customers_of_cell"], dtype=np.int64)])
+        first, last = np.searchsorted(ends, [begin, end])
+        for name in _OF_CELLS:
+            part[name] = part[name][first:last]
+    return part

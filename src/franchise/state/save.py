@@ -16,6 +16,7 @@ import numpy as np
 from franchise import validation
 from franchise.errors import InputError, InternalError
 from franchise.families.base import Family
+from franchise.peers import ALONE, Alone
 from franchise.state.base import CellTables, PreparedData, State
 from franchise.state.counts import CellCounts, cells_of
 from franchise.state.seating import Seating
@@ -57,14 +58,21 @@ def state_to_arrays(state: State, family: Family) -> Arrays:
     return arrays
 
 
-def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family) -> State:
-    """The state that `state_to_arrays` was given, its statistics counted anew."""
+def view_of(arrays: Arrays) -> type[State]:
+    """The view of the state that arrays are of; those that are of observations need not be there."""
+    if "topic_counts" in arrays:
+        return CellCounts
+    return Weights if "topic_weights" in arrays else Seating
+
+
+def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family, peers: Alone = ALONE) -> State:
+    """The state that `state_to_arrays` was given, its statistics counted anew over what all peers hold."""
     alpha, gamma = _positive("concentrations", arrays["concentrations"], (2,)).tolist()
     slots = _checked_slots(arrays["slots"], family)
     if "table_of_observation" in arrays:
-        state: State = _seating_from(arrays, data, family, slots)
+        state: State = _seating_from(arrays, data, family, slots, peers)
     elif "topic_of_observation" in arrays:
-        state = _weights_from(arrays, data, family, slots)
+        state = _weights_from(arrays, data, family, slots, peers)
     elif "topic_counts" in arrays:
         state = _counts_from(arrays, data, family, slots)
     else:
@@ -77,9 +85,12 @@ def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family) -> Sta
     return state
 
 
-def check_state(state: State, data: PreparedData) -> None:
-    """InputError if a state that was read cannot be that of a chain; what can be told without a recount."""
-    if state.observations_per_topic.sum() != data.n_observations:
+def check_state(state: State, data: PreparedData, n_observations: int) -> None:
+    """InputError if a state that was read cannot be that of a chain; what can be told without a recount.
+
+    `data` are what is held here, of so many observations in all.
+    """
+    if state.observations_per_topic.sum() != n_observations:
         raise InputError("not every observation has a topic")
     used = int(state.occupied[-1]) + 1
     if state.parameters is not None and any(len(rows) < used for rows in state.parameters):
@@ -91,7 +102,7 @@ def check_state(state: State, data: PreparedData) -> None:
             raise InputError(str(error)) from error
 
 
-def _seating_from(arrays: Arrays, data: PreparedData, family: Family, slots: int) -> Seating:
+def _seating_from(arrays: Arrays, data: PreparedData, family: Family, slots: int, peers: Alone) -> Seating:
     size = data.n_observations
     tables = check_array("table_of_observation", arrays["table_of_observation"], np.int32, (size,), lowest=0)
     topics = check_array("topic_of_table", arrays["topic_of_table"], np.int32, (size,), lowest=-1)
@@ -101,16 +112,16 @@ def _seating_from(arrays: Arrays, data: PreparedData, family: Family, slots: int
     seating = Seating.empty(data, family.empty_statistics(slots), slots, 1.0, 1.0)
     seating.table_of_observation[:] = tables
     seating.topic_of_table[:] = topics
-    seating.recount(data)
+    seating.recount(data, peers)
     if ((seating.topic_of_table < 0) != (seating.size_of_table == 0)).any():
         raise InputError("tables with observations must have a topic, and only they")
     return seating
 
 
-def _weights_from(arrays: Arrays, data: PreparedData, family: Family, slots: int) -> Weights:
+def _weights_from(arrays: Arrays, data: PreparedData, family: Family, slots: int, peers: Alone) -> Weights:
     topics = check_labels("topic_of_observation", arrays["topic_of_observation"], data.n_observations, slots)
-    weights = Weights.from_topics(data, family, topics, 1.0, 1.0, slots)
-    _set_weights(weights, arrays)
+    weights = Weights.from_topics(data, family, topics, 1.0, 1.0, slots, peers)
+    _set_weights(weights, arrays, peers)
     if all(f"subtopics_{name}" in arrays for name in SubTopics._fields):
         weights.subtopics = _subtopics_from(arrays, data.n_observations, slots)
     return weights
@@ -144,11 +155,11 @@ def _counts_from(arrays: Arrays, data: PreparedData, family: Family, slots: int)
         topic_counts=np.pad(kept, ((0, 0), (0, slots - kept.shape[1]))),
     )
     state.recount(data)
-    _set_weights(state, arrays)
+    _set_weights(state, arrays, ALONE)
     return state
 
 
-def _set_weights(state: Weighted, arrays: Arrays) -> None:
+def _set_weights(state: Weighted, arrays: Arrays, peers: Alone) -> None:
     weights = check_array("topic_weights", arrays["topic_weights"], np.float64, (None,), lowest=0.0)
     used = len(weights)
     if used > state.capacity:
@@ -159,18 +170,18 @@ def _set_weights(state: Weighted, arrays: Arrays) -> None:
         "unseen_weight", arrays["unseen_weight"], np.float64, (1,), lowest=0.0
     )
     if "tables_of_cell" in arrays:
-        state.cell_tables = _cell_tables_from(arrays, used, state.capacity)
+        state.cell_tables = _cell_tables_from(arrays, used, state.capacity, peers)
 
 
-def _cell_tables_from(arrays: Arrays, used: int, slots: int) -> CellTables:
+def _cell_tables_from(arrays: Arrays, used: int, slots: int, peers: Alone) -> CellTables:
     customers = check_array("customers_of_cell", arrays["customers_of_cell"], np.int32, (None,), lowest=1)
     tables = check_array("tables_of_cell", arrays["tables_of_cell"], np.int32, customers.shape, lowest=1)
     kept = check_array("tables_per_topic", arrays["tables_per_topic"], np.int64, (used,), lowest=0)
-    if kept.sum() != tables.sum():
+    if kept.sum() != peers.sum(np.array([tables.sum()]))[0]:
         raise InputError("the tables of topics are not as many as those of cells")
     per_topic = np.zeros(slots, np.int64)
     per_topic[:used] = kept
-    return CellTables(customers, tables, per_topic)
+    return CellTables(customers.copy(), tables.copy(), per_topic)
 
 
 def _parameters_from(arrays: Arrays, family: Family, slots: int) -> Any:
@@ -184,7 +195,7 @@ def _parameters_from(arrays: Arrays, family: Family, slots: int) -> Any:
         rows = check_array(name, arrays[f"parameters_{name}"], row.dtype, (None, *row.shape[1:]))
         if len(rows) > slots or not np.isfinite(rows).all():
             raise InputError(f"the parameters {name} of topics must be finite, one row a topic")
-        kept.append(rows)
+        kept.append(rows.copy())
     return family.Parameters(*kept)
 
 

@@ -18,6 +18,7 @@ from franchise.state.base import (
     check_equal,
     check_statistics,
     grown,
+    most_over,
 )
 
 
@@ -55,10 +56,19 @@ class Seating(State):
 
     @classmethod
     def from_topics(
-        cls, data: PreparedData, family: Family, topics: np.ndarray, alpha: float, gamma: float
+        cls,
+        data: PreparedData,
+        family: Family,
+        topics: np.ndarray,
+        alpha: float,
+        gamma: float,
+        slots: int | None = None,
+        peers: Alone = ALONE,
     ) -> Seating:
         """A state with the given topics, one table for each topic in each group. A start, not a draw."""
-        capacity = int(topics.max()) + 1 + SPARE_SLOTS
+        capacity = slots
+        if capacity is None:
+            capacity = most_over(peers, int(topics.max(initial=-1))) + 1 + SPARE_SLOTS
         state = cls.empty(data, family.empty_statistics(capacity), capacity, alpha, gamma)
         groups = np.repeat(np.arange(data.n_groups), np.diff(data.offsets))
         cells, cell_of_observation = np.unique(groups * np.int64(capacity) + topics, return_inverse=True)
@@ -66,7 +76,7 @@ class Seating(State):
         table_of_cell = np.arange(len(cells)) - np.searchsorted(group_of_cell, group_of_cell)
         state.table_of_observation[:] = table_of_cell[cell_of_observation]
         state.topic_of_table[data.offsets[group_of_cell] + table_of_cell] = cells % capacity
-        state.recount(data)
+        state.recount(data, peers)
         return state
 
     def topics(self, data: PreparedData) -> np.ndarray:

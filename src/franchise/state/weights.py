@@ -9,6 +9,7 @@ import numpy as np
 from franchise.families.base import Family
 from franchise.kernels.counting import recount
 from franchise.kernels.direct import Assignment
+from franchise.large_arrays import type_for
 from franchise.peers import ALONE, Alone
 from franchise.state.base import (
     SPARE_SLOTS,
@@ -18,6 +19,7 @@ from franchise.state.base import (
     check_equal,
     check_statistics,
     grown,
+    most_over,
 )
 from franchise.state.subtopics import SubTopics
 
@@ -57,7 +59,7 @@ class Weighted(State):
 class Weights(Weighted):
     """(z, beta), with the group weights pi and the parameters phi integrated out."""
 
-    topic_of_observation: np.ndarray  # int32 (N,): z_ji
+    topic_of_observation: np.ndarray  # int32, or as narrow as slots allow (`large_arrays`), (N,): z_ji
     subtopics: SubTopics | None = None  # of the sub-cluster sampler; other views do not have them
 
     @classmethod
@@ -69,23 +71,28 @@ class Weights(Weighted):
         alpha: float,
         gamma: float,
         slots: int | None = None,
+        peers: Alone = ALONE,
     ) -> Weights:
         """A state with the given topics (-1 = none yet), weights in proportion to their observations.
 
         A start, not a draw: the next draw of the topic weights forgets the ones set here. Without a number of
-        slots, there are some to spare.
+        slots, there are some to spare. Peers come along with what they hold.
         """
-        capacity = int(topics.max(initial=-1)) + 1 + SPARE_SLOTS if slots is None else slots
+        capacity = slots
+        if capacity is None:
+            capacity = most_over(peers, int(topics.max(initial=-1))) + 1 + SPARE_SLOTS
+        has_none = int(topics.min(initial=0)) < 0
+        kind = np.dtype(np.int32) if has_none else type_for(data.n_observations, capacity - 1)
         state = cls(
             statistics=family.empty_statistics(capacity),
             observations_per_topic=np.zeros(capacity, np.int64),
             group_concentration=alpha,
             top_concentration=gamma,
-            topic_of_observation=np.array(topics, dtype=np.int32),
+            topic_of_observation=np.array(topics, dtype=kind),
             topic_weights=np.zeros(capacity),
             unseen_weight=np.ones(1),
         )
-        state.recount(data)
+        state.recount(data, peers)
         seen = state.observations_per_topic.sum()
         state.topic_weights[:] = state.observations_per_topic / (seen + gamma)
         state.unseen_weight[0] = gamma / (seen + gamma)
@@ -100,7 +107,14 @@ class Weights(Weighted):
         """So many slots for topics, no fewer than there are."""
         if self.subtopics is not None:
             self.subtopics = self.subtopics.with_slots(np.arange(self.capacity), capacity)
+        self.make_fit(capacity)
         super().widen(family, capacity)
+
+    def make_fit(self, slots: int) -> None:
+        """Have topics in a type that can hold the numbers of so many slots."""
+        held = self.topic_of_observation
+        if slots - 1 > np.iinfo(held.dtype).max:
+            self.topic_of_observation = held.astype(type_for(len(held), slots - 1))
 
     def topics(self, data: PreparedData) -> np.ndarray:
         """z, as it is held."""

@@ -105,7 +105,7 @@ def run_chain(
                 **OPTIONS,
             )
         )
-        states = pieces[-1].states
+        states = list(pieces[-1].states)
         scored.append(begin + pieces[-1].snapshots[0][-1].draw)
         scores.append(document_completion(last_draw(pieces[-1]), test).log_probability_per_word)
     seconds, trace = seconds_of(pieces), joined_trace(pieces)
@@ -127,7 +127,7 @@ OPTIONS: dict[str, Any] = {"warmup": 0, "chains": 1, "workers": 1, "progress": F
 
 def seated_sequentially(corpus: Corpus, prior: float, seed: int) -> list[Any]:
     """A sequential start with alpha = gamma = 1, and one Gibbs sweep."""
-    return sample(
+    seated = sample(
         corpus,
         Categorical(corpus.vocabulary_size, prior=prior),
         sampler=[CrfGibbs()],
@@ -137,7 +137,8 @@ def seated_sequentially(corpus: Corpus, prior: float, seed: int) -> list[Any]:
         draws=1,
         seed=seed,
         **OPTIONS,
-    ).states
+    )
+    return list(seated.states)
 
 
 @dataclass(frozen=True)

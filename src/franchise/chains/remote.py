@@ -1,0 +1,165 @@
+"""A chain that lives on the actors of a cluster (`engines/ray.py`); what is of observations stays there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from franchise.chains.origins import Begun, Restored, Stored
+from franchise.chains.sealed import Arrays, PartFile, Saved, joined
+from franchise.chains.snapshots import DrawOnDisk
+from franchise.chains.start import AtRandom
+from franchise.chains.storage import ChainStore
+from franchise.engines.asking import Drawn, Request, not_shared
+from franchise.errors import InputError
+from franchise.peers import Gone
+
+if TYPE_CHECKING:
+    from franchise.engines.ray import Ray
+
+Result = TypeVar("Result")
+
+KEEP_SECONDS = 60.0
+"""Seconds after which the state of a chain without a run directory is brought home: little has to be done again."""
+
+
+class RemoteChain:
+    """A chain that lives on actors; see `franchise.chains.run.AnyChain`."""
+
+    def __init__(self, engine: Ray, chain: Any, origin: Any) -> None:
+        self.number, self.warmup, self.best = chain.number, chain.warmup, chain.best
+        self._engine, self._template = engine, chain
+        self._origin: Any = origin.as_arrays(chain) if isinstance(origin, Begun) else origin
+        """Where it goes back to if actors die."""
+        self._best_then = self.best
+        self.sweeps: int = origin.sweeps
+        self._is_stored = False  # whether checkpoints of it are written
+        self._name = -1  # what actors know it by
+        self._since = time.monotonic()
+        self._ranks: list[int] = []  # of the actors that have it; none before it is first needed
+
+    def sweep(self) -> dict[str, float]:
+        """Do one sweep; what is measured after it."""
+        values, self.best = self._insist(lambda: self._sweep_on(self.best))
+        self.sweeps += 1
+        if not self._is_stored and time.monotonic() - self._since > KEEP_SECONDS:
+            self._bring_home()
+        return values
+
+    def _sweep_on(self, best: float) -> tuple[dict[str, float], float]:
+        """What is measured after a sweep, and the best so far."""
+        answer: tuple[dict[str, float], float] = self._ask("sweep", self.warmup, best)[0]
+        return answer
+
+    def _ask(self, method: str, *arguments: Any) -> list[Any]:
+        """What the actors that have the chain answer."""
+        return self._engine.crew.ask(
+            self._ranks, lambda actor: getattr(actor, method).remote(self._name, *arguments)
+        )
+
+    def _insist(self, question: Callable[[], Result]) -> Result:
+        """Ask until there is an answer: where actors die, the chain goes back to its origin, and comes again."""
+        while True:
+            crew = self._engine.crew
+            generation = crew.generation
+            try:
+                if not self._ranks:
+                    self._come_again()
+                return question()
+            except Gone:
+                self._ranks = []
+                crew.repair(generation)
+
+    def _come_again(self) -> None:
+        """Let actors make the chain of its origin, and do what it has done since."""
+        self._name = self._engine.crew.new_number()
+        self._ranks = self._engine.crew.load(self._name, self._template, self._origin)
+        best = self._best_then
+        for _ in range(self._origin.sweeps, self.sweeps):
+            _, best = self._sweep_on(best)
+
+    def _now_from(self, origin: Any) -> None:
+        """What the chain goes back to from now on is what it is now."""
+        self._origin, self._best_then, self._since = origin, self.best, time.monotonic()
+
+    # -- what is of observations -----------------------------------------------------------------------------
+
+    def _bring_home(self) -> None:
+        """Have the whole state here."""
+        parts = self._insist(lambda: self._ask("arrays"))
+        held = joined([{name: part[name] for name in self._held_in(part)} for part in parts])
+        self._now_from(Restored({**parts[0], **held}, self.sweeps))
+
+    def _held_in(self, arrays: Arrays) -> list[str]:
+        return [name for name in arrays if name in self._template.held]
+
+    def to_arrays(self) -> Arrays:
+        """The present state, as arrays by name, in one piece."""
+        if self._origin.sweeps != self.sweeps or isinstance(self._origin, AtRandom):
+            self._bring_home()
+        if isinstance(self._origin, Stored):
+            return self._origin.read(self._template)
+        return dict(self._origin.arrays)
+
+    @property
+    def state(self) -> Any:
+        """The present state, in one piece."""
+        return Restored(self.to_arrays(), self.sweeps).placed(self._template).state
+
+    def saved(self, store: ChainStore) -> Saved:
+        """The present state for a checkpoint: actors write what they hold."""
+        self._is_stored = True
+        if not self._is_in(store):
+            what = self._request(store, f"state-{self.sweeps}")
+            answers = self._insist(lambda: self._ask("write_state", what))
+            files = self._checked_files(store, [file for _, file in answers])
+            self._now_from(Stored.of(store.folder, store.owner, answers[0][0], files, self.sweeps))
+        return Saved(dict(self._origin.common), list(self._origin.files))
+
+    def _is_in(self, store: ChainStore) -> bool:
+        """Whether the present state is in files of a store already."""
+        origin = self._origin
+        return (
+            isinstance(origin, Stored)
+            and origin.sweeps == self.sweeps
+            and origin.folder == str(store.folder.resolve())
+        )
+
+    def labels(self) -> np.ndarray:
+        """The topics of everything that has one, in grouped order."""
+        return np.concatenate(self._insist(lambda: self._ask("labels")))
+
+    def snapshot(self, draw: int, labels: np.ndarray | None, store: ChainStore | None) -> Any:
+        """The present state as a kept draw: in files that actors write, if there is a store."""
+        what = None if store is None else self._request(store, f"draw-{draw}")
+        parts: list[Drawn] = self._insist(lambda: self._ask("snapshot", draw, what))
+        kind, facts, common = parts[0].kind, parts[0].facts, parts[0].common
+        if store is None:
+            held = joined([part.held for part in parts])
+            return kind.restored(facts, {**common, **held}, len(next(iter(held.values()))))
+        files = self._checked_files(store, [part.file for part in parts if part.file is not None])
+        return DrawOnDisk(kind, facts, common, files, (store.folder, store.owner))
+
+    def _request(self, store: ChainStore, what: str) -> Request:
+        return Request(str(store.folder.resolve()), store.owner, what)
+
+    def _checked_files(self, store: ChainStore, files: list[PartFile]) -> list[PartFile]:
+        """The files that actors have written, if they are here, too; InputError if folders are not the same."""
+        if not all((store.folder / file.name).is_file() for file in files):
+            raise InputError(not_shared(str(store.folder)))
+        return files
+
+    def sent(self) -> list[int]:
+        """Bytes that the parts of the chain have sent to each other so far, about, by actor."""
+        return self._insist(lambda: self._ask("sent"))
+
+    def rest(self) -> None:
+        """No sweep comes for now: unless the state is on disk, bring it home, and let the actors forget it."""
+        if self._origin.sweeps != self.sweeps:
+            self._bring_home()
+        for rank in self._ranks:
+            self._engine.crew.actors[rank].unload.remote(self._name)
+        self._ranks = []
