@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import tempfile
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,24 @@ def type_for(count: int, largest: int) -> np.dtype:
     if count >= NARROW_FROM and largest < 2**16:
         return np.min_scalar_type(largest)
     return np.dtype(np.int32)
+
+
+def bytes_in(value: Any) -> int:
+    """The bytes of all arrays in the fields of something, those that are yet to be read included."""
+    if hasattr(value, "nbytes"):
+        return int(value.nbytes)
+    if isinstance(value, tuple):
+        return sum(map(bytes_in, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return sum(bytes_in(getattr(value, each.name)) for each in fields(value))
+    return 0
+
+
+def large_copy(array: np.ndarray, dtype: Any) -> np.ndarray:
+    """A copy of a flat array in another type."""
+    copy = large_empty(len(array), dtype)
+    copy[:] = array
+    return copy
 
 
 def large_empty(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:

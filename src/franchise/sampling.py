@@ -141,11 +141,10 @@ def sample(
     def begin(number: int) -> Any:
         return terms.engine.host(setup.chain(number, plan.warmup, terms.engine.local), origin_of(number))
 
-    terms.engine.prepare()
-    begun = terms.engine.local.map(begin, range(chains))
-    run = Run.begin(setup, plan, begun, run_dir)
-    with run.alone():
-        posterior: Posterior = run.go(terms)
+    with terms.engine:
+        run = Run.begin(setup, plan, terms.engine.local.map(begin, range(chains)), run_dir)
+        with run.alone():
+            posterior: Posterior = run.go(terms)
     return posterior
 
 
@@ -175,7 +174,7 @@ def resume(
     terms = Terms.checked(engine, workers, progress, time_limit, checkpoint_seconds)
     folder = RunDirectory.open(run_dir)
     _check_sampled(folder)
-    with only_one_process(folder.path):
+    with only_one_process(folder.path), terms.engine:
         run = Run.read(folder, _make_setup, terms.engine)
         run.aim_for(run.plan.draws if draws is None else draws)
         posterior: Posterior | SegmentPosterior = run.go(terms)

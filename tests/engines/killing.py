@@ -1,8 +1,10 @@
-"""A chain on a cluster of two nodes while actors and nodes are killed at random moments: it must not show.
+"""Chains on a cluster of two nodes while actors and nodes are killed at random moments: it must not show.
 
-    python -m tests.engines.killing KILLS SEED
+    python -m tests.engines.killing KILLS SEED [FOLDER]
 
-prints, as its last line, how many of each were killed.  Ends with an error if draws differ from those of threads.
+prints, as its last line, how many of each were killed.  Ends with an error if draws differ from those of threads. With a
+folder the run is kept there, and chains go back to checkpoints that actors have written, every half a second; without
+one they go back to their starts.
 """
 
 import json
@@ -35,16 +37,23 @@ SETTINGS = {
 class Sampling(threading.Thread):
     """Draws, fifty after fifty, until it is told that it is enough."""
 
-    def __init__(self, engine):
+    def __init__(self, engine, folder):
         super().__init__()
-        self.engine, self.enough = engine, threading.Event()
+        self.engine, self.folder, self.enough = engine, folder, threading.Event()
 
     def run(self):
         self.draws = 50
-        self.posterior = fr.sample(DATA, FAMILY, draws=50, engine=self.engine, **SETTINGS)
+        kept = {} if self.folder is None else {"run_dir": self.folder, "checkpoint_seconds": 0.5}
+        self.posterior = fr.sample(DATA, FAMILY, draws=50, engine=self.engine, **SETTINGS, **kept)
         while not self.enough.is_set():
             self.draws += 50
-            self.posterior = self.posterior.continue_(50, engine=self.engine, progress=False)
+            self.posterior = self.longer()
+
+    def longer(self):
+        if self.folder is None:
+            return self.posterior.continue_(50, engine=self.engine, progress=False)
+        again = {"engine": self.engine, "checkpoint_seconds": 0.5, "progress": False}
+        return fr.resume(self.folder, self.draws, **again)
 
 
 class Killer:
@@ -87,7 +96,7 @@ def same(one, other):
     )
 
 
-def main(kills, seed):
+def main(kills, seed, folder=None):
     cluster = Cluster(initialize_head=True, head_node_args={**HERE, "include_dashboard": False})
     cluster.add_node(**HERE)
     cluster.wait_for_nodes()
@@ -95,7 +104,7 @@ def main(kills, seed):
         address=cluster.address, _node_ip_address="127.0.0.2", logging_level="ERROR", log_to_driver=False
     )
     engine = fr.engines.Ray(actors=3)
-    sampling = Sampling(engine)
+    sampling = Sampling(engine, folder)
     sampling.start()
     killer = Killer(cluster, engine, kills, seed)
     killer.run()
@@ -103,8 +112,9 @@ def main(kills, seed):
     sampling.join()
     expected = fr.sample(DATA, FAMILY, draws=sampling.draws, **SETTINGS)
     assert same(expected, sampling.posterior), "other draws"
+    assert folder is None or same(expected, fr.load(folder)), "other draws on disk"
     print(json.dumps({**killer.done, "draws": sampling.draws}))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])

@@ -3,16 +3,21 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import franchise as fr
+from franchise.chains.remote import RemoteChain
+from franchise.chains.snapshots import DrawOnDisk
 from franchise.engines.ray import Seat, seats_for
 from franchise.errors import InputError
 
@@ -85,19 +90,83 @@ def test_words_on_disk(cluster, tmp_path):
         tmp_path / "corpus", documents=400, vocabulary=500, tokens=40_000, topics=5, shard_tokens=2**16
     )
     settings = {"sampler": "parallel", **SETTINGS}
-    assert_same(fr.sample(shards.to_corpus(), **settings), fr.sample(shards, engine="ray", **settings))
+    engine = fr.engines.Ray(actors=2)
+    posterior = fr.sample(shards, engine=engine, run_dir=tmp_path / "run", **settings)
+    assert not [*(tmp_path / "corpus").glob("words-*")]  # no flat file of them was made here
+    expected = fr.sample(shards.to_corpus(), **settings)
+    assert_same(expected, posterior)
+    assert posterior.topics().equals(expected.topics())
+    longer = fr.resume(tmp_path / "run", 8, engine=fr.engines.Ray(actors=3), progress=False)
+    assert_same(fr.sample(shards.to_corpus(), **{**settings, "draws": 8}), longer)
 
 
 def test_what_cannot_be_shared_out_lives_on_one_actor(cluster):
     assert_same(draw("direct"), draw("direct", fr.engines.Ray(actors=2)))
 
 
+def parts_in(folder):
+    return sorted(path.name for path in folder.rglob("part-*"))
+
+
 def test_a_run_directory(cluster, tmp_path):
     """Begun on one engine, gone on with on the other; and longer chains from what is in memory."""
-    whole = draw("parallel")
-    short = draw("parallel", fr.engines.Ray(actors=3), draws=2, run_dir=tmp_path / "run")
+    whole, run = draw("parallel"), tmp_path / "run"
+    short = draw("parallel", fr.engines.Ray(actors=3, threads=1), draws=2, run_dir=run)
+    kept = [
+        f"part-{what}-{rank}of3.safetensors"
+        for what in ("draw-0", "draw-1", "state-12")
+        for rank in (1, 2, 3)
+    ]
+    assert parts_in(run / "chain-0") == parts_in(run / "chain-1") == kept
+    assert_same(short, fr.load(run))
     assert_same(whole, short.continue_(4, progress=False))
-    assert_same(whole, fr.resume(tmp_path / "run", 6, engine=fr.engines.Ray(actors=2), progress=False))
+    shutil.copytree(run, tmp_path / "copy")
+    assert_same(whole, fr.resume(run, 6, engine=fr.engines.Ray(actors=2), progress=False))
+    assert_same(whole, fr.load(run))
+    assert_same(whole, fr.resume(tmp_path / "copy", 6, progress=False))
+    assert [name for name in parts_in(tmp_path / "copy" / "chain-0") if "state" in name] == []
+    whole.save(tmp_path / "saved")
+    assert_same(draw("parallel", draws=8), fr.resume(tmp_path / "saved", 8, engine="ray", progress=False))
+
+
+def test_what_is_of_observations_stays_where_it_is(cluster, tmp_path, monkeypatch):
+    """With a run directory the driver never has all topics of a chain."""
+    expected = draw("parallel", keep_labels=False)
+
+    def comes_home(self):
+        raise AssertionError("not to be asked for")
+
+    monkeypatch.setattr(RemoteChain, "_bring_home", comes_home)
+    monkeypatch.setattr(RemoteChain, "labels", comes_home)
+    engine = fr.engines.Ray(actors=2)
+    posterior = draw("parallel", engine, keep_labels=False, run_dir=tmp_path / "run", checkpoint_seconds=0.01)
+    assert all(isinstance(kept, DrawOnDisk) for chain in posterior.snapshots for kept in chain)
+    assert_same(expected, posterior)
+    assert posterior.topics().equals(expected.topics())
+    for one, other in zip(expected.states, posterior.states, strict=True):
+        assert np.array_equal(one.topic_of_observation, other.topic_of_observation)
+
+
+def test_draws_that_are_gone(cluster, tmp_path):
+    posterior = draw("parallel", fr.engines.Ray(actors=2), keep_labels=False, run_dir=tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "chain-0")
+    with pytest.raises(InputError, match=r"draw 5 is no longer in.*franchise\.load"):
+        posterior.topics(chain=0)
+
+
+def test_a_folder_that_nodes_do_not_share(cluster, tmp_path, monkeypatch):
+    """As it is where each has a disk of its own: the actors are sent elsewhere."""
+    original = RemoteChain._request
+
+    def elsewhere(self, store, what):
+        return original(self, store, what)._replace(folder=str(tmp_path / "elsewhere"))
+
+    monkeypatch.setattr(RemoteChain, "_request", elsewhere)
+    for _ in range(2):
+        with pytest.raises(InputError, match="on a disk that all nodes of the cluster share"):
+            draw("parallel", fr.engines.Ray(actors=2), run_dir=tmp_path / "run")
+        assert not (tmp_path / "run").exists()
+        (tmp_path / "elsewhere").mkdir(exist_ok=True)
 
 
 # --- who dies -----------------------------------------------------------------------------------------------
@@ -154,16 +223,38 @@ def test_without_ray(monkeypatch):
         draw("parallel", "ray")
 
 
-def test_another_version(cluster, monkeypatch):
-    monkeypatch.setattr(fr, "__version__", "9.9")
-    with pytest.raises(InputError, match=r"has franchise .*, but this is franchise 9\.9"):
-        draw("parallel", fr.engines.Ray(actors=2))
+@contextmanager
+def another_node(cluster, **settings):
+    """A node more for a while."""
+    node = cluster.add_node(num_cpus=2, node_ip_address="127.0.0.2", **settings)
+    cluster.wait_for_nodes()
+    try:
+        yield
+    finally:
+        cluster.remove_node(node)
 
 
-def test_too_little_memory(cluster, monkeypatch):
-    monkeypatch.setattr("franchise.engines.ray.needed_for", lambda model: 2**50)
-    with pytest.raises(InputError, match="GiB of memory free"):
-        draw("parallel", fr.engines.Ray(actors=2))
+def test_another_version(cluster, tmp_path, monkeypatch):
+    """On a node that has a package of its own."""
+    package = Path(fr.__file__).parent
+    shutil.copytree(package, tmp_path / "franchise", ignore=shutil.ignore_patterns("__pycache__"))
+    told = (tmp_path / "franchise" / "__init__.py").read_text()
+    assert told.count(f'"{fr.__version__}"') == 1
+    (tmp_path / "franchise" / "__init__.py").write_text(told.replace(f'"{fr.__version__}"', '"9.9"'))
+    with another_node(cluster, env_vars={"PYTHONPATH": str(tmp_path)}):
+        begun = time.monotonic()
+        with pytest.raises(InputError, match=rf"has franchise 9\.9, but this is franchise {fr.__version__}"):
+            draw("parallel", fr.engines.Ray(actors=3), run_dir=tmp_path / "run")
+        assert time.monotonic() - begun < 60.0
+    assert not (tmp_path / "run").exists()
+
+
+def test_too_little_memory(cluster, tmp_path):
+    """On a node that has promised only some."""
+    told = r"has .* of memory free, but what it would hold needs about .*\. Add nodes, or free memory there"
+    with another_node(cluster, memory=2**20), pytest.raises(InputError, match=told):
+        draw("parallel", fr.engines.Ray(actors=3), run_dir=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(
@@ -193,10 +284,12 @@ def test_seats():
 
 
 @pytest.mark.slow
-def test_actors_and_nodes_are_killed():
+@pytest.mark.parametrize("kept", [True, False], ids=["in a folder", "in memory"])
+def test_actors_and_nodes_are_killed(kept, tmp_path):
     """Twenty kills; what is checked is in `killing.py`."""
+    folder = [str(tmp_path / "run")] if kept else []
     ended = subprocess.run(
-        [sys.executable, "-m", "tests.engines.killing", "20", "1"],
+        [sys.executable, "-m", "tests.engines.killing", "20", "1", *folder],
         capture_output=True,
         text=True,
         check=False,

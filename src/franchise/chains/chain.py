@@ -17,7 +17,8 @@ from franchise.chains.snapshots import Snapshot, narrowest
 from franchise.chains.start import AtRandom
 from franchise.chains.trace import BEST
 from franchise.families.base import Family
-from franchise.model import Model, shares_of_groups
+from franchise.large_arrays import bytes_in
+from franchise.model import Model, shares_of_groups, usual_topics
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import InTurn, Sweep, moves_of, plan
 from franchise.peers import Alone, peers_of
@@ -67,6 +68,16 @@ class Chain:
             return [self.model]
         shares = shares_of_groups(self.model.all_sizes, strengths)
         return [part_of_model(self.model, share) for share in shares]
+
+    @staticmethod
+    def memory_for(model: Model) -> int:
+        """About the bytes that a part of the model takes where its chain runs.
+
+        Observations, and for each its topic, its place in an index and its share of cells; and what is of topics:
+        counts of words, parameters, and what others have of these.
+        """
+        of_topic = bytes_in(model.family.empty_statistics(1))
+        return 4 * bytes_in(model.data) + 6 * of_topic * usual_topics(model.n_observations)
 
     held = HELD
     """The arrays of which a peer has only those of its observations."""

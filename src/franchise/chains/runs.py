@@ -214,7 +214,7 @@ class Run:
         nothing: list[int] = []
         listening = interruptions(control.stop) if kept else nullcontext(nothing)
         try:
-            with listening as came, terms.engine:
+            with listening as came:
                 self._write_plan()
                 progress = self._progress(terms.progress)
                 run_chains(self.chains, terms.engine, control, progress, kept or len(self.chains) > 1)
@@ -366,8 +366,9 @@ class FromRun:
             With all draws, those before included. What there was stays as it is, on disk too.
         """
         terms = Terms.checked(engine, workers, progress, time_limit)
-        run = self._checked_run.extended(check_integer("draws", draws, minimum=1), terms.engine)
-        posterior: Self = run.go(terms)
+        with terms.engine:
+            run = self._checked_run.extended(check_integer("draws", draws, minimum=1), terms.engine)
+            posterior: Self = run.go(terms)
         return posterior
 
     @property

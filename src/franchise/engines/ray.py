@@ -21,9 +21,10 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from franchise.data.readers.files import in_units
 from franchise.engines.threads import Threads, available_cores, side_by_side
 from franchise.errors import InputError
 from franchise.peers import Gone
@@ -90,15 +91,10 @@ class Ray:
     is_here = False
     """Chains are not in this process."""
 
-    def prepare(self) -> None:
-        """Call the actors; Ray must be started by the main thread."""
-        self.crew  # noqa: B018
-
     def host(self, chain: Any, origin: Any) -> RemoteChain:
         """The chain that comes of an origin (`chains/origins.py`), in the cluster."""
         from franchise.chains.remote import RemoteChain
 
-        self.prepare()
         return RemoteChain(self, chain, origin)
 
     def map(
@@ -112,7 +108,8 @@ class Ray:
         return side_by_side(function, tasks, len(tasks), cancel)
 
     def __enter__(self) -> Ray:
-        """While inside, chains run."""
+        """Call the actors, by the thread that Ray wants to be started by; while inside, chains run."""
+        self.crew  # noqa: B018
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -349,22 +346,24 @@ class Crew:
             if key not in self._models:
                 threads = [seat.threads for seat in self.seats]
                 models = chain.parts_of_model(threads if spreads else [1])
-                self._check_room(models)
+                self._check_room([chain.memory_for(model) for model in models])
                 self._models[key] = chain.model, models, [self._ray.put(model) for model in models]
             _, models, references = self._models[key]
             return key, models, references
 
-    def _check_room(self, models: list[Any]) -> None:
-        """InputError if a node has too little memory for what it would hold."""
+    def _check_room(self, needs: list[int]) -> None:
+        """InputError if a node has too little memory for what its actors would hold, so many bytes each."""
         rooms = self._ray.get([actor.room.remote() for actor in self.actors])
         promised = {node["NodeID"]: node["Resources"].get("memory") for node in self._ray.nodes()}
-        for seat, free, model in zip(self.seats, rooms, models, strict=False):
-            room = min(free, promised.get(seat.node) or free)
-            needed = needed_for(model) * [other.node for other in self.seats].count(seat.node)
+        of_nodes: dict[str, int] = {}
+        for seat, needed in zip(self.seats, needs, strict=False):
+            of_nodes[seat.node] = of_nodes.get(seat.node, 0) + needed
+        for seat, free in zip(self.seats, rooms, strict=True):
+            room, needed = min(free, promised.get(seat.node) or free), of_nodes.get(seat.node, 0)
             if needed > room:
                 raise InputError(
-                    f"node {seat.node[:8]} has {room / 2**30:.1f} GiB of memory free, but what it would hold needs "
-                    f"about {needed / 2**30:.1f} GiB. Add nodes, or free memory there."
+                    f"node {seat.node[:8]} has {in_units(room)} of memory free, but what it would hold needs about "
+                    f"{in_units(needed)}. Add nodes, or free memory there."
                 )
 
 
@@ -389,19 +388,3 @@ def seats_for(nodes: dict[str, int], actors: int | None, threads: int | None) ->
         own = max(1, int(cores)) if threads is None else threads
         seats.append(Seat(node, own, min(own, cores)))
     return seats
-
-
-def needed_for(model: Any) -> int:
-    """About the bytes that a part of a model takes: observations, their topics, and an index or cells of each."""
-    return 4 * bytes_of_arrays(model)
-
-
-def bytes_of_arrays(value: Any) -> int:
-    """The bytes of all arrays in the fields of something, those that are yet to be read included."""
-    if hasattr(value, "nbytes"):
-        return int(value.nbytes)
-    if isinstance(value, tuple):
-        return sum(map(bytes_of_arrays, value))
-    if is_dataclass(value) and not isinstance(value, type):
-        return sum(bytes_of_arrays(getattr(value, each.name)) for each in fields(value))
-    return 0

@@ -51,9 +51,6 @@ class Threads:
         """Threads of this process: itself."""
         return self
 
-    def prepare(self) -> None:
-        """Be ready for chains."""
-
     is_here = True
     """Chains are in this process."""
 

@@ -21,6 +21,7 @@ from franchise.htmm import finite, infinite
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.state import InfiniteSegments, Segments
 from franchise.htmm.sweeping import count_words
+from franchise.large_arrays import bytes_in
 from franchise.peers import Alone, peers_of
 from franchise.priors import check_value
 from franchise.streams import Streams
@@ -108,6 +109,12 @@ class SegmentChain:
         if len(strengths) == 1:
             return [self.model]
         return [replace(self.model, prepared=part) for part in self.model.prepared.parts(strengths)]
+
+    @staticmethod
+    def memory_for(model: FiniteModel | InfiniteModel) -> int:
+        """About the bytes that a part of the model takes where its chain runs: words, sentences and topics."""
+        topics = model.n_topics if isinstance(model, FiniteModel) else 100
+        return 4 * bytes_in(model.prepared.data) + 24 * topics * model.prepared.vocabulary_size
 
     held = ("topics", "switches")
     """The arrays of which a peer has only those of its sentences."""

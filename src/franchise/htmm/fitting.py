@@ -149,10 +149,10 @@ def sample_segments(
         state = start_state(model, asked, start_streams(seed, number), terms.engine.local)
         return terms.engine.host(setup.chain(number, asked.warmup, terms.engine.local), Begun(state))
 
-    terms.engine.prepare()
-    run = Run.begin(setup, plan, terms.engine.local.map(begin, range(asked.chains)), asked.run_dir)
-    with run.alone():
-        posterior: SegmentPosterior = run.go(terms)
+    with terms.engine:
+        run = Run.begin(setup, plan, terms.engine.local.map(begin, range(asked.chains)), asked.run_dir)
+        with run.alone():
+            posterior: SegmentPosterior = run.go(terms)
     return posterior
 
 

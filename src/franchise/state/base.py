@@ -146,9 +146,10 @@ class State:
         raise NotImplementedError
 
 
-def most_over(peers: Alone, number: int) -> int:
-    """The largest of a whole number that every peer has."""
-    return -int(peers.least(np.array([-number]))[0])
+def slots_for(topics: np.ndarray, peers: Alone) -> int:
+    """As many slots as the topics of all peers' observations need, -1 being none, and some to spare."""
+    largest = int(topics.max()) if len(topics) else -1
+    return 1 - int(peers.least(np.array([-largest]))[0]) + SPARE_SLOTS
 
 
 class LastStates(Sequence[State]):

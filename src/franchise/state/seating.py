@@ -12,13 +12,12 @@ from franchise.kernels.counting import recount
 from franchise.kernels.seating import Tables
 from franchise.peers import ALONE, Alone
 from franchise.state.base import (
-    SPARE_SLOTS,
     PreparedData,
     State,
     check_equal,
     check_statistics,
     grown,
-    most_over,
+    slots_for,
 )
 
 
@@ -66,9 +65,7 @@ class Seating(State):
         peers: Alone = ALONE,
     ) -> Seating:
         """A state with the given topics, one table for each topic in each group. A start, not a draw."""
-        capacity = slots
-        if capacity is None:
-            capacity = most_over(peers, int(topics.max(initial=-1))) + 1 + SPARE_SLOTS
+        capacity = slots_for(topics, peers) if slots is None else slots
         state = cls.empty(data, family.empty_statistics(capacity), capacity, alpha, gamma)
         groups = np.repeat(np.arange(data.n_groups), np.diff(data.offsets))
         cells, cell_of_observation = np.unique(groups * np.int64(capacity) + topics, return_inverse=True)

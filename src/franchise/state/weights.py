@@ -9,17 +9,16 @@ import numpy as np
 from franchise.families.base import Family
 from franchise.kernels.counting import recount
 from franchise.kernels.direct import Assignment
-from franchise.large_arrays import type_for
+from franchise.large_arrays import large_copy, type_for
 from franchise.peers import ALONE, Alone
 from franchise.state.base import (
-    SPARE_SLOTS,
     CellTables,
     PreparedData,
     State,
     check_equal,
     check_statistics,
     grown,
-    most_over,
+    slots_for,
 )
 from franchise.state.subtopics import SubTopics
 
@@ -78,17 +77,15 @@ class Weights(Weighted):
         A start, not a draw: the next draw of the topic weights forgets the ones set here. Without a number of
         slots, there are some to spare. Peers come along with what they hold.
         """
-        capacity = slots
-        if capacity is None:
-            capacity = most_over(peers, int(topics.max(initial=-1))) + 1 + SPARE_SLOTS
-        has_none = int(topics.min(initial=0)) < 0
+        capacity = slots_for(topics, peers) if slots is None else slots
+        has_none = len(topics) > 0 and topics.min() < 0
         kind = np.dtype(np.int32) if has_none else type_for(data.n_observations, capacity - 1)
         state = cls(
             statistics=family.empty_statistics(capacity),
             observations_per_topic=np.zeros(capacity, np.int64),
             group_concentration=alpha,
             top_concentration=gamma,
-            topic_of_observation=np.array(topics, dtype=kind),
+            topic_of_observation=large_copy(topics, kind),
             topic_weights=np.zeros(capacity),
             unseen_weight=np.ones(1),
         )
@@ -114,7 +111,7 @@ class Weights(Weighted):
         """Have topics in a type that can hold the numbers of so many slots."""
         held = self.topic_of_observation
         if slots - 1 > np.iinfo(held.dtype).max:
-            self.topic_of_observation = held.astype(type_for(len(held), slots - 1))
+            self.topic_of_observation = large_copy(held, type_for(len(held), slots - 1))
 
     def topics(self, data: PreparedData) -> np.ndarray:
         """z, as it is held."""
