@@ -32,6 +32,10 @@ class Gone(Exception):
     """A peer has died, so that what was being done cannot be finished."""
 
 
+class Forgotten(Exception):
+    """A peer does not have what it is asked for any more: others have begun anew since, as somebody has died."""
+
+
 class Post(Protocol):
     """How a peer reaches the others."""
 

@@ -2,9 +2,9 @@
 
     python -m tests.engines.killing KILLS SEED [FOLDER]
 
-prints, as its last line, how many of each were killed.  Ends with an error if draws differ from those of threads. With a
-folder the run is kept there, and chains go back to checkpoints that actors have written, every half a second; without
-one they go back to their starts.
+prints, as its last line, how many of each were killed.  Ends with an error if draws differ from those of threads.
+With a folder the run is kept there, and chains go back to checkpoints that actors write every half a second;
+without one they go back to their starts.
 """
 
 import json
@@ -64,8 +64,8 @@ class Killer:
         self.chance = random.Random(seed)
         self.done = {"actors": 0, "nodes": 0}
 
-    def run(self):
-        while sum(self.done.values()) < self.kills:
+    def run(self, sampling):
+        while sum(self.done.values()) < self.kills and sampling.is_alive():
             time.sleep(self.chance.uniform(0.3, 2.0))
             crew = self.engine._crew
             if crew is None:
@@ -107,7 +107,7 @@ def main(kills, seed, folder=None):
     sampling = Sampling(engine, folder)
     sampling.start()
     killer = Killer(cluster, engine, kills, seed)
-    killer.run()
+    killer.run(sampling)
     sampling.enough.set()
     sampling.join()
     expected = fr.sample(DATA, FAMILY, draws=sampling.draws, **SETTINGS)

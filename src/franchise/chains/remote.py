@@ -15,7 +15,7 @@ from franchise.chains.start import AtRandom
 from franchise.chains.storage import ChainStore
 from franchise.engines.asking import Drawn, Request, not_shared
 from franchise.errors import InputError
-from franchise.peers import Gone
+from franchise.peers import Forgotten, Gone
 
 if TYPE_CHECKING:
     from franchise.engines.ray import Ray
@@ -69,6 +69,8 @@ class RemoteChain:
                 if not self._ranks:
                     self._come_again()
                 return question()
+            except Forgotten:  # another chain has had actors replaced, and all begin anew
+                self._ranks = []
             except Gone:
                 self._ranks = []
                 crew.repair(generation)

@@ -21,7 +21,7 @@ from franchise.chains.sealed import PartFile, name_of_part, write_part
 from franchise.engines.asking import Drawn, Request, not_shared
 from franchise.engines.threads import Threads
 from franchise.errors import InputError
-from franchise.peers import Gone, Together, bytes_of, peers_of
+from franchise.peers import Forgotten, Gone, Together, bytes_of, peers_of
 
 SMALL = 2**16
 """Bytes: what is larger is put into the object store, once for all who read it on a node."""
@@ -174,6 +174,12 @@ class Peer:
         empty = replace(chain, model=self._models[key], engine=engine)
         self._chains[number] = self._work(lambda: origin.placed(empty))
 
+    def _chain(self, number: int) -> Any:
+        """A chain that is here; `Forgotten` if it is not."""
+        if number not in self._chains:
+            raise Forgotten(number)
+        return self._chains[number]
+
     def unload(self, number: int) -> None:
         """Forget a chain, and models that no other has."""
         self._chains.pop(number, None)
@@ -184,18 +190,18 @@ class Peer:
 
     def sweep(self, number: int, warmup: int, best: float) -> tuple[dict[str, float], float]:
         """Do one sweep; what is measured after it, which all peers agree on, and the best so far."""
-        chain = self._chains[number]
+        chain = self._chain(number)
         chain.warmup, chain.best = warmup, best
         return self._work(chain.sweep), chain.best
 
     def labels(self, number: int) -> np.ndarray:
         """The topics of what is held here."""
-        labels: np.ndarray = self._work(self._chains[number].labels)
+        labels: np.ndarray = self._work(self._chain(number).labels)
         return labels
 
     def snapshot(self, number: int, draw: int, asked: Request | None) -> Drawn:
         """The present draw; what is of observations goes to a file, if one is asked for."""
-        chain = self._chains[number]
+        chain = self._chain(number)
         kept = self._work(lambda: chain.snapshot(draw))
         arrays = kept.to_arrays()
         held = {name: arrays.pop(name) for name in kept.held}
@@ -205,12 +211,12 @@ class Peer:
 
     def arrays(self, number: int) -> dict[str, np.ndarray]:
         """The present state of what is held here."""
-        arrays: dict[str, np.ndarray] = self._work(self._chains[number].to_arrays)
+        arrays: dict[str, np.ndarray] = self._work(self._chain(number).to_arrays)
         return arrays
 
     def write_state(self, number: int, asked: Request) -> tuple[dict[str, np.ndarray], PartFile]:
         """Write what is of observations to a file; which, and all other arrays of the present state."""
-        chain = self._chains[number]
+        chain = self._chain(number)
         arrays = self._work(chain.to_arrays)
         held = {name: arrays.pop(name) for name in chain.held if name in arrays}
         return arrays, self._written(chain, asked, held)
@@ -225,7 +231,7 @@ class Peer:
 
     def sent(self, number: int) -> int:
         """Bytes that the part of a chain has sent so far, about."""
-        peers = getattr(self._chains[number].engine, "peers", None)
+        peers = getattr(self._chain(number).engine, "peers", None)
         return 0 if peers is None else peers.sent
 
     def _work(self, function: Any) -> Any:
