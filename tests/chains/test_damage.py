@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 import franchise as fr
 from franchise.chains.files import checksum_of
 from franchise.chains.sealed import checksum_of_all
+from tests.chains.parted import part_run
 from tests.chains.runs import assert_same_bits, sample, sample_segments
 
 FUZZ = settings(
@@ -37,6 +38,19 @@ COUNTS = fr.Groups(
     csr_array(np.random.default_rng(5).poisson(0.7, (9, 6))), ["a", "b", "a", "c", "b", "a", "c", "c", "b"]
 )
 SHORT = {"warmup": 2, "chains": 1, "thin": 1}
+
+
+def in_parts(make):
+    """What is made, with checkpoints in parts."""
+
+    def made(folder):
+        posterior = make(folder)
+        part_run(folder)
+        return posterior
+
+    return made
+
+
 MAKERS = {
     "weights": lambda folder: sample("categorical", "direct", 3, run_dir=folder, **SHORT),
     "seating": lambda folder: sample("categorical", "crf", 3, run_dir=folder, **{**SHORT, "chains": 2}),
@@ -45,6 +59,7 @@ MAKERS = {
         COUNTS, fr.Multinomial(6), sampler="direct", draws=3, workers=1, run_dir=folder, **SHORT
     ),
     "segments": lambda folder: sample_segments(None, 3, run_dir=folder, **SHORT),
+    "parts": in_parts(lambda folder: sample("categorical", "direct", 3, run_dir=folder, **SHORT)),
 }
 CHECKPOINT = "chain-0/checkpoint.safetensors"
 

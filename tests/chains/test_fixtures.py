@@ -11,7 +11,7 @@ import pytest
 
 import franchise as fr
 from franchise.chains import storage
-from tests.chains.fixtures.make import CASES, known
+from tests.chains.fixtures.make import CASES, IN_PARTS, known
 from tests.chains.runs import assert_same_bits
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -23,11 +23,13 @@ KNOWN = {
 
 
 def test_all_formats_are_there():
-    assert {folder for folder, _ in KNOWN} == {f"format-{number}" for number in range(1, storage.FORMAT + 1)}
-    assert {name for folder, name in KNOWN if folder == f"format-{storage.FORMAT}"} == set(CASES)
+    assert {folder for folder, _ in KNOWN} == {"format-1", "format-2", "format-3"}
+    for number, cases in ((storage.FORMAT, CASES), (storage.FORMAT_WITH_PARTS, IN_PARTS)):
+        assert {name for folder, name in KNOWN if folder == f"format-{number}"} == set(cases)
     for folder, name in KNOWN:
-        said = json.loads((FIXTURES / folder / name / "run.json").read_text())
-        assert f"format-{said['format']}" == folder
+        run = storage.RunDirectory.open(FIXTURES / folder / name)
+        _, facts = run.chain(0).read_head()
+        assert f"format-{facts['format']}" == folder
 
 
 @pytest.mark.parametrize(("folder", "name"), KNOWN)

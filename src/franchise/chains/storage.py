@@ -246,7 +246,7 @@ class ChainStore:
     def _remove_parts_but(self, parts: Mapping[str, Sequence[PartFile]]) -> None:
         """Parts that belong to no checkpoint any more go; what cannot be removed now can be later."""
         named = {part.name for files in parts.values() for part in files}
-        for path in self.folder.glob(PARTS):
+        for path in self.folder.glob(f"{PARTS}*"):  # also what was begun and not finished
             if path.name not in named:
                 with suppress(OSError):
                     path.unlink()
