@@ -6,8 +6,8 @@ Parts:
   engines   the same chain on one and two threads, and on a Ray cluster on this machine: one actor with two
             threads, two and four actors, two nodes; seconds a sweep, in rounds that alternate, bytes sent a sweep,
             and that all have drawn the same
-  large     as many words as NYTimes has, with 100 planted topics, whose words stay on disk: seconds a sweep,
-            memory, and which planted topics are found
+  large     a run as users make it, of as many words as NYTimes has, which stay on disk, with 100 planted topics:
+            seconds a sweep, memory, and which planted topics are found
 
   model     from such measurements, seconds a sweep on 10, 100 and 1,000 cores for 1e8 to 1e11 words, and what they
             are spent on
@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
+import shutil
 import statistics
 import tempfile
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,8 @@ from franchise.sampling import make_model
 
 TOPICS, PRIOR = 100, 0.1
 WARMUP = 20
+FIRST = 5
+"""Sweeps before splits and merges are tried."""
 
 
 def corpus_of(folder: Path, words: int) -> fr.ShardedCorpus:
@@ -139,41 +142,71 @@ def _sent_by(chain: Chain | RemoteChain) -> int:
 
 
 def run_large(folder: Path, words: int, sweeps: int) -> None:
-    """Sweeps over a corpus that stays on disk."""
+    """As a user would: a run, kept in a folder, of a corpus that stays on disk."""
     shards = corpus_of(folder, words)
-    data = shards.mapped()
-    begun = time.perf_counter()
-    chain = chain_of(data, 2)
-    print(f"{shards!r}\nstarted in {time.perf_counter() - begun:.0f} s; {_memory()}", flush=True)
-    seconds = []
-    for number in range(sweeps):
+    run_dir = folder / f"run-{words}"
+    shutil.rmtree(run_dir, ignore_errors=True)
+    with Watching() as memory:
         begun = time.perf_counter()
-        values = chain.sweep()
-        seconds.append(time.perf_counter() - begun)
-        print(
-            f"sweep {number + 1:3d}   {seconds[-1]:6.1f} s   {values['n_topics']:4.0f} topics   "
-            f"{values['log_likelihood_per_observation']:.4f} nats a word   {_memory()}",
-            flush=True,
+        posterior = fr.sample(
+            shards,
+            fr.Categorical(shards.vocabulary_size, PRIOR),
+            sampler="parallel",
+            start=TOPICS,
+            warmup=WARMUP,
+            draws=sweeps - WARMUP,
+            chains=1,
+            workers=2,
+            run_dir=run_dir,
+            progress=True,
         )
-    counts = chain.state.statistics.counts[:, chain.state.occupied].T
-    match = fr.synthetic.planted_match(counts, shards)
+        seconds = time.perf_counter() - begun
+    clock = np.concatenate([[0.0], posterior.warmup_trace["seconds"][0], posterior.trace["seconds"][0]])
+    each = np.diff(clock)
+    state = posterior.states[0]
+    match = fr.synthetic.planted_match(state.statistics.counts[:, state.occupied].T, shards)
     found = match["distance"] < 0.5
-    print(
-        json.dumps(
-            {
-                "words": words,
-                "sweeps": sweeps,
-                "median seconds a sweep": round(statistics.median(seconds), 2),
-                "at 100 topics": round(statistics.median(seconds[: WARMUP // 4]), 2),
-                "million words a second": round(words / statistics.median(seconds) / 1e6, 2),
-                "planted topics found (distance below 0.5)": int(found.sum()),
-                "their share of the words": round(float(match.loc[found, "share"].sum()), 3),
-                "median distance": round(float(np.median(match["distance"])), 3),
-                "memory": _memory(),
-            },
-            indent=1,
-        )
-    )
+    told = {
+        "words": words,
+        "sweeps": sweeps,
+        "seconds in all, with start and checkpoints": round(seconds),
+        "median seconds a sweep": round(float(np.median(each)), 2),
+        f"of the first {FIRST}, at {TOPICS} topics": round(float(np.median(each[:FIRST])), 2),
+        "million words a second": round(words / float(np.median(each)) / 1e6, 2),
+        "topics at the end": state.topic_count,
+        "topics of words are held as": str(state.topic_of_observation.dtype),
+        "planted topics found (distance below 0.5)": int(found.sum()),
+        "their share of the words": round(float(match.loc[found, "share"].sum()), 3),
+        "median distance": round(float(np.median(match["distance"])), 3),
+        "GiB of its own at most": round(memory.own, 2),
+        "GiB at most with mapped files": round(memory.whole, 2),
+        "GiB of shards": round(sum(shard.bytes for shard in shards.shards) / 2**30, 2),
+    }
+    print(json.dumps(told, indent=1))
+
+
+class Watching(threading.Thread):
+    """Looks at the memory of this process, five times a second."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.own = self.whole = 0.0  # GiB: without and with files that are mapped
+        self._done = threading.Event()
+
+    def __enter__(self) -> "Watching":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self.join()
+
+    def run(self) -> None:
+        while not self._done.wait(0.2):
+            text = Path("/proc/self/status").read_text()
+            facts = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+            self.own = max(self.own, int(facts["RssAnon"].split()[0]) / 2**20)
+            self.whole = max(self.whole, int(facts["VmRSS"].split()[0]) / 2**20)
 
 
 # --- a model of the cost ------------------------------------------------------------------------------------
@@ -221,16 +254,6 @@ def print_model(cost: Cost = Cost(), vocabulary: float = 1e5, topics: int = 100)
                 f"{cores:5d}   {words:7.0e}   {total:15.2f}   {alone / total:12.0f} times   "
                 f"{most} ({parts[most]:.2f} s)"
             )
-
-
-def _memory() -> str:
-    """The most that the process has had, and what of it is its own now, without files that are mapped."""
-    facts = dict(
-        line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":" in line
-    )
-    own = int(facts["RssAnon"].split()[0]) / 2**20
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return f"{own:.2f} GiB of its own, {most:.2f} GiB at most with mapped files"
 
 
 def main() -> None:
