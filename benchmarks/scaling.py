@@ -193,7 +193,7 @@ class Watching(threading.Thread):
         self.own = self.whole = 0.0  # GiB: without and with files that are mapped
         self._done = threading.Event()
 
-    def __enter__(self) -> "Watching":
+    def __enter__(self) -> Watching:
         self.start()
         return self
 
@@ -202,6 +202,7 @@ class Watching(threading.Thread):
         self.join()
 
     def run(self) -> None:
+        """Until it is over."""
         while not self._done.wait(0.2):
             text = Path("/proc/self/status").read_text()
             facts = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)

@@ -31,6 +31,10 @@ from franchise.kernels.changes import add_changes, list_changes, list_nonzero, m
 class Gone(Exception):
     """A peer has died, so that what was being done cannot be finished."""
 
+    def __init__(self, generation: int) -> None:
+        super().__init__(generation)
+        self.generation = generation  # how often peers had been replaced when it was begun
+
 
 class Forgotten(Exception):
     """A peer does not have what it is asked for any more: others have begun anew since, as somebody has died."""

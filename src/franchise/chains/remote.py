@@ -63,17 +63,15 @@ class RemoteChain:
     def _insist(self, question: Callable[[], Result]) -> Result:
         """Ask until there is an answer: where actors die, the chain goes back to its origin, and comes again."""
         while True:
-            crew = self._engine.crew
-            generation = crew.generation
             try:
                 if not self._ranks:
                     self._come_again()
                 return question()
             except Forgotten:  # another chain has had actors replaced, and all begin anew
                 self._ranks = []
-            except Gone:
+            except Gone as gone:
                 self._ranks = []
-                crew.repair(generation)
+                self._engine.crew.repair(gone.generation)
 
     def _come_again(self) -> None:
         """Let actors make the chain of its origin, and do what it has done since."""

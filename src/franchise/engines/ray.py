@@ -20,6 +20,7 @@ import itertools
 import logging
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -39,8 +40,11 @@ Result = TypeVar("Result")
 _PATIENCE = 60.0
 """Seconds within which an actor must be there."""
 
-_REPAIRS = 10
-"""How often actors that have died are replaced before one of the new ones must live."""
+_REPAIR = 600.0
+"""Seconds within which actors that have died must have been replaced by some that live: nodes may go on dying."""
+
+_PAUSE = 0.5
+"""Seconds between two tries: a cluster notices only after a while that a node is gone."""
 
 _ANSWER = 10.0
 """Seconds within which a cluster must answer at its address."""
@@ -197,8 +201,14 @@ class Crew:
         self._numbers = itertools.count()
         self._models: dict[Any, tuple[Any, list[Any], list[Any]]] = {}  # kept, so that ids stay theirs
         self.actors = [self._hire(rank, seat, reserve=True) for rank, seat in enumerate(self.seats)]
-        self._await_all()
-        self._introduce()
+        try:
+            self._await_all()
+            self._introduce()
+        except InputError:
+            self.dismiss()
+            raise
+        except ray.exceptions.RayError:  # somebody has died already
+            self.repair(self.generation)
 
     @property
     def size(self) -> int:
@@ -222,31 +232,23 @@ class Crew:
 
     def _await_all(self) -> None:
         """InputError if actors do not come, or are of another version."""
-        from franchise import __version__
-
         asked = [actor.version.remote() for actor in self.actors]
         _, missing = self._ray.wait(asked, num_returns=len(asked), timeout=_PATIENCE)
         if missing:
-            self.dismiss()
             raise InputError(
                 f"{len(missing)} of {len(asked)} actors did not start within {_PATIENCE:.0f} seconds: the cluster "
                 f"has no free cores for them. Ask for fewer actors or threads, or wait until it has."
             )
         for seat, reference in zip(self.seats, asked, strict=True):
             try:
-                version = self._ray.get(reference)
-            except self._ray.exceptions.RayError as error:
-                self.dismiss()
+                _check_version(seat, self._ray.get(reference))
+            except self._ray.exceptions.RayActorError as error:
+                if "creation task" not in str(error):  # it has begun, and died since
+                    raise
                 raise InputError(
-                    f"franchise cannot run on node {seat.node[:8]}: {str(error).splitlines()[-1]}. Install "
-                    f"franchise {__version__} there."
+                    f"franchise cannot run on node {seat.node[:8]}: {str(error).splitlines()[-1]}. Install the same "
+                    f"version of it there as here."
                 ) from None
-            if version != __version__:
-                self.dismiss()
-                raise InputError(
-                    f"node {seat.node[:8]} has franchise {version}, but this is franchise {__version__}: draws "
-                    f"could differ. Install the same version everywhere."
-                )
 
     def _introduce(self) -> None:
         """Tell everyone who the others are, and where."""
@@ -262,8 +264,9 @@ class Crew:
 
     def ask(self, ranks: Sequence[int], call: Callable[[Any], Any]) -> list[Any]:
         """What the actors of these ranks answer; `Gone` as soon as one of them has died, or has given up."""
-        generation = self.generation
-        asked = [call(self.actors[rank]) for rank in ranks]
+        with self._lock:  # nobody is being replaced just now
+            generation = self.generation
+            asked = [call(self.actors[rank]) for rank in ranks]
         waiting = list(asked)
         errors = self._ray.exceptions
         try:
@@ -273,6 +276,8 @@ class Crew:
             answers: list[Any] = self._ray.get(asked)
             return answers
         except errors.RayTaskError as error:
+            if isinstance(error.cause, Gone):
+                raise Gone(generation) from None
             if isinstance(error.cause, Exception):
                 raise error.cause from None
             raise
@@ -284,7 +289,8 @@ class Crew:
         with self._lock:
             if self.generation > generation:
                 return
-            for left in reversed(range(_REPAIRS)):
+            begun = time.monotonic()
+            while True:
                 self.generation += 1
                 try:
                     for rank, actor in enumerate(self.actors):
@@ -293,8 +299,9 @@ class Crew:
                     self._introduce()
                     return
                 except self._ray.exceptions.RayError:  # somebody has died meanwhile
-                    if left == 0:
+                    if time.monotonic() - begun > _REPAIR:
                         raise
+                    time.sleep(_PAUSE)
 
     def _gives_up(self, actor: Any) -> bool:
         """Tell an actor to leave what it is doing; whether it is there to hear it."""
@@ -308,12 +315,18 @@ class Crew:
     def _replace(self, rank: int) -> Any:
         """A new actor: where the old one was if that node is still there, or else where there are fewest."""
         nodes = nodes_of(self._ray)
+        if not nodes:
+            raise self._ray.exceptions.GetTimeoutError("no node of the cluster is there")
         seat = self.seats[rank]
         if seat.node not in nodes:
             taken = [self.seats[other].node for other in range(self.size) if other != rank]
             seat = self.seats[rank] = seat._replace(node=min(nodes, key=taken.count))
         actor = self._hire(rank, seat, reserve=False)
-        self._ray.get(actor.version.remote(), timeout=_PATIENCE)
+        try:
+            _check_version(seat, self._ray.get(actor.version.remote(), timeout=_PATIENCE))
+        except BaseException:
+            self._ray.kill(actor)
+            raise
         return actor
 
     # -- chains ----------------------------------------------------------------------------------------------
@@ -365,6 +378,17 @@ class Crew:
                     f"node {seat.node[:8]} has {in_units(room)} of memory free, but what it would hold needs about "
                     f"{in_units(needed)}. Add nodes, or free memory there."
                 )
+
+
+def _check_version(seat: Seat, version: str) -> None:
+    """InputError if an actor has another version of franchise than this process."""
+    from franchise import __version__
+
+    if version != __version__:
+        raise InputError(
+            f"node {seat.node[:8]} has franchise {version}, but this is franchise {__version__}: draws could "
+            f"differ. Install the same version everywhere."
+        )
 
 
 def nodes_of(ray: Any) -> dict[str, int]:
