@@ -7,6 +7,7 @@ Where something is summed, or looked for, over all observations, the program ask
     sum, least      arrays added up, or the least of each place taken: the same result for everyone
     add_up          the same for large counts, in place, of which few change from one time to the next: only what
                     has changed is sent
+    relayed         arrays that are filled by one peer after the other, where sums are rounded and so have an order
     gathered        what everyone gives, as a list; `joined` puts arrays of it one after the other
     exchanged       rows of which everyone has filled in some: all of them, for everyone; of arrays that `common`
                     gives there is only one, if all peers are on one machine, and nothing is copied
@@ -20,6 +21,7 @@ then 0 and 2, 1 and 3, ..., and so on, so that all have the whole after as many 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -72,6 +74,10 @@ class Alone:
 
     def add_up(self, name: str, counts: np.ndarray) -> None:
         """Counts, in place, become the sum over all peers; from one call of this name to the next few change."""
+
+    def relayed(self, arrays: Sequence[np.ndarray], add: Callable[[], None]) -> None:
+        """Let `add` add to arrays, in place, which come as the peer before has left them; all get the last."""
+        add()
 
     def gathered(self, value: Any) -> list[Any]:
         """What everyone gives, by rank."""
@@ -187,6 +193,18 @@ class Together(Alone):
             for array in (held.total, counts):
                 add_changes(array.reshape(-1), *each)
 
+    def relayed(self, arrays: Sequence[np.ndarray], add: Callable[[], None]) -> None:
+        """Let everyone add to the arrays, one after the other."""
+        tag, last = self._tag(), self.size - 1
+        if self.rank > 0:
+            _take_over(arrays, self._post.receive(self.rank - 1, tag))
+        add()
+        if self.rank == last:
+            self._send_all(f"{tag}.last", list(arrays))
+        else:
+            self._send(self.rank + 1, tag, list(arrays))
+            _take_over(arrays, self._post.receive(last, f"{tag}.last"))
+
     def gathered(self, value: Any) -> list[Any]:
         """What everyone gives, by rank."""
         tag = self._tag()
@@ -263,6 +281,12 @@ class Together(Alone):
             for number, value in enumerate(values)
             if number % self.size == self.rank
         ]
+
+
+def _take_over(arrays: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> None:
+    """Have in arrays what others have."""
+    for array, other in zip(arrays, others, strict=True):
+        array[...] = other
 
 
 def _or_other(put_together: Any) -> Any:

@@ -198,6 +198,49 @@ def test_samplers_of_zeros_and_ones(sampler, monkeypatch):
     assert_same(model, schedule, state, sweeps=10, warmup=5)
 
 
+ROUNDED = {
+    "poisson": fr.Poisson(1.0, 0.2),
+    "multinomial": fr.Multinomial(5, 0.5),
+    "multinomial, learned": fr.Multinomial(5, fr.Gamma(1.0, 2.0)),
+    "gaussian, known": fr.GaussianKnownPrecision(2, 0.1, 1.0),
+    "gaussian, diagonal": fr.GaussianDiagonal(2),
+    "gaussian, full": fr.GaussianFull(2),
+    "gaussian, independent": fr.GaussianIndependent(2),
+}
+
+
+def rounded_data(name, size=4000):
+    rng = np.random.default_rng(3)
+    which = rng.integers(4, size=size)
+    if name.startswith("multinomial"):
+        rows = rng.multinomial(rng.integers(0, 30, size), rng.dirichlet(np.ones(5), 4)[which])
+    elif name == "poisson":
+        rows = rng.poisson(np.array([1.0, 5.0, 15.0, 40.0])[which])
+    else:
+        rows = rng.normal(0.0, 5.0, (4, 2))[which] + rng.normal(size=(size, 2))
+    return fr.Groups(rows, rng.integers(60, size=size))
+
+
+@pytest.mark.parametrize(
+    ("name", "sampler"),
+    [
+        ("multinomial", "parallel"),
+        ("gaussian, full", "parallel"),
+        ("gaussian, independent", "parallel"),
+        *(
+            pytest.param(name, sampler, marks=pytest.mark.slow)
+            for name in ROUNDED
+            for sampler in ("parallel", "finite", "slice")
+        ),
+    ],
+)
+def test_statistics_that_are_rounded(name, sampler, monkeypatch):
+    """One peer counts after the other, so that even the last bits do not depend on how many there are."""
+    small_blocks(monkeypatch)
+    model, schedule, state = case_of(rounded_data(name), ROUNDED[name], sampler, 6)
+    assert_same(model, schedule, state, sweeps=8, warmup=6)
+
+
 def test_shares_of_groups(monkeypatch):
     small_blocks(monkeypatch)
     sizes = np.array([3000, 0, 10, 500, 700, 20, 20000, 5, 1, 0])

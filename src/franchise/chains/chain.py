@@ -16,7 +16,7 @@ from franchise.chains.sealed import Saved
 from franchise.chains.snapshots import Snapshot, narrowest
 from franchise.chains.start import AtRandom
 from franchise.chains.trace import BEST
-from franchise.families.base import Family
+from franchise.data.mapped import WordsInShards
 from franchise.large_arrays import bytes_in
 from franchise.model import Model, shares_of_groups, usual_topics
 from franchise.moves.base import Move, MoveReport
@@ -57,10 +57,11 @@ class Chain:
     # -- among peers (`peers.py`) ------------------------------------------------------------------------------
 
     def spreads(self, origin: Origin) -> bool:
-        """Whether peers can run it together: every move can be shared out, in one view, with exact statistics."""
-        adds_up = type(self.model.family).sum_statistics is not Family.sum_statistics
+        """Whether peers can run it together: observations and every move can be shared out, in one view."""
+        observations = self.model.data.observations
+        can_take = isinstance(observations, WordsInShards) or self.model.family.can_take(observations)
         view = origin.view if isinstance(origin, AtRandom) else view_of(origin.common)
-        return adds_up and all(move.spreads and view in move.views for move in moves_of(self.schedule))
+        return can_take and all(move.spreads and view in move.views for move in moves_of(self.schedule))
 
     def parts_of_model(self, strengths: Sequence[int]) -> list[Model]:
         """The model shared out over at most so many peers, by how strong each is."""

@@ -246,8 +246,8 @@ class Crew:
                 if "creation task" not in str(error):  # it has begun, and died since
                     raise
                 raise InputError(
-                    f"franchise cannot run on node {seat.node[:8]}: {str(error).splitlines()[-1]}. Install the same "
-                    f"version of it there as here."
+                    f"franchise cannot run on node {seat.node[:8]}: {str(error).splitlines()[-1]}. Install the "
+                    f"same version of it there as here."
                 ) from None
 
     def _introduce(self) -> None:

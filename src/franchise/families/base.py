@@ -82,6 +82,16 @@ class Family:
         """Number of observations in what `prepare` returned."""
         return len(prepared)
 
+    @staticmethod
+    def take(prepared: Any, which: Any) -> Any:
+        """Some of what `prepare` returned: those at the places listed, or of a slice. For arrays as it is here."""
+        return prepared[which]
+
+    @staticmethod
+    def join(parts: Sequence[Any]) -> Any:
+        """Parts of what `prepare` returned, one after the other. For arrays as it is here."""
+        return np.concatenate(parts)
+
     def empty_statistics(self, capacity: int) -> Any:
         """Statistics of `capacity` empty topics."""
         raise NotImplementedError
@@ -161,8 +171,21 @@ class Family:
 
     @staticmethod
     def sum_statistics(statistics: Any, peers: Any) -> None:
-        """Let statistics of what this peer has become those of what all have (`peers.py`), where they are exact."""
+        """Let statistics of what this peer has become those of what all have (`peers.py`), where they are exact.
+
+        Not for statistics that are rounded: those are counted by one peer after the other.
+        """
         raise NotImplementedError
+
+    @classmethod
+    def adds_up(cls) -> bool:
+        """Whether there is such a sum."""
+        return cls.sum_statistics is not Family.sum_statistics
+
+    @classmethod
+    def can_take(cls, prepared: Any) -> bool:
+        """Whether what `prepare` returned can be shared out."""
+        return isinstance(prepared, np.ndarray) or cls.take is not Family.take
 
     # -- what it gets for free -----------------------------------------------------------------------------
 

@@ -21,10 +21,12 @@ back.  The sum of log coefficients is not an integer, so the statistics are not 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.data.grouped import offsets_of_sizes, take_slices
 from franchise.errors import InputError
 from franchise.families.base import Example, Family
 from franchise.families.border import numeric_rows
@@ -106,6 +108,26 @@ class Multinomial(DirichletPrior, Family):
     def count(self, prepared: CountRows) -> int:
         """Number of rows."""
         return len(prepared.totals)
+
+    @staticmethod
+    def take(prepared: CountRows, which: Any) -> CountRows:
+        """Some of the rows."""
+        rows = np.arange(len(prepared.totals))[which]
+        offsets, places = take_slices(prepared.offsets, rows)
+        return CountRows(
+            offsets,
+            prepared.categories[places],
+            prepared.counts[places],
+            prepared.totals[rows],
+            prepared.log_coefficients[rows],
+        )
+
+    @staticmethod
+    def join(parts: Sequence[CountRows]) -> CountRows:
+        """Rows, one after the other."""
+        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+        _, *rest = zip(*parts, strict=True)
+        return CountRows(offsets_of_sizes(sizes), *(np.concatenate(arrays) for arrays in rest))
 
     def empty_statistics(self, capacity: int) -> MultinomialStatistics:
         """No observations in any of `capacity` topics."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from franchise.kernels import verbs
-from franchise.kernels.compile import kernel
+from franchise.kernels.compile import helper, kernel
 from franchise.kernels.dirichlet import log_rising_of
 from franchise.kernels.turns import take_turn
 from franchise.kernels.xoshiro import next_uniform
@@ -19,6 +19,18 @@ def recount(statistics, observations, topic_of_observation, observations_per_top
     for topic in range(len(observations_per_topic)):
         verbs.clear(statistics, topic)
         observations_per_topic[topic] = 0
+    put_in(statistics, observations, topic_of_observation, observations_per_topic)
+
+
+@kernel
+def count_on(statistics, observations, topic_of_observation, observations_per_topic):
+    """Put each observation into its topic, in order, beside what the topics have already."""
+    put_in(statistics, observations, topic_of_observation, observations_per_topic)
+
+
+@helper
+def put_in(statistics, observations, topic_of_observation, observations_per_topic):
+    """Put each observation into its topic, in order."""
     for index in range(len(topic_of_observation)):
         topic = np.int64(topic_of_observation[index])
         if topic >= 0:
@@ -90,9 +102,8 @@ def shuffle_runs(values, sizes, words):
 
 
 @kernel
-def sum_log_densities(parameters, observations, topic_of_observation):
-    """log p(x | z, phi): the sum of the log densities of all observations under their topics."""
-    total = 0.0
+def sum_log_densities(parameters, observations, topic_of_observation, total):
+    """log p(x | z, phi): the log densities of all observations under their topics, added to a total (1,)."""
     for index in range(len(topic_of_observation)):
-        total += verbs.log_density(parameters, observations, index, np.int64(topic_of_observation[index]))
-    return total
+        topic = np.int64(topic_of_observation[index])
+        total[0] += verbs.log_density(parameters, observations, index, topic)

@@ -128,11 +128,12 @@ class LaunchedSplits(Move):
         else:
             outcomes = self._try_among_peers(model, state, tries, streams, engine)
         accepted = [outcome for outcome in outcomes if outcome.accepted]
+        moves_along = peers.size == 1 and model.family.exact_statistics
         for outcome in accepted:
             source, target = _carry_out(model, state, outcome)
-            if peers.size == 1:
+            if moves_along:
                 _move_statistics(model, state, outcome, source, target)
-        if peers.size > 1 and accepted:
+        if accepted and not moves_along:
             state.recount(model.data, peers)
         return _report(outcomes)
 
@@ -156,12 +157,13 @@ class LaunchedSplits(Move):
         """
         peers = engine.peers
         here = [gather(model.data, state.topic_of_observation, picked) for picked in tries]
-        handed = peers.handed([each.taken_out() for each in here])
+        handed = peers.handed([each.taken_out(model.family) for each in here])
         own = list(range(peers.rank, len(tries), peers.size))
 
         def attempt(place: int) -> Outcome:
             number = own[place]
-            return self._try(model, state, joined(handed[place]), tries[number], streams.generator(number))
+            gathered = joined(model.family, handed[place])
+            return self._try(model, state, gathered, tries[number], streams.generator(number))
 
         made = engine.run_blocks(lambda: attempt, len(own))
         told = peers.gathered([_told(outcome, parts) for outcome, parts in zip(made, handed, strict=True)])
@@ -242,19 +244,21 @@ class Told(NamedTuple):
     moving: int
     share: float
     sides: list[np.ndarray]  # of the observations of each peer, where the try was accepted
+    parameters: Any
 
 
 def _told(outcome: Outcome, parts: list[Gathered]) -> Told:
     """What came of a try, for peers who have handed these parts."""
     ends = np.cumsum([len(part.in_second) for part in parts])[:-1]
     sides = np.split(outcome.sides.astype(np.int8), ends) if outcome.accepted else []
-    return Told(outcome.accepted, outcome.moving, outcome.share, sides)
+    parameters = outcome.parameters if outcome.accepted else None
+    return Told(outcome.accepted, outcome.moving, outcome.share, sides, parameters)
 
 
 def _heard(told: Told, picked: Picked, observations: np.ndarray, peers: Alone) -> Outcome:
     """What came of a try, for the observations of this peer."""
     sides = told.sides[peers.rank] if told.accepted else np.zeros(len(observations), np.int8)
-    return Outcome(picked, told.accepted, observations, sides, told.moving, told.share, None)
+    return Outcome(picked, told.accepted, observations, sides, told.moving, told.share, told.parameters)
 
 
 def usual_tries(observations: int) -> int:

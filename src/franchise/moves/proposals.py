@@ -58,11 +58,11 @@ class Gathered(NamedTuple):
     members: Members  # which they are
     in_second: np.ndarray  # bool (n,): whether each is in the second topic of a merge
 
-    def taken_out(self) -> Gathered:
-        """The same without any others; for observations that are one array."""
-        observations = self.observations[self.members.observations]
-        members = Members(np.arange(len(observations)), self.members.documents)
-        return Gathered(observations, members, self.in_second)
+    def taken_out(self, family: Family) -> Gathered:
+        """The same without any others."""
+        which = self.members.observations
+        members = Members(np.arange(len(which)), self.members.documents)
+        return Gathered(family.take(self.observations, which), members, self.in_second)
 
 
 def gather(data: PreparedData, labels: np.ndarray, picked: Picked) -> Gathered:
@@ -71,13 +71,13 @@ def gather(data: PreparedData, labels: np.ndarray, picked: Picked) -> Gathered:
     return Gathered(data.observations, members, labels[members.observations] == picked.second)
 
 
-def joined(parts: list[Gathered]) -> Gathered:
+def joined(family: Family, parts: list[Gathered]) -> Gathered:
     """Parts that were taken out, one after the other."""
-    observations = np.concatenate([part.observations for part in parts])
+    observations = family.join([part.observations for part in parts])
     sizes = np.concatenate([np.diff(part.members.documents) for part in parts])
     documents = np.concatenate([[0], np.cumsum(sizes)])
     in_second = np.concatenate([part.in_second for part in parts])
-    return Gathered(observations, Members(np.arange(len(observations)), documents), in_second)
+    return Gathered(observations, Members(np.arange(len(in_second)), documents), in_second)
 
 
 class Proposal:

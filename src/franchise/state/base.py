@@ -21,6 +21,7 @@ import numpy as np
 
 from franchise.errors import InternalError
 from franchise.families.base import Family
+from franchise.kernels.counting import count_on, recount
 from franchise.kernels.verbs import family_of
 from franchise.large_arrays import type_for
 from franchise.peers import ALONE, Alone
@@ -122,11 +123,22 @@ class State:
         """Count statistics and sizes anew from the assignments, those that peers have included."""
         raise NotImplementedError
 
-    def sum_over(self, peers: Alone) -> None:
-        """Statistics and sizes, counted of what is held here, become those of all peers."""
-        if peers.size > 1:
-            family_of(type(self.statistics)).sum_statistics(self.statistics, peers)
-            self.observations_per_topic[:] = peers.sum(self.observations_per_topic)
+    def count_topics(self, data: PreparedData, topics: np.ndarray, peers: Alone) -> None:
+        """Count statistics and sizes anew from the topics of observations (-1: none), those of peers included.
+
+        Where statistics are exact, everyone counts what it has; where they are rounded, one after the other does,
+        so that they are the same however many there are.
+        """
+        sizes, family = self.observations_per_topic, family_of(type(self.statistics))
+        if peers.size == 1 or family.adds_up():
+            recount(self.statistics, data.observations, topics, sizes)
+            if peers.size > 1:
+                family.sum_statistics(self.statistics, peers)
+                sizes[:] = peers.sum(sizes)
+            return
+        recount(self.statistics, data.observations, topics[:0], sizes)  # of nothing
+        arrays = [part for part in self.statistics if isinstance(part, np.ndarray)]
+        peers.relayed([*arrays, sizes], lambda: count_on(self.statistics, data.observations, topics, sizes))
 
     def make_room(self, family: Family) -> None:
         """More slots for topics."""

@@ -18,7 +18,7 @@ from franchise.kernels.counting import sum_log_densities, sum_log_stirling
 from franchise.kernels.stirling import log_stirling_table
 from franchise.kernels.verbs import family_of
 from franchise.model import Model
-from franchise.peers import ALONE, Alone
+from franchise.peers import ALONE, Alone, peers_of
 from franchise.state.base import CellTables, PreparedData, State
 
 
@@ -33,7 +33,11 @@ def log_likelihood(state: State, data: PreparedData | None = None, engine: Any =
     if not family.conjugate:
         if state.parameters is None or data is None:
             return math.nan
-        return float(sum_log_densities(state.parameters, data.observations, state.topics(data)))
+        total, topics = np.zeros(1), state.topics(data)
+        peers_of(engine).relayed(
+            [total], lambda: sum_log_densities(state.parameters, data.observations, topics, total)
+        )
+        return float(total[0])
     marginals = family.log_marginals(state.statistics, state.capacity, engine)
     return float(marginals[state.observations_per_topic > 0].sum())
 

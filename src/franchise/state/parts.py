@@ -28,7 +28,7 @@ def part_of_model(model: Model, share: Share) -> Model:
         of_words = (offsets[-1] - offsets[0]) / model.data.n_observations
         part = observations.of_groups(share.groups.start, share.groups.stop, of_words)
     else:
-        part = frozen(observations[offsets[0] : offsets[-1]])
+        part = frozen(model.family.take(observations, slice(int(offsets[0]), int(offsets[-1]))))
     return replace(model, data=PreparedData(part, frozen(offsets - offsets[0])), share=share)
 
 

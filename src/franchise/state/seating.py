@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from franchise.families.base import Family
-from franchise.kernels.counting import recount
 from franchise.kernels.seating import Tables
 from franchise.peers import ALONE, Alone
 from franchise.state.base import (
@@ -101,7 +100,7 @@ class Seating(State):
         """Everything but the seats and the tables' topics, counted anew."""
         slots = self._table_slots(data)
         topics = np.where(self.table_of_observation < 0, -1, self.topic_of_table[slots])
-        recount(self.statistics, data.observations, topics, self.observations_per_topic)
+        self.count_topics(data, topics, peers)
         seated = slots[self.table_of_observation >= 0]
         self.size_of_table[:] = np.bincount(seated, minlength=data.n_observations)
         open_tables = np.flatnonzero(self.size_of_table)
@@ -111,7 +110,6 @@ class Seating(State):
         groups = np.searchsorted(data.offsets, open_tables, side="right") - 1
         self.table_slots[:] = 0
         np.maximum.at(self.table_slots, groups, open_tables - data.offsets[groups] + 1)
-        self.sum_over(peers)
 
     def widen(self, family: Family, capacity: int) -> None:
         """So many slots for topics, no fewer than there are."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from franchise.families.base import Family
-from franchise.kernels.counting import recount
 from franchise.kernels.direct import Assignment
 from franchise.large_arrays import large_copy, type_for
 from franchise.peers import ALONE, Alone
@@ -126,8 +125,7 @@ class Weights(Weighted):
 
     def recount(self, data: PreparedData, peers: Alone = ALONE) -> None:
         """Statistics and sizes counted anew from the topics."""
-        recount(self.statistics, data.observations, self.topic_of_observation, self.observations_per_topic)
-        self.sum_over(peers)
+        self.count_topics(data, self.topic_of_observation, peers)
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""
