@@ -122,3 +122,17 @@ def test_the_same_draws_where_memory_is_short(monkeypatch, short_of_memory):
 def test_small_arrays_are_in_memory():
     assert not is_mapped(large_empty(1000, np.int32))
     assert large_empty((3, 4), np.int8).shape == (3, 4)
+
+
+def test_what_a_container_has_left(tmp_path, monkeypatch):
+    group = (tmp_path, "memory.max", "memory.current", "inactive_file")
+    monkeypatch.setattr(validation, "_GROUPS", (group,))
+    free = validation.available_memory()
+    assert free > 2**28
+    (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 1000\n")
+    (tmp_path / "memory.current").write_text("3000\n")
+    for limit, expected in (("10000\n", 8000), ("2500\n", 500), ("1000\n", 0)):
+        (tmp_path / "memory.max").write_text(limit)
+        assert validation.available_memory() == expected
+    (tmp_path / "memory.max").write_text("max\n")
+    assert validation.available_memory() > 2**28

@@ -171,8 +171,19 @@ def check_format(what: str, version: Any, newest: int) -> int:
     return version
 
 
+_GROUPS = (
+    (Path("/sys/fs/cgroup"), "memory.max", "memory.current", "inactive_file"),
+    (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+"""Where Linux says what a container may have: limit, use, and what of this is files that can be forgotten."""
+
+
 def available_memory() -> int:
-    """Bytes of memory that can be had; where the system does not say, what is installed, or 2 GiB."""
+    """Bytes of memory that can be had, in a container what it has left; where nobody says, 2 GiB."""
+    return min(_memory_of_system(), *_memory_of_groups())
+
+
+def _memory_of_system() -> int:
     try:
         with open("/proc/meminfo") as file:
             facts = dict(line.split(":", 1) for line in file)
@@ -183,3 +194,16 @@ def available_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return 2 << 30
+
+
+def _memory_of_groups() -> list[int]:
+    """What is left of each limit that there is; at least one number, however large."""
+    left = [2**62]
+    for folder, limit, use, forgettable in _GROUPS:
+        try:
+            facts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+            most, used = (int((folder / name).read_text()) for name in (limit, use))  # "max": no limit
+            left.append(max(0, most - used + int(facts[forgettable])))
+        except (OSError, KeyError, ValueError):
+            continue
+    return left

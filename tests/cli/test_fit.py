@@ -329,3 +329,23 @@ def test_completion_of_commands_and_values():
 
     assert completed("franchise re", 1) == ["resume", "report", "reproduce"]
     assert completed("franchise fit --sampler sp", 3) == ["split-merge"]
+
+
+def test_a_corpus_in_shards(monkeypatch, capsys, tmp_path):
+    """A folder that `franchise generate` has written; options for texts are none for it."""
+    shards = fr.synthetic.write_planted(
+        tmp_path / "corpus", documents=60, vocabulary=80, tokens=1500, topics=2
+    )
+    code, out, err = run(monkeypatch, capsys, "fit", tmp_path / "corpus", "--out", tmp_path / "run", *SHORT)
+    assert code == 0, err
+    assert "60 documents, 1,500 words, vocabulary of 80" in out + err
+    posterior = fr.load(tmp_path / "run")
+    assert posterior.n_draws == 6
+    assert posterior.data.shards.folder == shards.folder
+    for option in (["--min-df", "2"], ["--group", "x"], ["--text", "x"]):
+        code, _, err = run(
+            monkeypatch, capsys, "fit", tmp_path / "corpus", "--out", tmp_path / "other", *option
+        )
+        assert code == 2
+        assert "is a corpus in shards" in err
+    assert not (tmp_path / "other").exists()

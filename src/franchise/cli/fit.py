@@ -102,7 +102,7 @@ def fit(
         "time_limit": time_limit,
         **({} if start is None else {"start": start_of(start)}),
     }
-    announce(console, draw, data, {**asked, "workers": workers})
+    announce(console, draw, data, {**asked, **where})
     progress = False if console.quiet else None
     posterior = draw(**asked, **where, run_dir=out, checkpoint_seconds=checkpoint, progress=progress)
     show_fit(console, posterior, out, json)

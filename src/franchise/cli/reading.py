@@ -90,11 +90,25 @@ def rows_of_table(group: str | None, columns: str | None) -> Rows | None:
 def read_data(file: File, words: Words, rows: Rows | None) -> Corpus | Groups:
     """What a path stands for: a bundled data set if it is the name of one, and of no file; else what is read."""
     from franchise.data.datasets import load, names
+    from franchise.data.shard_index import INDEX
 
     name = str(file.path)
     if name in names() and not file.path.exists():
         return load(name, sentences=words.sentences)
+    if file.format is None and (file.path / INDEX).is_file():
+        return read_shards(file, words, rows)
     return read_words(file, words) if rows is None else read_rows(file, rows)
+
+
+def read_shards(file: File, words: Words, rows: Rows | None) -> Corpus:
+    """A corpus in shards, whose words stay on disk."""
+    from franchise.data.shards import open_shards
+
+    if rows is not None or words.options() or file.text or file.name or file.vocabulary:
+        raise InputError(
+            f"{file.path}: is a corpus in shards, which has word ids only: give no options for texts or tables."
+        )
+    return open_shards(file.path).mapped()
 
 
 def read_words(file: File, words: Words) -> Corpus:
