@@ -31,10 +31,8 @@ class Office:
 class LocalPost:
     """How one thread reaches the others."""
 
-    together = True
-
-    def __init__(self, office, rank):
-        self._office, self.rank, self.size = office, rank, office.size
+    def __init__(self, office, rank, together):
+        self._office, self.rank, self.size, self.together = office, rank, office.size, together
 
     def send(self, to, tag, value):
         self._office.box(to, self.rank, tag).put(copy.deepcopy(value))  # as it is now
@@ -56,11 +54,12 @@ class PeerEngine(Threads):
         self.peers = peers
 
 
-def together(size, function):
+def together(size, function, on_one_machine=True):
     """Call function(peers) in a thread for each peer; the results by rank."""
     office = Office(size)
+    posts = [LocalPost(office, rank, on_one_machine) for rank in range(size)]
     with ThreadPoolExecutor(size) as pool:
-        futures = [pool.submit(function, Together(LocalPost(office, rank))) for rank in range(size)]
+        futures = [pool.submit(function, Together(post)) for post in posts]
         return [future.result() for future in futures]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
+from franchise import peers as peers_module
 from franchise.chains import sealed
 from franchise.chains.start import make_start, start_streams
 from franchise.engines.threads import Threads
@@ -55,6 +56,59 @@ def test_sums_and_the_rest(size):
         assert np.array_equal(rows, np.repeat(np.arange(10.0)[:, None], 2, axis=1))
         own = [number for number in range(5) if number % size == rank]
         assert handed == [[(source, number) for source in range(size)] for number in own]
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("how", ["shared", "apart", "not seen", "no such memory"])
+def test_arrays_in_common(size, how, monkeypatch):
+    """Filled by all, one after the other in turn; on one machine there is only one, if all can see it."""
+    if how == "not seen":
+        monkeypatch.setattr(peers_module, "open_shared", lambda place, shape, dtype: None)
+    if how == "no such memory":
+        monkeypatch.setattr(peers_module, "can_share", lambda: False)
+    cuts = np.array([0, 2, 5, 6])
+
+    def ask(peers):
+        first, last = (int(cuts[place]) for place in peers.own(3))
+        given, found = [], []
+        for turn in range(4):
+            rows = peers.common("rows", (6, 2), np.float32)
+            rows[first:last] = 10 * turn + np.arange(first, last)[:, None]
+            peers.exchanged(cuts, rows)
+            given.append(rows)
+            found.append(rows.copy())
+        wider = peers.common("rows", (6, 3), np.float32)
+        assert wider.shape == (6, 3)
+        assert given[0] is given[2]
+        assert given[0] is not given[1]
+        return found, given[0].ctypes.data
+
+    results = together(size, ask, on_one_machine=how != "apart")
+    for found, _ in results:
+        for turn, rows in enumerate(found):
+            assert np.array_equal(rows, np.repeat(10 * turn + np.arange(6.0)[:, None], 2, axis=1))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_what_is_added_one_after_the_other(size):
+    """Rounded sums have an order: that of a single peer, to the last bit."""
+    numbers = np.random.default_rng(0).normal(0.0, 1e6, 1000) ** 3
+    expected = 0.0
+    for number in numbers:
+        expected += number
+
+    def ask(peers):
+        total, count = np.zeros(1), np.zeros(1, np.int64)
+
+        def add():
+            for number in np.array_split(numbers, size)[peers.rank]:
+                total[0] += number
+                count[0] += 1
+
+        peers.relayed([total, count], add)
+        return total[0], count[0]
+
+    assert together(size, ask) == [(expected, 1000)] * size
 
 
 @pytest.mark.parametrize("size", [2, 3])

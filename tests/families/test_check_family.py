@@ -47,6 +47,19 @@ def refused(family, observations, identity):
     assert "allowed" in message
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"take": lambda prepared, which: prepared[: len(np.arange(len(prepared))[which])]},
+        {"join": lambda parts: np.concatenate(parts[::-1])},
+    ],
+    ids=["take", "join"],
+)
+def test_observations_that_are_taken_out_wrongly(changes):
+    family = with_bug(GaussianFull, **changes)(2)
+    refused(family, POINTS, "take and join keep observations")
+
+
 def test_predictive_without_the_factorial():
     def log_predictive(statistics, observations, index, topic):
         return Poisson.log_predictive(statistics, observations, index, topic) + log_rising(

@@ -26,6 +26,10 @@ KEEP_SECONDS = 60.0
 """Seconds after which the state of a chain without a run directory is brought home: little has to be done again."""
 
 
+SEEN_SECONDS = 5.0
+"""Seconds after which a file that an actor has written must be seen here: disks that are shared take a while."""
+
+
 class RemoteChain:
     """A chain that lives on actors; see `franchise.chains.run.AnyChain`."""
 
@@ -34,7 +38,6 @@ class RemoteChain:
         self._engine, self._template = engine, chain
         self._origin: Any = origin.as_arrays(chain) if isinstance(origin, Begun) else origin
         """Where it goes back to if actors die."""
-        self._best_then = self.best
         self.sweeps: int = origin.sweeps
         self._is_stored = False  # whether checkpoints of it are written
         self._name = -1  # what actors know it by
@@ -43,15 +46,15 @@ class RemoteChain:
 
     def sweep(self) -> dict[str, float]:
         """Do one sweep; what is measured after it."""
-        values, self.best = self._insist(lambda: self._sweep_on(self.best))
+        values, self.best = self._insist(self._sweep_once)
         self.sweeps += 1
         if not self._is_stored and time.monotonic() - self._since > KEEP_SECONDS:
             self._bring_home()
         return values
 
-    def _sweep_on(self, best: float) -> tuple[dict[str, float], float]:
+    def _sweep_once(self) -> tuple[dict[str, float], float]:
         """What is measured after a sweep, and the best so far."""
-        answer: tuple[dict[str, float], float] = self._ask("sweep", self.warmup, best)[0]
+        answer: tuple[dict[str, float], float] = self._ask("sweep", self.warmup, self.best)[0]
         return answer
 
     def _ask(self, method: str, *arguments: Any) -> list[Any]:
@@ -77,13 +80,12 @@ class RemoteChain:
         """Let actors make the chain of its origin, and do what it has done since."""
         self._name = self._engine.crew.new_number()
         self._ranks = self._engine.crew.load(self._name, self._template, self._origin)
-        best = self._best_then
         for _ in range(self._origin.sweeps, self.sweeps):
-            _, best = self._sweep_on(best)
+            self._sweep_once()
 
     def _now_from(self, origin: Any) -> None:
         """What the chain goes back to from now on is what it is now."""
-        self._origin, self._best_then, self._since = origin, self.best, time.monotonic()
+        self._origin, self._since = origin, time.monotonic()
 
     # -- what is of observations -----------------------------------------------------------------------------
 
@@ -148,8 +150,11 @@ class RemoteChain:
 
     def _checked_files(self, store: ChainStore, files: list[PartFile]) -> list[PartFile]:
         """The files that actors have written, if they are here, too; InputError if folders are not the same."""
-        if not all((store.folder / file.name).is_file() for file in files):
-            raise InputError(not_shared(str(store.folder)))
+        begun = time.monotonic()
+        while not all((store.folder / file.name).is_file() for file in files):
+            if time.monotonic() - begun > SEEN_SECONDS:
+                raise InputError(not_shared(str(store.folder)))
+            time.sleep(0.1)
         return files
 
     def sent(self) -> list[int]:

@@ -268,7 +268,27 @@ def _statistics(family: Family, prepared: Any, rng: np.random.Generator) -> list
     gap = _statistics_difference(grown, _filled(family, prepared, [first, second], 2 * _SLOTS + 1))
     findings.append(_close("grow keeps everything", "statistics grown and made large", gap, 0.0))
     findings.append(_made_again(family, prepared, order))
+    if family.can_take(prepared):
+        findings.append(_shared_out(family, prepared, np.array(order)))
     return findings
+
+
+def _shared_out(family: Family, prepared: Any, order: np.ndarray) -> Finding:
+    """Whether observations that were taken out, and joined again, are still those that they were."""
+    half = len(order) // 2
+    taken = [family.take(prepared, order[:half]), family.take(prepared, order[half:])]
+    joined = family.join(taken)
+    sliced = family.take(joined, slice(half, len(order)))
+    gap = max(
+        _statistics_difference(
+            _filled(family, joined, [range(len(order))]), _filled(family, prepared, [order.tolist()])
+        ),
+        _statistics_difference(
+            _filled(family, sliced, [range(len(order) - half)]),
+            _filled(family, prepared, [order[half:].tolist()]),
+        ),
+    )
+    return _close("take and join keep observations", "statistics of parts and of the whole", gap, 0.0)
 
 
 def _reached(family: Family) -> Finding:

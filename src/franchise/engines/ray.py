@@ -53,6 +53,9 @@ _ANSWER = 10.0
 class Ray:
     """Runs chains on the actors of a Ray cluster.
 
+    A run directory, and the folder of a corpus in shards, must be on a disk that all nodes see in the same place:
+    actors read and write their parts by themselves. Every node must have the same version of franchise.
+
     Parameters
     ----------
     address : str, optional
