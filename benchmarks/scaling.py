@@ -218,8 +218,9 @@ class Cost(NamedTuple):
 
     per_word: float = 7.5e-8  # seconds of one core: sweep and count
     per_gamma: float = 6.0e-9  # seconds of one core, for each word of the vocabulary and topic
-    per_cell: float = 8.0e-9  # seconds of one core to compare, encode and add up a count n_kw
-    changed: float = 0.3  # the share of the counts n_kw that change in a sweep
+    per_cell: float = 3.0e-9  # seconds of one core to compare, list and add up a count n_kw
+    changed: float = 0.3  # the share of the counts n_kw that change in a sweep (0.03 of 20 million words)
+    bytes_of_row: float = 4.7  # of each parameter, with sums of them
     bytes_of_change: float = 5.0
     bandwidth: float = 1.25e9  # bytes a second of a node: 10 Gbit/s
     latency: float = 2.0e-3  # seconds from asking peers to hearing from them, a step of the tree
@@ -234,7 +235,7 @@ class Cost(NamedTuple):
         return {
             "words": words * self.per_word / cores,
             "gammas": counts * self.per_gamma / cores,
-            "rows sent": 4 * counts * (1 - 1 / nodes) / self.bandwidth,
+            "rows sent": self.bytes_of_row * counts * (1 - 1 / nodes) / self.bandwidth,
             "changes sent": self.changed * counts * self.bytes_of_change * steps / self.bandwidth,
             "changes added": counts * self.per_cell * (1 + steps),
             "waiting": self.calls * steps * self.latency,
