@@ -34,7 +34,7 @@ import numpy as np
 import franchise as fr
 from franchise.chains.chain import Chain
 from franchise.chains.origins import Restored
-from franchise.chains.remote import RemoteChain
+from franchise.chains.remote import RemoteChain, host
 from franchise.chains.start import make_start, start_streams
 from franchise.engines.ray import Ray
 from franchise.engines.threads import Threads
@@ -121,7 +121,9 @@ def compare_engines(folder: Path, words: int, sweeps: int) -> None:
 
 def _time_engine(name, engine, chain, sweeps, times, values, sent) -> None:  # type: ignore[no-untyped-def]
     """Add the seconds of each sweep, what was traced, and the bytes sent."""
-    hosted = engine.host(replace(chain, engine=engine.local, state=None), Restored(chain.to_arrays(), WARMUP))
+    hosted = host(
+        engine, replace(chain, engine=engine.local, state=None), Restored(chain.to_arrays(), WARMUP)
+    )
     traced = [hosted.sweep()["log_joint"]]  # the first one loads, and compiles
     before = _sent_by(hosted)
     for _ in range(sweeps):

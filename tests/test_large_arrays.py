@@ -6,6 +6,7 @@ import pytest
 import franchise as fr
 from franchise import large_arrays, validation
 from franchise.chains.start import make_start, start_streams
+from franchise.diagnostics.coherence import _has_order
 from franchise.engines.threads import Threads
 from franchise.large_arrays import large_empty, type_for
 from franchise.recipes import resolve
@@ -85,6 +86,27 @@ def test_the_same_draws_beyond_256_topics(monkeypatch):
     expected = draw(DATA, moves, start=250, alpha=5.0, gamma=50.0)
     monkeypatch.setattr(large_arrays, "NARROW_FROM", 0)
     assert_same(expected, draw(DATA, moves, start=250, alpha=5.0, gamma=50.0))
+
+
+@pytest.mark.slow
+def test_sub_topics_of_more_topics_than_half_of_256(monkeypatch):
+    """Twice their number does not fit into 8 bits."""
+    settings = {"start": 200, "alpha": 5.0, "gamma": 50.0, "warmup": 2, "draws": 2}
+    expected = draw(DATA, "subcluster", **settings)
+    monkeypatch.setattr(large_arrays, "NARROW_FROM", 0)
+    found = draw(DATA, "subcluster", **settings)
+    assert found.trace["n_topics"][0, 0] > 128
+    assert_same(expected, found)
+
+
+def test_order_of_narrow_words(narrow, tmp_path):
+    """Differences of unsigned numbers are never negative."""
+    shards = fr.synthetic.write_planted(tmp_path / "corpus", documents=9, vocabulary=50, tokens=300, topics=2)
+    corpus = shards.mapped()
+    assert corpus.observations.dtype == np.uint8
+    assert not _has_order(corpus)  # words of a document ascend
+    corpus.__dict__["observations"] = corpus.observations[::-1].copy()
+    assert _has_order(corpus)
 
 
 @pytest.mark.parametrize("vocabulary", [200, pytest.param(500, marks=pytest.mark.slow)])

@@ -70,6 +70,7 @@ class Model:
     gamma: float | Gamma  # top_concentration: the same
     finite_topics: int = 100  # the order of the finite model, for the sampler of that
     share: Share | None = None  # what of the data is held here; None: all
+    words: WordsInShards | None = None  # where others can read the observations, if they are in shards
 
     def __getstate__(self) -> dict[str, Any]:
         """What is copied and pickled: the fields; what is worked out from them can be worked out again."""

@@ -12,6 +12,7 @@ from franchise.chains.chain import Chain
 from franchise.chains.files import damage_named, only_one_process
 from franchise.chains.origins import Begun, Origin
 from franchise.chains.progress import say_once
+from franchise.chains.remote import host
 from franchise.chains.run import Plan
 from franchise.chains.runs import Run, Setup, Terms, check_memory
 from franchise.chains.snapshots import Snapshots
@@ -139,7 +140,7 @@ def sample(
         return Begun(make_start(start, model.here, resolved.view, data.to_grouped_order, streams))
 
     def begin(number: int) -> Any:
-        return terms.engine.host(setup.chain(number, plan.warmup, terms.engine.local), origin_of(number))
+        return host(terms.engine, setup.chain(number, plan.warmup, terms.engine.local), origin_of(number))
 
     with terms.engine:
         run = Run.begin(setup, plan, terms.engine.local.map(begin, range(chains)), run_dir)
@@ -239,12 +240,10 @@ def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any,
         raise InputError(f"family must be a family such as franchise.Poisson(); got {describe(family)}.")
     if isinstance(data, Corpus):
         family.check_vocabulary(data.vocabulary)
-    if away and isinstance(data, MappedCorpus) and isinstance(family, Categorical):
-        if family.size < data.vocabulary_size:
-            raise InputError(
-                f"family must have a size of {data.vocabulary_size} or more, as the vocabulary has; got {family!r}."
-            )
-        prepared = PreparedData(data.words, frozen(np.asarray(data.offsets, np.int64)))
+    words = data.words if isinstance(data, MappedCorpus) and family.of_words else None
+    if away and words is not None:
+        _check_size(family, data)
+        prepared = PreparedData(words, frozen(np.asarray(data.offsets, np.int64)))
     else:
         family = family.for_data(data.grouped_observations)
         prepared = PreparedData.of(data.grouped_observations, data.offsets, family)
@@ -253,7 +252,16 @@ def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any,
         family=family,
         alpha=check_number_or_gamma("alpha", alpha),
         gamma=check_number_or_gamma("gamma", gamma),
+        words=words,
     )
+
+
+def _check_size(family: Any, corpus: Any) -> None:
+    """InputError if a family knows fewer words than a corpus may have."""
+    if family.size < corpus.vocabulary_size:
+        raise InputError(
+            f"family must have a size of {corpus.vocabulary_size} or more, as the vocabulary has; got {family!r}."
+        )
 
 
 def _checked_data(data: Any) -> GroupedData:
@@ -296,15 +304,15 @@ class Mixture:
         }
 
     @classmethod
-    def from_settings(cls, settings: dict[str, Any], data: GroupedData) -> Mixture:
-        """The setup that has these settings."""
+    def from_settings(cls, settings: dict[str, Any], data: GroupedData, away: bool) -> Mixture:
+        """The setup that has these settings; see `make_model`."""
         from franchise.families.registry import family_from_settings
         from franchise.moves.plain import from_plain
 
         family = family_from_settings(settings["family"]["name"], settings["family"]["settings"])
         alpha, gamma = (number_or_gamma(name, settings[name]) for name in ("alpha", "gamma"))
         order = check_integer("finite_topics", settings.get("finite_topics", 100), minimum=1)
-        model = replace(make_model(data, family, alpha, gamma), finite_topics=order)
+        model = replace(make_model(data, family, alpha, gamma, away), finite_topics=order)
         schedule = from_plain(settings["schedule"])
         for move in moves_of(schedule):
             move.check_family(model.family)
@@ -325,10 +333,10 @@ class Mixture:
         return Posterior.from_run(run, self.data, self.model, self.sampler, self.seed)
 
 
-def _make_setup(settings: dict[str, Any], data: Any) -> Setup:
-    """The setup of a run on disk, of whichever model."""
+def _make_setup(settings: dict[str, Any], data: Any, away: bool) -> Setup:
+    """The setup of a run on disk, of whichever model; `away`: chains are to run in other processes."""
     if check_choice("model", settings["model"], ("hdp", "htmm")) == "hdp":
-        return Mixture.from_settings(settings, data)
+        return Mixture.from_settings(settings, data, away)
     from franchise.htmm.fitting import SegmentModel
 
     return SegmentModel.from_settings(settings, data)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 
+import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.chains.sealed import parts_from
+from franchise.chains.origins import Stored
+from franchise.chains.sealed import parts_from, write_part
 from franchise.chains.snapshots import DrawOnDisk
 from franchise.errors import InputError, StorageError
+from franchise.htmm.chain import SegmentChain
 from tests.chains.parted import part_run
 from tests.chains.runs import assert_same_bits, sample, sample_segments
 
@@ -94,6 +97,19 @@ def test_parts_of_a_checkpoint_that_never_was(run):
     assert fr.load(run).n_draws == 3
     assert_same_bits(fr.resume(run, 4), whole)
     assert not [name for name in parts_in(run / "chain-0") if "state" in name or "draw-3" in name]
+
+
+@pytest.mark.parametrize("span", [(0, 10), (3, 8), (10, 10), (10, 12), (12, 12)])
+def test_a_part_of_what_is_stored(span, tmp_path):
+    """Whole files are read, and cut; a peer may have no observations."""
+    files = [
+        write_part(tmp_path, f"part-{begin}.safetensors", "me", {"topics": np.arange(begin, end)}, begin, end)
+        for begin, end in ((0, 5), (5, 12))
+    ]
+    stored = Stored.of(tmp_path, "me", {"numbers": np.ones(2)}, files, 3)
+    arrays = stored.part(SegmentChain, *span).read(SegmentChain)
+    assert arrays["topics"].tolist() == list(range(*span))
+    assert arrays["numbers"].tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ def test_nothing_is_read_before_it_is_needed(shards, tmp_path):
     assert np.array_equal(part.read(), mapped.observations[begin:end])
     assert np.array_equal(part.of_groups(0, 150, 1.0).read(), part.read())
     assert np.array_equal(words.mapped(), mapped.observations)
+    assert words.path == str(mapped.path.resolve())
 
 
 def test_words_that_cannot_be_found(shards):

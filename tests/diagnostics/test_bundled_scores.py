@@ -126,7 +126,10 @@ def test_the_stated_error_of_a_long_document_is_true(posterior, paragraphs):
     variance = np.mean(errors**2)
     assert logs.std(ddof=1) > 2.0
     assert math.sqrt(variance) == pytest.approx(logs.std(ddof=1), rel=0.4)
-    assert better.mean() - logs.mean() == pytest.approx(variance / 2.0, rel=0.5)  # logs come out low
+    half = (
+        logs.var(ddof=1) / 2.0
+    )  # by which logs of nearly log-normal estimates come out low; these are only nearly so
+    assert half / 2.0 < better.mean() - logs.mean() < 2.0 * half
 
 
 # --- words taken out, and the baseline ----------------------------------------------------------------------

@@ -278,9 +278,7 @@ def rounded_data(name, size=4000):
 @pytest.mark.parametrize(
     ("name", "sampler"),
     [
-        ("multinomial", "parallel"),
         ("gaussian, full", "parallel"),
-        ("gaussian, independent", "parallel"),
         *(
             pytest.param(name, sampler, marks=pytest.mark.slow)
             for name in ROUNDED

@@ -91,13 +91,19 @@ def test_words_on_disk(cluster, tmp_path):
     )
     settings = {"sampler": "parallel", **SETTINGS}
     engine = fr.engines.Ray(actors=2)
-    posterior = fr.sample(shards, engine=engine, run_dir=tmp_path / "run", **settings)
+    fr.sample(shards, engine=engine, run_dir=tmp_path / "run", **settings)
+    settings_of_longer = {"engine": fr.engines.Ray(actors=3), "progress": False}
+    longer = fr.resume(tmp_path / "run", 8, **settings_of_longer)
     assert not [*(tmp_path / "corpus").glob("words-*")]  # no flat file of them was made here
-    expected = fr.sample(shards.to_corpus(), **settings)
+    posterior = fr.load(tmp_path / "run")
+    expected = fr.sample(shards.to_corpus(), **{**settings, "draws": 8})
     assert_same(expected, posterior)
-    assert posterior.topics().equals(expected.topics())
-    longer = fr.resume(tmp_path / "run", 8, engine=fr.engines.Ray(actors=3), progress=False)
-    assert_same(fr.sample(shards.to_corpus(), **{**settings, "draws": 8}), longer)
+    assert_same(expected, longer)
+    assert longer.topics().equals(expected.topics())
+    whole = fr.sample(shards.to_corpus(), **{**settings, "draws": 9})
+    assert_same(whole, longer.continue_(1, progress=False))
+    kept = fr.sample(shards, **{**settings, "draws": 8}).continue_(1, engine="ray", progress=False)
+    assert_same(whole, kept)
 
 
 def test_what_cannot_be_shared_out_lives_on_one_actor(cluster):

@@ -20,6 +20,7 @@ from franchise.kernels import documents as kernels
 from franchise.kernels.documents import Cells, Densities, Fresh, Given, Lots
 from franchise.kernels.turns import first_turns
 from franchise.moves import categories
+from franchise.peers import ALONE
 
 DOCUMENTS = 200_000
 WORDS = np.array([0, 2, 0, 1], np.int32)
@@ -153,7 +154,9 @@ def sliced_topics(cutoff: float, skew: float = 1.0) -> tuple[np.ndarray, dict[tu
     fresh_heights = np.minimum(cutoff, FRESH)
     given = densities(heights)
     work = SimpleNamespace(
-        engine=Threads(1), state=SimpleNamespace(statistics=SimpleNamespace(prior=np.ones(3)))
+        engine=Threads(1),
+        peers=ALONE,
+        state=SimpleNamespace(statistics=SimpleNamespace(prior=np.ones(3))),
     )
     order = categories._sum_in_order(work, given, np.ones(4, np.float32), np.arange(4))
     fresh = Fresh(

@@ -29,7 +29,7 @@ from franchise.state.compact import compact, has_many_holes
 from franchise.state.convert import convert, to_weights
 from franchise.state.counts import CellCounts
 from franchise.state.joint import log_likelihood, log_prior
-from franchise.state.parts import HELD, cut_arrays, fetched, part_of_model
+from franchise.state.parts import HELD, cut_arrays, fetched, part_of_model, unread
 from franchise.state.save import check_state, state_from_arrays, state_to_arrays, view_of
 from franchise.state.seating import Seating
 from franchise.state.weights import Weighted
@@ -66,7 +66,7 @@ class Chain:
     def parts_of_model(self, strengths: Sequence[int]) -> list[Model]:
         """The model shared out over at most so many peers, by how strong each is."""
         if len(strengths) == 1:
-            return [self.model]
+            return [unread(self.model)]
         shares = shares_of_groups(self.model.all_sizes, strengths)
         return [part_of_model(self.model, share) for share in shares]
 

@@ -17,9 +17,12 @@ from typing import Any, BinaryIO
 from franchise.errors import InputError, StorageError
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that at any moment either the old or the new one is there, whole."""
-    temporary = path.with_name(path.name + ".tmp")
+def write_atomically(path: Path, content: bytes, writer: str = "") -> None:
+    """Write a file so that at any moment either the old or the new one is there, whole.
+
+    Where several may write it at once, each gives the temporary file a name of its own by `writer`.
+    """
+    temporary = path.with_name(f"{path.name}{writer}.tmp")
     with refusals_named(path):
         try:
             with open(temporary, "wb") as file:

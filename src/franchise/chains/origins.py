@@ -99,7 +99,9 @@ class Stored:
     def part(self, chain: Any, begin: int, end: int) -> Stored:
         """Only the files that have any of these observations."""
         files = tuple(file for file in self.files if file.begin < end and file.end > begin)
-        return replace(self, files=files, begin=begin, end=end)
+        return replace(
+            self, files=files or self.files[-1:], begin=begin, end=end
+        )  # there may be no observations
 
     def read(self, chain: Any) -> Arrays:
         """The arrays of the observations."""

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
-from franchise.chains.origins import Begun, Restored, Stored
-from franchise.chains.sealed import Arrays, PartFile, Saved, joined
+from franchise.chains import held
+from franchise.chains.held import Drawn, Request, wait_until_seen
+from franchise.chains.origins import Begun, Origin, Restored, Stored
+from franchise.chains.sealed import Arrays, PartFile, Saved, check_there, joined
 from franchise.chains.snapshots import DrawOnDisk
 from franchise.chains.start import AtRandom
 from franchise.chains.storage import ChainStore
-from franchise.engines.asking import Drawn, Request, not_shared
+from franchise.engines.ray import Ray
+from franchise.engines.threads import Threads
 from franchise.errors import InputError
 from franchise.peers import Forgotten, Gone
-
-if TYPE_CHECKING:
-    from franchise.engines.ray import Ray
 
 Result = TypeVar("Result")
 
@@ -26,8 +27,13 @@ KEEP_SECONDS = 60.0
 """Seconds after which the state of a chain without a run directory is brought home: little has to be done again."""
 
 
-SEEN_SECONDS = 5.0
-"""Seconds after which a file that an actor has written must be seen here: disks that are shared take a while."""
+MOST_DEATHS = 30
+"""How often in a row actors may die before a question is answered."""
+
+
+def host(engine: Threads | Ray, chain: Any, origin: Origin) -> Any:
+    """The chain that comes of an origin, where it is to go on: in this process, or on the actors of a cluster."""
+    return origin.placed(chain) if isinstance(engine, Threads) else RemoteChain(engine, chain, origin)
 
 
 class RemoteChain:
@@ -54,18 +60,18 @@ class RemoteChain:
 
     def _sweep_once(self) -> tuple[dict[str, float], float]:
         """What is measured after a sweep, and the best so far."""
-        answer: tuple[dict[str, float], float] = self._ask("sweep", self.warmup, self.best)[0]
+        answer: tuple[dict[str, float], float] = self._ask(held.sweep, self.warmup, self.best)[0]
         return answer
 
-    def _ask(self, method: str, *arguments: Any) -> list[Any]:
-        """What the actors that have the chain answer."""
+    def _ask(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """What a function says of the parts of the chain, where they are."""
         return self._engine.crew.ask(
-            self._ranks, lambda actor: getattr(actor, method).remote(self._name, *arguments)
+            self._ranks, lambda actor: actor.call.remote(self._name, function, *arguments)
         )
 
     def _insist(self, question: Callable[[], Result]) -> Result:
         """Ask until there is an answer: where actors die, the chain goes back to its origin, and comes again."""
-        while True:
+        for _ in range(MOST_DEATHS):
             try:
                 if not self._ranks:
                     self._come_again()
@@ -75,6 +81,10 @@ class RemoteChain:
             except Gone as gone:
                 self._ranks = []
                 self._engine.crew.repair(gone.generation)
+        raise InputError(
+            f"actors of chain {self.number} have died {MOST_DEATHS} times in a row, after sweep {self.sweeps}: "
+            "their nodes may have too little memory. Add nodes, or take fewer actors a node."
+        )
 
     def _come_again(self) -> None:
         """Let actors make the chain of its origin, and do what it has done since."""
@@ -91,9 +101,9 @@ class RemoteChain:
 
     def _bring_home(self) -> None:
         """Have the whole state here."""
-        parts = self._insist(lambda: self._ask("arrays"))
-        held = joined([{name: part[name] for name in self._held_in(part)} for part in parts])
-        self._now_from(Restored({**parts[0], **held}, self.sweeps))
+        parts = self._insist(lambda: self._ask(held.arrays))
+        whole = joined([{name: part[name] for name in self._held_in(part)} for part in parts])
+        self._now_from(Restored({**parts[0], **whole}, self.sweeps))
 
     def _held_in(self, arrays: Arrays) -> list[str]:
         return [name for name in arrays if name in self._template.held]
@@ -103,6 +113,7 @@ class RemoteChain:
         if self._origin.sweeps != self.sweeps or isinstance(self._origin, AtRandom):
             self._bring_home()
         if isinstance(self._origin, Stored):
+            check_there(Path(self._origin.folder), self._origin.files, f"the state of chain {self.number}")
             return self._origin.read(self._template)
         return dict(self._origin.arrays)
 
@@ -116,7 +127,7 @@ class RemoteChain:
         self._is_stored = True
         if not self._is_in(store):
             what = self._request(store, f"state-{self.sweeps}")
-            answers = self._insist(lambda: self._ask("write_state", what))
+            answers = self._insist(lambda: self._ask(held.write_state, what))
             files = self._checked_files(store, [file for _, file in answers])
             self._now_from(Stored.of(store.folder, store.owner, answers[0][0], files, self.sweeps))
         return Saved(dict(self._origin.common), list(self._origin.files))
@@ -132,34 +143,30 @@ class RemoteChain:
 
     def labels(self) -> np.ndarray:
         """The topics of everything that has one, in grouped order."""
-        return np.concatenate(self._insist(lambda: self._ask("labels")))
+        return np.concatenate(self._insist(lambda: self._ask(held.labels)))
 
     def snapshot(self, draw: int, labels: np.ndarray | None, store: ChainStore | None) -> Any:
         """The present state as a kept draw: in files that actors write, if there is a store."""
         what = None if store is None else self._request(store, f"draw-{draw}")
-        parts: list[Drawn] = self._insist(lambda: self._ask("snapshot", draw, what))
+        parts: list[Drawn] = self._insist(lambda: self._ask(held.keep_draw, draw, what))
         kind, facts, common = parts[0].kind, parts[0].facts, parts[0].common
         if store is None:
-            held = joined([part.held for part in parts])
-            return kind.restored(facts, {**common, **held}, len(next(iter(held.values()))))
+            whole = joined([part.held for part in parts])
+            return kind.restored(facts, {**common, **whole}, len(next(iter(whole.values()))))
         files = self._checked_files(store, [part.file for part in parts if part.file is not None])
-        return DrawOnDisk(kind, facts, common, files, (store.folder, store.owner))
+        return DrawOnDisk(kind, facts, common, files, (store.folder.resolve(), store.owner))
 
     def _request(self, store: ChainStore, what: str) -> Request:
         return Request(str(store.folder.resolve()), store.owner, what)
 
     def _checked_files(self, store: ChainStore, files: list[PartFile]) -> list[PartFile]:
         """The files that actors have written, if they are here, too; InputError if folders are not the same."""
-        begun = time.monotonic()
-        while not all((store.folder / file.name).is_file() for file in files):
-            if time.monotonic() - begun > SEEN_SECONDS:
-                raise InputError(not_shared(str(store.folder)))
-            time.sleep(0.1)
+        wait_until_seen([store.folder / file.name for file in files], str(store.folder))
         return files
 
     def sent(self) -> list[int]:
         """Bytes that the parts of the chain have sent to each other so far, about, by actor."""
-        return self._insist(lambda: self._ask("sent"))
+        return self._insist(lambda: self._ask(held.bytes_sent))
 
     def rest(self) -> None:
         """No sweep comes for now: unless the state is on disk, bring it home, and let the actors forget it."""

@@ -26,6 +26,7 @@ from franchise.chains.files import damage_named, only_one_process
 from franchise.chains.interrupts import interruptions
 from franchise.chains.origins import Origin, Restored, Stored
 from franchise.chains.progress import Progress, make_progress
+from franchise.chains.remote import host
 from franchise.chains.run import (
     CHECKPOINT_SECONDS,
     AnyChain,
@@ -125,12 +126,12 @@ class Run:
 
     @classmethod
     def read(
-        cls, folder: RunDirectory, make_setup: Callable[[dict[str, Any], Any], Setup], engine: Engine
+        cls, folder: RunDirectory, make_setup: Callable[[dict[str, Any], Any, bool], Setup], engine: Engine
     ) -> Run:
         """A run on disk as its last checkpoints have it; before anything else, say what it is to `aim_for`."""
         settings, data = folder.settings, folder.data()
         with damage_named(folder.path / "run.json"):
-            setup = make_setup(settings, data)
+            setup = make_setup(settings, data, not engine.is_here)
             plan = Plan.checked(*(settings[name] for name in ("draws", "warmup", "thin", "keep_labels")))
             chains = check_integer("chains", settings["chains"], minimum=1)
         run = cls(setup, plan, [], folder=folder)
@@ -148,12 +149,12 @@ class Run:
         with damage_named(store.checkpoint_path, store.trace_path):
             sweeps, warmup = (check_integer(name, facts[name], minimum=0) for name in ("sweeps", "warmup"))
             snapshots = self.setup.room()
-            of_store = (store.folder, store.owner)
+            of_store = (store.folder.resolve(), store.owner)
             snapshots.restore(facts["stride"], facts["snapshots"], arrays, files, of_store)
             origin: Origin = Restored(arrays, sweeps)
             if "" in files and not engine.is_here:
                 origin = Stored.of(store.folder, store.owner, arrays, files[""], sweeps)
-            chain = engine.host(self.setup.chain(number, warmup, engine.local), origin)
+            chain = host(engine, self.setup.chain(number, warmup, engine.local), origin)
             run = self._restored(facts, store.read_trace(facts), chain, snapshots)
         run.store, run.facts = store, facts
         return run
@@ -164,7 +165,7 @@ class Run:
         for number, each in enumerate(self.chains):
             copies = {name: np.array(array) for name, array in each.chain.to_arrays().items()}
             template = self.setup.chain(number, each.chain.warmup, engine.local)
-            chain = engine.host(template, Restored(copies, each.chain.sweeps))
+            chain = host(engine, template, Restored(copies, each.chain.sweeps))
             snapshots = replace(each.snapshots, kept=list(each.snapshots.kept))
             facts = {"seconds": each.seconds, "best": each.chain.best}
             run.chains.append(run._restored(facts, each.rows(), chain, snapshots))

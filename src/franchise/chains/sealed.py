@@ -8,6 +8,7 @@ checkpoint is replaced, all of them or none.
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -90,7 +91,7 @@ class Saved(NamedTuple):
 def write_part(folder: Path, name: str, owner: str, arrays: Arrays, begin: int, end: int) -> PartFile:
     """Write what is of some observations to a file: whole, or not at all."""
     content, checksum = seal(arrays, {"of": owner, "begin": begin, "end": end})
-    write_atomically(folder / name, content)
+    write_atomically(folder / name, content, f".{os.getpid()}")
     return PartFile(name, checksum, begin, end)
 
 
@@ -109,6 +110,15 @@ def read_part(folder: Path, part: PartFile, owner: str) -> Arrays:
 def read_parts(folder: Path, parts: Iterable[PartFile], owner: str) -> Arrays:
     """The arrays of several parts, one after the other."""
     return joined([read_part(folder, part, owner) for part in parts])
+
+
+def check_there(folder: Path, parts: Iterable[PartFile], what: str) -> None:
+    """InputError if files of something that was in a folder are gone: a run that goes on removes what is old."""
+    if not all((folder / part.name).is_file() for part in parts):
+        raise InputError(
+            f"{what} is no longer in {str(folder)!r}: the run was gone on with since, or removed. Read it again by "
+            "franchise.load."
+        )
 
 
 def joined(parts: Sequence[Arrays]) -> Arrays:

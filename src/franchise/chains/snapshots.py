@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from franchise.chains.files import damage_named
-from franchise.chains.sealed import PartFile, read_parts
+from franchise.chains.sealed import PartFile, check_there, read_parts
 from franchise.errors import InputError
 from franchise.validation import check_array, check_integer, check_labels, check_positive
 
@@ -116,18 +116,14 @@ class DrawOnDisk:
 
     def is_in(self, folder: Path) -> bool:
         """Whether its files are in a folder."""
-        return self._store[0] == folder
+        return self._store[0] == folder.resolve()
 
     def whole(self) -> Any:
         """The draw, in memory."""
         latest = DrawOnDisk._latest
         if latest is None or latest[0] is not self:
             folder, owner = self._store
-            if not all((folder / file.name).is_file() for file in self.files):
-                raise InputError(
-                    f"draw {self.draw} is no longer in {str(folder)!r}: the run was gone on with since, or removed."
-                    " Read it again by franchise.load."
-                )
+            check_there(folder, self.files, f"draw {self.draw}")
             arrays = {**self.common, **read_parts(folder, self.files, owner)}
             with damage_named(*(folder / file.name for file in self.files)):
                 latest = self, self._kind.restored(self._facts, arrays, self.files[-1].end)

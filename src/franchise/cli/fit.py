@@ -102,7 +102,8 @@ def fit(
         "time_limit": time_limit,
         **({} if start is None else {"start": start_of(start)}),
     }
-    announce(console, draw, data, {**asked, **where})
+    if "engine" not in where:  # on a cluster to try would be to read everything
+        announce(console, draw, data, {**asked, **where})
     progress = False if console.quiet else None
     posterior = draw(**asked, **where, run_dir=out, checkpoint_seconds=checkpoint, progress=progress)
     show_fit(console, posterior, out, json)

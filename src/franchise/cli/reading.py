@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,7 +96,7 @@ def read_data(file: File, words: Words, rows: Rows | None) -> Corpus | Groups:
     name = str(file.path)
     if name in names() and not file.path.exists():
         return load(name, sentences=words.sentences)
-    if file.format is None and (file.path / INDEX).is_file():
+    if file.format is None and os.path.isfile(file.path / INDEX):  # false of names that are too long
         return read_shards(file, words, rows)
     return read_words(file, words) if rows is None else read_rows(file, rows)
 

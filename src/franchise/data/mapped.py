@@ -34,6 +34,7 @@ class WordsInShards(NamedTuple):
     first: int  # document
     last: int  # the one after the last
     nbytes: int  # that the words take when they are read
+    path: str  # of the flat file of all words, if one is needed
 
     def of_groups(self, first: int, last: int, share: float) -> WordsInShards:
         """Those of some of these documents, which have such a share of the words."""
@@ -58,7 +59,7 @@ class WordsInShards(NamedTuple):
 
     def mapped(self) -> np.ndarray:
         """The words of all documents, as they lie in a flat file."""
-        return self.shards().mapped().observations
+        return self.shards().map_words(Path(self.path))
 
 
 class MappedCorpus(Corpus):
@@ -98,7 +99,8 @@ class MappedCorpus(Corpus):
         """What stands in the place of the words where others are to read them."""
         folder = str(self.shards.folder.resolve())
         size = self.shards.mapped_type.itemsize * self.n_observations
-        return WordsInShards(folder, self.shards.checksum, 0, self.shards.n_documents, size)
+        path = str(self.path.resolve())
+        return WordsInShards(folder, self.shards.checksum, 0, self.shards.n_documents, size, path)
 
     @property
     def n_observations(self) -> int:

@@ -271,7 +271,8 @@ def _check_window(window: Any, measure: str, corpus: Corpus) -> int | None:
 
 def _has_order(corpus: Corpus) -> bool:
     """Whether words come as in a text: in counts, those of every document ascend."""
-    falls = np.flatnonzero(np.diff(corpus.observations) < 0) + 1
+    words = corpus.observations
+    falls = np.flatnonzero(words[1:] < words[:-1]) + 1
     return bool(len(falls) and not np.isin(falls, corpus.offsets).all())
 
 

@@ -10,18 +10,13 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import ray
 
 from franchise import validation
-from franchise.chains.sealed import PartFile, name_of_part, write_part
-from franchise.engines.asking import Drawn, Request, not_shared
 from franchise.engines.threads import Threads
-from franchise.errors import InputError
-from franchise.peers import Forgotten, Gone, Together, bytes_of, peers_of
+from franchise.peers import Forgotten, Gone, Together, bytes_of
 
 SMALL = 2**16
 """Bytes: what is larger is put into the object store, once for all who read it on a node."""
@@ -156,23 +151,40 @@ class Peer:
                 self._idle.wait()
 
     def load(
-        self, number: int, key: Any, model: list[Any], chain: Any, origin: Any, ranks: list[int]
+        self,
+        generation: int,
+        number: int,
+        key: Any,
+        model: list[Any],
+        chain: Any,
+        origin: Any,
+        ranks: list[int],
     ) -> None:
-        """Make a part of a chain; `model` is a reference to that of its model, which is fetched once."""
+        """Make a part of a chain; `model` is a reference to that of its model, which is fetched once.
+
+        Fetching may take minutes. Where others have begun anew meanwhile, nobody waits for the chain any more.
+        """
         with self._fetching:
+            self._check_present(generation)
             if key not in self._models:
                 self._models[key] = chain.fetched(ray.get(model[0]))
+            part = self._models[key]
+        self._check_present(generation)
         if len(ranks) == 1:
             engine: Any = self._threads
         else:
             actors = [self._actors[rank] for rank in ranks]
             together = len({self._nodes[rank] for rank in ranks}) == 1
-            post = ActorPost(
-                ranks.index(self._rank), actors, together, self._mailbox, self._generation, number
-            )
+            post = ActorPost(ranks.index(self._rank), actors, together, self._mailbox, generation, number)
             engine = Among(self._threads, Together(post))
-        empty = replace(chain, model=self._models[key], engine=engine)
-        self._chains[number] = self._work(lambda: origin.placed(empty))
+        made = self._work(lambda: origin.placed(replace(chain, model=part, engine=engine)))
+        self._check_present(generation)
+        self._chains[number] = made
+
+    def _check_present(self, generation: int) -> None:
+        """`Gone` if others have begun anew since."""
+        if generation != self._generation:
+            raise Gone(generation)
 
     def _chain(self, number: int) -> Any:
         """A chain that is here; `Forgotten` if it is not."""
@@ -182,57 +194,17 @@ class Peer:
 
     def unload(self, number: int) -> None:
         """Forget a chain, and models that no other has."""
-        self._chains.pop(number, None)
-        used = [chain.model for chain in self._chains.values()]
-        self._models = {
-            key: model for key, model in self._models.items() if any(model is each for each in used)
-        }
+        with self._fetching:
+            self._chains.pop(number, None)
+            used = [chain.model for chain in self._chains.values()]
+            self._models = {
+                key: model for key, model in self._models.items() if any(model is each for each in used)
+            }
 
-    def sweep(self, number: int, warmup: int, best: float) -> tuple[dict[str, float], float]:
-        """Do one sweep; what is measured after it, which all peers agree on, and the best so far."""
+    def call(self, number: int, function: Any, *arguments: Any) -> Any:
+        """What a function says of a chain that is here."""
         chain = self._chain(number)
-        chain.warmup, chain.best = warmup, best
-        return self._work(chain.sweep), chain.best
-
-    def labels(self, number: int) -> np.ndarray:
-        """The topics of what is held here."""
-        labels: np.ndarray = self._work(self._chain(number).labels)
-        return labels
-
-    def snapshot(self, number: int, draw: int, asked: Request | None) -> Drawn:
-        """The present draw; what is of observations goes to a file, if one is asked for."""
-        chain = self._chain(number)
-        kept = self._work(lambda: chain.snapshot(draw))
-        arrays = kept.to_arrays()
-        held = {name: arrays.pop(name) for name in kept.held}
-        if asked is None:
-            return Drawn(type(kept), kept.facts(), arrays, held, None)
-        return Drawn(type(kept), kept.facts(), arrays, {}, self._written(chain, asked, held))
-
-    def arrays(self, number: int) -> dict[str, np.ndarray]:
-        """The present state of what is held here."""
-        arrays: dict[str, np.ndarray] = self._work(self._chain(number).to_arrays)
-        return arrays
-
-    def write_state(self, number: int, asked: Request) -> tuple[dict[str, np.ndarray], PartFile]:
-        """Write what is of observations to a file; which, and all other arrays of the present state."""
-        chain = self._chain(number)
-        arrays = self._work(chain.to_arrays)
-        held = {name: arrays.pop(name) for name in chain.held if name in arrays}
-        return arrays, self._written(chain, asked, held)
-
-    def _written(self, chain: Any, asked: Request, held: dict[str, np.ndarray]) -> PartFile:
-        folder = Path(asked.folder)
-        if not folder.is_dir():
-            raise InputError(not_shared(asked.folder))
-        peers = peers_of(chain.engine)
-        name = name_of_part(asked.what, peers.rank, peers.size)
-        return write_part(folder, name, asked.owner, held, *chain.span_of(chain.model))
-
-    def sent(self, number: int) -> int:
-        """Bytes that the part of a chain has sent so far, about."""
-        peers = getattr(self._chain(number).engine, "peers", None)
-        return 0 if peers is None else peers.sent
+        return self._work(lambda: function(chain, *arguments))
 
     def _work(self, function: Any) -> Any:
         with self._idle:

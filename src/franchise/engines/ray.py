@@ -6,8 +6,8 @@ the starts of chains, read words that are in shards, and write their parts of ch
 themselves.  The process that asked for the chains, the driver, says when to sweep, and has what is traced; what is
 of observations comes to it only where there is no run directory, or somebody asks.
 
-Where moves cannot be shared out (`Move.spreads`), or the statistics of a family do not add up exactly, a chain
-lives on one actor as a whole, and different chains on different ones.
+Where moves or observations cannot be shared out (`Move.spreads`, `Family.can_take`), a chain lives on one actor as
+a whole, and different chains on different ones.
 
 When an actor or a node dies, what it held is gone.  A new actor takes its place, and every chain goes back to its
 last checkpoint (without a run directory to what the driver has of it, or to its start), and does again what it had
@@ -23,16 +23,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from franchise.data.readers.files import in_units
 from franchise.engines.threads import Threads, available_cores, side_by_side
 from franchise.errors import InputError
 from franchise.peers import Gone
 from franchise.validation import check_integer, describe
-
-if TYPE_CHECKING:
-    from franchise.chains.remote import RemoteChain
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -97,12 +94,6 @@ class Ray:
 
     is_here = False
     """Chains are not in this process."""
-
-    def host(self, chain: Any, origin: Any) -> RemoteChain:
-        """The chain that comes of an origin (`chains/origins.py`), in the cluster."""
-        from franchise.chains.remote import RemoteChain
-
-        return RemoteChain(self, chain, origin)
 
     def map(
         self,
@@ -199,7 +190,8 @@ class Crew:
     def __init__(self, ray: Any, actors: int | None, threads: int | None) -> None:
         self._ray, self._threads = ray, threads
         self.seats = seats_for(nodes_of(ray), actors, threads)
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # while actors are replaced
+        self._parting = threading.Lock()  # while models are shared out
         self.generation = 0  # how often somebody has been replaced
         self._numbers = itertools.count()
         self._models: dict[Any, tuple[Any, list[Any], list[Any]]] = {}  # kept, so that ids stay theirs
@@ -349,7 +341,7 @@ class Crew:
                 for place, (model, reference) in enumerate(zip(models, references, strict=True))
             ]
         )
-        self.ask(ranks, lambda actor: actor.load.remote(*next(calls)))
+        self.ask(ranks, lambda actor: actor.load.remote(self.generation, *next(calls)))
         return ranks
 
     def _parts_of(self, chain: Any, spreads: bool) -> tuple[tuple[int, bool], list[Any], list[Any]]:
@@ -357,7 +349,7 @@ class Crew:
 
         Actors get the more the more threads they have.
         """
-        with self._lock:
+        with self._parting:
             key = (id(chain.model), spreads)
             if key not in self._models:
                 threads = [seat.threads for seat in self.seats]
@@ -369,7 +361,7 @@ class Crew:
 
     def _check_room(self, needs: list[int]) -> None:
         """InputError if a node has too little memory for what its actors would hold, so many bytes each."""
-        rooms = self._ray.get([actor.room.remote() for actor in self.actors])
+        rooms = self.ask(range(self.size), lambda actor: actor.room.remote())
         promised = {node["NodeID"]: node["Resources"].get("memory") for node in self._ray.nodes()}
         of_nodes: dict[str, int] = {}
         for seat, needed in zip(self.seats, needs, strict=False):

@@ -54,10 +54,6 @@ class Threads:
     is_here = True
     """Chains are in this process."""
 
-    def host(self, chain: Any, origin: Any) -> Any:
-        """The chain that comes of an origin (`chains/origins.py`), where it is to go on: here."""
-        return origin.placed(chain)
-
     def map(
         self,
         function: Callable[[Task], Result],

@@ -9,6 +9,7 @@ import numpy as np
 
 from franchise.chains.origins import Begun
 from franchise.chains.progress import make_progress
+from franchise.chains.remote import host
 from franchise.chains.run import CHECKPOINT_SECONDS, Plan
 from franchise.chains.runs import Run, Terms
 from franchise.chains.snapshots import Snapshots
@@ -147,7 +148,7 @@ def sample_segments(
 
     def begin(number: int) -> Any:
         state = start_state(model, asked, start_streams(seed, number), terms.engine.local)
-        return terms.engine.host(setup.chain(number, asked.warmup, terms.engine.local), Begun(state))
+        return host(terms.engine, setup.chain(number, asked.warmup, terms.engine.local), Begun(state))
 
     with terms.engine:
         run = Run.begin(setup, plan, terms.engine.local.map(begin, range(asked.chains)), asked.run_dir)

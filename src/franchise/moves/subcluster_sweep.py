@@ -60,7 +60,12 @@ class Sweep:
     @property
     def sub_labels(self) -> np.ndarray:
         """2 z + bar-z of all observations."""
-        return 2 * self.state.topic_of_observation.astype(np.int32) + self.subtopics.sides
+        return self.sub_labels_of(0, self.state.n_observations)
+
+    def sub_labels_of(self, begin: int, end: int) -> np.ndarray:
+        """2 z + bar-z of some observations, which topics' own numbers may be too narrow for."""
+        wide = self.state.topic_of_observation[begin:end].astype(np.int32)
+        return 2 * wide + self.subtopics.sides[begin:end]
 
     def is_ready(self, *topics: int) -> bool:
         """Whether the sub-topics of all these topics have burned in."""
@@ -114,7 +119,7 @@ class Sweep:
             labels = self.state.topic_of_observation[begin:end]
             counts = count_by_group(work, block, labels, limit)
             self.shares[first:last] = draw_shares(work, counts, topics, rng)
-            sides = count_by_group(work, block, 2 * labels + self.subtopics.sides[begin:end], 2 * limit)
+            sides = count_by_group(work, block, self.sub_labels_of(begin, end), 2 * limit)
             filled = first + np.flatnonzero(counts.any(axis=1))
             self.lefts[np.ix_(filled, topics)] = self._draw_lefts(sides[filled - first], topics, rng)
 

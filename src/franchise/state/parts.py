@@ -23,13 +23,19 @@ HELD = (*_OF_OBSERVATIONS, *_OF_CELLS)
 def part_of_model(model: Model, share: Share) -> Model:
     """The model with only the observations of a share."""
     offsets = model.data.offsets[share.groups.start : share.groups.stop + 1]
-    observations = model.data.observations
-    if isinstance(observations, WordsInShards):
+    if model.words is not None:
         of_words = (offsets[-1] - offsets[0]) / model.data.n_observations
-        part = observations.of_groups(share.groups.start, share.groups.stop, of_words)
+        part = model.words.of_groups(share.groups.start, share.groups.stop, of_words)
     else:
-        part = frozen(model.family.take(observations, slice(int(offsets[0]), int(offsets[-1]))))
-    return replace(model, data=PreparedData(part, frozen(offsets - offsets[0])), share=share)
+        part = frozen(model.family.take(model.data.observations, slice(int(offsets[0]), int(offsets[-1]))))
+    return replace(model, data=PreparedData(part, frozen(offsets - offsets[0])), share=share, words=None)
+
+
+def unread(model: Model) -> Model:
+    """The model without observations that others can read for themselves."""
+    if model.words is None:
+        return model
+    return replace(model, data=model.data._replace(observations=model.words), words=None)
 
 
 def fetched(model: Model) -> Model:
