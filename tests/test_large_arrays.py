@@ -69,6 +69,7 @@ def test_the_same_draws_from_narrow_numbers(sampler, monkeypatch):
     assert_same(expected, found)
 
 
+@pytest.mark.slow
 def test_numbers_widen_when_topics_open(narrow):
     """250 topics and the fresh ones of a sweep do not fit into 8 bits."""
     model = make_model(DATA, fr.Categorical(DATA.vocabulary_size, 0.1), 5.0, 50.0)
@@ -109,7 +110,8 @@ def test_order_of_narrow_words(narrow, tmp_path):
     assert _has_order(corpus)
 
 
-@pytest.mark.parametrize("vocabulary", [200, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("vocabulary", [200, 500])
 def test_narrow_words(vocabulary, tmp_path, monkeypatch):
     shards = fr.synthetic.write_planted(
         tmp_path / "corpus", documents=100, vocabulary=vocabulary, tokens=4000, topics=4

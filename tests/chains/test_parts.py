@@ -66,6 +66,13 @@ def test_draws_in_parts_stay_on_disk(run):
     assert second.labels.max() < second.n_topics
 
 
+def test_draws_that_are_gone(run):
+    posterior = fr.load(run)
+    shutil.rmtree(run / "chain-0")
+    with pytest.raises(InputError, match=r"draw 2 is no longer in.*franchise\.load"):
+        posterior.topics(chain=0)
+
+
 @pytest.mark.parametrize("what", ["state-5", "draw-1"])
 def test_a_part_that_is_missing_or_wrong_is_named(run, what):
     name = f"part-{what}-2of2.safetensors"

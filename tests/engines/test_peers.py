@@ -204,7 +204,7 @@ FIXED, LEARNED = 0.1, fr.Gamma(1.0, 10.0)
     [
         ("parallel", LEARNED),
         ("finite", FIXED),
-        ("slice", FIXED),
+        pytest.param("slice", FIXED, marks=pytest.mark.slow),
         pytest.param("parallel", FIXED, marks=pytest.mark.slow),
         pytest.param("finite", LEARNED, marks=pytest.mark.slow),
         pytest.param("slice", LEARNED, marks=pytest.mark.slow),
@@ -217,6 +217,7 @@ def test_samplers_of_words(sampler, prior, monkeypatch):
     assert_same(model, schedule, state, sweeps=24, warmup=12)
 
 
+@pytest.mark.slow
 def test_few_categories(monkeypatch):
     """So few that they are one block."""
     small_blocks(monkeypatch)
@@ -278,7 +279,7 @@ def rounded_data(name, size=4000):
 @pytest.mark.parametrize(
     ("name", "sampler"),
     [
-        ("gaussian, full", "parallel"),
+        ("gaussian, known", "parallel"),
         *(
             pytest.param(name, sampler, marks=pytest.mark.slow)
             for name in ROUNDED
@@ -308,7 +309,7 @@ def test_shares_of_groups(monkeypatch):
         assert firsts == [int(sizes[: share.groups.start].sum()) for share in shares]
 
 
-@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("learned", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_segments(learned, monkeypatch):
     small_blocks(monkeypatch)
     rng = np.random.default_rng(4)

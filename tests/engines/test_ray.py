@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
+from franchise.chains.held import wait_until_seen
 from franchise.chains.remote import RemoteChain
 from franchise.chains.snapshots import DrawOnDisk
 from franchise.engines.ray import Seat, seats_for
@@ -153,13 +154,6 @@ def test_what_is_of_observations_stays_where_it_is(cluster, tmp_path, monkeypatc
         assert np.array_equal(one.topic_of_observation, other.topic_of_observation)
 
 
-def test_draws_that_are_gone(cluster, tmp_path):
-    posterior = draw("parallel", fr.engines.Ray(actors=2), keep_labels=False, run_dir=tmp_path / "run")
-    shutil.rmtree(tmp_path / "run" / "chain-0")
-    with pytest.raises(InputError, match=r"draw 5 is no longer in.*franchise\.load"):
-        posterior.topics(chain=0)
-
-
 def test_a_folder_that_nodes_do_not_share(cluster, tmp_path, monkeypatch):
     """As it is where each has a disk of its own: the actors are sent elsewhere."""
     original = RemoteChain._request
@@ -168,11 +162,18 @@ def test_a_folder_that_nodes_do_not_share(cluster, tmp_path, monkeypatch):
         return original(self, store, what)._replace(folder=str(tmp_path / "elsewhere"))
 
     monkeypatch.setattr(RemoteChain, "_request", elsewhere)
-    for _ in range(2):
-        with pytest.raises(InputError, match="on a disk that all nodes of the cluster share"):
-            draw("parallel", fr.engines.Ray(actors=2), run_dir=tmp_path / "run")
-        assert not (tmp_path / "run").exists()
-        (tmp_path / "elsewhere").mkdir(exist_ok=True)
+    monkeypatch.setattr("franchise.chains.held.SEEN_SECONDS", 0.2)
+    (tmp_path / "elsewhere").mkdir()
+    with pytest.raises(InputError, match="on a disk that all nodes of the cluster share"):
+        draw("parallel", fr.engines.Ray(actors=2), run_dir=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_that_does_not_come(tmp_path, monkeypatch):
+    monkeypatch.setattr("franchise.chains.held.SEEN_SECONDS", 0.2)
+    wait_until_seen([tmp_path], "run")
+    with pytest.raises(InputError, match=r"run_dir 'run' must be on a disk that all nodes"):
+        wait_until_seen([tmp_path / "nowhere"], "run")
 
 
 # --- who dies -----------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def refused(family, observations, identity):
     ids=["take", "join"],
 )
 def test_observations_that_are_taken_out_wrongly(changes):
-    family = with_bug(GaussianFull, **changes)(2)
+    family = with_bug(GaussianKnownPrecision, **changes)(2)
     refused(family, POINTS, "take and join keep observations")
 
 
