@@ -27,7 +27,7 @@ KEEP_SECONDS = 60.0
 """Seconds after which the state of a chain without a run directory is brought home: little has to be done again."""
 
 
-MOST_DEATHS = 30
+MOST_DEATHS = 100
 """How often in a row actors may die before a question is answered."""
 
 
@@ -71,7 +71,8 @@ class RemoteChain:
 
     def _insist(self, question: Callable[[], Result]) -> Result:
         """Ask until there is an answer: where actors die, the chain goes back to its origin, and comes again."""
-        for _ in range(MOST_DEATHS):
+        deaths = 0
+        while deaths < MOST_DEATHS:
             try:
                 if not self._ranks:
                     self._come_again()
@@ -79,6 +80,7 @@ class RemoteChain:
             except Forgotten:  # another chain has had actors replaced, and all begin anew
                 self._ranks = []
             except Gone as gone:
+                deaths += 1
                 self._ranks = []
                 self._engine.crew.repair(gone.generation)
         raise InputError(

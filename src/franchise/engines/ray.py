@@ -259,11 +259,11 @@ class Crew:
 
     def ask(self, ranks: Sequence[int], call: Callable[[Any], Any]) -> list[Any]:
         """What the actors of these ranks answer; `Gone` as soon as one of them has died, or has given up."""
+        errors = self._ray.exceptions
         with self._lock:  # nobody is being replaced just now
             generation = self.generation
             asked = [call(self.actors[rank]) for rank in ranks]
         waiting = list(asked)
-        errors = self._ray.exceptions
         try:
             while waiting:
                 done, waiting = self._ray.wait(waiting, num_returns=1)
@@ -271,12 +271,12 @@ class Crew:
             answers: list[Any] = self._ray.get(asked)
             return answers
         except errors.RayTaskError as error:
-            if isinstance(error.cause, Gone):
+            if isinstance(error.cause, (Gone, errors.RayError)):  # somebody has died while others worked
                 raise Gone(generation) from None
             if isinstance(error.cause, Exception):
                 raise error.cause from None
             raise
-        except (errors.RayActorError, errors.ObjectLostError, errors.OwnerDiedError) as error:
+        except errors.RayError as error:
             raise Gone(generation) from error
 
     def repair(self, generation: int) -> None:
