@@ -1,8 +1,8 @@
 """Compare the draws of every sampler with the stored hashes.
 
-    python -m tests.golden               compare; exit 1 if anything differs
-    python -m tests.golden --write       store the hashes (only when draws are meant to change)
-    python -m tests.golden --no-actors   without Ray
+python -m tests.golden               compare; exit 1 if anything differs
+python -m tests.golden --write       store the hashes (only when draws are meant to change)
+python -m tests.golden --no-actors   without Ray
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def main(arguments: list[str]) -> int:
                 known["cases"][name] = list(found["1 thread"])
             expected = known["cases"][name]
             wrong = [
-                mode for mode, (whole, every) in found.items()
+                mode
+                for mode, (whole, every) in found.items()
                 if whole != expected[0] or (bits_apply and every != expected[1])
             ]
             differing += len(wrong)

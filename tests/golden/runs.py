@@ -86,7 +86,11 @@ def _htmm(n_topics: int | None, start: Any) -> Callable[..., Any]:
     prior: Any = 0.5 if n_topics is None else fr.Gamma(1.0, 2.0)
 
     def run(**settings: Any) -> Any:
-        return fr.HTMM(n_topics, word_prior=prior, start=start, **{**SETTINGS, **settings}).fit(SENTENCES).posterior_
+        return (
+            fr.HTMM(n_topics, word_prior=prior, start=start, **{**SETTINGS, **settings})
+            .fit(SENTENCES)
+            .posterior_
+        )
 
     return run
 
@@ -109,8 +113,6 @@ CASES: dict[str, Callable[..., Any]] = {
     "sentences, 4 topics": _htmm(4, "random"),
     "sentences, learned number": _htmm(None, 6),
 }
-ACTORS = tuple(name for name in CASES if name.startswith(("text, parallel", "text, finite", "text, slice")))
-"""The cases that several actors can share; any other chain lives on one actor as a whole."""
 
 
 def hashes(posterior: Any) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -96,19 +97,48 @@ def test_a_family_defined_again_gets_its_own_code():
     assert values == [1.0, 2.0]
 
 
+def make_package(folder):
+    for name in ("kernels", "families"):
+        (folder / name / "inner").mkdir(parents=True)
+        (folder / name / "inner" / "one.py").write_text("x = 1")
+    return folder
+
+
 def test_a_change_in_any_kernel_or_family_makes_kept_code_stale(tmp_path, monkeypatch):
-    for folder in ("kernels", "families"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "one.py").write_text("x = 1")
-    monkeypatch.setattr(machinery, "__file__", str(tmp_path / "kernels" / "compile.py"))
-    stamp = machinery._stamp_of_sources.__wrapped__
-    before = stamp()
-    assert stamp() == before
-    (tmp_path / "families" / "one.py").write_text("x = 22")
-    changed = stamp()
+    monkeypatch.setattr(machinery, "PACKAGE", make_package(tmp_path))
+    digest = machinery.digest_of_sources.__wrapped__
+    before = digest()
+    (tmp_path / "families" / "inner" / "one.py").write_text("x = 2")
+    changed = digest()
     assert changed != before
     (tmp_path / "kernels" / "two.py").write_text("")
-    assert stamp() != changed
+    assert digest() != changed
+
+
+def test_a_copy_with_the_same_contents_reuses_kept_code(tmp_path, monkeypatch):
+    """Neither the place nor the times of the files count."""
+    digests = set()
+    for name in ("clone", "other"):
+        monkeypatch.setattr(machinery, "PACKAGE", make_package(tmp_path / name))
+        os.utime(tmp_path / name / "kernels" / "inner" / "one.py", (len(digests), len(digests)))
+        digests.add(machinery.digest_of_sources.__wrapped__())
+    assert len(digests) == 1
+
+
+def test_machine_code_that_nobody_uses_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(machinery.numba.config, "CACHE_DIR", str(tmp_path))
+    for name, age in (("kernels-old", 40), ("kernels-recent", 3), ("other", 40)):
+        (tmp_path / name).mkdir()
+        used = time.time() - age * 24 * 3600
+        os.utime(tmp_path / name, (used, used))
+    folder = machinery.cache_folder.__wrapped__()
+    assert {path.name for path in tmp_path.iterdir()} == {folder.name, "kernels-recent", "other"}
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(machinery.numba.config, "CACHE_DIR", str(tmp_path / "file"))
+    assert machinery.cache_folder.__wrapped__() is None
 
 
 def test_the_search_for_cycles_is_as_before_once_a_kernel_has_been_compiled():

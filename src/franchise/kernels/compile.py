@@ -7,9 +7,10 @@ Two decorators:
   and kept on disk, so that the next process only loads it.
 
 Kernels are generic over families (see `kernels/verbs.py`), so a kernel's machine code depends on files other
-than its own.  Numba only looks at the kernel's own file when it decides whether code on disk is stale; ours
-looks at every kernel and family of the package.  A family written outside the package may change at any
-time without either being able to tell, so for such a family a kernel is compiled anew in each process.
+than its own.  Machine code is therefore kept in a folder named after a hash of the contents of every kernel and
+family of the package: a second clone, a reinstalled package and another process find it again, and any change
+leads to a new folder.  A family written outside the package may change at any time, so for such a family a kernel
+is compiled again in each process.
 
 With the environment variable ``NUMBA_DISABLE_JIT=1`` everything runs as plain Python, for debugging.
 """
@@ -20,14 +21,22 @@ import contextlib
 import functools
 import gc
 import hashlib
+import os
+import shutil
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.extending import register_jitable
+from numba.misc.appdirs import AppDirs
+
+import franchise
+
+PACKAGE = Path(franchise.__file__).parent
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
@@ -111,25 +120,76 @@ def _is_foreign(kind: type) -> bool:
 
 def _compile_and_keep(function):
     dispatcher = _entry_point(function)
-    if not numba.config.DISABLE_JIT:
+    if not numba.config.DISABLE_JIT and cache_folder() is not None:
         dispatcher._cache = _PackageCache(function)
     return dispatcher
 
 
-class _PackageCache(FunctionCache):
-    """Numba's cache on disk, made stale by a change in any kernel or family of the package."""
+class _PackageLocator(_CacheLocator):
+    """Where the machine code of a kernel is: a folder named after the contents of all kernels and families."""
 
-    def __init__(self, function):
-        super().__init__(function)
-        self._cache_file._source_stamp = (self._cache_file._source_stamp, _stamp_of_sources())
+    def __init__(self, function, file):
+        self._py_file = file
+        self._name = f"{function.__module__}-{function.__code__.co_firstlineno}"
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        """Locate the machine code of a function of this package, wherever the package is installed."""
+        return cls(py_func, py_file)
+
+    def get_cache_path(self):
+        """Return the folder for the present contents."""
+        return str(cache_folder())
+
+    def get_source_stamp(self):
+        """Return the hash of the contents of all kernels and families."""
+        return digest_of_sources()
+
+    def get_disambiguator(self):
+        """Return the module and line of the kernel, which tell apart kernels with the same name."""
+        return self._name
+
+
+class _PackageCacheImpl(CompileResultCacheImpl):
+    _locator_classes: ClassVar = [_PackageLocator]
+
+
+class _PackageCache(FunctionCache):
+    """Numba's cache on disk, in a folder that every installation with the same contents shares."""
+
+    _impl_class = _PackageCacheImpl
 
 
 @functools.cache
-def _stamp_of_sources() -> str:
-    package = Path(__file__).parent.parent
+def digest_of_sources() -> str:
+    """Hash the contents of every kernel and family, and the names of their files."""
     digest = hashlib.sha256()
     for folder in ("kernels", "families"):
-        for file in sorted((package / folder).glob("*.py")):
-            facts = file.stat()
-            digest.update(f"{file.name} {facts.st_mtime_ns} {facts.st_size}\n".encode())
-    return digest.hexdigest()
+        for file in sorted((PACKAGE / folder).rglob("*.py")):
+            digest.update(f"{file.relative_to(PACKAGE).as_posix()}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """Return the folder of machine code for the present contents; None if no folder can be written.
+
+    It is in ``NUMBA_CACHE_DIR`` if that is set, otherwise in the user's cache folder. Folders of other contents
+    that nobody has used for a month are removed when a new one is made.
+    """
+    parent = Path(numba.config.CACHE_DIR or AppDirs(appname="franchise", appauthor=False).user_cache_dir)
+    folder = parent / f"kernels-{digest_of_sources()}"
+    try:
+        if not folder.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            _remove_unused(parent)
+        os.utime(folder)
+    except OSError:
+        return None
+    return folder
+
+
+def _remove_unused(parent: Path, seconds: float = 30 * 24 * 3600.0) -> None:
+    for folder in parent.glob("kernels-*"):
+        if time.time() - folder.stat().st_mtime > seconds:
+            shutil.rmtree(folder, ignore_errors=True)
