@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 DATA   ?= $(FRANCHISE_DATA)
 
-.PHONY: demo test test-slow bench lint clean
+.PHONY: demo test test-nightly bench lint clean
 
 $(VENV)/.made:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "franchise needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11")'
@@ -16,8 +16,8 @@ $(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) -e .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) -e '.[all,dev]'
+$(VENV)/.dev: $(VENV)/.made pyproject.toml studies/pyproject.toml constraints.txt
+	$(PIP) -e '.[all,dev]' -e studies
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.bench: $(VENV)/.dev
@@ -31,6 +31,26 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-nightly: $(VENV)/.dev
+	FRANCHISE_FULL=1 $(BIN)/python -m pytest tests studies/tests -m "slow or not slow" -n 2 --dist worksteal
+
+bench: $(VENV)/.dev
+	$(PIP) -e '.[all,dev,bench]'
+	@touch $@
+
+demo: $(VENV)/.demo
+	$(BIN)/franchise demo
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal

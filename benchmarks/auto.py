@@ -22,16 +22,16 @@ import pandas as pd
 from corpora import load_corpus
 
 import franchise as fr
-from franchise.chains.chain import Chain
-from franchise.chains.start import make_start, start_streams
-from franchise.chains.thinned import start_from_sample
 from franchise.data.splits import hold_out_documents
 from franchise.diagnostics.convergence import summarise
-from franchise.engines.threads import Threads
-from franchise.model import Model
-from franchise.recipes import RECIPES, resolve
-from franchise.recipes.auto import choose
-from franchise.recipes.base import FromSample
+from franchise.model.hdp_model import Model
+from franchise.parallel.threads import Threads
+from franchise.running.chain import Chain
+from franchise.running.initial import make_start, start_streams
+from franchise.running.subsample_start import start_from_sample
+from franchise.samplers.auto import choose
+from franchise.samplers.base import FromSample
+from franchise.samplers.registry import RECIPES, resolve
 from franchise.sampling import make_model
 
 WARMUP = 500

@@ -16,9 +16,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
-
-import franchise as fr
-from franchise.checks.scores import (
+from tests.support.scores import (
     COMPLETION,
     GIBBS,
     LEFT_TO_RIGHT,
@@ -29,6 +27,8 @@ from franchise.checks.scores import (
     compare_segment_scores,
     words_from_counts,
 )
+
+import franchise as fr
 from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
 from franchise.diagnostics import document_completion, held_out_words, left_to_right
 

@@ -37,13 +37,13 @@ from scipy.sparse import csr_array
 
 import franchise as fr
 from franchise.diagnostics import p_k, window_diff
-from franchise.htmm.chain import SegmentChain
 from franchise.htmm.em import Maximiser, Priors
-from franchise.htmm.finite import start_at_random
+from franchise.htmm.gibbs_finite import start_at_random
+from franchise.htmm.htmm_chain import SegmentChain
 from franchise.htmm.model import FiniteModel
-from franchise.htmm.sentences import Prepared
-from franchise.kernels.messages import Parameters
-from franchise.streams import Streams
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.kernels.hmm_messages import Parameters
+from franchise.kernels.random.streams import Streams
 
 TOPICS = 30
 WINDOWS = (1, 3, 5, 8)  # sentences before and after a gap

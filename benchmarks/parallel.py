@@ -36,14 +36,14 @@ from collapsed import Theirs
 from corpora import load_corpus
 
 import franchise as fr
-from franchise.chains.chain import Chain
 from franchise.data.splits import choose_documents, halve_documents, hold_out_documents
 from franchise.diagnostics import document_completion
-from franchise.engines.threads import Threads
-from franchise.model import Model
+from franchise.model.hdp_model import Model
+from franchise.model.state import PreparedData, Weights
 from franchise.moves import Concentrations, LaunchedSplits, SettledSweep, in_turn
-from franchise.recipes import resolve
-from franchise.state import PreparedData, Weights
+from franchise.parallel.threads import Threads
+from franchise.running.chain import Chain
+from franchise.samplers.registry import resolve
 
 ROUNDS, SWEEPS, BURN_IN = 21, 32, 40
 
@@ -402,8 +402,8 @@ def count_recovered(planted: fr.synthetic.Planted, posterior: fr.Posterior) -> i
 
 def true_perplexity(planted: fr.synthetic.Planted, held_out: fr.Corpus) -> float:
     """Document completion with the true topics, and document weights fitted as for a draw."""
-    from franchise.kernels.heldout import fit_document_weights
-    from franchise.predictive import _ROUNDS, _TOLERANCE
+    from franchise.kernels.document_weights import fit_document_weights
+    from franchise.posterior.predictive import _ROUNDS, _TOLERANCE
 
     first, second = halve_documents(held_out)
     assert planted.weights is not None

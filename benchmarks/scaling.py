@@ -32,13 +32,13 @@ from typing import NamedTuple
 import numpy as np
 
 import franchise as fr
-from franchise.chains.chain import Chain
-from franchise.chains.origins import Restored
-from franchise.chains.remote import RemoteChain, host
-from franchise.chains.start import make_start, start_streams
-from franchise.engines.ray import Ray
-from franchise.engines.threads import Threads
-from franchise.recipes import resolve
+from franchise.cluster.ray_engine import Ray
+from franchise.cluster.remote_chain import RemoteChain, host
+from franchise.parallel.threads import Threads
+from franchise.running.chain import Chain
+from franchise.running.initial import make_start, start_streams
+from franchise.running.initial_state import Restored
+from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
 
 TOPICS, PRIOR = 100, 0.1

@@ -10,10 +10,10 @@ from scipy.special import gammaln
 
 import franchise as fr
 from franchise import validation
-from franchise.chains import run as running
 from franchise.checks.enumeration import canonical
 from franchise.moves import Concentrations, CrfGibbs, DirectAssignment, TopicPrior, TopicWeights
-from tests.chains.runs import assert_same, assert_same_traces
+from franchise.running import chain_run as running
+from tests.running.runs import assert_same, assert_same_traces
 
 RNG = np.random.default_rng(3)
 CORPUS = fr.Corpus.from_matrix(RNG.poisson(0.9, (9, 6)))

@@ -15,16 +15,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from franchise import diagnostics, engines, families, moves, plots
-    from franchise.checks.family import check_family
-    from franchise.checks.move import check_move
+    from franchise import diagnostics, families, moves, plots
+    from franchise import parallel as engines
+    from franchise.checks.check_family import check_family
+    from franchise.checks.check_move import check_move
     from franchise.data import datasets, synthetic
     from franchise.data.corpus import Corpus
     from franchise.data.groups import Groups
     from franchise.data.readers.read import read_corpus, read_groups
-    from franchise.data.shards import ShardedCorpus, index_shards, open_shards
+    from franchise.data.sharded.sharded_corpus import ShardedCorpus, index_shards, open_shards
     from franchise.errors import InputError, InternalError
-    from franchise.estimators import HDP
+    from franchise.estimators.hdp_estimator import HDP
+    from franchise.estimators.htmm_estimator import HTMM
     from franchise.families import (
         Bernoulli,
         Categorical,
@@ -37,12 +39,11 @@ if TYPE_CHECKING:
         Multinomial,
         Poisson,
     )
-    from franchise.found.fits import match_fits
-    from franchise.freezing import known_from, known_shares, named_topics
-    from franchise.htmm.estimator import HTMM
-    from franchise.posterior import Posterior
+    from franchise.posterior.freeze import known_from, known_shares, named_topics
+    from franchise.posterior.hdp_posterior import Posterior
+    from franchise.posterior.match_fits import match_fits
     from franchise.priors import Gamma
-    from franchise.recipes import sampler_table
+    from franchise.samplers.registry import sampler_table
     from franchise.sampling import load, resume, sample
 
 __version__ = "0.1.0"
@@ -58,34 +59,34 @@ _HOME = {
     "GaussianIndependent": "franchise.families",
     "GaussianKnownPrecision": "franchise.families",
     "Groups": "franchise.data.groups",
-    "HDP": "franchise.estimators",
-    "HTMM": "franchise.htmm.estimator",
+    "HDP": "franchise.estimators.hdp_estimator",
+    "HTMM": "franchise.estimators.htmm_estimator",
     "InputError": "franchise.errors",
     "InternalError": "franchise.errors",
     "KnownTopics": "franchise.families",
     "Multinomial": "franchise.families",
     "Poisson": "franchise.families",
-    "Posterior": "franchise.posterior",
-    "ShardedCorpus": "franchise.data.shards",
-    "check_family": "franchise.checks.family",
-    "check_move": "franchise.checks.move",
-    "index_shards": "franchise.data.shards",
-    "known_from": "franchise.freezing",
-    "known_shares": "franchise.freezing",
+    "Posterior": "franchise.posterior.hdp_posterior",
+    "ShardedCorpus": "franchise.data.sharded.sharded_corpus",
+    "check_family": "franchise.checks.check_family",
+    "check_move": "franchise.checks.check_move",
+    "index_shards": "franchise.data.sharded.sharded_corpus",
+    "known_from": "franchise.posterior.freeze",
+    "known_shares": "franchise.posterior.freeze",
     "load": "franchise.sampling",
-    "match_fits": "franchise.found.fits",
-    "named_topics": "franchise.freezing",
-    "open_shards": "franchise.data.shards",
+    "match_fits": "franchise.posterior.match_fits",
+    "named_topics": "franchise.posterior.freeze",
+    "open_shards": "franchise.data.sharded.sharded_corpus",
     "read_corpus": "franchise.data.readers.read",
     "read_groups": "franchise.data.readers.read",
     "resume": "franchise.sampling",
     "sample": "franchise.sampling",
-    "sampler_table": "franchise.recipes",
+    "sampler_table": "franchise.samplers.registry",
 }
 _MODULES = {
     "datasets": "franchise.data.datasets",
     "diagnostics": "franchise.diagnostics",
-    "engines": "franchise.engines",
+    "engines": "franchise.parallel",
     "families": "franchise.families",
     "moves": "franchise.moves",
     "plots": "franchise.plots",

@@ -8,37 +8,37 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from franchise.chains.chain import Chain
-from franchise.chains.files import damage_named, only_one_process
-from franchise.chains.origins import Begun, Origin
-from franchise.chains.progress import say_once
-from franchise.chains.remote import host
-from franchise.chains.run import Plan
-from franchise.chains.runs import Run, Setup, Terms, check_memory
-from franchise.chains.snapshots import Snapshots
-from franchise.chains.start import AtRandom, make_start, start_streams, starts_of_chains
-from franchise.chains.storage import BY_EM, RunDirectory, check_new
-from franchise.chains.thinned import start_from_sample
+from franchise.cluster.remote_chain import host
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.data.mapped import MappedCorpus
-from franchise.data.shards import ShardedCorpus
-from franchise.engines.choose import make_engine
-from franchise.engines.threads import Threads
+from franchise.data.sharded.memory_mapped import MappedCorpus
+from franchise.data.sharded.sharded_corpus import ShardedCorpus
 from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
-from franchise.model import Model
+from franchise.model.hdp_model import Model
+from franchise.model.prepared_data import PreparedData, frozen
 from franchise.moves.compose import InTurn, check_schedule, moves_of
-from franchise.posterior import Posterior
+from franchise.parallel.engine import make_engine
+from franchise.parallel.threads import Threads
+from franchise.posterior.hdp_posterior import Posterior
 from franchise.priors import Gamma, check_number_or_gamma, number_or_gamma, plain_number
-from franchise.recipes import resolve
-from franchise.recipes.base import FromSample
-from franchise.state.base import PreparedData, frozen
+from franchise.running.chain import Chain
+from franchise.running.chain_run import Plan
+from franchise.running.initial import AtRandom, make_start, start_streams, starts_of_chains
+from franchise.running.initial_state import Begun, Origin
+from franchise.running.kept_draws import Snapshots
+from franchise.running.progress import say_once
+from franchise.running.run import Run, Setup, Terms, check_memory
+from franchise.running.subsample_start import start_from_sample
+from franchise.samplers.base import FromSample
+from franchise.samplers.registry import resolve
+from franchise.storage.atomic import damage_named, only_one_process
+from franchise.storage.run_store import BY_EM, RunDirectory, check_new
 from franchise.validation import check_choice, check_integer, describe
 
 if TYPE_CHECKING:
-    from franchise.htmm.posterior import SegmentPosterior
+    from franchise.posterior.htmm_posterior import SegmentPosterior
 
 __all__ = ["load", "make_engine", "make_model", "resume", "sample"]
 
@@ -94,8 +94,8 @@ def sample(
     keep_labels : bool
         Whether to keep the topic of every observation in every draw (``posterior.labels``).
     engine, workers
-        Where it runs: None is ``franchise.engines.Threads(workers)``, workers None is every core; "ray", or
-        ``franchise.engines.Ray(address)``, is a cluster. The draws are the same.
+        Where it runs: None is ``franchise.parallel.Threads(workers)``, workers None is every core; "ray", or
+        ``franchise.parallel.Ray(address)``, is a cluster. The draws are the same.
     progress : bool or None
         Whether to show progress; None shows it on a terminal. False also keeps "auto" silent.
     run_dir : path, optional
@@ -196,7 +196,7 @@ def load(path: Any) -> Any:
     """
     folder = RunDirectory.open(path)
     if "estimator" in folder.settings:
-        from franchise.saving import load_model
+        from franchise.estimators.persist import load_model
 
         return load_model(folder)
     return load_posterior(folder)
@@ -278,7 +278,7 @@ def _checked_data(data: Any) -> GroupedData:
 
 @dataclass(frozen=True)
 class Mixture:
-    """What `sample` draws from, and how: see `franchise.chains.runs.Setup`."""
+    """What `sample` draws from, and how: see `franchise.running.run.Setup`."""
 
     data: GroupedData
     model: Model
@@ -291,7 +291,7 @@ class Mixture:
     def settings(self) -> dict[str, Any]:
         """Family, concentrations and moves."""
         from franchise.families.registry import name_of
-        from franchise.moves.plain import to_plain
+        from franchise.storage.moves import to_plain
 
         family = self.model.family
         return {
@@ -307,7 +307,7 @@ class Mixture:
     def from_settings(cls, settings: dict[str, Any], data: GroupedData, away: bool) -> Mixture:
         """The setup that has these settings; see `make_model`."""
         from franchise.families.registry import family_from_settings
-        from franchise.moves.plain import from_plain
+        from franchise.storage.moves import from_plain
 
         family = family_from_settings(settings["family"]["name"], settings["family"]["settings"])
         alpha, gamma = (number_or_gamma(name, settings[name]) for name in ("alpha", "gamma"))

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import franchise
 from franchise.cli import main as cli
-from franchise.cli.output import make_console, shared_progress, sparkline
+from franchise.cli.render import make_console, shared_progress, sparkline
 from franchise.errors import InputError, InternalError
 
 TINY = ["demo", "--draws", "1", "--warmup", "1", "--chains", "1"]
@@ -141,7 +141,7 @@ class _Found:
     ],
 )
 def test_demo_is_honest_about_convergence(topics, said):
-    from franchise.cli.findings import convergence_sentence
+    from franchise.cli.render import convergence_sentence
 
     assert said in convergence_sentence(_Found(topics))
 
@@ -188,7 +188,7 @@ def test_errors_become_exit_codes(monkeypatch, capsys, error, code, said):
     def fail():
         raise error
 
-    monkeypatch.setattr("franchise.recipes.sampler_table", fail)
+    monkeypatch.setattr("franchise.samplers.registry.sampler_table", fail)
     assert exit_code(monkeypatch, ["samplers"]) == code
     complaint = capsys.readouterr().err
     assert said in complaint
@@ -199,7 +199,7 @@ def test_debug_shows_where(monkeypatch, capsys):
     def fail():
         raise InternalError("counts disagree")
 
-    monkeypatch.setattr("franchise.recipes.sampler_table", fail)
+    monkeypatch.setattr("franchise.samplers.registry.sampler_table", fail)
     monkeypatch.setenv("FRANCHISE_DEBUG", "")  # so that what the option sets is undone
     assert exit_code(monkeypatch, ["--debug", "samplers"]) == 1
     assert "Traceback" in capsys.readouterr().err

@@ -17,7 +17,7 @@ from rich.console import Console
 
 import franchise as fr
 from franchise.cli import options
-from franchise.cli.findings import print_largest_topics
+from franchise.cli.render import print_largest_topics
 from tests.cli.commands import TEXTS, run
 
 SHORT = ["--draws", "6", "--warmup", "4", "--chains", "2"]
@@ -308,7 +308,7 @@ def test_bad_options_end_with_2_and_leave_nothing(lines, tmp_path, monkeypatch, 
 def test_options_list_what_there_is():
     from franchise.data.readers.formats import ALL
     from franchise.families.registry import FAMILIES
-    from franchise.recipes import AUTO, RECIPES
+    from franchise.samplers.registry import AUTO, RECIPES
 
     assert list(options.FAMILIES) == list(FAMILIES)
     assert list(options.SAMPLERS) == [AUTO, *RECIPES]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from franchise.data import Corpus, Sentences, datasets
 from franchise.data.sentences import blank_latin, split_english, split_simple
 from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
-from franchise.data.storage import encode_data, load_data
 from franchise.errors import InputError
+from franchise.storage.data_files import encode_data, load_data
 
 SPLITS = {"english": split_english, "simple": split_simple}
 LETTERS = st.sampled_from(

@@ -6,10 +6,9 @@ from math import lgamma
 import numpy as np
 import pytest
 
-from franchise.data.draws import draw_dirichlet, seeded_generator
 from franchise.data.synthetic import bars, five_topics, from_hdp, planted_topics
-from franchise.draws import draw_log_gammas
 from franchise.errors import InputError
+from franchise.kernels.random.dirichlet import draw_dirichlet, draw_log_gammas, seeded_generator
 
 
 def small_planted(seed=0, **options):

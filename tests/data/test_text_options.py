@@ -11,10 +11,16 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from franchise.data import Corpus
 from franchise.data.dropped import Dropped, LeftOut
-from franchise.data.languages import NAME_OF_CODE, stemmer_of, stop_words_of
-from franchise.data.options import WORDS, TextOptions, TextSettings
-from franchise.data.storage import encode_data, load_data
+from franchise.data.text_options import (
+    NAME_OF_CODE,
+    WORDS,
+    TextOptions,
+    TextSettings,
+    stemmer_of,
+    stop_words_of,
+)
 from franchise.errors import InputError, NoWords
+from franchise.storage.data_files import encode_data, load_data
 
 WORD = st.sampled_from(["cat", "cats", "dog", "the", "economy", "economies", "sat", "run", "running", "Über"])
 TEXT = st.lists(st.one_of(WORD, st.sampled_from([". ", "; "])), max_size=12).map(" ".join)

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.checks.scores import (
+from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
+from franchise.diagnostics import document_completion, held_out_words, left_to_right
+from franchise.diagnostics.left_to_right import document_log_probabilities
+from tests.support.scores import (
     COMPLETION,
     EACH,
     GIBBS,
@@ -19,9 +22,6 @@ from franchise.checks.scores import (
     compare_segment_scores,
     words_from_counts,
 )
-from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
-from franchise.diagnostics import document_completion, held_out_words, left_to_right
-from franchise.diagnostics.left_to_right import document_log_probabilities
 
 TOLERANCE = 4.0
 """Standard errors."""

@@ -9,20 +9,20 @@ import pytest
 
 import franchise as fr
 from franchise.diagnostics import document_completion, held_out_trace, held_out_words
-from franchise.diagnostics.heldout import completion_probabilities
+from franchise.diagnostics.held_out import completion_probabilities
 from franchise.diagnostics.left_to_right import document_log_probabilities, left_to_right
 from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
 from franchise.errors import InputError
-from franchise.kernels.left_to_right import fill_copies, predict_documents, predict_texts
-from franchise.kernels.messages import SentenceData
-from franchise.kernels.segments import Finite, room_for
-from tests.chains.runs import SENTENCES, sample_segments, sentences_of
+from franchise.kernels.hmm_messages import SentenceData
+from franchise.kernels.hmm_sampling import Finite, room_for
+from franchise.kernels.particles import fill_copies, predict_documents, predict_texts
 from tests.diagnostics.naive_left_to_right import (
     estimate,
     exact_probability_of_sentences,
     exact_probability_of_words,
 )
-from tests.diagnostics.test_heldout import HELD_OUT, corpus_of, naive_draws, small_posterior
+from tests.diagnostics.test_held_out import HELD_OUT, corpus_of, naive_draws, small_posterior
+from tests.running.runs import SENTENCES, sample_segments, sentences_of
 
 PHI = np.array([[0.85, 0.1, 0.05], [0.05, 0.15, 0.8], [0.3, 0.4, 0.3]])
 PRIOR = np.array([0.3, 0.2, 0.1])
@@ -203,7 +203,7 @@ def test_the_error_of_particles_is_true():
 
 
 def test_one_topic_is_its_word_frequencies():
-    from tests.diagnostics.test_heldout import TRAINING, WORD_PRIOR, posterior_of
+    from tests.diagnostics.test_held_out import TRAINING, WORD_PRIOR, posterior_of
 
     labels = [[[0] * len(document) for document in TRAINING]]
     family = fr.Categorical(5, np.array(WORD_PRIOR))
@@ -315,7 +315,7 @@ def test_a_summary_judges_the_held_out_score_if_it_is_given_documents(segments):
 
 
 def test_a_summary_of_words_with_held_out_documents():
-    from tests.chains.runs import CORPUS, sample
+    from tests.running.runs import CORPUS, sample
 
     posterior = sample("categorical", "direct", draws=6)
     row = posterior.summary(held_out=CORPUS).loc["held_out_score"]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from franchise.moves import BlockedSweep, CellSweep, blocked
+from franchise.moves import BlockedSweep, CellSweep
+from franchise.moves import group_weights as blocked
 from tests.exactness.patched import Patched
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from franchise.moves import DocumentSweep
 from franchise.moves.base import MoveReport
-from franchise.moves.blocks import Work, drop_empty_topics
-from franchise.moves.documents import sweep_any
+from franchise.moves.block_sweep import Work, drop_empty_topics
+from franchise.moves.document.document_sweep import sweep_any
 
 
 def with_fresh_topics(state, streams, count: int) -> np.ndarray:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from franchise.kernels.launch import expected_tables, log_ratio_of_groups
+from franchise.kernels.launched_splits import expected_tables, log_ratio_of_groups
 from franchise.moves import LaunchedSplits
-from franchise.moves.proposals import Proposal
+from franchise.moves.launched.proposals import Proposal
 
 
 class OneNaming(Proposal):

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from franchise.kernels import verbs
+from franchise.kernels import family_ops as verbs
+from franchise.model.state.cell_tables import draw_cell_tables
+from franchise.model.state.convert import draw_topic_weights
+from franchise.model.state.weights import Weights
 from franchise.moves import Concentrations, CrfGibbs, DirectAssignment, MoveReport, TopicWeights
 from franchise.moves.base import Move
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
 from franchise.moves.topic_prior import TopicPrior, slice_sample
-from franchise.state.cells import draw_cell_tables
-from franchise.state.convert import draw_topic_weights
-from franchise.state.weights import Weights
 
 
 @dataclass(frozen=True)

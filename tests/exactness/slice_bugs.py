@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from franchise.moves import SliceSweep, slice_sweep
+from franchise.moves import SliceSweep
+from franchise.moves import slice as slice_sweep
 from tests.exactness.patched import Patched
 
 

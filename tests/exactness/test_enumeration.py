@@ -14,7 +14,7 @@ from franchise.checks.enumeration import (
     tiny_model,
 )
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit
-from franchise.state import Seating, Weights
+from franchise.model.state import Seating, Weights
 from tests.exactness.cases import CASES, GROUPS
 from tests.naive import families as naive_families
 from tests.naive import posterior as naive

@@ -6,7 +6,6 @@ import pytest
 
 import franchise as fr
 from franchise.checks import CheckFailed
-from franchise.checks.geweke import JointTest, example_model
 from franchise.moves import (
     BlockedSweep,
     CellSweep,
@@ -24,10 +23,11 @@ from franchise.moves import (
     TopicWeights,
     in_turn,
 )
-from franchise.recipes import resolve
+from franchise.samplers.registry import resolve
 from tests.exactness import launch_bugs, planted, slice_bugs
 from tests.exactness.cases import CASES, NOT_CONJUGATE, THREE, size
 from tests.exactness.split_merge_bugs import Buggy
+from tests.support.geweke import JointTest, example_model
 
 pytestmark = pytest.mark.exactness
 

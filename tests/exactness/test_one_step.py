@@ -6,7 +6,7 @@ import pytest
 
 import franchise as fr
 from franchise.checks import CheckFailed
-from franchise.kernels import launch
+from franchise.kernels import launched_splits as launch
 from franchise.moves import (
     BlockedSweep,
     CellSweep,

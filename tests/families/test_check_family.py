@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from franchise.checks import CheckFailed
-from franchise.checks.family import check_family
+from franchise.checks.check_family import check_family
 from franchise.errors import InputError
 from franchise.families import (
     Bernoulli,
@@ -19,9 +19,9 @@ from franchise.families import (
     Multinomial,
     Poisson,
 )
-from franchise.kernels import verbs
-from franchise.kernels.compile import helper
-from franchise.kernels.dirichlet import log_rising
+from franchise.kernels import family_ops as verbs
+from franchise.kernels.dirichlet_ops import log_rising
+from franchise.kernels.runtime.compile import helper
 
 COUNTS = np.array([3, 0, 7, 2, 11, 5])
 POINTS = np.array([[0.3, -1.2], [2.1, 0.4], [0.0, 0.9], [-1.7, 2.2], [0.8, 0.1], [0.6, -0.4]])

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from franchise.checks.family import check_family
+from franchise.checks.check_family import check_family
 from franchise.data.corpus import Corpus
 from franchise.data.groups import Groups
-from franchise.engines import Threads
 from franchise.errors import InputError
 from franchise.families import (
     FAMILIES,
@@ -26,7 +25,8 @@ from franchise.families import (
     family_from_settings,
     name_of,
 )
-from franchise.kernels import verbs
+from franchise.kernels import family_ops as verbs
+from franchise.parallel import Threads
 from franchise.priors import Gamma
 from tests.naive import families as naive
 

@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 import franchise as fr
 from franchise.checks.statistics import SMALLEST_P
-from franchise.kernels import verbs
+from franchise.kernels import family_ops as verbs
 
 FAMILY = fr.GaussianIndependent(1, 0.3, 0.2, 2.5, 1.4)
 POINTS = np.array([-1.2, 0.4, 2.6, 2.9, 0.1])

@@ -6,10 +6,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from franchise.families import GaussianDiagonal, GaussianFull, GaussianKnownPrecision, Multinomial, Poisson
+from franchise.families import (
+    GaussianDiagonal,
+    GaussianFull,
+    GaussianKnownPrecision,
+    Multinomial,
+    Poisson,
+)
 from franchise.families.gaussian_full import _factorise_again
-from franchise.kernels import linalg, verbs
-from franchise.kernels.compile import kernel
+from franchise.kernels import family_ops as verbs
+from franchise.kernels import linalg
+from franchise.kernels.runtime.compile import kernel
 from tests.naive import families as naive
 
 FAR = 1e6

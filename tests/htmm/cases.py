@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from franchise.htmm.sentences import Prepared
-from franchise.kernels.messages import Parameters, SentenceData
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.kernels.hmm_messages import Parameters, SentenceData
 
 
 def prepared(documents, vocabulary_size):

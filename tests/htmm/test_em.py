@@ -7,9 +7,9 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from franchise.engines import Threads
 from franchise.htmm import em
 from franchise.htmm.em import Maximiser, Priors
+from franchise.parallel import Threads
 from tests.htmm.cases import (
     matched_share,
     parameters,
@@ -120,8 +120,8 @@ def test_one_sentence_a_document():
 @pytest.mark.parametrize("seed", range(3))
 def test_the_race_finds_all_of_ten_topics(seed):
     """In a sample of 2,000 words a topic the winner had two topics for one now and then."""
-    from franchise.studies.wilcox.simulation import Design
-    from franchise.studies.wilcox.simulation import simulate as simulate_thesis
+    from franchise_studies.wilcox.simulation import Design
+    from franchise_studies.wilcox.simulation import simulate as simulate_thesis
 
     made = simulate_thesis(Design(6, 10, 10, 0.9, documents=300, trained=300))
     found = em.fit(made.prepared, 10, Priors(6.0, 1.01, (1.0, 1.0)), np.random.default_rng(seed), Threads())

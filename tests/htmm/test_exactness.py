@@ -16,15 +16,26 @@ from franchise.checks.statistics import (
     total_variation,
     typical_total_variation,
 )
-from franchise.engines import Threads
-from franchise.htmm import finite, infinite, regrouping, sweeping
+from franchise.htmm import (
+    gibbs_finite as finite,
+)
+from franchise.htmm import (
+    gibbs_hdp as infinite,
+)
+from franchise.htmm import (
+    gibbs_steps as sweeping,
+)
+from franchise.htmm import (
+    segments_as_groups as regrouping,
+)
+from franchise.htmm.gibbs_steps import Work
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.state import InfiniteSegments, Segments
-from franchise.htmm.sweeping import Work
-from franchise.kernels import segments
+from franchise.kernels import hmm_sampling as segments
+from franchise.kernels.random.streams import Streams
 from franchise.moves import LaunchedSplits
+from franchise.parallel import Threads
 from franchise.priors import Gamma
-from franchise.streams import Streams
 from tests.exactness.mutation import mutated
 from tests.htmm.cases import prepared
 from tests.naive import htmm as naive

@@ -10,13 +10,19 @@ import pytest
 from scipy.special import gammaln
 
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit
-from franchise.engines import Threads
-from franchise.htmm import inference
-from franchise.htmm.inference import _sweep, draw_documents, fit_documents
-from franchise.htmm.scores import completed_perplexity, first_sentences, fitted_perplexity
-from franchise.kernels import segments
-from franchise.kernels.segments import Drawn, Finite
-from franchise.streams import Streams
+from franchise.htmm import new_documents as inference
+from franchise.htmm.new_documents import (
+    _sweep,
+    completed_perplexity,
+    draw_documents,
+    first_sentences,
+    fit_documents,
+    fitted_perplexity,
+)
+from franchise.kernels import hmm_sampling as segments
+from franchise.kernels.hmm_sampling import Drawn, Finite
+from franchise.kernels.random.streams import Streams
+from franchise.parallel import Threads
 from tests.exactness.mutation import mutated
 from tests.htmm.cases import prepared, random_documents, random_parameters
 from tests.naive import htmm as naive

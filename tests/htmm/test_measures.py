@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from franchise.engines import Threads
-from franchise.htmm import finite, infinite
-from franchise.htmm.inference import draw_documents
+from franchise.htmm import gibbs_finite as finite
+from franchise.htmm import gibbs_hdp as infinite
+from franchise.htmm.gibbs_steps import count_words
 from franchise.htmm.model import FiniteModel, InfiniteModel
+from franchise.htmm.new_documents import draw_documents
 from franchise.htmm.state import InfiniteSegments
-from franchise.htmm.sweeping import count_words
-from franchise.kernels.segments import Finite
+from franchise.kernels.hmm_sampling import Finite
+from franchise.kernels.random.streams import Streams
+from franchise.parallel import Threads
 from franchise.priors import Gamma
-from franchise.streams import Streams
 from tests.htmm.cases import prepared
 from tests.naive import htmm as naive
 

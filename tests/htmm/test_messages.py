@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from franchise.engines import Threads
-from franchise.htmm.decoding import decode
 from franchise.htmm.em import expectations_for, run_expect
-from franchise.kernels import messages
+from franchise.htmm.viterbi import decode
+from franchise.kernels import hmm_messages as messages
+from franchise.parallel import Threads
 from tests.exactness.mutation import mutated
 from tests.htmm.cases import parameters, prepared, random_documents, random_parameters
 from tests.naive import htmm as naive

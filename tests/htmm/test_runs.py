@@ -7,10 +7,10 @@ import json
 import pytest
 
 import franchise as fr
-from franchise.chains import run as running
-from franchise.htmm.chain import SegmentChain
-from franchise.htmm.posterior import SegmentPosterior
-from tests.chains.runs import assert_same_bits, sample_segments
+from franchise.htmm.htmm_chain import SegmentChain
+from franchise.posterior.htmm_posterior import SegmentPosterior
+from franchise.running import chain_run as running
+from tests.running.runs import assert_same_bits, sample_segments
 
 DRAWS = 8
 TOPICS = pytest.mark.parametrize("n_topics", [3, None], ids=["given", "learned"])

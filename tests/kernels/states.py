@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import franchise as fr
-from franchise.kernels.verbs import clear
-from franchise.state import PreparedData, Seating, Weights
+from franchise.kernels.family_ops import clear
+from franchise.model.state import PreparedData, Seating, Weights
 from tests.naive import crf, families
 from tests.naive.choices import NEW
 

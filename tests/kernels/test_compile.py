@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.kernels import compile as machinery
-from franchise.kernels import verbs
-from franchise.kernels.counting import fill_log_marginals, recount
-from franchise.kernels.direct import sweep_dense
+from franchise.kernels import family_ops as verbs
+from franchise.kernels.direct_assignment import sweep_dense
+from franchise.kernels.recount import fill_log_marginals, recount
+from franchise.kernels.runtime import compile as machinery
 from tests.kernels.foreign import Coins
 
 TINY = """

@@ -12,11 +12,11 @@ from scipy import stats
 
 from franchise.checks.enumeration import canonical
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit, same_law
-from franchise.kernels import verbs
-from franchise.kernels.crf import sweep_seats_dense, sweep_seats_sparse, sweep_tables
-from franchise.kernels.direct import sweep_dense, sweep_sparse
+from franchise.kernels import family_ops as verbs
+from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
+from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
+from franchise.model.state import PreparedData
 from franchise.moves.base import lists_for, scratch_for
-from franchise.state import PreparedData
 from tests.kernels.states import (
     ALPHA,
     GAMMA,

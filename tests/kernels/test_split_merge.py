@@ -8,10 +8,10 @@ import pytest
 import franchise as fr
 from franchise.checks.enumeration import canonical
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit
-from franchise.model import Model
+from franchise.model.hdp_model import Model
+from franchise.model.state import PreparedData, Seating
 from franchise.moves import SplitMerge
 from franchise.moves.split_merge import pick_by_size, pick_uniformly
-from franchise.state import PreparedData, Seating
 from tests.exactness.split_merge_bugs import BUGS, Buggy
 from tests.kernels.states import ALPHA, GAMMA, Small, random_seating, seating_of, small
 from tests.naive import families

@@ -8,8 +8,8 @@ import threading
 import numpy as np
 import pytest
 
-from franchise.kernels import stirling
-from franchise.kernels.stirling import fill_log_stirling, log_stirling_table
+from franchise.kernels import table_counts as stirling
+from franchise.kernels.table_counts import fill_log_stirling, log_stirling_table
 from tests.naive.stirling import stirling_row
 
 

@@ -8,10 +8,10 @@ import pytest
 import franchise as fr
 from franchise.checks.enumeration import canonical
 from franchise.checks.statistics import SMALLEST_P, same_law
-from franchise.kernels.crf import sweep_seats_dense, sweep_seats_sparse, sweep_tables
-from franchise.kernels.direct import sweep_dense, sweep_sparse
+from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
+from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
+from franchise.model.state import PreparedData, Seating
 from franchise.moves.base import lists_for, scratch_for
-from franchise.state import PreparedData, Seating
 from tests.kernels.states import Small, weights_with_capacity
 from tests.naive import families
 

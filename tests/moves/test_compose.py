@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.chains.chain import Chain
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit
+from franchise.model.state import Seating, Weights
 from franchise.moves import MoveReport, at_random, during_warmup, every, in_turn
 from franchise.moves.base import Move
 from franchise.moves.compose import Sweep, moves_of, plan
-from franchise.recipes import resolve
-from franchise.state import Seating, Weights
-from tests.state.cases import model_of, random_state
+from franchise.running.chain import Chain
+from franchise.samplers.registry import resolve
+from tests.model.cases import model_of, random_state
 
 
 @dataclass(frozen=True)

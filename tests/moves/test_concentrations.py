@@ -8,13 +8,13 @@ from scipy import stats
 
 import franchise as fr
 from franchise.checks.statistics import SMALLEST_P
+from franchise.kernels.random.streams import Streams
+from franchise.model.prepared_data import frozen
+from franchise.model.state import Seating, Weights
 from franchise.moves import Concentrations, TopicWeights
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
-from franchise.state import Seating, Weights
-from franchise.state.base import frozen
-from franchise.streams import Streams
+from tests.model.cases import model_of, random_state
 from tests.naive.concentrations import exact_alpha, exact_gamma
-from tests.state.cases import model_of, random_state
 
 REPETITIONS = 4000
 PRIORS = [fr.Gamma(1.0, 1.0), fr.Gamma(0.4, 2.0), fr.Gamma(6.0, 0.5)]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
+from franchise.model.state import Weights
 from franchise.moves import (
     Concentrations,
     CrfGibbs,
@@ -16,9 +17,8 @@ from franchise.moves import (
     in_turn,
 )
 from franchise.moves.base import sweep_with_room
-from franchise.state import Weights
 from tests.kernels.foreign import Stubborn
-from tests.state.cases import model_of, random_state
+from tests.model.cases import model_of, random_state
 
 DATA = fr.Groups([1, 0, 1, 1], [0, 0, 1, 1])
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.kernels import launch as kernels
-from franchise.moves import Concentrations, LaunchedSplits, SettledSweep, launched_splits, proposals
+from franchise.kernels import launched_splits as kernels
+from franchise.moves import Concentrations, LaunchedSplits, SettledSweep
+from franchise.moves.launched import launched_splits, proposals
 
 
 class Watched(proposals.Proposal):

@@ -10,8 +10,8 @@ from scipy import stats
 
 from franchise.checks.statistics import SMALLEST_P
 from franchise.families import Categorical, Poisson
-from franchise.kernels import verbs
-from franchise.moves.pairs import log_probability_of_pair, pick_beside
+from franchise.kernels import family_ops as verbs
+from franchise.moves.launched.launched_splits import log_probability_of_pair, pick_beside
 
 
 def likeness(count: int) -> np.ndarray:

@@ -7,8 +7,8 @@ import pytest
 
 import franchise as fr
 from franchise.data.synthetic import five_topics
+from franchise.kernels.random.streams import Streams
 from franchise.moves import Concentrations, CrfGibbs, SplitMerge, during_first, every, in_turn
-from franchise.streams import Streams
 from tests.kernels.foreign import Stubborn
 
 DATA = fr.Groups([1, 0, 1, 1], [0, 0, 1, 1])

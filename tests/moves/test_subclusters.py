@@ -10,8 +10,10 @@ from scipy import stats
 
 import franchise as fr
 from franchise.checks.statistics import SMALLEST_P
-from franchise.engines import Threads
-from franchise.model import Model
+from franchise.kernels.random.streams import Streams
+from franchise.model.hdp_model import Model
+from franchise.model.state import PreparedData, Weights
+from franchise.model.state.subclusters import no_subtopics
 from franchise.moves import (
     Concentrations,
     DocumentSweep,
@@ -21,18 +23,20 @@ from franchise.moves import (
     TopicWeights,
     during_warmup,
     every,
-    global_subclusters,
     in_turn,
 )
-from franchise.moves.blocks import Work
-from franchise.moves.local_subclusters import evaluate_merges, evaluate_splits, score_pairs
-from franchise.moves.parameters import draw_parameters, joined
-from franchise.moves.subcluster_ratios import log_pick_ratio_global, log_pick_ratio_local, modes_of_tables
-from franchise.moves.subcluster_sweep import Sweep, monitor
-from franchise.state import PreparedData, Weights
-from franchise.state.subtopics import no_subtopics
-from franchise.streams import Streams
-from tests.moves.test_documents import corpus, draws, groups, same, small_blocks  # noqa: F401 (a fixture)
+from franchise.moves.block_sweep import Work
+from franchise.moves.restricted import draw_parameters, joined
+from franchise.moves.subcluster import global_moves as global_subclusters
+from franchise.moves.subcluster.hastings import (
+    log_pick_ratio_global,
+    log_pick_ratio_local,
+    modes_of_tables,
+)
+from franchise.moves.subcluster.local_moves import evaluate_merges, evaluate_splits, score_pairs
+from franchise.moves.subcluster.subcluster_draws import Sweep, monitor
+from franchise.parallel import Threads
+from tests.moves.test_document_sweep import corpus, draws, groups, same, small_blocks  # noqa: F401 (a fixture)
 from tests.naive import subcluster as twin
 
 SEEDS = range(6)

@@ -11,14 +11,14 @@ from scipy import stats
 import franchise as fr
 from franchise.checks.enumeration import tiny_model
 from franchise.checks.statistics import SMALLEST_P
+from franchise.kernels.random.streams import Streams
+from franchise.model.state import Seating, Weights
+from franchise.model.state.log_joint import log_likelihood
 from franchise.moves import TopicPrior
 from franchise.moves.topic_prior import slice_sample
-from franchise.state import Seating, Weights
-from franchise.state.joint import log_likelihood
-from franchise.streams import Streams
 from tests.exactness.cases import CASES, GROUPS
+from tests.model.cases import random_state
 from tests.naive.concentrations import GridDistribution
-from tests.state.cases import random_state
 
 REPETITIONS = 3000
 

@@ -8,11 +8,11 @@ from io import BytesIO
 import numpy as np
 
 import franchise as fr
-from franchise.chains.snapshots import Snapshot
-from franchise.htmm.chain import SegmentDraw
+from franchise.htmm.htmm_chain import SegmentDraw
 from franchise.htmm.model import InfiniteModel
-from franchise.htmm.posterior import SegmentPosterior
-from franchise.htmm.sentences import Prepared
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.posterior.htmm_posterior import SegmentPosterior
+from franchise.running.kept_draws import Snapshot
 from franchise.sampling import make_model
 
 FRUIT, METAL, WAR = ["apple", "pear", "plum"], ["iron", "tin", "$gold$"], ["army", "_navy", "war"]

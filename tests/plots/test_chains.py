@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 import franchise as fr
 from franchise import plots
-from franchise.chains.run import Plan
 from franchise.plots.ranks import ranks_of
+from franchise.running.chain_run import Plan
 from tests.plots import cases
 
 

@@ -13,8 +13,8 @@ from franchise import plots
 from franchise.plots.over_time import middles_of
 from franchise.plots.similarity import clustered_order
 from franchise.plots.topic_map import Box, Circle, in_the_plane, place_boxes
-from tests.found.making import tiny
 from tests.plots import cases
+from tests.posterior.making import tiny
 
 TOPICS = {"fruit": 0, "metal": 1, "war": 2}  # by size: 27, 21 and 15 words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import franchise as fr
-from franchise.report.places import Places
+from franchise.report.document_rows import Places
 
 TEXTS = ["The cats sat; a Cat sits, the dog barks.", "Dogs and CATS!", "no such words", ""]
 

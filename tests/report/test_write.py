@@ -10,8 +10,8 @@ import pytest
 
 from franchise.errors import InputError
 from franchise.report import write_report
-from franchise.report.convergence import topic_counts
-from franchise.report.render import as_json
+from franchise.report.chains import topic_counts
+from franchise.report.write import as_json
 from tests.cli.commands import run
 from tests.plots.cases import mixture, points
 from tests.report import cases

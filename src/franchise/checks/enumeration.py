@@ -25,10 +25,11 @@ import numpy as np
 
 from franchise.errors import InputError, InternalError
 from franchise.families.base import Family
-from franchise.model import Model
-from franchise.state.base import PreparedData, State, frozen
-from franchise.state.seating import Seating
-from franchise.state.weights import Weights
+from franchise.model.hdp_model import Model
+from franchise.model.prepared_data import PreparedData, frozen
+from franchise.model.state.base import State
+from franchise.model.state.seating import Seating
+from franchise.model.state.weights import Weights
 
 LARGEST = 8
 """More observations than this have too many partitions (Bell number of 9: 21,147)."""

@@ -30,7 +30,7 @@ def data(
 
 
 def _list() -> None:
-    from franchise.cli.output import make_console
+    from franchise.cli.render import make_console
     from franchise.data.datasets import describe, names
 
     console = make_console()
@@ -43,9 +43,9 @@ def _list() -> None:
 
 def _write(name: str, path: Path) -> None:
     """Write texts and what is known of them as JSONL, or a table as CSV; nothing is overwritten."""
-    from franchise.chains.storage import write_atomically
     from franchise.data.datasets import table
     from franchise.errors import InputError
+    from franchise.storage.run_store import write_atomically
     from franchise.validation import check_folder
 
     if path.exists():

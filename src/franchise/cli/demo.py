@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from franchise.data.corpus import Corpus
-    from franchise.posterior import Posterior
+    from franchise.posterior.hdp_posterior import Posterior
 
 TITLE = "State of the Union addresses, 1790 to 2026"
 PRIOR = 0.1  # of the words of a topic
@@ -30,8 +30,7 @@ def demo(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the files written.")] = False,
 ) -> None:
     """Find the topics of the State of the Union addresses, 1790 to 2026, and write a report, in three minutes."""
-    from franchise.cli.findings import convergence_sentence, size_sentence
-    from franchise.cli.output import make_console
+    from franchise.cli.render import convergence_sentence, make_console, size_sentence
     from franchise.cli.report import show_written, write_with_progress
     from franchise.validation import check_folder
 
@@ -109,8 +108,7 @@ def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.Dat
 def _topic_table(posterior: Posterior, shares: pd.DataFrame, console: Console) -> Table:
     from rich.table import Table
 
-    from franchise.cli.findings import SHOWN, WIDE
-    from franchise.cli.output import sparkline
+    from franchise.cli.render import SHOWN, WIDE, sparkline
 
     topics = posterior.consensus(words=8 if console.width >= WIDE else 5)
     history = _history(shares)

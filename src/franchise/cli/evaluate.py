@@ -45,7 +45,7 @@ def evaluate(
     standard errors over documents, over draws and, where there are such, for having few particles. The seed is that
     of the halves and of the particles.
     """
-    from franchise.cli.reading import File, corpus_of, read_like, read_run
+    from franchise.cli.library_arguments import File, corpus_of, read_like, read_run
     from franchise.diagnostics import document_completion, left_to_right
     from franchise.validation import check_choice
 

@@ -14,8 +14,8 @@ from franchise.cli import options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from franchise.htmm.posterior import SegmentPosterior
-    from franchise.posterior import Posterior
+    from franchise.posterior.hdp_posterior import Posterior
+    from franchise.posterior.htmm_posterior import SegmentPosterior
 
 
 def fit(
@@ -63,11 +63,20 @@ def fit(
     The run goes into a folder: settings, data, checkpoints, draws. Ctrl-C ends it safely, and
     `franchise resume RUN` goes on, to the very same result.
     """
-    from franchise.chains.storage import check_new
-    from franchise.cli.asking import engine_of, mixture_of, number_or_gamma, refuse, segments_of, start_of
-    from franchise.cli.findings import show_fit
-    from franchise.cli.output import make_console
-    from franchise.cli.reading import File, Words, read_data, rows_of_table
+    from franchise.cli.library_arguments import (
+        File,
+        Words,
+        engine_of,
+        mixture_of,
+        number_or_gamma,
+        read_data,
+        refuse,
+        rows_of_table,
+        segments_of,
+        start_of,
+    )
+    from franchise.cli.render import make_console, show_fit
+    from franchise.storage.run_store import check_new
     from franchise.validation import check_choice
 
     where = engine_of(engine, address, actors, workers)
@@ -130,7 +139,7 @@ def say_what_was_read(console: Console, data: Any) -> None:
 
 def announce(console: Console, draw: Callable[..., Any], data: Any, asked: dict[str, Any]) -> None:
     """Say how long a long run will take, and how much memory; a quiet console is not told."""
-    from franchise.estimating import estimate
+    from franchise.running.estimate_time import estimate
 
     if console.quiet:
         return

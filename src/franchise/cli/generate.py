@@ -12,8 +12,8 @@ from franchise.cli import options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from franchise.data.large import Estimate, Plan
-    from franchise.data.shards import ShardedCorpus
+    from franchise.data.planted_shards import Estimate, Plan
+    from franchise.data.sharded.sharded_corpus import ShardedCorpus
 
 _SIZE = "Size"
 
@@ -50,8 +50,8 @@ def generate(
 
     It is written in shards and never held in memory. Interrupted, it goes on when the same command is given again.
     """
-    from franchise.cli.output import make_console
-    from franchise.data.large import plan_planted
+    from franchise.cli.render import make_console
+    from franchise.data.planted_shards import plan_planted
 
     plan = plan_planted(name, documents, vocabulary, tokens, topics, seed, shard_tokens, format)
     console = make_console()
@@ -81,7 +81,7 @@ def generate(
 
 
 def _write(console: Console, plan: Plan, folder: Path) -> ShardedCorpus:
-    from franchise.cli.output import shared_progress
+    from franchise.cli.render import shared_progress
 
     if console.quiet:
         return plan.write(folder)
@@ -90,7 +90,7 @@ def _write(console: Console, plan: Plan, folder: Path) -> ShardedCorpus:
 
 
 def _tell(console: Console, plan: Plan, estimate: Estimate) -> None:
-    from franchise.data.readers.files import in_units
+    from franchise.data.readers.source import in_units
 
     sizes = plan.planting.sizes
     console.print(

@@ -23,9 +23,8 @@ def infer(
 
     A terminal shows the largest topics of each document; a pipe or a file gets all shares, as CSV.
     """
-    from franchise.cli.findings import SHOWN, print_largest_topics
-    from franchise.cli.output import make_console, rows_of, write_table
-    from franchise.cli.reading import File, corpus_of, read_like, read_run
+    from franchise.cli.library_arguments import File, corpus_of, read_like, read_run
+    from franchise.cli.render import SHOWN, make_console, print_largest_topics, rows_of, write_table
 
     posterior = read_run(run)
     documents = read_like(File(path, format, text, name, vocabulary, encoding), corpus_of(posterior))

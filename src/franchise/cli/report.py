@@ -33,9 +33,8 @@ def report(
     quiet: options.Quiet = False,
 ) -> None:
     """Write what a run has found, and whether to trust it, as one HTML file that opens offline anywhere."""
-    from franchise.cli.findings import convergence_sentence
-    from franchise.cli.output import make_console
-    from franchise.cli.reading import read_run
+    from franchise.cli.library_arguments import read_run
+    from franchise.cli.render import convergence_sentence, make_console
 
     console = make_console()
     console.quiet = quiet
@@ -51,7 +50,7 @@ def report(
 
 def write_with_progress(console: Console, posterior: Any, path: Path, **settings: Any) -> Path:
     """Write the report and show how far it is; on a quiet console nothing."""
-    from franchise.cli.output import shared_progress
+    from franchise.cli.render import shared_progress
     from franchise.report import write_report
 
     if console.quiet:

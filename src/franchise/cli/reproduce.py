@@ -1,33 +1,41 @@
-"""`franchise reproduce`: a paper's experiments done again, into a folder with tables, figures and a page."""
+"""`franchise reproduce`: run a paper's experiments again; the studies are a package of their own."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from franchise.errors import InputError
+
+ENTRY_POINTS = "franchise.studies"
+
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="The study: amini, chang-fisher, frank, wang-blei or wilcox.")],
+    name: Annotated[str, typer.Argument(help="Study: amini, chang-fisher, frank, wang-blei or wilcox.")],
     quick: Annotated[
-        bool, typer.Option("--quick", metavar="", help="A small form, done in a minute or two.")
+        bool, typer.Option("--quick", metavar="", help="Run a small form, in a minute or two.")
     ] = False,
     data: Annotated[
         Path | None,
-        typer.Option(envvar="FRANCHISE_DATA", help="Folder with the real corpora; bundled text without it."),
+        typer.Option(
+            envvar="FRANCHISE_DATA", help="Directory with the paper's corpora [default: bundled text]."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="A new folder for the result, or that of an interrupted study; reproduce-NAME if not given."
+            help="New folder for the results, or that of an interrupted study [default: reproduce-NAME]."
         ),
     ] = None,
 ) -> None:
-    """Do the experiments of a paper again, and set what it says beside what is measured."""
-    from franchise.cli.output import make_console, shared_progress
-    from franchise.studies import reproduce as run_study
+    """Rerun a paper's experiments and compare published with measured results."""
+    from franchise.cli.render import make_console, shared_progress
 
+    run_study = find_studies()
     console = make_console()
     with shared_progress(console) as tell:
         page = run_study(name, out or Path(f"reproduce-{name}"), quick, data, tell)
@@ -35,12 +43,23 @@ def reproduce(
     console.print(f"Everything is in {page.parent}; open {page}", soft_wrap=True)
 
 
+def find_studies() -> Callable[..., Path]:
+    """Return the function that runs a study; InputError if the package of studies is not installed."""
+    for found in entry_points(group=ENTRY_POINTS, name="reproduce"):
+        run_study: Callable[..., Path] = found.load()
+        return run_study
+    raise InputError(
+        "the studies are not installed. Install them with: pip install franchise-studies "
+        "(from a clone of the repository: pip install -e studies)."
+    )
+
+
 def _print_statements(folder: Path) -> None:
-    """The paper's statements and what became of them, as a table."""
+    """Print the paper's statements and what was measured, as a table."""
     import pandas as pd
     from rich.table import Table
 
-    from franchise.cli.output import make_console
+    from franchise.cli.render import make_console
 
     statements = pd.read_csv(folder / "tables" / "statements.csv", dtype=str)
     table = Table(title="What the paper says, and what was measured", title_justify="left", show_lines=True)

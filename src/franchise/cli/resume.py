@@ -24,9 +24,8 @@ def resume(
     json: options.Json = False,
 ) -> None:
     """Go on with a run that was interrupted, or make it longer; the result is that of one never interrupted."""
-    from franchise.cli.asking import engine_of
-    from franchise.cli.findings import show_fit
-    from franchise.cli.output import make_console
+    from franchise.cli.library_arguments import engine_of
+    from franchise.cli.render import make_console, show_fit
     from franchise.sampling import resume as go_on
 
     console = make_console()

@@ -9,8 +9,8 @@ def samplers() -> None:
     """List the samplers: exact for which model, what each can do."""
     from rich.table import Table
 
-    from franchise.cli.output import make_console
-    from franchise.recipes import sampler_table
+    from franchise.cli.render import make_console
+    from franchise.samplers.registry import sampler_table
 
     facts = sampler_table()
     table = Table(title="Samplers", title_justify="left")

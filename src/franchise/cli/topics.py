@@ -25,9 +25,8 @@ def topics(
     json: options.Json = False,
 ) -> None:
     """Show the topics of a run, finished or not, largest first."""
-    from franchise.cli.findings import topic_table
-    from franchise.cli.output import make_console, rows_of, write_table
-    from franchise.cli.reading import read_run
+    from franchise.cli.library_arguments import read_run
+    from franchise.cli.render import make_console, rows_of, topic_table, write_table
 
     posterior = read_run(run)
     everything = posterior.topics(words=words)

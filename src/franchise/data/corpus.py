@@ -27,11 +27,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
+from franchise.data.dataframes import column_names, is_frame, numbers_of_frame
 from franchise.data.dropped import Dropped
-from franchise.data.frames import column_names, is_frame, numbers_of_frame
 from franchise.data.grouped import GroupedData, offsets_of_sizes, read_only, take_slices
-from franchise.data.matrices import count_matrix, words_of_counts
-from franchise.data.options import GIVEN, TextOptions, TextSettings, check_options, options_for_vocabulary
 from franchise.data.sentences import (
     Sentences,
     check_sentence_lists,
@@ -42,7 +40,21 @@ from franchise.data.sentences import (
     sentence_table,
 )
 from franchise.data.text import Reading, check_texts, read_texts
-from franchise.data.tokens import check_documents, check_vocabulary, ids_of_lists, numbered
+from franchise.data.text_options import (
+    GIVEN,
+    TextOptions,
+    TextSettings,
+    check_options,
+    options_for_vocabulary,
+)
+from franchise.data.tokens import (
+    check_documents,
+    check_vocabulary,
+    count_matrix,
+    ids_of_lists,
+    numbered,
+    words_of_counts,
+)
 from franchise.errors import InputError, NoWords
 from franchise.validation import check_counts, describe
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from franchise.data.frames import is_frame
+from franchise.data.dataframes import is_frame
 from franchise.errors import InputError
 from franchise.validation import describe
 

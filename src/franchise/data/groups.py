@@ -13,7 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from franchise.data.frames import first_missing, is_frame, is_series, numbers_of_frame, numbers_of_series
+from franchise.data.dataframes import (
+    first_missing,
+    is_frame,
+    is_series,
+    numbers_of_frame,
+    numbers_of_series,
+)
 from franchise.data.grouped import GroupedData, check_sparse_values, is_missing, is_sparse
 from franchise.errors import InputError
 from franchise.validation import check_finite, describe

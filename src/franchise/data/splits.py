@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.data.draws import seeded_generator
 from franchise.errors import InputError
+from franchise.kernels.random.dirichlet import seeded_generator
 from franchise.validation import check_integer
 
 

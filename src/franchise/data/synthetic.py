@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.data.draws import draw_dirichlet, seeded_generator
 from franchise.data.grouped import offsets_of_sizes
-from franchise.data.large import planted_match, read_truth, write_planted
+from franchise.data.planted_shards import planted_match, read_truth, write_planted
 from franchise.errors import InputError
+from franchise.kernels.random.dirichlet import draw_dirichlet, seeded_generator
 from franchise.validation import check_counts, check_integer, check_positive, describe
 
 __all__ = [

@@ -24,9 +24,8 @@ import numpy as np
 
 from franchise.data.dropped import Dropped, LeftOut
 from franchise.data.grouped import offsets_of_sizes
-from franchise.data.languages import stemmer_of, stop_words_of
-from franchise.data.options import TextOptions
 from franchise.data.sentences import Sentences, Span
+from franchise.data.text_options import TextOptions, stemmer_of, stop_words_of
 from franchise.data.tokens import check_vocabulary
 from franchise.errors import InputError, NoWords
 from franchise.validation import describe

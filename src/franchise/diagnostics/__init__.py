@@ -2,8 +2,7 @@
 
 from franchise.diagnostics.coherence import coherence
 from franchise.diagnostics.convergence import summarise, summary
-from franchise.diagnostics.exchange import to_arviz
-from franchise.diagnostics.heldout import (
+from franchise.diagnostics.held_out import (
     Score,
     document_completion,
     group_completion,
@@ -12,6 +11,7 @@ from franchise.diagnostics.heldout import (
 )
 from franchise.diagnostics.left_to_right import left_to_right
 from franchise.diagnostics.segmentation import p_k, window_diff
+from franchise.diagnostics.to_arviz import to_arviz
 from franchise.diagnostics.verdict import Verdict, verdict, verdict_on
 
 __all__ = [

@@ -206,8 +206,8 @@ def count_together(runs: Runs, topic: np.ndarray) -> np.ndarray:
 
 def _words_of_topics(topics: Any, corpus: Any, words: int) -> tuple[list[list[str]], Corpus]:
     """The words of every topic, and where to count them."""
-    from franchise.htmm.posterior import SegmentPosterior
-    from franchise.posterior import Posterior
+    from franchise.posterior.hdp_posterior import Posterior
+    from franchise.posterior.htmm_posterior import SegmentPosterior
 
     if isinstance(topics, Posterior | SegmentPosterior):
         vocabulary = _check_corpus("the data of the posterior", topics.data).vocabulary
@@ -219,8 +219,7 @@ def _words_of_topics(topics: Any, corpus: Any, words: int) -> tuple[list[list[st
 
 def best_words(posterior: Any, words: int) -> list[np.ndarray]:
     """Ids of the most probable words of the topics that ``posterior.topics()`` has, in that order."""
-    from franchise.posterior import Posterior
-    from franchise.tables import by_size, count_words, reference_draw
+    from franchise.posterior.hdp_posterior import Posterior, by_size, count_words, reference_draw
 
     if not isinstance(posterior, Posterior):
         return list(np.argsort(-posterior.findings.topic_words, axis=1, kind="stable")[:, :words])

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise.chains.chain import SHARES
-from franchise.chains.trace import BEST
 from franchise.errors import InputError
+from franchise.running.chain import SHARES
+from franchise.running.trace import BEST
 from franchise.validation import describe
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def summary(posterior: Any, held_out: Corpus | None = None) -> pd.DataFrame:
     left_out = {"seconds", BEST, *SHARES}
     trace = {name: values for name, values in posterior.trace.items() if name not in left_out}
     if held_out is not None:
-        from franchise.diagnostics.heldout import held_out_trace
+        from franchise.diagnostics.held_out import held_out_trace
 
         trace["held_out_score"] = held_out_trace(posterior, held_out)
     return summarise(trace).assign(note=[note_on(_checked(name, values)) for name, values in trace.items()])

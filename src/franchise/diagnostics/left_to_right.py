@@ -4,7 +4,7 @@
 
 Given a draw, topics' words are at their posterior mean, as for all scores (`franchise/predictive.py`); the
 document's proportions and the topics of its words are integrated out, from left to right, by particles
-(`kernels/left_to_right.py`).  That is unbiased for p(document | s), so for the mean over draws, too.
+(`kernels/particles.py`).  That is unbiased for p(document | s), so for the mean over draws, too.
 
 Every document has two independent estimates under every draw, and half the difference d_s of their logs is how far
 off the log of their mean is, about.  With draws in proportion to what they add to p(document),
@@ -27,17 +27,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.chains.snapshots import Snapshot
 from franchise.data.corpus import Corpus
-from franchise.diagnostics.heldout import log_frequencies, log_unigram, scored_parts
+from franchise.diagnostics.held_out import log_frequencies, log_unigram, scored_parts
 from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
 from franchise.errors import InputError
-from franchise.found.draws import kept_by_all
-from franchise.htmm.posterior import SegmentPosterior, even_rows
-from franchise.htmm.scores import first_sentences
-from franchise.htmm.sentences import Prepared
-from franchise.posterior import Posterior
-from franchise.predictive import check_like, drawn_topics, prepare
+from franchise.htmm.new_documents import first_sentences
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.posterior.draw import kept_by_all
+from franchise.posterior.hdp_posterior import Posterior
+from franchise.posterior.htmm_posterior import SegmentPosterior, even_rows
+from franchise.posterior.predictive import check_like, drawn_topics, prepare
+from franchise.running.kept_draws import Snapshot
 from franchise.validation import check_integer
 
 PARTICLES = 20
@@ -151,7 +151,7 @@ def _texts(posterior: Any, held_out: Any, particles: int) -> _Texts:
 
 
 def _texts_of_words(posterior: Posterior, held_out: Corpus, particles: int) -> _Texts:
-    from franchise.kernels.left_to_right import predict_documents
+    from franchise.kernels.particles import predict_documents
 
     corpus, family = scored_parts(posterior)
     check_like("held_out", held_out, corpus)
@@ -176,8 +176,8 @@ def _texts_of_words(posterior: Posterior, held_out: Corpus, particles: int) -> _
 
 def _texts_of_sentences(posterior: SegmentPosterior, held_out: Corpus, particles: int) -> _Texts:
     from franchise.htmm.fitting import given_draw
-    from franchise.kernels.left_to_right import predict_texts
-    from franchise.kernels.segments import room_for
+    from franchise.kernels.hmm_sampling import room_for
+    from franchise.kernels.particles import predict_texts
 
     check_like("held_out", held_out, posterior.corpus)
     prepared = Prepared.of(held_out)

@@ -31,9 +31,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from franchise.kernels import verbs
-from franchise.kernels.counting import fill_log_marginals
-from franchise.kernels.random import exponentiate
+from franchise.kernels import family_ops as verbs
+from franchise.kernels.random.weights import exponentiate
+from franchise.kernels.recount import fill_log_marginals
 from franchise.priors import Gamma
 
 
@@ -148,7 +148,7 @@ class Family:
         """The arguments that make this family again, as plain numbers, lists and strings."""
         raise NotImplementedError
 
-    # -- a prior that is learned: families that have one (see `families/dirichlet.py`) answer these ----------
+    # -- a prior that is learned: families that have one (see `families/dirichlet_prior.py`) answer these ----------
 
     @property
     def learned_prior(self) -> Gamma | None:
@@ -171,7 +171,8 @@ class Family:
 
     @staticmethod
     def sum_statistics(statistics: Any, peers: Any) -> None:
-        """Let statistics of what this peer has become those of what all have (`peers.py`), where they are exact.
+        """Let statistics of what this peer has become those of what all have (`communicator.py`), where they
+        are exact.
 
         Not for statistics that are rounded: those are counted by one peer after the other.
         """

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.draws import draw_dirichlets
 from franchise.errors import InputError
+from franchise.families.arguments import numeric_rows
 from franchise.families.base import Example, Family
-from franchise.families.border import numeric_rows
-from franchise.kernels.dirichlet import log_rising
+from franchise.kernels.dirichlet_ops import log_rising
+from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.validation import check_integer, check_positive
 
 

@@ -22,13 +22,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.blocks import Part, cut_categories
+from franchise.families.arguments import category_ids
 from franchise.families.base import Example, Family
-from franchise.families.border import category_ids
-from franchise.families.dirichlet import DirichletPrior, OfCategories
-from franchise.kernels import verbs
-from franchise.kernels.counting import fill_log_rising
-from franchise.kernels.dirichlet import (
+from franchise.families.dirichlet_prior import DirichletPrior, OfCategories
+from franchise.kernels import family_ops as verbs
+from franchise.kernels.dirichlet_ops import (
     SHORT_BLOCK,
     log_rising_sums,
     multiply_predictives,
@@ -36,7 +34,9 @@ from franchise.kernels.dirichlet import (
     restore_bench,
     sum_of,
 )
-from franchise.peers import peers_of
+from franchise.kernels.recount import fill_log_rising
+from franchise.kernels.runtime.blocks import Part, cut_categories
+from franchise.parallel.communicator import peers_of
 from franchise.validation import check_positive
 
 if TYPE_CHECKING:

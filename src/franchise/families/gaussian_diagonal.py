@@ -28,11 +28,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.draws import draw_log_gammas
 from franchise.errors import InternalError
+from franchise.families.arguments import (
+    check_positive_vector,
+    check_spread,
+    check_vector,
+    plain,
+    real_rows,
+)
 from franchise.families.base import Example, Family
-from franchise.families.border import check_positive_vector, check_spread, check_vector, plain, real_rows
-from franchise.kernels.compile import helper
+from franchise.kernels.random.dirichlet import draw_log_gammas
+from franchise.kernels.runtime.compile import helper
 from franchise.validation import check_integer, check_positive
 
 _LARGE_PRODUCT = 1e150

@@ -32,9 +32,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.errors import InputError, InternalError
+from franchise.families.arguments import check_spread, check_vector, plain, real_rows
 from franchise.families.base import Example, Family
-from franchise.families.border import check_spread, check_vector, plain, real_rows
-from franchise.kernels.compile import helper
 from franchise.kernels.linalg import (
     add_outer_product,
     factorise,
@@ -45,6 +44,7 @@ from franchise.kernels.linalg import (
     rank_one_update,
     scaled_difference,
 )
+from franchise.kernels.runtime.compile import helper
 from franchise.validation import check_finite, check_integer, check_positive, describe
 
 

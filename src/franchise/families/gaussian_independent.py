@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.families.arguments import check_positive_vector, check_vector, plain, real_rows
 from franchise.families.base import Example, Family
-from franchise.families.border import check_positive_vector, check_vector, plain, real_rows
 from franchise.validation import check_integer, check_positive
 
 _STEPS = 4

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.families.arguments import real_rows
 from franchise.families.base import Example, Family
-from franchise.families.border import real_rows
-from franchise.kernels.compile import helper
+from franchise.kernels.runtime.compile import helper
 from franchise.validation import check_integer, check_positive
 
 

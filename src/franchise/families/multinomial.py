@@ -28,12 +28,18 @@ import numpy as np
 
 from franchise.data.grouped import offsets_of_sizes, take_slices
 from franchise.errors import InputError
+from franchise.families.arguments import numeric_rows
 from franchise.families.base import Example, Family
-from franchise.families.border import numeric_rows
-from franchise.families.dirichlet import DirichletPrior, draw_categories
-from franchise.kernels.compile import helper
-from franchise.kernels.dirichlet import SHORT_BLOCK, log_rising, log_rising_sums, multiply_ratio, sum_of
-from franchise.kernels.random import exponentiate
+from franchise.families.dirichlet_prior import DirichletPrior, draw_categories
+from franchise.kernels.dirichlet_ops import (
+    SHORT_BLOCK,
+    log_rising,
+    log_rising_sums,
+    multiply_ratio,
+    sum_of,
+)
+from franchise.kernels.random.weights import exponentiate
+from franchise.kernels.runtime.compile import helper
 from franchise.priors import Gamma
 from franchise.validation import check_counts
 

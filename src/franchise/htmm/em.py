@@ -24,10 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from franchise.blocks import Part
 from franchise.errors import InputError
-from franchise.htmm.sentences import Prepared
-from franchise.kernels.messages import (
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.kernels.hmm_messages import (
     Expectations,
     Parameters,
     Room,
@@ -35,8 +34,8 @@ from franchise.kernels.messages import (
     expect_words,
     fill_log_topics,
 )
-from franchise.kernels.turns import Turns
-from franchise.memory import zeros_apart
+from franchise.kernels.runtime.blocks import Part, Turns
+from franchise.kernels.runtime.padding import zeros_apart
 
 
 @dataclass(frozen=True)

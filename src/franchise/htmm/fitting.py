@@ -7,31 +7,37 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from franchise.chains.origins import Begun
-from franchise.chains.progress import make_progress
-from franchise.chains.remote import host
-from franchise.chains.run import CHECKPOINT_SECONDS, Plan
-from franchise.chains.runs import Run, Terms
-from franchise.chains.snapshots import Snapshots
-from franchise.chains.start import start_streams
-from franchise.chains.storage import check_new
+from franchise.cluster.remote_chain import host
 from franchise.data.corpus import Corpus
-from franchise.found.matching import NONE
-from franchise.htmm import finite, infinite
-from franchise.htmm.chain import SegmentChain, room_for_draws
-from franchise.htmm.decoding import best_path, decode
+from franchise.htmm import gibbs_finite as finite
+from franchise.htmm import gibbs_hdp as infinite
 from franchise.htmm.em import LOWEST, Fit, Priors, find_start, fit
-from franchise.htmm.findings import Findings
-from franchise.htmm.inference import draw_documents, fit_documents, words_of_documents
+from franchise.htmm.htmm_chain import SegmentChain, room_for_draws
 from franchise.htmm.model import FiniteModel, InfiniteModel, start_of
-from franchise.htmm.posterior import SegmentPosterior, ends_of, even_rows
-from franchise.htmm.scores import completed_perplexity, fitted_perplexity
-from franchise.htmm.sentences import Prepared
+from franchise.htmm.new_documents import (
+    completed_perplexity,
+    draw_documents,
+    fit_documents,
+    fitted_perplexity,
+    words_of_documents,
+)
+from franchise.htmm.results import Findings
+from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.state import Segments
-from franchise.kernels.messages import Expectations, Parameters
-from franchise.kernels.segments import Finite
+from franchise.htmm.viterbi import best_path, decode
+from franchise.kernels.hmm_messages import Expectations, Parameters
+from franchise.kernels.hmm_sampling import Finite
+from franchise.kernels.random.streams import START, Streams
+from franchise.posterior.htmm_posterior import SegmentPosterior, ends_of, even_rows
+from franchise.posterior.matching import NONE
 from franchise.priors import number_or_gamma, plain_number
-from franchise.streams import START, Streams
+from franchise.running.chain_run import CHECKPOINT_SECONDS, Plan
+from franchise.running.initial import start_streams
+from franchise.running.initial_state import Begun
+from franchise.running.kept_draws import Snapshots
+from franchise.running.progress import make_progress
+from franchise.running.run import Run, Terms
+from franchise.storage.run_store import check_new
 from franchise.validation import check_integer, check_positive
 
 if TYPE_CHECKING:
@@ -159,7 +165,7 @@ def sample_segments(
 
 @dataclass(frozen=True)
 class SegmentModel:
-    """What chains over segments draw from: see `franchise.chains.runs.Setup`."""
+    """What chains over segments draw from: see `franchise.running.run.Setup`."""
 
     data: Corpus
     model: FiniteModel | InfiniteModel

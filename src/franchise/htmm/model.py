@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from franchise.htmm.sentences import Prepared
+from franchise.htmm.sentence_arrays import Prepared
 from franchise.priors import Gamma
 
 

@@ -1,7 +1,7 @@
 """The state of a chain: the topic of every sentence, whether it switched, and the few numbers above them.
 
 Topics' word probabilities and documents' proportions are drawn in every sweep and forgotten after it: given the
-topics and switches of all sentences they can be drawn again at any time (`htmm/posterior.py` does).
+topics and switches of all sentences they can be drawn again at any time (`posterior/htmm_posterior.py` does).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from franchise.htmm.sentences import Prepared
+from franchise.htmm.sentence_arrays import Prepared
 
 
 @dataclass

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from franchise.kernels.compile import helper
+from franchise.kernels.runtime.compile import helper
 
 LARGEST_LOSS = 1e-6
 """A downdate that leaves less than this part of a squared pivot has lost six digits and counts as failed."""

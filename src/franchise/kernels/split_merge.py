@@ -28,10 +28,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels import verbs
-from franchise.kernels.compile import helper, kernel, shared_helper
-from franchise.kernels.crf import move_members
-from franchise.kernels.slots import first_vacant
+from franchise.kernels import family_ops as verbs
+from franchise.kernels.crf_gibbs import move_members
+from franchise.kernels.crf_seating import first_vacant
+from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
 NOWHERE = -1
 """The side of a table that has not been allocated yet, or whose side is to be drawn."""

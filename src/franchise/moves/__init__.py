@@ -1,18 +1,18 @@
 """Moves, one file each, and how they are composed; `base.py` is the contract."""
 
 from franchise.moves.base import Move, MoveReport
-from franchise.moves.blocked import BlockedSweep, CellSweep
 from franchise.moves.compose import at_random, during_first, during_warmup, every, in_turn
 from franchise.moves.concentrations import Concentrations, EvenWeights, TopicWeights
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
-from franchise.moves.documents import DocumentSweep, SettledSweep
+from franchise.moves.document.document_sweep import DocumentSweep, SettledSweep
 from franchise.moves.finite import FiniteConcentrations, FiniteSweep
-from franchise.moves.launched_splits import LaunchedSplits
+from franchise.moves.group_weights import BlockedSweep, CellSweep
+from franchise.moves.launched.launched_splits import LaunchedSplits
 from franchise.moves.restricted import NonEmptyingSweep, RestrictedSweep
-from franchise.moves.slice_sweep import SliceSweep
+from franchise.moves.slice import SliceSweep
 from franchise.moves.split_merge import SplitMerge
-from franchise.moves.subclusters import SubclusterSweep
+from franchise.moves.subcluster.subcluster_sweep import SubclusterSweep
 from franchise.moves.topic_prior import TopicPrior
 
 __all__ = [

@@ -23,11 +23,12 @@ import numpy as np
 
 from franchise.errors import InputError, InternalError
 from franchise.families.base import Family
-from franchise.model import Model
-from franchise.state.base import PreparedData, State
-from franchise.state.seating import Seating
-from franchise.state.weights import Weights
-from franchise.streams import Streams
+from franchise.kernels.random.streams import Streams
+from franchise.model.hdp_model import Model
+from franchise.model.prepared_data import PreparedData
+from franchise.model.state.base import State
+from franchise.model.state.seating import Seating
+from franchise.model.state.weights import Weights
 
 HDP = "HDP"
 """The model whose posterior most moves leave invariant: the hierarchical Dirichlet process mixture."""
@@ -59,7 +60,7 @@ class Move:
     """Whether it needs the parameters of the family integrated out."""
 
     spreads: ClassVar[bool] = False
-    """Whether it may run among peers that share the groups out (`peers.py`)."""
+    """Whether it may run among peers that share the groups out (`parallel/communicator.py`)."""
 
     def step(self, model: Model, state: Any, streams: Streams, engine: Any) -> MoveReport:
         """Change the state; return the report."""

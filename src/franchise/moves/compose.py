@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from franchise.errors import InputError
+from franchise.kernels.random.streams import Streams
 from franchise.moves.base import Move
-from franchise.streams import Streams
 from franchise.validation import check_integer, check_positive, describe
 
 

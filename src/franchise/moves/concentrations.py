@@ -16,20 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from franchise.blocks import Part, cut_evenly
-from franchise.kernels.gammas import draw_auxiliary
-from franchise.kernels.turns import Turns, first_turns
-from franchise.model import Model
+from franchise.kernels.random.gamma import draw_auxiliary
+from franchise.kernels.random.streams import Streams
+from franchise.kernels.runtime.blocks import Part, Turns, cut_evenly, first_turns
+from franchise.model.hdp_model import Model
+from franchise.model.state.base import State
+from franchise.model.state.cell_counts import CellCounts
+from franchise.model.state.cell_tables import new_cell_tables
+from franchise.model.state.convert import draw_topic_weights
+from franchise.model.state.seating import Seating
+from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move, MoveReport
-from franchise.peers import peers_of
+from franchise.parallel.communicator import peers_of
 from franchise.priors import Gamma
-from franchise.state.base import State
-from franchise.state.cells import new_cell_tables
-from franchise.state.convert import draw_topic_weights
-from franchise.state.counts import CellCounts
-from franchise.state.seating import Seating
-from franchise.state.weights import Weighted, Weights
-from franchise.streams import Streams
 
 GROUPS_IN_BLOCK = 256
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from franchise.families.base import Family
-from franchise.kernels.crf import sweep_seats_dense, sweep_seats_sparse, sweep_tables
-from franchise.model import Model
+from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
+from franchise.kernels.random.streams import Streams
+from franchise.model.hdp_model import Model
+from franchise.model.state.seating import Seating
 from franchise.moves.base import Move, MoveReport, check_sparse, lists_for, scratch_for, sweep_with_room
-from franchise.state.seating import Seating
-from franchise.streams import Streams
 
 FEW_TOPICS = 64
 """Up to so many topics the sparse kernel gains little, and is not worth compiling."""
@@ -23,7 +23,7 @@ class CrfGibbs(Move):
     View: seating. Exact for the HDP, by enumeration. One sweep costs, for N observations, m tables and K
     topics, N (K + tables of a group) for the seats and N K for the tables; sequential. Conjugate families.
 
-    Teh et al. (2006), section 5.1; Wang & Blei, section 3.1; formulas in `kernels/crf.py`.
+    Teh et al. (2006), section 5.1; Wang & Blei, section 3.1; formulas in `kernels/crf_gibbs.py`.
 
     Parameters
     ----------

@@ -9,11 +9,11 @@ import numpy as np
 
 from franchise.errors import InputError
 from franchise.families.base import Family
-from franchise.kernels.direct import sweep_dense, sweep_sparse
-from franchise.model import Model
+from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
+from franchise.kernels.random.streams import Streams
+from franchise.model.hdp_model import Model
+from franchise.model.state.weights import Weights
 from franchise.moves.base import Move, MoveReport, check_sparse, scratch_for, sweep_with_room
-from franchise.state.weights import Weights
-from franchise.streams import Streams
 from franchise.validation import check_positive
 
 
@@ -27,7 +27,7 @@ class DirectAssignment(Move):
     Conjugate families.
 
     Teh et al. (2006), section 5.3; Frank et al. (2020), section 5.3, but a topic that empties gives its weight
-    back; formulas in `kernels/direct.py`.
+    back; formulas in `kernels/direct_assignment.py`.
 
     Parameters
     ----------

@@ -15,20 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from franchise.draws import draw_log_gammas
 from franchise.errors import InputError
 from franchise.families.base import Family
-from franchise.model import Model
+from franchise.kernels.random.dirichlet import draw_log_gammas
+from franchise.kernels.random.streams import Streams
+from franchise.model.hdp_model import Model
+from franchise.model.state.cell_tables import new_cell_tables
+from franchise.model.state.weights import Weights
 from franchise.moves.base import FINITE, Move, MoveReport, check_draws, check_sparse
-from franchise.moves.blocks import Work, drop_empty_topics
-from franchise.moves.categories import sweep_settled_categories
+from franchise.moves.block_sweep import Work, drop_empty_topics
 from franchise.moves.concentrations import draw_concentrations
-from franchise.moves.documents import is_sparse, sweep_any
-from franchise.moves.gammas import drawn_gammas
-from franchise.peers import peers_of
-from franchise.state.cells import new_cell_tables
-from franchise.state.weights import Weights
-from franchise.streams import Streams
+from franchise.moves.document.document_sweep import is_sparse, sweep_any
+from franchise.moves.document.topic_gammas import drawn_gammas
+from franchise.moves.document.word_sweep import sweep_settled_categories
+from franchise.parallel.communicator import peers_of
 from franchise.validation import check_integer
 
 _WEIGHTS, _EMPTY = 2**31, 2**31 + 1

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from franchise.errors import InternalError
+from franchise.kernels.random.streams import Streams
 from franchise.kernels.split_merge import ROOM, Outcome, split_or_merge
-from franchise.model import Model
+from franchise.model.hdp_model import Model
+from franchise.model.prepared_data import PreparedData
+from franchise.model.state.seating import Seating
 from franchise.moves.base import Move, MoveReport
-from franchise.state.base import PreparedData
-from franchise.state.seating import Seating
-from franchise.streams import Streams
 from franchise.validation import check_choice, check_integer
 
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from franchise.errors import InputError
 from franchise.families.base import Family
-from franchise.model import Model
+from franchise.kernels.random.streams import Streams
+from franchise.model.hdp_model import Model
+from franchise.model.state.base import State
+from franchise.model.state.cell_counts import CellCounts
+from franchise.model.state.seating import Seating
+from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move, MoveReport
-from franchise.state.base import State
-from franchise.state.counts import CellCounts
-from franchise.state.seating import Seating
-from franchise.state.weights import Weighted, Weights
-from franchise.streams import Streams
 from franchise.validation import LARGEST_LOG, check_positive
 
 

@@ -21,10 +21,10 @@ from franchise.plots.document_strip import document_strip, document_strip_data
 from franchise.plots.joint_path import joint_path, joint_path_data
 from franchise.plots.n_topics import n_topics, n_topics_data
 from franchise.plots.over_time import over_time, over_time_data
-from franchise.plots.pictures import pictures, pictures_data
 from franchise.plots.ranks import ranks, ranks_data
 from franchise.plots.segments import segments, segments_data
 from franchise.plots.similarity import similarity, similarity_data
+from franchise.plots.topic_images import pictures, pictures_data
 from franchise.plots.topic_map import topic_map, topic_map_data
 from franchise.plots.topic_words import topic_words, topic_words_data
 from franchise.plots.traces import traces, traces_data

@@ -12,10 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.htmm.posterior import SegmentPosterior
-from franchise.plots.inputs import AnyPosterior, check_any, check_document, check_posterior
-from franchise.plots.naming import NO_CONSENSUS, REST, names_of
-from franchise.plots.sentences import sentence_probabilities
+from franchise.plots.checks import (
+    NO_CONSENSUS,
+    REST,
+    AnyPosterior,
+    check_any,
+    check_document,
+    check_posterior,
+    names_of,
+)
+from franchise.plots.segments import sentence_probabilities
 from franchise.plots.style import (
     BESIDE,
     NO_TOPIC,
@@ -28,6 +34,7 @@ from franchise.plots.style import (
     set_title,
     shorten,
 )
+from franchise.posterior.htmm_posterior import SegmentPosterior
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.found.draws import kept_by_all
-from franchise.htmm.posterior import even_rows
-from franchise.plots.inputs import AnyPosterior, check_posterior
+from franchise.plots.checks import AnyPosterior, check_posterior, traced
 from franchise.plots.style import (
     INK,
     SMALL,
@@ -23,7 +21,8 @@ from franchise.plots.style import (
     panels_for,
     set_title,
 )
-from franchise.plots.sweeps import traced
+from franchise.posterior.draw import kept_by_all
+from franchise.posterior.htmm_posterior import even_rows
 from franchise.validation import check_choice
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def _of_trace(posterior: AnyPosterior, score: str) -> JointPath:
 
 
 def _of_held_out(posterior: AnyPosterior, held_out: Corpus) -> JointPath:
-    from franchise.diagnostics.heldout import held_out_trace
+    from franchise.diagnostics.held_out import held_out_trace
 
     scores = held_out_trace(posterior, held_out)
     first, *_ = kept_by_all(posterior)

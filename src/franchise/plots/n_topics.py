@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise.plots.inputs import AnyPosterior, check_posterior
+from franchise.plots.checks import AnyPosterior, check_posterior
 from franchise.plots.style import FAINT, SMALL, chain_colour, drawing, label_axes, panels_for, set_title
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """How topics rise and fall over a number or a date that documents have: a year, a page, an age.
 
 In every draw, a topic's share at a value is that of its words among all words of the documents with that value; the
-line is the mean over draws, the band the middle of the draws (`franchise.found.over`).
+line is the mean over draws, the band the middle of the draws (`franchise.posterior.over`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
-from franchise.plots.inputs import AnyPosterior, check_posterior, check_topics
-from franchise.plots.naming import names_of
+from franchise.plots.checks import AnyPosterior, check_posterior, check_topics, names_of
 from franchise.plots.style import (
     darker,
     drawing,

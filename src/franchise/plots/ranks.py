@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.plots.inputs import AnyPosterior, check_names, check_posterior
-from franchise.plots.style import INK, chain_colour, drawing, label_axes, panels_for, set_headline, set_title
-from franchise.plots.sweeps import TELLING, in_words, varying
+from franchise.plots.checks import TELLING, AnyPosterior, check_names, check_posterior, in_words, varying
+from franchise.plots.style import (
+    INK,
+    chain_colour,
+    drawing,
+    label_axes,
+    panels_for,
+    set_headline,
+    set_title,
+)
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""Where a text changes its topic: the probabilities of topics and of a switch, sentence after sentence (HTMM)."""
+"""The sentences of one document, with the probabilities of their topics and of switches over all draws (HTMM).
+
+Where a text changes its topic: the probabilities of topics and of a switch, sentence after sentence (HTMM).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.inputs import check_any, check_document, check_segments
-from franchise.plots.naming import NO_CONSENSUS, REST, names_of
-from franchise.plots.sentences import sentence_probabilities
+from franchise.plots.checks import NO_CONSENSUS, REST, check_any, check_document, check_segments, names_of
 from franchise.plots.style import (
     BESIDE,
     INK,
@@ -21,12 +22,38 @@ from franchise.plots.style import (
     set_title,
     shorten,
 )
+from franchise.posterior.htmm_posterior import SegmentPosterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from franchise.htmm.posterior import SegmentPosterior
+    from franchise.posterior.htmm_posterior import SegmentPosterior
+
+
+class SentenceProbabilities(NamedTuple):
+    """The n sentences of a document, and T consensus topics."""
+
+    lengths: np.ndarray  # int64 (n,): words
+    topics: np.ndarray  # float64 (n, T + 1): share of draws; the last column: none of the consensus topics
+    switches: np.ndarray  # float64 (n,): share of draws in which the sentence draws its topic anew
+
+
+def sentence_probabilities(posterior: SegmentPosterior, document: int) -> SentenceProbabilities:
+    """Shares of the draws that are matched in which the sentences of a document have each topic, and switch."""
+    consensus, data = posterior.matched, posterior.model.prepared.data
+    begin, end = data.documents[document : document + 2]
+    inside, places = slice(begin, end), np.arange(end - begin)
+    topics = np.zeros((end - begin, consensus.topic_count + 1))  # -1, no topic, is the last column
+    switches = np.zeros(end - begin)
+    in_full = {(chain, draw.draw): draw for chain, own in enumerate(posterior.draws) for draw in own}
+    for draw, match in zip(consensus.draws, consensus.matches, strict=True):
+        drawn = in_full[draw.chain, draw.number]
+        topics[places, match[drawn.topics[inside]]] += 1.0
+        switches += drawn.switches[inside]
+    count = len(consensus.draws)
+    return SentenceProbabilities(np.diff(data.tokens[begin : end + 1]), topics / count, switches / count)
+
 
 _MOST_TOPICS = 12
 _REST = -2

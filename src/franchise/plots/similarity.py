@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.inputs import AnyPosterior, check_any, check_posterior
-from franchise.plots.naming import names_of
+from franchise.plots.checks import AnyPosterior, check_any, check_posterior, names_of
 from franchise.plots.style import INK, PLAIN, SEQUENTIAL, SHADE, SMALL, drawing, panels_for, set_title
 
 if TYPE_CHECKING:

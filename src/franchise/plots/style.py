@@ -1,4 +1,6 @@
-"""How all plots look: colours, sizes, and the figures they are drawn on.
+"""A figure that notebooks show as the value of a cell, though pyplot knows nothing of it.
+
+How all plots look: colours, sizes, and the figures they are drawn on.
 
 Figures are made without pyplot, so that they need no display, stay open nowhere, and any thread may draw; notebooks
 show them all the same (`figure.py`).  Colours are told apart with any kind of colour vision: those of chains are
@@ -12,7 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from importlib import import_module
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+
+from matplotlib.figure import Figure
 
 from franchise.errors import InputError
 from franchise.validation import describe
@@ -20,6 +25,16 @@ from franchise.validation import describe
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+class ShownFigure(Figure):
+    """A matplotlib figure with a picture for IPython; everything else is matplotlib's."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        self.savefig(buffer, format="png", dpi=100)
+        return buffer.getvalue()
+
 
 INK, FAINT, SHADE = "#22313f", "#9fb3c1", "#eef2f5"
 CHAIN_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -128,7 +143,7 @@ def panels_for(
     if axes is not None:
         given = _check_axes(axes, count)
         return given[0].figure, given  # type: ignore[return-value]  # a SubFigure does as well
-    from franchise.plots.figure import ShownFigure
+    pass
 
     figure = ShownFigure(figsize=(width, height), layout="constrained", facecolor="white")
     panels = list(figure.subplots(rows, columns, squeeze=False, **options).flat)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.inputs import AnyPosterior, check_topics, check_words
-from franchise.plots.naming import names_of
+from franchise.plots.checks import AnyPosterior, check_topics, check_words, names_of
 from franchise.plots.style import (
     INK,
     PLAIN,

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise.plots.inputs import AnyPosterior, check_names, check_posterior
+from franchise.plots.checks import (
+    TELLING,
+    AnyPosterior,
+    Traced,
+    check_names,
+    check_posterior,
+    traced,
+    varying,
+)
 from franchise.plots.style import (
     INK,
     LARGE,
@@ -21,7 +29,6 @@ from franchise.plots.style import (
     panels_for,
     plain_numbers,
 )
-from franchise.plots.sweeps import TELLING, Traced, traced, varying
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,27 +1,113 @@
-"""From a posterior to a page: gather what is shown, and write it as one file."""
+"""From the data of a page to the one file that is the page.
+
+Nothing in it comes from elsewhere: styles, script and data are inside.  A Content-Security-Policy lets the browser
+run that script only, by its hash, and load nothing at all, so that whatever a text of the corpus holds, it stays
+text.  What the template shows is escaped by jinja2; all else is data, JSON in which no tag can begin, and gets into
+the page as text nodes.
+
+From a posterior to a page: gather what is shown, and write it as one file.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from franchise.data.corpus import Corpus
 from franchise.diagnostics.verdict import verdict as judge
 from franchise.errors import InputError
-from franchise.found.documents import excerpt, typical_documents, words_that_tell
-from franchise.plots.inputs import AnyPosterior, check_posterior
-from franchise.report.classes import classes_of
-from franchise.report.convergence import convergence_table, topic_counts, traces
-from franchise.report.documents import Labelled, choose_documents, document_rows
-from franchise.report.render import render
-from franchise.report.story import texts_of
-from franchise.report.topics import topic_rows, topics_of_words, trend_of
+from franchise.plots.checks import AnyPosterior, check_posterior
+from franchise.posterior.document_tables import excerpt, typical_documents, words_that_tell
+from franchise.report.chains import convergence_table, topic_counts, traces
+from franchise.report.document_rows import Labelled, choose_documents, document_rows
+from franchise.report.prose import texts_of
+from franchise.report.topic_rows import classes_of, topic_rows, topics_of_words, trend_of
 from franchise.validation import check_folder, check_integer, describe
 
 if TYPE_CHECKING:
     from franchise.diagnostics.verdict import Verdict
-    from franchise.found.consensus import Consensus
+    from franchise.posterior.consensus import Consensus
+
+SCRIPTS = (
+    "dom.js",
+    "charts.js",
+    "topics.js",
+    "map.js",
+    "documents.js",
+    "search.js",
+    "tables.js",
+    "main.js",
+)
+
+
+def render(texts: dict[str, Any], data: dict[str, Any]) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    texts : dict
+        What the template says, plain text.
+    data : dict
+        What the script shows: plain values.
+    """
+    environment = _environment()
+    style, script = _read("style.css"), _script()
+    return str(
+        environment.from_string(_read("template.html.j2")).render(
+            **texts,
+            policy=_policy(style, script),
+            style=_trusted(style),
+            script=_trusted(script),
+            data=_trusted(as_json(data)),
+        )
+    )
+
+
+def as_json(data: Any) -> str:
+    """Data as JSON in which no tag or comment of HTML can begin or end."""
+    written = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _environment() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+def _trusted(ours: str) -> Any:
+    """What goes into the page as it stands: written by us, or escaped for its place already."""
+    from markupsafe import Markup
+
+    return Markup(ours)
+
+
+def _script() -> str:
+    """All scripts as one, with names of their own."""
+    parts = "\n".join(_read(name) for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{parts}}})();\n'
+
+
+def _policy(style: str, script: str) -> str:
+    """Only this style and this script; no request to anywhere."""
+    return (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(source: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
+
+
+def _read(name: str) -> str:
+    return (files("franchise.report") / "page" / name).read_text(encoding="utf-8")
+
 
 Tell = Callable[[str, float], None]
 """What is told what is being done, and the share that is done."""
@@ -128,7 +214,7 @@ def _unit(posterior: AnyPosterior) -> str:
 
 
 def _has_sentences(posterior: AnyPosterior) -> bool:
-    from franchise.htmm.posterior import SegmentPosterior
+    from franchise.posterior.htmm_posterior import SegmentPosterior
 
     return isinstance(posterior, SegmentPosterior)
 
@@ -170,6 +256,6 @@ def _check_target(path: Any) -> Path:
 
 
 def _write(target: Path, page: str) -> None:
-    from franchise.chains.storage import write_atomically
+    from franchise.storage.run_store import write_atomically
 
     write_atomically(target, page.encode("utf-8", "replace"))

@@ -14,7 +14,8 @@ from tests.data.readers.samples import NAMES, TEXTS, YEARS, write
 
 import franchise as fr
 from franchise.data.dropped import Dropped, LeftOut
-from franchise.data.readers import counts, files
+from franchise.data.readers import count_matrix as counts
+from franchise.data.readers import source as files
 
 COUNT_FORMATS = ["docword.animals.txt", "counts.ldac", "counts.mtx", "counts.npz"]
 TEXT_FORMATS = [name for name in samples.CORPUS_FORMATS if name not in COUNT_FORMATS]

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from franchise.data.readers.counts import Counts, line_of_row, parse_rows
-from franchise.data.readers.files import Source, line_at
+from franchise.data.readers.count_matrix import Counts, line_of_row, parse_rows
+from franchise.data.readers.source import Source, line_at
 from franchise.validation import describe
 
 _HEADER = re.compile(rb"\s*(\S[^\r\n]*)" + 2 * rb"(?>\r\n|\n|\r)\s*(\S[^\r\n]*)")

@@ -12,17 +12,16 @@ from codecs import BOM_UTF8
 from collections.abc import Callable
 from typing import Any
 
-from franchise.data.readers.counts import Counts
-from franchise.data.readers.delimited import read_csv, read_tsv
+from franchise.data.readers.columns import Table
+from franchise.data.readers.count_matrix import Counts, read_npz
+from franchise.data.readers.csv import read_csv, read_tsv
 from franchise.data.readers.docword import read_docword
-from franchise.data.readers.files import HEAD, NEWLINE, Source
-from franchise.data.readers.json_lines import read_json_lines
+from franchise.data.readers.jsonl import read_json_lines
 from franchise.data.readers.ldac import read_ldac
 from franchise.data.readers.matrix_market import read_matrix_market
-from franchise.data.readers.npz import read_npz
 from franchise.data.readers.parquet import read_parquet
-from franchise.data.readers.tables import Table
-from franchise.data.readers.texts import Texts, read_folder, read_lines, read_mallet
+from franchise.data.readers.plain_text import Texts, read_folder, read_lines, read_mallet
+from franchise.data.readers.source import HEAD, NEWLINE, Source
 from franchise.validation import check_choice
 
 TEXTS: dict[str, Callable[[Source], Texts]] = {

@@ -7,8 +7,8 @@ import re
 import numpy as np
 
 from franchise.data.grouped import offsets_of_sizes
-from franchise.data.readers.counts import Counts, number_of
-from franchise.data.readers.files import Source
+from franchise.data.readers.count_matrix import Counts, number_of
+from franchise.data.readers.source import Source
 from franchise.validation import describe
 
 _LINE = re.compile(r"\s*\d{1,18}(?:\s+\d{1,18}:\d{1,18})*\s*", re.ASCII)

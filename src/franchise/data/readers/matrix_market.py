@@ -10,8 +10,8 @@ import re
 
 import numpy as np
 
-from franchise.data.readers.counts import Counts, line_of_row, parse_rows
-from franchise.data.readers.files import Source, line_at
+from franchise.data.readers.count_matrix import Counts, line_of_row, parse_rows
+from franchise.data.readers.source import Source, line_at
 from franchise.validation import describe
 
 _END = rb"(?>\r\n|\n|\r)"

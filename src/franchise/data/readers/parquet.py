@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from franchise.data.readers.files import Source
-from franchise.data.readers.tables import Table, check_columns
+from franchise.data.readers.columns import Table, check_columns
+from franchise.data.readers.source import Source
 from franchise.errors import InputError
 
 _MOST_ROWS = 4096  # at a time

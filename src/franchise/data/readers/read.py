@@ -11,13 +11,13 @@ from typing import Any, Unpack
 from franchise.data.corpus import Corpus
 from franchise.data.dropped import Dropped
 from franchise.data.groups import Groups
-from franchise.data.options import TextSettings, check_options
-from franchise.data.readers.counts import corpus_of_counts, over_vocabulary
-from franchise.data.readers.files import FileError, Source, open_source
+from franchise.data.readers.columns import groups_of_table, listed, texts_of_table
+from franchise.data.readers.count_matrix import corpus_of_counts, over_vocabulary
 from franchise.data.readers.formats import ALL, COUNTS, TABLES, TEXTS, choose_format
-from franchise.data.readers.tables import groups_of_table, listed, texts_of_table
-from franchise.data.readers.texts import Texts
-from franchise.data.readers.vocabularies import words_given
+from franchise.data.readers.plain_text import Texts
+from franchise.data.readers.source import FileError, Source, open_source
+from franchise.data.readers.vocabulary import words_given
+from franchise.data.text_options import TextSettings, check_options
 from franchise.errors import InputError
 from franchise.validation import describe
 

@@ -1,0 +1,203 @@
+"""`check_move`: does a move leave the posterior as it is?
+
+States are drawn independently from the exact posterior of a tiny data set (`checks.enumeration`), the move is
+applied once to each, and what comes out is compared with the posterior again.  Independent draws make the
+p-values honest, and a move that fails is named at once, which no long run of a whole sampler can do.
+
+Compared are the partition, against its enumerated probabilities, and quantities that partitions say little
+about (topic weights, seats), against fresh exact draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.checks import CheckFailed
+from franchise.checks.enumeration import Enumeration, Partition, canonical, tiny_model
+from franchise.checks.statistics import SMALLEST_P, goodness_of_fit, same_distribution, same_law
+from franchise.errors import InputError
+from franchise.families.base import Family
+from franchise.families.categorical import Categorical
+from franchise.kernels import family_ops as verbs
+from franchise.kernels.random.streams import CONVERSION, Streams
+from franchise.model.state.base import State
+from franchise.model.state.cell_counts import CellCounts
+from franchise.model.state.convert import convert
+from franchise.model.state.seating import Seating
+from franchise.model.state.weights import Weights
+from franchise.moves.base import FINITE, HDP, Move
+from franchise.moves.compose import Composed, in_turn, moves_of
+from franchise.parallel.threads import Threads
+from franchise.running.chain import Chain
+from franchise.validation import check_integer, check_positive
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TINY_GROUPS = [0, 0, 0, 0, 1, 1]
+_CONSISTENCY_CHECKS = 25
+
+
+def check_move(
+    move: Move | Composed,
+    family: Family | None = None,
+    observations: Any = None,
+    groups: list[int] | None = None,
+    *,
+    alpha: float = 1.0,
+    gamma: float = 1.0,
+    repetitions: int = 20_000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Test that a move leaves the posterior of the HDP mixture invariant, and keeps its counts right.
+
+    Parameters
+    ----------
+    move : Move, or a composition of moves
+        What is tested. It should claim to be exact for the HDP.
+    family, observations, groups
+        A tiny data set: up to 8 observations, and the group number of each, ascending. Left out: six
+        observations in two groups, four and two; of two topics drawn from the family's prior, if one is given.
+    alpha, gamma : float
+        The concentrations.
+    repetitions : int
+        Independent states the move is applied to.
+    seed : int
+        The same seed, the same p-values.
+
+    Returns
+    -------
+    DataFrame
+        One row for each quantity compared: the p-value, and whether it passed.
+
+    Raises
+    ------
+    CheckFailed
+        If a p-value is below 1e-4, with the table; or InternalError if counts went wrong.
+    """
+    import pandas as pd
+
+    schedule = in_turn(move)
+    finite_topics = _claimed_order(schedule)
+    repetitions = check_integer("repetitions", repetitions, minimum=100)
+    rng = np.random.default_rng(seed)
+    family, observations, groups = tiny_data(family, observations, groups, rng)
+    alpha, gamma = check_positive("alpha", alpha), check_positive("gamma", gamma)
+    exact = Enumeration(tiny_model(family, observations, groups, alpha, gamma), alpha, gamma, finite_topics)
+    for part in moves_of(schedule):
+        part.check_family(exact.model.family)
+    view = next(moves_of(schedule)).views[0]
+    if view is CellCounts:  # counts do not tell observations of a cell apart, so their labels are compared
+        view = Weights
+    before = _quantities(exact, view, repetitions, rng, lambda state, _: state)
+    after = _quantities(exact, view, repetitions, rng, _one_sweep(exact, schedule, view, seed))
+    rows = [("partition", goodness_of_fit(after.pop("partition"), exact.partitions, exact.probabilities))]
+    for name, values in after.items():
+        test = same_distribution if isinstance(values[0], float) else same_law
+        rows.append((name, test(before[name], values)))  # type: ignore[arg-type]
+    table = pd.DataFrame(rows, columns=["quantity", "p_value"]).set_index("quantity")
+    table["passed"] = table["p_value"] >= SMALLEST_P
+    if not table["passed"].all():
+        raise CheckFailed(
+            f"{move!r} does not leave the posterior of {family!r} invariant (alpha {alpha}, gamma {gamma}, "
+            f"{repetitions} independent steps, seed {seed}):\n{table.to_string()}"
+        )
+    return table
+
+
+def tiny_data(
+    family: Family | None, observations: Any, groups: list[int] | None, rng: np.random.Generator
+) -> tuple[Family, Any, list[int]]:
+    """What was given, completed to a tiny data set."""
+    if family is None:
+        family = Categorical(3, 0.5)
+        observations = np.array([0, 0, 1, 2, 0, 1]) if observations is None else observations
+    groups = TINY_GROUPS if groups is None else list(groups)
+    if observations is None:
+        parameters = family.draw_parameters(family.empty_statistics(2), 2, rng)
+        observations = family.draw_observations(parameters, np.arange(len(groups)) % 2, rng, None)
+    if groups != sorted(groups):
+        raise InputError(f"groups must be ascending group numbers, one for each observation; got {groups}.")
+    return family, observations, groups
+
+
+def _claimed_order(schedule: Composed) -> int | None:
+    """The model that all moves claim to be exact for: the order of a finite one, or None for the HDP."""
+    orders = set()
+    for part in moves_of(schedule):
+        if part.exact_for not in (HDP, FINITE):
+            raise InputError(
+                f"check_move tests moves that claim to be exact; {type(part).__name__} is "
+                f"{'approximate' if part.exact_for is None else 'exact for ' + part.exact_for}."
+            )
+        orders.add(part.topics if part.exact_for == FINITE else None)  # type: ignore[attr-defined]
+    if len(orders) > 1:
+        raise InputError("check_move: all moves must be exact for one and the same model.")
+    return orders.pop() if orders else None
+
+
+def _one_sweep(
+    exact: Enumeration, schedule: Any, view: type[State], seed: int
+) -> Callable[[State, int], State]:
+    """Apply the schedule once, as a chain would, ending in the view begun in; the first results are recounted."""
+    engine = Threads(1)
+    generators: dict[
+        tuple[int, int], np.random.Generator
+    ] = {}  # generators are costly to make, and each is set anew before it is used
+
+    def apply(state: State, repetition: int) -> State:
+        chain = Chain(exact.model, schedule, state, seed, repetition, 0, engine, _generators=generators)
+        for number, move in chain.begin_sweep():
+            chain.apply(move, number)
+        if repetition < _CONSISTENCY_CHECKS:
+            chain.state.check_consistency(exact.model.data, exact.model.family)
+        back = Streams(seed, repetition, chain.sweeps, CONVERSION).generator(2**31)
+        return convert(chain.state, view, exact.model.data, back)
+
+    return apply
+
+
+def _quantities(
+    exact: Enumeration,
+    view: type[State],
+    repetitions: int,
+    rng: np.random.Generator,
+    apply: Callable[[State, int], State],
+) -> dict[str, list[Any]]:
+    """What is compared, for independent states from the posterior after `apply`."""
+    rows = []
+    for repetition, partition in enumerate(exact.draw_partitions(repetitions, rng)):
+        state = apply(exact.draw_state(view, partition, rng), repetition)
+        rows.append({"partition": canonical(state.topics(exact.model.data)), **_quantities_of(state, exact)})
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _quantities_of(state: State, exact: Enumeration) -> dict[str, Any]:
+    """Label-free quantities of a state beside its partition."""
+    quantities: dict[str, Any] = {}
+    if isinstance(state, Seating):
+        quantities = {"tables": int(state.table_count[0]), "seats": _seats(state, exact)}
+    elif isinstance(state, Weights):
+        weights = state.topic_weights
+        quantities = {
+            "unseen weight": float(state.unseen_weight[0]),
+            "weight of the first observation's topic": float(weights[state.topic_of_observation[0]]),
+            "weight of the last observation's topic": float(weights[state.topic_of_observation[-1]]),
+            "sum of squared weights": float((weights**2).sum()),
+        }
+    if state.parameters is not None:
+        data = exact.model.data
+        first = int(state.topics(data)[0])
+        quantities["log density of the first observation"] = float(
+            verbs.log_density(state.parameters, data.observations, 0, first)
+        )
+    return quantities
+
+
+def _seats(state: Seating, exact: Enumeration) -> Partition:
+    """The partition of the observations into tables."""
+    groups = np.repeat(np.arange(exact.model.data.n_groups), np.diff(exact.model.data.offsets))
+    return canonical(groups * (exact.model.data.n_observations + 1) + state.table_of_observation)

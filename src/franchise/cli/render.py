@@ -1,0 +1,224 @@
+"""What a posterior says, as commands print it: a table of topics, and sentences on how sure it is.
+
+What commands print with: a console of sensible width, and small pictures of numbers in a row.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from franchise.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+    from rich.table import Table
+
+    from franchise.posterior.hdp_posterior import Posterior
+    from franchise.posterior.htmm_posterior import SegmentPosterior
+
+WIDE = 100  # columns of a terminal that has room for more words
+SHOWN = 20  # topics (or documents) in a table, unless more are asked for
+LARGEST = 4  # topics shown of a document
+WORTH = 0.05  # the share from which on they are
+
+
+def show_fit(console: Console, posterior: Posterior | SegmentPosterior, run: Path, as_json: bool) -> None:
+    """What a fit has found and where it is; on a quiet console only where."""
+    if as_json:
+        print(json.dumps({"run": str(run), **as_plain(posterior)}))
+        return
+    if console.quiet:
+        print(run)
+        return
+    from rich.markup import escape
+
+    console.print()
+    topics = posterior.topics(words=10 if console.width >= WIDE else 6)
+    console.print(topic_table(topics.head(SHOWN), len(topics)))
+    for sentence in (size_sentence(posterior), convergence_sentence(posterior)):
+        console.print(sentence, markup=False, soft_wrap=not console.is_terminal)
+    console.print(f"\nThe run is in [bold]{escape(str(run))}[/bold]. Next:")
+    for command, what in (
+        (f"franchise topics {run}", "all topics, and those of documents"),
+        (f"franchise report {run}", "what was found, as a page for a browser"),
+        (f"franchise infer {run} PATH", "topics of new documents"),
+        (f"franchise evaluate {run} PATH", "how well new documents are predicted"),
+        _more_draws(posterior, run),
+    ):
+        console.print(f"  {command:<40} {what}", markup=False, soft_wrap=not console.is_terminal)
+
+
+def _more_draws(posterior: Posterior | SegmentPosterior, run: Path) -> tuple[str, str]:
+    """The command that goes on with a run, and what it gives."""
+    planned = posterior.n_draws if posterior.run is None else posterior.run.plan.draws
+    if posterior.n_draws < planned:
+        return f"franchise resume {run}", "the rest of the draws"
+    return f"franchise resume {run} --draws {2 * planned}", "longer chains"
+
+
+def topic_table(topics: pd.DataFrame, total: int | None = None) -> Table:
+    """Topics of one draw as a table to print; `total` is how many there are in all."""
+    from rich.table import Table
+
+    largest = "" if total is None or total == len(topics) else f" largest of {total}"
+    table = Table(title=f"The {len(topics)}{largest} topics", title_justify="left")
+    means = [str(name) for name in topics.columns if str(name).startswith("mean")]
+    columns = [name for name in ("share", "groups", "sentences", *means, "words") if name in topics]
+    for name in ("topic", *columns):
+        table.add_column(name, justify="left" if name == "words" else "right")
+    for topic, row in topics.iterrows():
+        table.add_row(str(topic), *(_cell(name, row[name]) for name in columns))
+    return table
+
+
+def print_largest_topics(console: Console, weights: pd.DataFrame, total: int, topics: pd.DataFrame) -> None:
+    """Some documents, of `total` in all, each with its largest topics and their words."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(show_lines=True)
+    table.add_column("document", overflow="fold")
+    table.add_column("topics", overflow="fold")
+    for name, row in weights.drop(columns="unseen", errors="ignore").iterrows():
+        largest = row.astype(float).nlargest(LARGEST)
+        lines = [_share_of_topic(topic, share, topics) for topic, share in largest.items() if share >= WORTH]
+        table.add_row(escape(str(name)), escape("\n".join(lines)))
+    console.print(table)
+    if total > len(weights):
+        console.print(f"{len(weights)} of {total:,} documents; --out FILE has all, and all topics.")
+
+
+def _share_of_topic(topic: Any, share: float, topics: pd.DataFrame) -> str:
+    words = topics["words"].get(topic, "") if "words" in topics else ""
+    return f"{share:4.0%}  topic {topic}  {words}".rstrip()
+
+
+def _cell(name: str, value: Any) -> str:
+    from rich.markup import escape
+
+    if name == "words":
+        return escape(str(value))
+    if name.startswith("mean"):
+        return f"{value:.4g}"
+    return f"{value:.1%}" if name == "share" else f"{int(value):,}"
+
+
+def size_sentence(posterior: Posterior | SegmentPosterior) -> str:
+    """How many topics there are."""
+    row: dict[Any, float] = posterior.summary().loc["n_topics"].to_dict()
+    between = _between(row["5%"], row["95%"])
+    return (
+        f"Number of topics: {row['mean']:.0f}, in 90 % of the draws {between} "
+        f"({_counted(posterior.n_chains, 'chain')} x "
+        f"{_counted(posterior.n_draws, 'draw')}, sampler {posterior.sampler!r}, {posterior.seconds:.0f} s)."
+    )
+
+
+def _between(low: float, high: float) -> str:
+    return f"{low:.0f}" if round(low) == round(high) else f"from {low:.0f} to {high:.0f}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def convergence_sentence(posterior: Any) -> str:
+    """Whether to trust it, in plain words."""
+    from franchise.diagnostics.verdict import verdict
+
+    return verdict(posterior).sentence
+
+
+def as_plain(posterior: Posterior | SegmentPosterior, words: int = 10) -> dict[str, Any]:
+    """The same for machines: plain values that JSON can hold; what cannot be known is None."""
+    from franchise.diagnostics.verdict import verdict
+
+    summary, found = posterior.summary(), verdict(posterior)
+    return {
+        "sampler": posterior.sampler,
+        "chains": posterior.n_chains,
+        "draws": posterior.n_draws,
+        "seed": posterior.seed,
+        "seconds": posterior.seconds,
+        "verdict": found.level,
+        "verdict_in_words": [found.sentence, *found.details],
+        "summary": {str(name): _known(row.to_dict()) for name, row in summary.iterrows()},
+        "topics": rows_of(posterior.topics(words=words)),
+    }
+
+
+def _known(values: dict[Any, Any]) -> dict[str, Any]:
+    return {
+        str(name): None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in values.items()
+    }
+
+
+_PIPED_WIDTH = 120
+_BLOCKS, _PLAIN = " ▁▂▃▄▅▆▇█", " .:-=+*#%"
+
+
+def make_console() -> Console:
+    """The standard output; as wide as the terminal, or wide enough for tables if it is a file or a pipe."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_PIPED_WIDTH)
+
+
+@contextmanager
+def shared_progress(console: Console) -> Iterator[Callable[[str, float], None]]:
+    """Show what is being done and the share that is done: a bar, or a line for every tenth if it is not a terminal.
+
+    Gives the function to tell it by.
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    if console.is_terminal:
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console) as bars:
+            bar = bars.add_task("starting", total=1.0)
+            yield lambda what, share: bars.update(bar, description=what, completed=share)
+        return
+    tenths = 0
+
+    def print_line(what: str, share: float) -> None:
+        nonlocal tenths
+        if int(10 * share) > tenths:
+            tenths = int(10 * share)
+            console.print(f"{what}: {share:.0%}")
+
+    yield print_line
+
+
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table, index included, as plain values that JSON can hold."""
+    flat = table.reset_index()
+    flat.columns = [str(name) for name in flat.columns]
+    return list(json.loads(flat.to_json(orient="records")))
+
+
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """Write a table as CSV, whole or not at all."""
+    from franchise.storage.run_store import write_atomically
+    from franchise.validation import check_folder
+
+    check_folder("--out", path.parent)
+    if path.is_dir():
+        raise InputError(f"--out must be a file; {str(path)!r} is a folder.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, table.to_csv(float_format="%.6g").encode())
+
+
+def sparkline(values: Sequence[float], encoding: str = "utf-8") -> str:
+    """The values as a row of bars, the highest for the largest; a blank where a value is near zero."""
+    steps = _BLOCKS if encoding.lower().startswith("utf") else _PLAIN
+    top = max(values)
+    scale = 0.0 if top <= 0 else (len(steps) - 1) / top
+    return "".join(steps[round(value * scale)] for value in values)

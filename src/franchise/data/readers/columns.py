@@ -1,0 +1,296 @@
+"""Tables: a column of texts and facts about them, or a column of groups and columns of numbers.
+
+CSV, JSON Lines and Parquet all become a `Table`; what is made of it does not depend on where it comes from.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.data.groups import Groups
+from franchise.data.readers.plain_text import Texts
+from franchise.data.readers.source import FileError, Source
+from franchise.errors import InputError
+from franchise.validation import describe
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+TEXT_COLUMNS = ("text", "body", "abstract", "content", "document", "message")
+"""Names of columns that are taken for the texts, in any case of letters."""
+NAME_COLUMNS = ("name", "id", "title")
+"""Names of columns that are taken for the names of documents, if no name is there twice."""
+
+_RESERVED = ("name", "tokens", "sentences")  # of the table of documents of a corpus
+_MOST_SHOWN = 12
+_MOST_COLUMNS = 100_000  # pandas takes a tenth of a millisecond for each
+_LARGEST = 2**63 - 1
+_NO_NUMBER = frozenset({"NA", "N/A", "NaN", "nan", "NULL", "null"})
+_WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,30})", re.ASCII)
+_NUMBER = re.compile(r"[+-]?((0|[1-9]\d{0,30})(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,4})?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, and where in its file each row is."""
+
+    source: Source
+    frame: DataFrame
+    """columns by distinct names that are text; what is missing is None, NaN or, where untyped, an empty text"""
+    place: Callable[[int], str]
+    """where a row is, in words: "line 7" """
+    untyped: bool = False
+    """whether numbers came as text, as they do in CSV files"""
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return self.frame.columns.tolist()
+
+    def values(self, column: str) -> list[Any]:
+        """The entries of a column; None where there is none."""
+        values = self.frame[column].tolist()
+        return [value or None for value in values] if self.untyped else [plain(value) for value in values]
+
+    def facts(self, column: str) -> list[Any]:
+        """The entries of a column, numbers as numbers."""
+        return typed(self.values(column)) if self.untyped else self.values(column)
+
+    def wrong(self, message: str, row: int) -> InputError:
+        """An error that names the file and the place of a row."""
+        return FileError(f"{self.source.path}, {self.place(row)}: {message}")
+
+    def column(self, argument: str, name: Any) -> str:
+        """The name of a column that was asked for, if there is one."""
+        if isinstance(name, str) and name in self.frame.columns:
+            return name
+        raise self.source.wrong(
+            f"{argument} must be one of the columns; got {describe(name)}. There are {shown(self.columns)}."
+        )
+
+
+def check_columns(source: Source, names: Sequence[str], line: int | None = None) -> list[str]:
+    """Names of columns without white space around them, those without any numbered; none twice."""
+    checked = [name.strip() or f"column {number}" for number, name in enumerate(names, start=1)]
+    if len(checked) > _MOST_COLUMNS:
+        raise source.wrong(
+            f"has {len(checked)} columns; at most {_MOST_COLUMNS} are read. Leave some out.", line
+        )
+    twice = [name for name, uses in Counter(checked).items() if uses > 1]
+    if twice:
+        raise source.wrong(
+            f"two columns must not have the same name; got {shown(twice)} more than once.", line
+        )
+    return checked
+
+
+def shown(names: Sequence[str]) -> str:
+    """Names in quotation marks, not too many."""
+    text = ", ".join(describe(name) for name in names[:_MOST_SHOWN])
+    more = len(names) - _MOST_SHOWN
+    return f"{text} and {more} more" if more > 0 else text
+
+
+# --- texts --------------------------------------------------------------------------------------------------
+
+
+def texts_of_table(table: Table, text: Any, name: Any) -> Texts:
+    """The column of texts, guessed if not given; that of names; all others are facts about the documents."""
+    chosen = _text_column(table) if text is None else table.column("text", text)
+    values = table.values(chosen)
+    texts = [_check_text(table, chosen, row, value) for row, value in enumerate(values)]
+    others = [column for column in table.columns if column != chosen]
+    if name is None:
+        naming = next((column for column in _usual_names(others) if _is_unique(table.values(column))), None)
+    else:
+        naming = _check_naming(table, table.column("name", name), chosen)
+    names = None if naming is None else [str(entry) for entry in table.values(naming)]
+    facts = {_free_name(column): table.facts(column) for column in others if column != naming}
+    return Texts(texts, names, facts, missing=values.count(None))
+
+
+def _text_column(table: Table) -> str:
+    if len(table.columns) == 1:
+        return table.columns[0]
+    likely = [column for column in table.columns if column.lower() in TEXT_COLUMNS]
+    if len(likely) == 1:
+        return likely[0]
+    why = f"{shown(likely)} may all be meant" if likely else "none has a usual name such as 'text'"
+    raise table.source.wrong(f"which column has the texts? {why}. Give text=, one of {shown(table.columns)}.")
+
+
+def _check_text(table: Table, column: str, row: int, value: Any) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise table.wrong(
+            f"column {column!r} must hold texts; got {describe(value)}. Choose another by text=.", row
+        )
+    return value
+
+
+def _usual_names(columns: list[str]) -> list[str]:
+    return [column for usual in NAME_COLUMNS for column in columns if column.lower() == usual]
+
+
+def _is_unique(entries: list[Any]) -> bool:
+    return None not in entries and len(set(entries)) == len(entries)
+
+
+def _check_naming(table: Table, column: str, text: str) -> str:
+    """The column of names that was asked for, with another name in every row."""
+    if column == text:
+        raise table.source.wrong(f"name and text must be two columns; got {column!r} for both.")
+    row_of_entry: dict[Any, int] = {}
+    for row, entry in enumerate(table.values(column)):
+        first = row_of_entry.setdefault(entry, row)
+        if entry is None or first != row:
+            what = "nothing" if entry is None else f"{describe(entry)}, as in {table.place(first)}"
+            raise table.wrong(
+                f"column {column!r} must have another name for every document; got {what}. Leave out name= to "
+                "number the documents.",
+                row,
+            )
+    return column
+
+
+def _free_name(column: str) -> str:
+    """The name of a fact; a corpus has a few columns of its own."""
+    return f"{column}_" if column in _RESERVED else column
+
+
+def typed(entries: list[Any]) -> list[Any]:
+    """Texts that are all numbers as numbers, where "NA" and the like are missing; others as they are.
+
+    Numbers with leading zeros are taken for codes, and stay as they are.
+    """
+    numbers = [entry for entry in entries if entry is not None and entry not in _NO_NUMBER]
+    if not numbers or not all(map(_is_number, numbers)):
+        return entries
+    kind = int if all(_WHOLE.fullmatch(number) for number in numbers) else float
+    return [None if entry is None or entry in _NO_NUMBER else kind(entry) for entry in entries]
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
+
+
+# --- values -------------------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """A value as a corpus and its run directory can hold it: numbers, text, dates, tuples of these, or None."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return _plain_list(list(value))
+    if isinstance(value, dict):
+        return json.dumps(value, default=str)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if value != value:
+        return None  # NaN, or no time
+    if isinstance(value, Decimal):
+        return float(value)
+    return value if isinstance(value, float) or hasattr(value, "isoformat") else str(value)
+
+
+def _plain_list(values: list[Any]) -> Any:
+    if any(isinstance(value, (list, tuple, dict, np.ndarray)) for value in values):
+        return json.dumps(values, default=str)
+    return tuple(plain(value) for value in values)
+
+
+# --- groups -------------------------------------------------------------------------------------------------
+
+
+def groups_of_table(table: Table, group: Any, columns: Any) -> Groups:
+    """Observations from the columns of numbers, all but those of the groups if none are named."""
+    labels = [table.column("group", name) for name in listed(group)]
+    if not labels:
+        raise InputError(f"group must name a column, or several; got {describe(group)}.")
+    chosen = _number_columns(table, labels, columns)
+    names = [_labels(table, label) for label in labels]
+    numbers = [_numbers(table, column) for column in chosen]
+    observations = numbers[0] if len(numbers) == 1 else np.column_stack(numbers)
+    return Groups(observations, names[0] if len(names) == 1 else list(zip(*names, strict=True)))
+
+
+def listed(names: Any) -> list[Any]:
+    """One name, or several, as a list."""
+    return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+
+
+def _labels(table: Table, column: str) -> list[Any]:
+    labels = table.facts(column)
+    if None in labels:
+        raise table.wrong(
+            f"column {column!r} must name a group in every row; got nothing. Drop such rows or give them a label.",
+            labels.index(None),
+        )
+    return labels
+
+
+def _number_columns(table: Table, labels: list[str], columns: Any) -> list[str]:
+    if columns is None:
+        others = [column for column in table.columns if column not in labels]
+        if not others:
+            raise table.source.wrong(
+                f"there must be a column of numbers beside {labels[0]!r}; there is none."
+            )
+        return others
+    wanted = listed(columns)
+    if not wanted:
+        raise InputError(
+            f"columns must be names of columns of numbers, at least one; got {describe(columns)}."
+        )
+    chosen = [table.column("columns", column) for column in wanted]
+    if len(set(chosen)) < len(chosen) or set(labels) & set(chosen):
+        raise InputError(
+            f"columns must not have a column twice, nor that of the groups ({labels[0]!r}); got "
+            f"{describe(columns)}."
+        )
+    return chosen
+
+
+def _numbers(table: Table, column: str) -> np.ndarray:
+    """The finite numbers of a column."""
+    values = table.frame[column].to_numpy()
+    if values.dtype.kind in "biu":
+        return values
+    if values.dtype.kind == "f":
+        good = np.isfinite(values)
+    else:
+        values = np.array([_parsed(value, table.untyped) for value in values], dtype=object)
+        good = np.fromiter(map(_is_finite_number, values), dtype=bool, count=len(values))
+    if not good.all():
+        row = int(np.argmin(good))
+        raise table.wrong(
+            f"column {column!r} must hold finite numbers; got {describe(plain(values[row]))}. Drop or fill in such "
+            "rows, or choose other columns by columns=[...].",
+            row,
+        )
+    return np.array(values.tolist())
+
+
+def _parsed(value: Any, untyped: bool) -> Any:
+    """A decimal, or a text in an untyped table, as the number that it is."""
+    is_number = isinstance(value, Decimal) or (untyped and isinstance(value, str) and _is_number(value))
+    return float(value) if is_number else value
+
+
+def _is_finite_number(value: Any) -> bool:
+    if isinstance(value, (bool, int, np.bool_, np.integer)):
+        return -_LARGEST <= int(value) <= _LARGEST
+    return isinstance(value, (float, np.floating)) and math.isfinite(value)

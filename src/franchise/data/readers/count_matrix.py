@@ -1,0 +1,270 @@
+"""Counts of words: what the formats for them have in common.
+
+A format gives `Counts`: in which document which word occurs how often, and where in the file each of these entries
+is.  Files are parsed in bulk; only where that fails are their lines gone through, to name the one that is wrong.
+
+A small file may claim millions of documents or words.  Such claims are believed where the entries make them likely:
+memory goes by what is in a file, not by what it says.
+
+Sparse matrices of scipy (.npz), documents by words; never unpickled.
+"""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.data.dropped import Dropped
+from franchise.data.readers.source import NEWLINE, Source, in_units
+from franchise.data.readers.vocabulary import find_vocabulary, read_vocabulary, words_given
+from franchise.data.tokens import MOST, numbered
+from franchise.errors import InputError
+from franchise.validation import describe
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_FEW = 1_000_000
+_MOST_PER_ENTRY = 100
+_BYTES_PER_TOKEN = 8  # that a corpus keeps
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Entries of a document-word matrix, rows and columns from 0."""
+
+    source: Source
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    n_documents: int
+    n_words: int
+    place: Callable[[int], int | None]
+    """line of an entry, from 1, or None"""
+    words_may_be_more: bool = False
+    """whether a vocabulary may have more words than were found, for lack of a header"""
+
+    def wrong(self, message: str, entry: int) -> InputError:
+        """An error that names the file and the line of an entry, or else its row and column."""
+        line = self.place(entry)
+        where = "" if line is not None else f" It is in row {self.rows[entry]}, column {self.columns[entry]}."
+        return self.source.wrong(message + where, line)
+
+    def check_below(self, what: str, ids: np.ndarray, size: int, first: int) -> None:
+        """Ids must be from 0 to size - 1; the file counts them from `first`."""
+        bad = (ids < 0) | (ids >= size)
+        if bad.any():
+            entry = int(np.argmax(bad))
+            raise self.wrong(
+                f"{what} must be from {first} to {size - 1 + first}; got {ids[entry] + first}.", entry
+            )
+
+
+def corpus_of_counts(counts: Counts, vocabulary: Any) -> Corpus:
+    """A corpus of counts; the words are given, or in a file beside, or numbers."""
+    if not len(counts.values):
+        raise counts.source.wrong("has no counts.")
+    words = _words(counts, vocabulary)
+    _check_counts(counts)
+    check_likely(counts.source, "documents", counts.n_documents, len(counts.values))
+    if words is None:
+        line = counts.place(int(np.argmax(counts.columns))) if counts.words_may_be_more else None
+        check_likely(counts.source, "words", counts.n_words, len(counts.values), line)
+    _check_tokens(counts)
+    corpus = Corpus.from_matrix(_matrix(counts, counts.n_words if words is None else len(words)), words)
+    corpus.dropped = Dropped(empty_documents=corpus.n_empty_documents)
+    return corpus
+
+
+def over_vocabulary(corpus: Corpus, vocabulary: list[str]) -> Corpus:
+    """The corpus over another vocabulary, words not in that left out; words that are numbers are places in it."""
+    from scipy.sparse import csr_array
+
+    words = corpus.vocabulary
+    if words == numbered(len(words)):
+        words = vocabulary[: len(words)]
+        if len(words) < corpus.vocabulary_size:
+            raise InputError(
+                f"must have at most {len(vocabulary)} words, as the corpus that it is to be like; got "
+                f"{corpus.vocabulary_size}. Give the words by vocabulary=."
+            )
+    place = {word: number for number, word in enumerate(vocabulary)}
+    pairs = [(old, place[word]) for old, word in enumerate(words) if word in place]
+    rows, columns = zip(*pairs, strict=True) if pairs else ((), ())
+    shape = (len(words), len(vocabulary))
+    renamed = csr_array((np.ones(len(pairs), np.int64), (rows, columns)), shape=shape)
+    return Corpus.from_matrix(corpus.to_matrix() @ renamed, vocabulary, names=corpus.group_names)
+
+
+def check_likely(source: Source, what: str, size: int, n_entries: int, line: int | None = None) -> None:
+    """InputError if a file claims, perhaps in a line, much more documents or words than it has entries."""
+    most = max(_FEW, _MOST_PER_ENTRY * n_entries)
+    if size > most:
+        raise source.wrong(
+            f"claims {size} {what}, but has only {n_entries} counts. With so few at most {most} {what} are "
+            "believed. Is the header, or an id, wrong?",
+            line,
+        )
+
+
+def _words(counts: Counts, vocabulary: Any) -> list[str] | None:
+    """The words of the columns, as many as there are columns."""
+    words, where = words_given(counts.source, vocabulary), "vocabulary"
+    if vocabulary is None:
+        found = find_vocabulary(counts.source)
+        words, where = (None, "") if found is None else (read_vocabulary(found), str(found.path))
+    if words is None or len(words) == counts.n_words:
+        return words
+    if counts.words_may_be_more and len(words) > counts.n_words:
+        return words
+    if counts.words_may_be_more:
+        counts.check_below("word ids", counts.columns, len(words), 0)
+    raise counts.source.wrong(
+        f"has {counts.n_words} words, but {where} has {len(words)}. Give the vocabulary that belongs to the file "
+        "by vocabulary=, a file or a list of words."
+    )
+
+
+def _check_counts(counts: Counts) -> None:
+    values = counts.values
+    bad = ~((values >= 0) & (values <= MOST))
+    if values.dtype.kind == "f":
+        bad |= values != np.floor(values)
+    if bad.any():
+        entry = int(np.argmax(bad))
+        raise counts.wrong(
+            f"a count must be a whole number from 0 to {MOST}; got {describe(values[entry].item())}.", entry
+        )
+
+
+def _check_tokens(counts: Counts) -> None:
+    tokens = int(counts.values.sum(dtype=np.float64))
+    if tokens * _BYTES_PER_TOKEN > counts.source.limit.most:
+        raise counts.source.wrong(
+            f"its counts sum to {tokens} words, which would take {in_units(tokens * _BYTES_PER_TOKEN)} and more; "
+            f"the limit is {in_units(counts.source.limit.most)} (max_bytes; if not given, a quarter of the free "
+            "memory). If that is right, raise max_bytes."
+        )
+
+
+def _matrix(counts: Counts, n_words: int) -> csr_array:
+    from scipy.sparse import csr_array
+
+    return csr_array(
+        (counts.values.astype(np.int64), (counts.rows, counts.columns)), shape=(counts.n_documents, n_words)
+    )
+
+
+# --- lines of numbers ---------------------------------------------------------------------------------------
+
+
+def parse_rows(
+    source: Source, body: bytes, first_line: int, kinds: list[type], form: str
+) -> list[np.ndarray]:
+    """The columns of lines of numbers, parted by white space; blank lines are left out.
+
+    `kinds` says whether each column holds int or float, `form` how a line looks like, and `first_line` which line
+    of the file is the first.
+    """
+    dtype = np.dtype([(str(number), kind) for number, kind in enumerate(kinds)])
+    if not body.strip():
+        return [np.empty(0, kind) for kind in kinds]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            table = np.loadtxt(BytesIO(body), dtype=dtype, comments=None, ndmin=1, encoding="utf-8")
+    except (ValueError, OverflowError, DeprecationWarning, UserWarning):
+        return _parse_lines(source, body, first_line, kinds, form)
+    return [table[str(number)] for number in range(len(kinds))]
+
+
+def _parse_lines(
+    source: Source, body: bytes, first_line: int, kinds: list[type], form: str
+) -> list[np.ndarray]:
+    """The same, line by line, to name the first that is wrong."""
+    rows = []
+    for number, line in enumerate(NEWLINE.split(body), start=first_line):
+        fields = line.decode("utf-8").split()
+        if fields:
+            rows.append(_parse_fields(source, number, fields, kinds, form))
+    return [np.array(column, kind) for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)]
+
+
+def _parse_fields(
+    source: Source, line: int, fields: list[str], kinds: list[type], form: str
+) -> list[int | float]:
+    if len(fields) != len(kinds):
+        raise source.wrong(f"must be {form}; got {len(fields)} fields: {describe(' '.join(fields))}.", line)
+    return [number_of(source, line, text, kind) for text, kind in zip(fields, kinds, strict=True)]
+
+
+def number_of(source: Source, line: int, text: str, kind: type = int) -> Any:
+    """A number that is written in a line."""
+    try:
+        number = kind(text if text.isascii() and "_" not in text and len(text) < 100 else "?")
+    except ValueError:
+        wanted = "a whole number" if kind is int else "a number"
+        raise source.wrong(f"must be {wanted}; got {describe(text)}.", line) from None
+    if kind is int and abs(number) >= 2**63:
+        raise source.wrong(f"must be a number of at most 18 digits; got {describe(text)}.", line)
+    return number
+
+
+def line_of_row(body: bytes, first_line: int) -> Callable[[int], int | None]:
+    """A function that says in which line the n-th line that is not blank is."""
+
+    def place(row: int) -> int | None:
+        lines = (number for number, line in enumerate(NEWLINE.split(body), first_line) if line.strip())
+        return next((number for count, number in enumerate(lines) if count == row), None)
+
+    return place
+
+
+_UNSOUND = (
+    OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, IndexError, OverflowError,
+    RuntimeError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+"""What reading a damaged archive may end in: it has parts in parts, each with its own errors."""
+
+
+def read_npz(source: Source) -> Counts:
+    """The entries of a matrix that was written by `scipy.sparse.save_npz`."""
+    source.check_readable()
+    try:
+        matrix = _load(source)
+    except InputError:
+        raise
+    except _UNSOUND as error:
+        raise source.wrong(
+            f"is not a sound sparse matrix of scipy ({type(error).__name__}: {str(error)[:200]}). Write it by "
+            "scipy.sparse.save_npz."
+        ) from error
+    n_documents, n_words = matrix.shape
+    return Counts(source, matrix.row, matrix.col, matrix.data, n_documents, n_words, lambda entry: None)
+
+
+def _load(source: Source) -> Any:
+    """The matrix by coordinates, after all checks that scipy leaves out when it loads one."""
+    from scipy.sparse import load_npz
+
+    with zipfile.ZipFile(source.path) as archive:
+        source.limit.take(sum(part.file_size for part in archive.infolist()), source.path)
+    matrix: Any = load_npz(source.path)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise source.wrong(
+            f"must be a matrix of counts, documents by words; got one of shape {matrix.shape} and type "
+            f"{matrix.dtype}."
+        )
+    for what, size in zip(("documents", "words"), matrix.shape, strict=True):
+        check_likely(source, what, size, matrix.nnz)
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    return matrix.tocoo()

@@ -1,0 +1,163 @@
+"""CSV and TSV files, read by pandas, with rows of one length and lines named.
+
+Pandas fills in rows that are too short, and counts rows where there are line breaks within quotation marks.  So
+when something is wrong, or may be, the records are gone through one by one to find where.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from franchise.data.readers.columns import Table, check_columns
+from franchise.data.readers.source import HEAD, NEWLINE, Source
+from franchise.errors import InputError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_SEPARATORS = ",;\t|"
+_LONGEST_FIELD = 2**31 - 1
+
+
+class _Record(NamedTuple):
+    line: int
+    """where it begins, from 1"""
+    last_line: int
+    fields: list[str]
+
+
+def read_csv(source: Source, texts: list[str] | None = None) -> Table:
+    """A table whose columns are parted by commas, or by what the header has instead of them."""
+    return _read(source, None, texts)
+
+
+def read_tsv(source: Source, texts: list[str] | None = None) -> Table:
+    """A table whose columns are parted by tabs."""
+    return _read(source, "\t", texts)
+
+
+def _read(source: Source, separator: str | None, texts: list[str] | None) -> Table:
+    """A table with these columns, or all, as text, and the others as what they seem to be."""
+    content = source.text()
+    with _long_fields():
+        file = _File(source, content, separator or _separator(content))
+        names = check_columns(source, file.header.fields, file.header.line)
+        as_text = str if texts is None else {names.index(name): str for name in texts if name in names}
+        frame = _parse(file, as_text)
+        file.check_lengths_if_doubtful(frame)
+    frame.columns = names
+    return Table(source, frame, file.place, untyped=True)
+
+
+class _File:
+    """The records of a file, gone through for the header and for what is wrong."""
+
+    def __init__(self, source: Source, content: bytes, separator: str) -> None:
+        self.source, self.content, self.separator = source, content, separator
+        header = next(self.records(), None)
+        if header is None:
+            raise source.wrong("must have a header, the names of the columns; there is none.")
+        self.header = header
+
+    def records(self) -> Iterator[_Record]:
+        """All records that are not blank, the header first."""
+        text = io.TextIOWrapper(io.BytesIO(self.content), "utf-8", newline="")
+        reader = csv.reader(text, delimiter=self.separator)
+        line = 1
+        try:
+            for fields in reader:
+                if len(fields) > 1 or fields == [""] or (fields and fields[0].strip()):
+                    yield _Record(line, reader.line_num, fields)
+                line = reader.line_num + 1
+        except csv.Error as error:
+            raise self.source.wrong(f"cannot be read as a table ({error}).", line) from error
+
+    def rows(self) -> Iterator[_Record]:
+        """All records after the header."""
+        return islice(self.records(), 1, None)
+
+    def place(self, row: int) -> str:
+        """Where a row is, in words."""
+        with _long_fields():
+            record = next(islice(self.rows(), row, None), None)
+        return f"row {row + 1}" if record is None else f"line {record.line}"
+
+    def body(self) -> io.BytesIO:
+        """What comes after the header."""
+        ends = islice(NEWLINE.finditer(self.content), self.header.last_line - 1, None)
+        body = io.BytesIO(self.content)
+        body.seek(next((end.end() for end in ends), len(self.content)))
+        return body
+
+    def check_lengths_if_doubtful(self, frame: DataFrame) -> None:
+        """Rows must be as long as the header; those that are too short end in empty fields in the frame."""
+        fits = frame.shape[1] == len(self.header.fields)
+        if not fits or (frame.iloc[:, -1] == "").any():
+            self.check_lengths()
+        if not fits:
+            raise self.source.wrong("cannot be read as a table: the rows are not as long as the header.")
+
+    def check_lengths(self) -> None:
+        """InputError for the first row that is not as long as the header."""
+        wanted = len(self.header.fields)
+        for row in self.rows():
+            if len(row.fields) != wanted:
+                raise self.source.wrong(
+                    f"must have {wanted} fields, as the header has; got {len(row.fields)}. A text with "
+                    f'{self.separator!r} or a line break in it must be in quotation marks ("...").',
+                    row.line,
+                )
+
+    def without_rows(self) -> InputError:
+        """The error for a table of nothing but a header, or a header that runs to the end."""
+        if "\n" in self.header.fields[-1]:
+            return self.open_quotation()
+        return self.source.wrong(
+            "must have a header, the names of the columns, and at least one row below it."
+        )
+
+    def open_quotation(self) -> InputError:
+        """The error for a quotation mark that is never closed: all that follows is in the last record."""
+        *_, last = self.records()
+        return self.source.wrong(
+            'a quotation mark (") that is opened here is never closed. Close it, or write it twice where it is '
+            "part of the text.",
+            last.line,
+        )
+
+
+def _parse(file: _File, as_text: Any) -> DataFrame:
+    import pandas
+
+    try:
+        return pandas.read_csv(
+            file.body(), sep=file.separator, header=None, dtype=as_text, na_filter=False, low_memory=False
+        )
+    except pandas.errors.EmptyDataError as error:
+        raise file.without_rows() from error
+    except (pandas.errors.ParserError, ValueError, OverflowError) as error:
+        if "EOF inside string" in str(error):
+            raise file.open_quotation() from error
+        file.check_lengths()
+        raise file.source.wrong(f"cannot be read as a table ({str(error).strip()}).") from error
+
+
+def _separator(content: bytes) -> str:
+    """What parts the columns of the header: a comma, unless there is none but another usual one."""
+    header = NEWLINE.split(content[:HEAD].lstrip(), maxsplit=1)[0].decode("utf-8", "ignore")
+    return next((mark for mark in _SEPARATORS if mark in header), ",")
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Let fields be as long as they are; Python's limit is 131,072 characters."""
+    before = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)

@@ -1,0 +1,112 @@
+"""Files of plain text: a folder of them, one document a line, or MALLET's name, label and text a line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from franchise.data.readers.source import COMPRESSED, Source
+from franchise.validation import describe
+
+_COUNTS = re.compile(r"docword\b", re.IGNORECASE)
+_WORDS = re.compile(r"vocab(\..*)?\.txt", re.IGNORECASE)
+_MOST_SHOWN = 5
+
+
+class Texts(NamedTuple):
+    """Documents as they were found in files."""
+
+    texts: list[str]
+    names: list[str] | None = None
+    metadata: dict[str, list[Any]] | None = None
+    missing: int = 0
+    """entries of a table that had no text"""
+    not_read: tuple[str, ...] = ()
+    """files and folders of a folder that were left out"""
+
+
+def read_lines(source: Source) -> Texts:
+    """One document a line; an empty line is an empty document."""
+    return Texts(source.lines())
+
+
+def read_mallet(source: Source) -> Texts:
+    """One document a line: its name, its label and its text, parted by white space; empty lines are left out."""
+    instances = []
+    for number, line in enumerate(source.lines(), start=1):
+        instance = line.split(maxsplit=2)
+        if len(instance) == 1:
+            raise source.wrong(
+                f"must have a name, a label and a text; got {describe(line)}. For plain documents, one a line, "
+                'give format="lines".',
+                number,
+            )
+        if instance:
+            instances.append([*instance, ""][:3])
+    names, labels, texts = (list(column) for column in zip(*instances, strict=True))
+    unique = len(set(names)) == len(names)
+    return Texts(texts, names if unique else None, {"label": labels})
+
+
+def read_folder(source: Source) -> Texts:
+    """The .txt files of a folder and the folders in it, by name; hidden ones and other files are left out."""
+    read, left_out = _sort_out(source)
+    if not read:
+        raise source.wrong(
+            f"there are no .txt files in this folder; {_shown(left_out)}. Give a single file, or a folder of texts."
+        )
+    if any(_COUNTS.match(path.name) for path in read) or all(_WORDS.match(path.name) for path in read):
+        raise source.wrong(
+            f"seems to hold counts of words, not texts: there is {read[0].name!r} in it. Give the file with the "
+            "counts itself."
+        )
+    texts = [source.beside(path).utf8().decode("utf-8") for path in read]
+    return Texts(texts, _names(source.path, read), not_read=tuple(left_out))
+
+
+def _sort_out(source: Source) -> tuple[list[Path], list[str]]:
+    """The .txt files, sorted by their paths, and the paths of what else there is."""
+    read, left_out = [], []
+    for path, wanted in _entries(source):
+        if wanted:
+            read.append(path)
+        else:
+            left_out.append(path.relative_to(source.path).as_posix())
+    return sorted(read, key=lambda path: path.relative_to(source.path).parts), sorted(left_out)
+
+
+def _entries(source: Source) -> Iterator[tuple[Path, bool]]:
+    """Each file, and hidden folder, with whether it is to be read; links to folders are not followed."""
+
+    def fail(error: OSError) -> None:
+        raise source.wrong(f"the folder {error.filename!r} cannot be read ({error.strerror}).") from error
+
+    for place, folders, files in os.walk(source.path, onerror=fail):
+        folder = Path(place)
+        for name in [name for name in folders if name.startswith(".") or (folder / name).is_symlink()]:
+            folders.remove(name)
+            yield folder / name, False
+        for name in files:
+            yield folder / name, not name.startswith(".") and _is_text(name)
+
+
+def _is_text(name: str) -> bool:
+    stem, suffix = os.path.splitext(name.lower())
+    return suffix == ".txt" or (suffix in COMPRESSED and stem.endswith(".txt"))
+
+
+def _names(folder: Path, paths: list[Path]) -> list[str]:
+    """Paths in the folder without suffix; with it where they would be alike."""
+    full = [path.relative_to(folder).as_posix() for path in paths]
+    short = [re.sub(r"\.txt(\.\w+)?$", "", name, flags=re.IGNORECASE) for name in full]
+    return short if len(set(short)) == len(short) else full
+
+
+def _shown(left_out: list[str]) -> str:
+    if not left_out:
+        return "it is empty"
+    more = f" and {len(left_out) - _MOST_SHOWN} more" if len(left_out) > _MOST_SHOWN else ""
+    return f"there are {', '.join(left_out[:_MOST_SHOWN])}{more}"

@@ -1,0 +1,1 @@
+"""Corpora on disk in shards."""

@@ -1,0 +1,118 @@
+"""A posterior as ArviZ knows one, for its plots and statistics, and to write as NetCDF.
+
+    posterior         what is traced and means the same in every draw; the shares of the largest topics
+    sample_stats      how the sampler fared: log joint (`lp`), seconds, proposals and acceptances of moves
+    warmup_posterior, warmup_sample_stats
+                      the same for the sweeps of the warm-up
+    attributes        sampler, seed, model and data, in words and numbers
+
+ArviZ changed its container: since 1.0 (arviz-base, arviz-stats, arviz-plots) it is xarray's `DataTree`, before that
+it was its own `InferenceData`.  Both are made here by ArviZ's own `from_dict`, whichever is installed.  The topics
+of observations are not handed over: their numbers have no meaning from draw to draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from franchise.diagnostics.verdict import NAMES
+from franchise.errors import InputError
+from franchise.posterior.hdp_posterior import Posterior
+from franchise.posterior.htmm_posterior import SegmentPosterior
+from franchise.running.chain import SHARES
+from franchise.validation import describe
+
+_SHARES = "share_of_largest"
+_DIMENSIONS = {_SHARES: ["largest"]}
+_COORDINATES = {"largest": np.arange(1, len(SHARES) + 1)}
+
+
+def to_arviz(posterior: Any) -> Any:
+    """A posterior of either model as a `DataTree` (arviz-base) or, with an ArviZ before 1.0 only, `InferenceData`.
+
+    Needs ``pip install 'franchise[arviz]'``.  Either has a method ``to_netcdf(path)``.
+
+    Examples
+    --------
+    >>> import franchise as fr
+    >>> from franchise.diagnostics import to_arviz
+    >>> corpus = fr.Corpus.from_tokens([["cat", "dog"], ["dog", "ship"]])
+    >>> tree = to_arviz(fr.sample(corpus, draws=4, warmup=2, chains=2, progress=False))
+    >>> tree["posterior"]["n_topics"].sizes
+    Frozen({'chain': 2, 'draw': 4})
+    """
+    if not isinstance(posterior, Posterior | SegmentPosterior):
+        raise InputError(f"posterior must be what franchise.sample or HTMM gives; got {describe(posterior)}.")
+    groups = {**_groups("", posterior.trace), **_groups("warmup_", posterior.warmup_trace)}
+    facts = facts_of(posterior)
+    if find_spec("arviz_base") is not None:
+        return _as_tree(groups, facts)
+    if find_spec("arviz") is not None:
+        return _as_inference_data(groups, facts)
+    raise InputError("to_arviz needs ArviZ, which is not installed: pip install 'franchise[arviz]'.")
+
+
+def _as_tree(groups: dict[str, dict[str, np.ndarray]], facts: dict[str, Any]) -> Any:
+    """As ArviZ has it since 1.0."""
+    from arviz_base import from_dict
+
+    return from_dict(
+        groups,
+        save_warmup=True,
+        dims=_DIMENSIONS,
+        coords=_COORDINATES,
+        attrs={"/": facts, **dict.fromkeys(groups, facts)},
+    )
+
+
+def _as_inference_data(groups: dict[str, dict[str, np.ndarray]], facts: dict[str, Any]) -> Any:
+    """As ArviZ had it before."""
+    from arviz import from_dict
+
+    data = from_dict(**groups, save_warmup=True, dims=_DIMENSIONS, coords=_COORDINATES)
+    for group in groups:
+        data[group].attrs.update(facts)
+    return data
+
+
+def _groups(prefix: str, trace: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
+    """What is traced by groups; none where there are no sweeps."""
+    if trace["n_topics"].shape[1] == 0:
+        return {}
+    of_model = {name: values for name, values in trace.items() if name in NAMES}
+    if SHARES[0] in trace:
+        of_model[_SHARES] = np.stack([trace[name] for name in SHARES], axis=2)
+    of_sampler = {name: values for name, values in trace.items() if name not in NAMES and name not in SHARES}
+    return {
+        f"{prefix}posterior": of_model,
+        f"{prefix}sample_stats": {"lp": trace["log_joint"], **of_sampler},
+    }
+
+
+def facts_of(posterior: Any) -> dict[str, Any]:
+    """What was sampled, and how, as plain values."""
+    from franchise import __version__
+
+    model = repr(posterior.family) if isinstance(posterior, Posterior) else _model_in_words(posterior)
+    return {
+        "inference_library": "franchise",
+        "inference_library_version": __version__,
+        "sampler": posterior.sampler,
+        "seed": posterior.seed,
+        "sampling_time": posterior.seconds,
+        "model": model,
+        "data": repr(posterior.data),
+        "n_groups": posterior.data.n_groups,
+        "n_observations": posterior.data.n_observations,
+    }
+
+
+def _model_in_words(posterior: SegmentPosterior) -> str:
+    """The settings of a hidden topic Markov model."""
+    model = posterior.model
+    settings = ", ".join(f"{name}={value!r}" for name, value in vars(model).items() if name != "prepared")
+    return f"{type(model).__name__}({settings})"

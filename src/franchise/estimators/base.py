@@ -1,0 +1,198 @@
+"""What makes `HDP` and `HTMM` estimators of scikit-learn: how X is read, and what comes out.
+
+A matrix is checked by scikit-learn itself, in its words, so that pipelines and its own checks see what they are
+used to; every refusal is an `InputError` all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import _check_feature_names_in, check_non_negative, validate_data
+
+from franchise.data.corpus import Corpus
+from franchise.data.grouped import is_sparse
+from franchise.data.tokens import count_matrix, numbered
+from franchise.errors import InputError
+from franchise.validation import describe
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class NotFitted(InputError, NotFittedError):
+    """The model is asked for something that only a fitted one can say."""
+
+
+class TopicEstimator(TransformerMixin, BaseEstimator):
+    """What the estimators share: new documents become rows of topic weights."""
+
+    _made_by_fit: str
+    """An attribute that a fitted model has."""
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+        """Fit the model."""
+        raise NotImplementedError
+
+    def transform(self, X: Any, groups: Any = None) -> Any:
+        """The weights of topics in new documents."""
+        raise NotImplementedError
+
+    def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> Any:
+        """Fit the model, then `transform` the same documents, as if they were new.
+
+        What the fit itself says of them is in `document_topics`.
+        """
+        return self.fit(X, groups=groups).transform(X, groups=groups)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to a new folder, without pickle; `franchise.load` gives it back.
+
+        Parameters
+        ----------
+        path : path
+            A folder that is new or empty. It is a run directory, too: `franchise.resume` draws more from there.
+        """
+        from franchise.estimators.persist import save_model
+
+        self._check_fitted()
+        save_model(self, path)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The columns of `transform`, which are the topics; `input_features` are only checked."""
+        self._check_fitted()
+        try:
+            _check_feature_names_in(self, input_features, generate_names=False)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        return np.array(self._topic_names(), dtype=object)
+
+    def _topic_names(self) -> list[str]:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        """Counts of words, dense or sparse: whole numbers, none negative.
+
+        Words are categories, and by that tag scikit-learn's checks know that only whole numbers will do. Tags are
+        about matrices; that texts are taken too is not in them.
+        """
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, self._made_by_fit):
+            raise NotFitted(f"this {type(self).__name__} is not fitted yet: call fit first.")
+
+
+# --- reading X ----------------------------------------------------------------------------------------------
+
+
+def settled(X: Any) -> Any:
+    """X, as a list if it can be gone through only once."""
+    return list(X) if isinstance(X, Iterator) else X
+
+
+def is_list(X: Any) -> bool:
+    """Whether this is a list, a Series or a flat array, whatever is in it; not a matrix or a frame."""
+    if isinstance(X, (str, bytes, Mapping)) or hasattr(X, "columns") or is_sparse(X):
+        return False
+    return isinstance(X, Iterable) and not (isinstance(X, np.ndarray) and X.ndim != 1)
+
+
+def are_texts(X: Any) -> bool:
+    """Whether this is a list, a Series or a flat array with a text in it."""
+    return is_list(X) and any(isinstance(entry, str) for entry in X)
+
+
+def read_new_texts(corpus: Corpus, texts: Any, sentences: str | None = None) -> Corpus:
+    """Texts read as the corpus was, over its vocabulary; InputError if its words have no names to be known by."""
+    if corpus.vocabulary == numbered(corpus.vocabulary_size):
+        raise InputError(
+            "X must be a matrix of counts: that is what the model was fitted to, and its columns have no names by "
+            "which words could be known. Fit the texts, or put a CountVectorizer before the model in a Pipeline."
+        )
+    return corpus.read_new_texts(texts, sentences=sentences)
+
+
+def read_counts(estimator: BaseEstimator, X: Any, allowed: str, *, reset: bool) -> csr_array:
+    """A document-term matrix, checked; with `reset` its columns are those the estimator knows from now on.
+
+    `allowed` says what else X may be.
+    """
+    table = read_numbers(estimator, X, allowed, reset=reset)
+    try:
+        return count_matrix(table)
+    except InputError as error:
+        raise InputError(
+            f"{error} Where these are weights made of counts, such as TF-IDF, give the counts themselves "
+            f"(CountVectorizer)."
+        ) from error
+
+
+def read_numbers(estimator: BaseEstimator, X: Any, allowed: str, *, reset: bool) -> Any:
+    """A matrix of finite numbers, one row a document or an observation, dense or CSR, as the tags allow."""
+    _check_matrix_like(X, allowed)
+    tags = get_tags(estimator).input_tags
+    try:
+        table = validate_data(estimator, X, reset=reset, accept_sparse="csr" if tags.sparse else False)
+        if tags.positive_only:
+            check_non_negative(table, type(estimator).__name__)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    return table
+
+
+def forget_columns(estimator: Any, n_features: int) -> None:
+    """There are so many columns, and they have no names."""
+    estimator.n_features_in_ = n_features
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def words_of_columns(estimator: Any) -> list[str]:
+    """The names of the columns that it was fitted to; "0", "1", ... where they have none."""
+    if hasattr(estimator, "feature_names_in_"):
+        return [str(name) for name in estimator.feature_names_in_]
+    return numbered(estimator.n_features_in_)
+
+
+def names_of_rows(X: Any) -> list[str] | None:
+    """The index of a DataFrame of pandas, as text; None for all else."""
+    return [str(row) for row in X.index] if hasattr(X, "columns") and hasattr(X, "index") else None
+
+
+def count_rows(X: Any) -> int:
+    """The number of documents in X."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def _check_matrix_like(X: Any, allowed: str) -> None:
+    is_array = isinstance(X, Iterable) or hasattr(X, "__array__") or is_sparse(X)
+    if isinstance(X, (str, bytes, Mapping)) or not is_array:
+        raise InputError(f"X must be {allowed}; got {describe(X)}.")
+    if hasattr(X, "columns") and any(isinstance(value, str) for value in np.asarray(X[:1]).ravel()):
+        raise InputError(
+            f"X must be {allowed}; got a DataFrame with texts in it. Give the column of texts by itself, or the "
+            f"columns of numbers."
+        )
+
+
+# --- what comes out -----------------------------------------------------------------------------------------
+
+
+def name_groups(estimator: BaseEstimator, rows: np.ndarray, names: list[Any]) -> Any:
+    """Rows that are groups, not rows of X; with their names where frames of pandas are asked for (`set_output`)."""
+    if _get_output_config("transform", estimator)["dense"] != "pandas":
+        return rows
+    import pandas as pd
+
+    return pd.DataFrame(rows, index=pd.Index(names, name="group", tupleize_cols=False))

@@ -1,0 +1,379 @@
+"""`HDP`: topics whose number is learned, as an estimator of scikit-learn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.data.corpus import Cells, Corpus
+from franchise.data.grouped import GroupedData, is_sparse
+from franchise.data.groups import Groups
+from franchise.data.tokens import check_vocabulary
+from franchise.diagnostics.held_out import document_completion, group_completion
+from franchise.errors import InputError, NoWords
+from franchise.estimators.base import (
+    TopicEstimator,
+    are_texts,
+    count_rows,
+    forget_columns,
+    is_list,
+    name_groups,
+    names_of_rows,
+    read_counts,
+    read_new_texts,
+    read_numbers,
+    settled,
+    words_of_columns,
+)
+from franchise.families.base import Family
+from franchise.families.bernoulli import Bernoulli
+from franchise.families.categorical import Categorical
+from franchise.families.known_topics import KnownTopics
+from franchise.families.multinomial import Multinomial
+from franchise.families.poisson import Poisson
+from franchise.posterior.hdp_posterior import Posterior, by_size, document_table, reference_draw, topic_table
+from franchise.posterior.predictive import Occurrences, check_like, infer_weights, log_densities, prepare
+from franchise.priors import Gamma
+from franchise.sampling import sample
+from franchise.validation import check_integer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WORDS = "a Corpus, texts, or a document-term matrix"
+_OBSERVATIONS = "Groups, or observations with groups="
+
+
+class HDP(TopicEstimator):
+    """Topics shared by documents, or clusters shared by groups of observations; their number is learned.
+
+        beta ~ GEM(gamma);  pi_j ~ DP(alpha, beta);  z_ji ~ pi_j;  phi_k ~ H;  x_ji ~ F(phi_{z_ji})
+
+    The posterior of a hierarchical Dirichlet process mixture is sampled, as by `franchise.sample`. Topics have no
+    meaning across draws, so those that `transform` and the tables speak of are the topics of one draw, the
+    *reference*: of all draws kept in full that with the highest log joint probability. They are numbered from the
+    largest. Scores are of all draws together.
+
+    Parameters
+    ----------
+    family : Family, optional
+        How observations of one topic are distributed. None is for words: ``Categorical(vocabulary size, prior)``.
+    prior : float, array (vocabulary size,) or Gamma
+        Dirichlet prior of the words of a topic, where `family` is None: one number for all words, one for each, or
+        a Gamma prior to learn a common number.
+    sampler, alpha, gamma, draws, warmup, thin, chains, seed, start, finite_topics, keep_labels
+        As for `franchise.sample`.
+    workers, engine, progress, run_dir, time_limit
+        As for `franchise.sample`. A `run_dir` can be filled once, so it is not for cross-validation.
+
+    Attributes
+    ----------
+    posterior_ : Posterior
+        The draws.
+    n_topics_ : int
+        Number of topics in the reference.
+    components_ : array (n_topics_, n_words)
+        Expected word probabilities of the topics of the reference, E[phi_kw | z] = (n_kw + eta_w) / (n_k + eta);
+        for the families Categorical and Multinomial only, others have no such thing.
+    n_features_in_ : int
+        Columns of the matrix that it was fitted to, or words in the vocabulary.
+    feature_names_in_ : array of str
+        Their names, where the matrix was a DataFrame whose columns have some.
+
+    Examples
+    --------
+    >>> import franchise as fr
+    >>> texts = ["cats purr and cats sleep", "ships sail the sea", "a cat sleeps", "the ship sails"] * 5
+    >>> model = fr.HDP(draws=20, warmup=20).fit(texts)
+    >>> model.transform(["a new ship"]).shape == (1, model.n_topics_ + 1)
+    True
+    """
+
+    _made_by_fit = "posterior_"
+
+    def __init__(
+        self,
+        family: Family | None = None,
+        *,
+        prior: float | np.ndarray | Gamma = 0.1,
+        sampler: Any = "auto",
+        alpha: float | Gamma = Gamma(1.0, 1.0),  # noqa: B008 (immutable)
+        gamma: float | Gamma = Gamma(1.0, 1.0),  # noqa: B008 (immutable)
+        draws: int = 500,
+        warmup: int = 500,
+        thin: int = 1,
+        chains: int = 2,
+        seed: int | None = 0,
+        start: Any = None,
+        finite_topics: int = 100,
+        keep_labels: bool = False,
+        workers: int | None = None,
+        engine: Any = None,
+        progress: bool | None = None,
+        run_dir: Any = None,
+        time_limit: float | None = None,
+    ) -> None:
+        self.family = family
+        self.prior = prior
+        self.sampler = sampler
+        self.alpha = alpha
+        self.gamma = gamma
+        self.draws = draws
+        self.warmup = warmup
+        self.thin = thin
+        self.chains = chains
+        self.seed = seed
+        self.start = start
+        self.finite_topics = finite_topics
+        self.keep_labels = keep_labels
+        self.workers = workers
+        self.engine = engine
+        self.progress = progress
+        self.run_dir = run_dir
+        self.time_limit = time_limit
+
+    # -- fitting -------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> HDP:
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : Corpus, Groups, texts, or matrix
+            For words (`family` None or Categorical): a Corpus; a list or Series of texts, which are cut into words
+            as `Corpus.from_texts` does; or a document-term matrix, one row a document, dense or sparse, or a
+            DataFrame of pandas or polars. For any family: Groups; or observations, one row each, with `groups`.
+        y : ignored
+            There for scikit-learn.
+        groups : sequence, optional
+            The group of each row of X, where rows are observations.
+        """
+        data = self._read(X, groups)
+        posterior = sample(
+            data,
+            self._family_of(data),
+            sampler=self.sampler,
+            alpha=self.alpha,
+            gamma=self.gamma,
+            draws=self.draws,
+            warmup=self.warmup,
+            thin=self.thin,
+            chains=self.chains,
+            seed=self.seed,
+            start=self.start,
+            finite_topics=self.finite_topics,
+            keep_labels=self.keep_labels,
+            engine=self.engine,
+            workers=self.workers,
+            progress=self.progress,
+            run_dir=self.run_dir,
+            time_limit=self.time_limit,
+        )
+        return self._take_draws(posterior)
+
+    def _take_draws(self, posterior: Posterior) -> HDP:
+        """Be fitted."""
+        self.posterior_ = posterior
+        self.n_topics_ = reference_draw(posterior).n_topics
+        return self
+
+    def _family_of(self, data: GroupedData) -> Family | None:
+        if self.family is None and isinstance(data, Corpus):
+            return Categorical(data.vocabulary_size, self.prior)
+        return self.family
+
+    def _read(self, X: Any, groups: Any) -> GroupedData:
+        """What is to be fitted; the columns of a matrix are remembered."""
+        X = settled(X)
+        if isinstance(X, GroupedData):
+            _check_no_groups(groups, X)
+            width = X.vocabulary_size if isinstance(X, Corpus) else _width(X.observations)
+            forget_columns(self, width)
+            return X
+        if isinstance(self.family, Family) and not (self.family.of_words and groups is None):
+            return self._read_groups(X, groups, reset=True)
+        _check_no_groups(groups, X)
+        if are_texts(X):
+            corpus = Corpus.from_texts(X)
+            forget_columns(self, corpus.vocabulary_size)
+            return corpus
+        counts = read_counts(self, X, _WORDS, reset=True)
+        return Corpus.from_matrix(counts, words_of_columns(self), names=names_of_rows(X))
+
+    def _read_groups(self, X: Any, groups: Any, *, reset: bool) -> Groups:
+        """Observations with the group of each."""
+        if groups is None:
+            raise InputError(
+                f"groups must name the group of each row of X where rows are observations of the family "
+                f"{type(self.family).__name__}: fit(X, groups=labels); or give franchise.Groups(X, labels) as X. "
+                f"(Only for counts of words, family=None, is each row a document.)"
+            )
+        if is_list(X) and not isinstance(next(iter(X), None), Iterable):
+            X = np.reshape(X, (-1, 1))
+        observations = read_numbers(self, X, _OBSERVATIONS, reset=reset)
+        one_number = observations.shape[1] == 1 and not is_sparse(observations)
+        return Groups(observations.ravel() if one_number else observations, groups)
+
+    # -- what was found ------------------------------------------------------------------------------------
+
+    @property
+    def components_(self) -> np.ndarray:
+        """Expected word probabilities of the topics of the reference, (n_topics_, n_words)."""
+        self._check_fitted()
+        model = self.posterior_.model
+        if isinstance(model.family, (Categorical, KnownTopics)):
+            words: Any = np.arange(model.family.size)
+        elif isinstance(model.family, Multinomial):
+            from scipy.sparse import eye_array
+
+            words = eye_array(model.family.size, dtype=np.int64, format="csr")
+        else:
+            raise AttributeError(
+                f"components_ are word probabilities, which topics of the family {type(model.family).__name__} do "
+                f"not have; see posterior_."
+            )
+        snapshot = reference_draw(self.posterior_)
+        logs = log_densities(model, snapshot, prepare(model.family, words))
+        return np.exp(logs[:, by_size(snapshot)].T)
+
+    def topics(self, words: int = 10, vocabulary: Sequence[str] | None = None) -> pd.DataFrame:
+        """One row a topic, largest first: its observations, share, groups and, of words, the most frequent.
+
+        Parameters
+        ----------
+        words : int
+            How many words to show.
+        vocabulary : sequence of str, optional
+            The words of the columns, where the matrix that was fitted had no names for them:
+            ``vectorizer.get_feature_names_out()``.
+        """
+        self._check_fitted()
+        words = check_integer("words", words, minimum=1)
+        if vocabulary is not None:
+            vocabulary = check_vocabulary(vocabulary, self.n_features_in_)
+        posterior = self.posterior_
+        return topic_table(posterior.data, posterior.model, reference_draw(posterior), words, vocabulary)
+
+    def document_topics(self) -> pd.DataFrame:
+        """The share of each topic in each document (group) that was fitted, by the reference's own labels.
+
+            E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha)
+
+        One row a document, rows sum to one; the last column is for all topics not seen. (`transform` of the same
+        documents does not know their labels, so its shares are near these but not the same.)
+        """
+        self._check_fitted()
+        return document_table(self.posterior_.data, reference_draw(self.posterior_))
+
+    def summary(self) -> pd.DataFrame:
+        """Mean, spread, R-hat and effective sample size of what is traced (statistics by ArviZ)."""
+        self._check_fitted()
+        return self.posterior_.summary()
+
+    # -- new documents -------------------------------------------------------------------------------------
+
+    def transform(self, X: Any, groups: Any = None) -> Any:
+        """The expected weights of topics in new documents or groups, topics as in the reference.
+
+        Parameters
+        ----------
+        X : as for `fit`
+            New documents over the same vocabulary (words not in it are left out), or new observations.
+        groups : sequence, optional
+            The group of each row of X, where rows are observations. The result then has one row a group, in order
+            of first appearance; the index of a DataFrame of pandas (`set_output`) has their names.
+
+        Returns
+        -------
+        array (documents, n_topics_ + 1), or DataFrame
+            E[pi_jk | words, topics]; the last column is for all topics not seen. Rows sum to one. Documents without
+            known words have the topics' weights before anything is seen.
+        """
+        self._check_fitted()
+        observed, names = self._observe(X, groups)
+        posterior = self.posterior_
+        weights = infer_weights(posterior.model, reference_draw(posterior), observed, posterior.seed)
+        return weights if names is None else name_groups(self, weights, names)
+
+    def _topic_names(self) -> list[str]:
+        return [*(f"topic{topic}" for topic in range(self.n_topics_)), "unseen"]
+
+    def score(self, X: Any, y: Any = None, groups: Any = None) -> float:
+        """Mean log probability of a held-out word (log density of an observation), in nats; higher is better.
+
+        One half of each document, chosen at random but always the same, is predicted from the other, by all draws
+        together (`diagnostics.document_completion`, `diagnostics.group_completion`).
+
+        Parameters
+        ----------
+        X, groups : as for `transform`
+            What is to be predicted.
+        y : ignored
+            There for scikit-learn.
+        """
+        self._check_fitted()
+        data = self._read_new(X, groups)
+        if isinstance(data, Corpus) and self.posterior_.family.of_words:
+            return document_completion(self.posterior_, data).log_probability_per_word
+        return group_completion(self.posterior_, data)
+
+    def perplexity(self, X: Any, groups: Any = None) -> float:
+        """exp(-score): as uncertain as among so many equal words; lower is better."""
+        return math.exp(-self.score(X, groups=groups))
+
+    def _observe(self, X: Any, groups: Any) -> tuple[Occurrences, list[Any] | None]:
+        """New data as the kernels read them, and the names of groups that are not rows of X."""
+        X, family = settled(X), self.posterior_.family
+        try:
+            data = self._read_new(X, groups)
+        except NoWords:
+            n_documents = count_rows(X)
+            nothing = np.empty(0, np.int32)
+            cells = Cells(np.zeros(n_documents + 1, np.int64), nothing, nothing)
+            return Occurrences.of_words(cells, family), None
+        names = data.group_names if isinstance(X, GroupedData) or groups is not None else None
+        return Occurrences.of(data, family), names
+
+    def _read_new(self, X: Any, groups: Any) -> GroupedData:
+        """New data that go with those fitted."""
+        X, known = settled(X), self.posterior_.data
+        if isinstance(X, GroupedData):
+            _check_no_groups(groups, X)
+            check_like("X", X, known)
+            return X
+        if not isinstance(known, Corpus):
+            return self._read_groups(X, groups, reset=False)
+        _check_no_groups(groups, X)
+        if are_texts(X):
+            return read_new_texts(known, X)
+        counts = read_counts(self, X, _WORDS, reset=False)
+        return Corpus.from_matrix(counts, known.vocabulary, names=names_of_rows(X))
+
+    def __sklearn_tags__(self) -> Any:
+        """What X may be goes by the family."""
+        tags = super().__sklearn_tags__()
+        if isinstance(self.family, Family) and not self.family.of_words:
+            tags.input_tags.sparse = isinstance(self.family, Multinomial)
+            tags.input_tags.categorical = False
+            tags.input_tags.positive_only = isinstance(self.family, (Multinomial, Poisson, Bernoulli))
+        return tags
+
+
+def _width(observations: Any) -> int:
+    """Columns of observations."""
+    return 1 if observations.ndim == 1 else int(observations.shape[1])
+
+
+def _check_no_groups(groups: Any, X: Any) -> None:
+    if groups is None:
+        return
+    if isinstance(X, GroupedData):
+        raise InputError(f"groups must be left out where X is a {type(X).__name__}, which has its groups.")
+    raise InputError(
+        "groups must be left out for words (family=None), where each row of X is a document. To put rows together, "
+        "add up the counts of each group first; where all words of a row are to have one topic, give "
+        "family=franchise.Multinomial(n_words)."
+    )

@@ -1,0 +1,183 @@
+"""Fitted estimators on disk: a run directory whose run.json also says how the estimator was made.
+
+    estimator   kind, parameters, and the columns that it knows
+
+What was sampled is a run like any other, so it can be resumed. A hidden topic Markov model that was fitted by EM
+has no chains; its estimates are in the place of a checkpoint. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.errors import InputError
+from franchise.families.base import Family
+from franchise.moves.base import Move
+from franchise.moves.compose import Composed
+from franchise.priors import Gamma
+from franchise.storage.atomic import damage_named
+from franchise.storage.run_store import BY_EM, RunDirectory, check_new
+from franchise.validation import check_choice
+
+if TYPE_CHECKING:
+    from franchise.estimators.base import TopicEstimator
+    from franchise.estimators.htmm_estimator import HTMM
+    from franchise.htmm.em import Fit
+
+_OF_THE_CALL = ("workers", "engine", "progress", "run_dir", "time_limit", "checkpoint_seconds")
+"""Parameters that make no difference to what is found; they have their usual values in a model that is read."""
+
+_ESTIMATES = ("log_topics", "proportions", "objectives", "switches")
+
+
+def save_model(model: TopicEstimator, path: Any) -> None:
+    """Write a fitted estimator to a new folder."""
+    facts = {
+        "kind": type(model).__name__,
+        "parameters": _plain_parameters(model),
+        "n_columns": model.n_features_in_,
+        "columns": list(getattr(model, "feature_names_in_", [])) or None,
+    }
+    check_choice("the class of the model", facts["kind"], _kinds())
+    if hasattr(model, "em_"):
+        _save_estimates(model, path, facts)
+    else:
+        model.posterior_.save(path, estimator=facts)
+
+
+def load_model(folder: RunDirectory) -> Any:
+    """The estimator that was saved in a folder."""
+    from franchise.sampling import load_posterior
+
+    with damage_named(folder.path / "run.json"):
+        facts = folder.settings["estimator"]
+        kind = _kinds()[check_choice("kind", facts["kind"], _kinds())]
+        model = kind(**{name: _from_plain(value) for name, value in facts["parameters"].items()})
+        model.n_features_in_ = int(facts["n_columns"])
+        if facts["columns"] is not None:
+            model.feature_names_in_ = np.array([str(name) for name in facts["columns"]], dtype=object)
+    if folder.settings["model"] == BY_EM:
+        return _load_estimates(model, folder)
+    return model._take_draws(load_posterior(folder))
+
+
+def _kinds() -> dict[str, Any]:
+    from franchise.estimators.hdp_estimator import HDP
+    from franchise.estimators.htmm_estimator import HTMM
+
+    return {"HDP": HDP, "HTMM": HTMM}
+
+
+# --- parameters ---------------------------------------------------------------------------------------------
+
+
+def _plain_parameters(model: TopicEstimator) -> dict[str, Any]:
+    given = {name: value for name, value in model.get_params(deep=False).items() if name not in _OF_THE_CALL}
+    return {name: _to_plain(name, value) for name, value in given.items()}
+
+
+def _to_plain(name: str, value: Any) -> Any:
+    """A parameter as JSON can hold it; what is more than a number or a word says what it is."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return {"array": value.tolist()}
+    if isinstance(value, Gamma):
+        return {"gamma": [value.shape, value.rate]}
+    if isinstance(value, (list, tuple)):
+        return {"several": [_to_plain(name, part) for part in value]}
+    return _part_to_plain(name, value)
+
+
+def _part_to_plain(name: str, value: Any) -> dict[str, Any]:
+    from franchise.families.registry import name_of
+    from franchise.storage.moves import to_plain
+
+    if isinstance(value, Family):
+        return {"family": name_of(value), "settings": value.settings()}
+    if isinstance(value, (Move, Composed)):
+        return {"moves": to_plain(value)}
+    raise InputError(
+        f"the parameter {name} cannot be kept: it is a {type(value).__name__}. Save model.posterior_ instead."
+    )
+
+
+def _from_plain(value: Any) -> Any:
+    """What `_to_plain` was given."""
+    from franchise.families.registry import family_from_settings
+    from franchise.storage.moves import from_plain
+
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return np.array(value["array"])
+    if "gamma" in value:
+        return Gamma(*value["gamma"])
+    if "several" in value:
+        return tuple(_from_plain(part) for part in value["several"])
+    if "family" in value:
+        return family_from_settings(value["family"], value["settings"])
+    return from_plain(value["moves"])
+
+
+# --- estimates by EM ----------------------------------------------------------------------------------------
+
+
+def _save_estimates(model: Any, path: Any, facts: dict[str, Any]) -> None:
+    found: Fit = model.em_
+    arrays = {
+        **found.parameters._asdict(),
+        "objectives": found.objectives,
+        "switches": found.switches,
+    }
+    numbers = {
+        "switch": float(arrays.pop("switch")),
+        "log_likelihood": found.log_likelihood,
+        "converged": found.converged,
+    }
+
+    def fill(folder: RunDirectory) -> None:
+        folder.chain(0).write_checkpoint(arrays, numbers)
+
+    settings = {"model": BY_EM, "chains": 1, "estimator": facts}
+    RunDirectory.create(check_new("path", path), settings, model.corpus_, fill)
+
+
+def _load_estimates(model: HTMM, folder: RunDirectory) -> HTMM:
+    """The model with its estimates; what follows from them is computed anew."""
+    from franchise.htmm.em import Fit, expectations_for, run_expect
+    from franchise.htmm.sentence_arrays import Prepared
+    from franchise.kernels.hmm_messages import Parameters
+    from franchise.parallel.threads import Threads
+
+    corpus, store = folder.data(), folder.chain(0)
+    arrays, numbers = store.read_checkpoint()
+    with damage_named(store.checkpoint_path):
+        log_topics, proportions, objectives, switches = (arrays[name] for name in _ESTIMATES)
+        _check_shapes(corpus, log_topics, proportions)
+        parameters = Parameters(log_topics, proportions, float(numbers["switch"]))
+        prepared = Prepared.of(corpus)
+        expectations = expectations_for(prepared, log_topics.shape[1])
+        run_expect(prepared, parameters, expectations, Threads())
+        found = Fit(
+            parameters,
+            expectations,
+            objectives,
+            switches,
+            float(numbers["log_likelihood"]),
+            bool(numbers["converged"]),
+        )
+    return model._take_fit(found, corpus, prepared)
+
+
+def _check_shapes(corpus: Corpus, log_topics: np.ndarray, proportions: np.ndarray) -> None:
+    wanted = (corpus.vocabulary_size, corpus.n_documents)
+    if log_topics.ndim != 2 or proportions.ndim != 2 or log_topics.shape[1] != proportions.shape[1]:
+        raise InputError("the estimates are not matrices of the same topics.")
+    if (len(log_topics), len(proportions)) != wanted or not np.isfinite(log_topics).all():
+        raise InputError("the estimates are not of these words and documents.")

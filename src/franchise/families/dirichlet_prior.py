@@ -1,0 +1,178 @@
+"""Topics that are distributions over categories: what Categorical, Multinomial and KnownTopics share.
+
+The Dirichlet prior, given or learned, is that of the first two; observations that are single categories, as words
+are, have the first and the last.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.kernels.random.dirichlet import draw_dirichlets
+from franchise.priors import Gamma, check_number_or_gamma
+from franchise.validation import check_integer, describe
+
+
+class DirichletPrior:
+    """Holds `prior`: a number for every category, a vector with one for each, or a Gamma to learn a number.
+
+    The current value lives in the statistics (fields `prior` and `prior_mass`), since it is part of the
+    state of a chain when it is learned.
+    """
+
+    Parameters: ClassVar[type]
+
+    def __init__(self, size: int, prior: float | np.ndarray | Gamma = 0.1) -> None:
+        self.size = check_integer("size", size, minimum=1)
+        self.prior: float | np.ndarray | Gamma
+        if isinstance(prior, (list, tuple, np.ndarray)) and np.ndim(prior) > 0:
+            self.prior = self._checked_vector(np.asarray(prior))
+        else:
+            self.prior = check_number_or_gamma("prior", prior)
+
+    def _checked_vector(self, prior: np.ndarray) -> np.ndarray:
+        if prior.shape != (self.size,) or prior.dtype.kind not in "iuf":
+            raise InputError(
+                f"prior must be a positive number, franchise.Gamma(shape, rate), or {self.size} positive "
+                f"numbers, one a category; got {describe(prior)}."
+            )
+        bad = ~(np.isfinite(prior) & (prior > 0))
+        if bad.any():
+            place = int(np.flatnonzero(bad)[0])
+            raise InputError(f"prior must be positive everywhere; got {prior[place]} at position {place}.")
+        return prior.astype(np.float64)
+
+    @property
+    def learned_prior(self) -> Gamma | None:
+        """The prior of the prior, if it is learned."""
+        return self.prior if isinstance(self.prior, Gamma) else None
+
+    def prior_vector(self) -> np.ndarray:
+        """eta_w for every category; where it is learned, the mean of its prior, to start from."""
+        if isinstance(self.prior, np.ndarray):
+            return self.prior.copy()
+        return np.full(self.size, self.prior.mean if isinstance(self.prior, Gamma) else self.prior)
+
+    def draw_parameters(self, statistics: Any, limit: int, rng: np.random.Generator) -> Any:
+        """phi_k ~ Dirichlet(eta + n_k), in logs."""
+        return self.Parameters(draw_dirichlets(statistics.counts[:, :limit].T + statistics.prior, rng))
+
+    @staticmethod
+    def prior_value(statistics: Any) -> float:
+        """The current common value of a learned prior."""
+        return float(statistics.prior[0])
+
+    @staticmethod
+    def set_prior_value(statistics: Any, value: float) -> None:
+        """Change a learned prior: eta_w = value for every w, and what is kept beside it."""
+        statistics.prior[:] = value
+        statistics.prior_mass[0] = statistics.prior.sum()
+        statistics.inverse_mass[:] = 1.0 / (statistics.totals + statistics.prior_mass[0])
+
+    def log_likelihood_by_prior(self, statistics: Any, limit: int) -> Callable[[float], float]:
+        """The log likelihood of all topics as a function of a common eta, quick to evaluate again and again.
+
+            sum_k [lgamma(V eta) - lgamma(V eta + n_k)] + sum_kw [lgamma(eta + n_kw) - lgamma(eta)]
+
+        Equal counts give equal terms, so only distinct counts and how often each occurs matter.
+        """
+        times = np.bincount(statistics.counts[:, :limit].ravel())
+        counts = np.flatnonzero(times[1:]) + 1
+        times = times[counts]
+        totals = statistics.totals[:limit]
+        totals = totals[totals > 0]
+        size = self.size
+
+        def log_likelihood(prior: float) -> float:
+            per_topic = sum(math.lgamma(size * prior + total) for total in totals.tolist())
+            per_count = sum(
+                often * math.lgamma(prior + count)
+                for count, often in zip(counts.tolist(), times.tolist(), strict=True)
+            )
+            return (
+                len(totals) * math.lgamma(size * prior)
+                - per_topic
+                + per_count
+                - int(times.sum()) * math.lgamma(prior)
+            )
+
+        return log_likelihood
+
+    def likeness(
+        self, statistics: Any, topic: int, other_statistics: Any, others: np.ndarray
+    ) -> np.ndarray | None:
+        """Bhattacharyya's coefficient."""
+        return likeness_of_counts(statistics, topic, other_statistics, others)
+
+    def log_prior_density(self, parameters: Any, topic: int, statistics: Any) -> float:
+        """The Dirichlet density of a topic's probabilities; one that has underflowed counts as the least number."""
+        from scipy.special import gammaln
+
+        logs = np.maximum(parameters.log_probabilities[topic], math.log(sys.float_info.min))
+        prior = statistics.prior
+        return float(gammaln(prior.sum()) - gammaln(prior).sum() + ((prior - 1.0) * logs).sum())
+
+    def settings(self) -> dict[str, Any]:
+        """Size and prior, as plain values."""
+        prior: Any = self.prior
+        if isinstance(prior, np.ndarray):
+            prior = prior.tolist()
+        elif isinstance(prior, Gamma):
+            prior = {"shape": prior.shape, "rate": prior.rate}
+        return {"size": self.size, "prior": prior}
+
+    def grow(self, statistics: Any, capacity: int) -> Any:
+        """As the family's own, with the new topics under the current prior."""
+        grown = super().grow(statistics, capacity)  # type: ignore[misc]
+        grown.inverse_mass[:] = 1.0 / (grown.totals + grown.prior_mass[0])
+        return grown
+
+
+class OfCategories:
+    """Topics whose observations are single categories: what Categorical and KnownTopics have in common."""
+
+    of_words: ClassVar[bool] = True
+
+    def draw_observations(
+        self, parameters: Any, topics: np.ndarray, rng: np.random.Generator, like: Any
+    ) -> np.ndarray:
+        """One category from phi_k for each k in `topics`."""
+        return draw_categories(parameters.log_probabilities, topics, rng)
+
+    @staticmethod
+    def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
+        """Density: log phi_kw."""
+        return parameters.log_probabilities[topic, observations[index]]
+
+
+def likeness_of_counts(statistics: Any, topic: int, other_statistics: Any, others: np.ndarray) -> np.ndarray:
+    """Bhattacharyya's coefficient: the sum over categories of the roots of both topics' shares."""
+    column = statistics.counts[:, topic]
+    seen = np.flatnonzero(column)
+    roots = np.sqrt(column[seen])
+    theirs = np.sqrt(other_statistics.counts[seen[:, None], others])
+    sizes = statistics.totals[topic] * other_statistics.totals[others]
+    products = np.einsum("w,wk->k", roots, theirs)  # not by BLAS, whose sums depend on threads
+    likeness: np.ndarray = products / np.sqrt(np.maximum(sizes, 1.0))
+    return likeness
+
+
+def draw_categories(
+    log_probabilities: np.ndarray, topics: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """One category, int32, from row k of exp(log_probabilities) for each k in `topics`."""
+    categories = np.empty(len(topics), np.int32)
+    uniforms = rng.random(len(topics))
+    for topic in np.unique(topics):
+        cumulative = np.cumsum(np.exp(log_probabilities[topic]))
+        places = np.flatnonzero(topics == topic)
+        # A uniform below one stays below the last cumulative sum unless rounding lifts it: hence the bound.
+        found = np.searchsorted(cumulative, uniforms[places] * cumulative[-1], side="right")
+        categories[places] = np.minimum(found, len(cumulative) - 1)
+    return categories

@@ -1,0 +1,452 @@
+"""Words, where some topics are known beforehand: from another fit, a dictionary, seed words.
+
+A topic's word probabilities are not drawn from one Dirichlet distribution but from a mixture of several, one for
+each topic t = 1, ..., T that is known and one for all that are not:
+
+    phi_k ~ H = w_1 Dirichlet(c_1 phi_1) + ... + w_T Dirichlet(c_T phi_T) + w_0 Dirichlet(eta, ..., eta)
+
+phi_t are the known topics, c_t their strength: how many words of a topic they weigh as much as.  With an infinite
+strength the component is a point mass at phi_t: the topic is *frozen*, its word probabilities never change.
+
+Which component a topic is of is not part of the state: it is summed over.  Writing alpha_t = c_t phi_t and DM for
+the Dirichlet-multinomial probability of a sequence, a topic with n_w observations of category w, n in all, has
+
+    p(block)       = sum_t w_t DM(n | alpha_t)                       (frozen: DM is the product of phi_tw^n_w)
+    p(t | block)  ~  w_t DM(n | alpha_t)                             what the topic is: `component_probabilities`
+    f_k(x = w)     = sum_t p(t | block) (alpha_tw + n_w) / (c_t + n)             (frozen: phi_tw)
+    phi_k | block  : t from p(t | block), then Dirichlet(alpha_t + n), or phi_t itself
+
+so the family is conjugate, and every sampler for conjugate families is as exact with it as with `Categorical`
+(mixtures of conjugate priors: Diaconis & Ylvisaker, 1985; seed words as a prior: Jagarlamudi et al., 2012).
+
+The model does not forbid two topics of one component.  The m tables of a frozen component t are shared out among
+its topics by a Chinese restaurant process with concentration gamma w_t, so there are about 1 + gamma w_t log m of
+them, and about as many where a component is strong.  That is why weights are small unless asked otherwise: a known
+topic then comes once.  Little is lost, as a topic of a hundred words is evidence of many nats, against the log of a
+weight.  (3000 words of six planted topics, three of them known: 2.9 topics a known one with w_0 = 0.5, 1.14 with
+0.95, 1.05 with 0.99, 1.00 with 0.999; found they were by all.)
+
+Slots keep the log of w_t DM(n | alpha_t) for all t, which an observation changes by a log each, so a predictive
+costs T multiplications.  These logs gather rounding, so they are counted anew in every sweep (``exact_statistics``
+is False).  All probabilities of known topics must be positive: a zero would say that a word cannot be of the topic,
+and a chain could find such a topic only once the last such word has left a likely one.  Little is lost by a floor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.families.arguments import category_ids, check_positive_vector, plain
+from franchise.families.base import Example, Family
+from franchise.families.dirichlet_prior import OfCategories, likeness_of_counts
+from franchise.families.known_topics_spec import (
+    ROUNDING,
+    check_same_words,
+    checked_names,
+    checked_strength,
+    checked_topics,
+    checked_weights,
+    checked_words,
+    on_other_words,
+    shapes_of_seeds,
+)
+from franchise.kernels.dirichlet_ops import (
+    empty,
+    log_mass_of_block,
+    merge_log_masses,
+    settle,
+    shift_log_masses,
+    sum_of_products,
+)
+from franchise.kernels.random.dirichlet import draw_dirichlets
+from franchise.validation import check_counts, check_positive, describe
+
+_UNMOVED = 1e9
+"""Dirichlet weights of so much in all are a point mass for every purpose."""
+
+
+class KnownTopicsStatistics(NamedTuple):
+    """What is known of each topic; C slots, V categories, P components.
+
+    Components are the known topics and, as the last, that of new ones; where its weight is zero it is left out.
+    """
+
+    counts: np.ndarray  # int32 (V, C): observations by category and topic, n_kw
+    totals: np.ndarray  # float64 (C,): observations of the topic, n_k
+    log_masses: np.ndarray  # float64 (C, P): log w_t + log p(observations of the topic | component t)
+    log_marginals: np.ndarray  # float64 (C,): the log of the sum of their exponentials
+    pulls: np.ndarray  # float64 (C, P): p(t | observations) / (alpha_t + g_t n_k)
+    repeats: np.ndarray  # float64 (C,): sum_t g_t pulls_kt, what an observation adds for its like
+    base: np.ndarray  # float64 (V, P): alpha_tw; phi_tw of a frozen topic
+    mass: np.ndarray  # float64 (P,): alpha_t, the sum of base over categories; one if frozen
+    learns: np.ndarray  # float64 (P,): g_t, 1 where counts change the component, 0 where it is frozen
+    weights: np.ndarray  # float64 (P,): w_t
+    log_weights: np.ndarray  # float64 (P,): log w_t
+
+
+class KnownTopicsParameters(NamedTuple):
+    """A distribution over the categories for each topic."""
+
+    log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
+
+
+class KnownTopics(OfCategories, Family):
+    """Observations are words, as for `Categorical`; some topics are known, as priors or for good.
+
+        known = fr.KnownTopics(probabilities, strength=1000.0, names=["war", "money"])
+        posterior = fr.sample(corpus, known)
+
+    Parameters
+    ----------
+    topics : array (T, V)
+        The known topics: a row each of probabilities over the vocabulary, all positive, sum 1.
+    strength : float, or one for each topic
+        How many words of a topic a known one weighs as much as: with 1000, a topic of 1000 words in the data has
+        word probabilities half-way between its own frequencies and the known ones. ``math.inf`` freezes: the
+        words of such a topic never change.
+    weight : float, or one for each topic
+        The prior probability that a topic is a known one, shared equally; or that it is each of them. The rest is
+        for topics that are new; with 1 there are no new ones. Where known topics are strong, a large weight lets
+        each come as several topics, and a small one does not keep it from being found (see the module).
+    prior : float or array (V,)
+        The Dirichlet prior eta of topics that are new.
+    names : sequence of str, optional
+        What the known topics are called; "known 0", "known 1", ... if they are not.
+    vocabulary : sequence of str, optional
+        The words of the columns. If they are given, a corpus with other words is refused, not misread.
+
+    See Also
+    --------
+    KnownTopics.from_words : known topics from seed words.
+    franchise.known_from : known topics from a posterior: freeze some and fit again.
+    """
+
+    Statistics = KnownTopicsStatistics
+    Parameters = KnownTopicsParameters
+
+    def __init__(
+        self,
+        topics: Any,
+        strength: float | Sequence[float | None] | np.ndarray | None = 1000.0,
+        weight: float | Sequence[float] | np.ndarray = 0.01,
+        prior: float | Sequence[float] | np.ndarray = 0.1,
+        names: Sequence[str] | None = None,
+        vocabulary: Sequence[str] | None = None,
+    ) -> None:
+        self.topics = checked_topics(topics)
+        count, self.size = self.topics.shape
+        self.strength = checked_strength(strength, count)
+        self.weights = checked_weights(weight, count)
+        self.prior = check_positive_vector("prior", prior, self.size)
+        self.names = checked_names(names, count)
+        self.vocabulary = checked_words(vocabulary, self.size)
+
+    @classmethod
+    def from_words(
+        cls,
+        seeds: Mapping[str, Sequence[str]],
+        vocabulary: Sequence[str],
+        strength: float | Sequence[float] = 10.0,
+        weight: float | Sequence[float] = 0.01,
+        prior: float = 0.1,
+    ) -> KnownTopics:
+        """Known topics of which no more is known than some of their words.
+
+            seeds = {"war": ["army", "troops"], "money": ["bank", "tax"]}
+            known = fr.KnownTopics.from_words(seeds, corpus.vocabulary)
+
+        A topic t is expected as if `strength` of its words had been seen, all of them seeds, each as often:
+
+            phi_k ~ Dirichlet(eta + strength / S_t for each of its S_t seeds, eta for all other words)
+
+        Parameters
+        ----------
+        seeds : dict of str to lists of str
+            The words of each topic, by its name.
+        vocabulary : sequence of str
+            All words: that of the corpus to be sampled.
+        strength : float, or one for each topic
+            As how many occurrences the seeds of a topic weigh. They are expected to be the part strength /
+            (strength + V eta) of its words; where they are far less, the topic is taken for a new one. Topics that
+            are known by a few words cannot be frozen.
+        weight : float, or one for each topic
+            As for `KnownTopics`.
+        prior : float
+            The Dirichlet prior eta.
+        """
+        words = checked_words(vocabulary, None)
+        shapes = shapes_of_seeds(seeds, words, strength, check_positive("prior", prior))
+        masses = shapes.sum(axis=1)
+        return cls(shapes / masses[:, None], masses, weight, prior, names=list(seeds), vocabulary=words)
+
+    def for_vocabulary(self, vocabulary: Sequence[str], smoothing: float = 0.01) -> KnownTopics:
+        """The same topics over other words, such as those of a new corpus.
+
+            phi'_tw = (1 - smoothing) phi_tw / (sum of phi_t over the words in both) + smoothing / V'
+
+        with phi_tw = 0 for words that the topics did not know. The prior of new topics must be the same for all
+        words.
+
+        Parameters
+        ----------
+        vocabulary : sequence of str
+            The words, in the order of the corpus to be sampled.
+        smoothing : float
+            The probability in each topic that is spread over all words, above 0 and below 1.
+        """
+        if self.vocabulary is None:
+            raise InputError(
+                "vocabulary: these known topics do not say what their words are, so they cannot be put in another "
+                "order. Give KnownTopics(..., vocabulary=words)."
+            )
+        if (self.prior != self.prior[0]).any():
+            raise InputError(
+                "prior must be one number for topics to change their vocabulary; it is one for each word."
+            )
+        words = checked_words(vocabulary, None)
+        topics = on_other_words(self.topics, self.vocabulary, words, smoothing)
+        return KnownTopics(topics, self.strength, self.weights, float(self.prior[0]), self.names, words)
+
+    @property
+    def n_known(self) -> int:
+        """Number of known topics, T."""
+        return len(self.topics)
+
+    @property
+    def weight_of_new(self) -> float:
+        """w_0, the prior probability that a topic is none of the known ones."""
+        left = 1.0 - float(self.weights.sum())
+        return left if left > ROUNDING else 0.0
+
+    @property
+    def frozen(self) -> np.ndarray:
+        """Which known topics are frozen, bool (T,)."""
+        return np.isinf(self.strength)
+
+    def check_vocabulary(self, vocabulary: Sequence[str]) -> None:
+        """InputError if a corpus has other words than the known topics."""
+        check_same_words(self.size, self.vocabulary, vocabulary)
+
+    def prepare(self, observations: Any) -> np.ndarray:
+        """Category ids as int32, each from 0 to size - 1."""
+        repair = "Known topics must have a column for every category."
+        return category_ids("KnownTopics", observations, self.size, repair)
+
+    def prior_vector(self) -> np.ndarray:
+        """eta_w of topics that are new."""
+        return self.prior.copy()
+
+    def empty_statistics(self, capacity: int) -> KnownTopicsStatistics:
+        """No observations in any of `capacity` topics."""
+        learns = (~self.frozen).astype(np.float64)
+        shapes = self.topics * np.where(self.frozen, 1.0, self.strength)[:, None]
+        weights = self.weights
+        if self.weight_of_new > 0.0:
+            learns, weights = np.append(learns, 1.0), np.append(weights, self.weight_of_new)
+            shapes = np.vstack([shapes, self.prior])
+        base = np.ascontiguousarray(shapes.T)
+        mass = base.sum(axis=0)
+        log_weights, pulls = np.log(weights), weights / mass
+        return self.Statistics(
+            counts=np.zeros((self.size, capacity), np.int32),
+            totals=np.zeros(capacity),
+            log_masses=np.tile(log_weights, (capacity, 1)),
+            log_marginals=np.zeros(capacity),
+            pulls=np.tile(pulls, (capacity, 1)),
+            repeats=np.full(capacity, np.cumsum(learns * pulls)[-1]),  # in the order of `empty`, to the bit
+            base=base,
+            mass=mass,
+            learns=learns,
+            weights=weights.copy(),
+            log_weights=log_weights,
+        )
+
+    def component_probabilities(self, counts: Any) -> np.ndarray:
+        """Which known topic a topic is, given how often it has each word.
+
+            p(t | n) ~ w_t DM(n | alpha_t)
+
+        Parameters
+        ----------
+        counts : whole numbers (V,) or (K, V)
+            The words of a topic, or of several.
+
+        Returns
+        -------
+        array (T + 1,) or (K, T + 1)
+            The probability of each known topic, in the order of `names`; the last is that it is none of them.
+        """
+        from scipy.special import softmax
+
+        array = check_counts("counts", counts)
+        if array.ndim not in (1, 2) or array.shape[-1] != self.size:
+            raise InputError(
+                f"counts must have a column for each of {self.size} words, shape ({self.size},) or "
+                f"(topics, {self.size}); got {describe(array)}."
+            )
+        logs = self._log_masses_of(np.atleast_2d(array))
+        probabilities = np.zeros((len(logs), self.n_known + 1))
+        probabilities[:, : logs.shape[1]] = softmax(logs, axis=1)
+        return probabilities[0] if array.ndim == 1 else probabilities
+
+    def word_weights(self, counts: np.ndarray) -> np.ndarray:
+        """Dirichlet weights (K, V) of the words of topics that have these counts (K, V), by what each probably is.
+
+        alpha_t + n_k for the most probable component t. That of a frozen one is a point mass at phi_t, so its
+        weights are phi_t times a number so large that nothing moves.
+        """
+        one = self.empty_statistics(1)
+        probable = self._log_masses_of(counts).argmax(axis=1)
+        base, learns = one.base.T[probable], one.learns[probable][:, None]
+        return np.where(learns > 0.0, base + counts, _UNMOVED * base)
+
+    def _log_masses_of(self, counts: np.ndarray) -> np.ndarray:
+        """log w_t + log DM(n_k | alpha_t) of counts (K, V), float64 (K, P), from scratch."""
+        from scipy.special import gammaln
+
+        one = self.empty_statistics(1)
+        topics, words = np.nonzero(counts)
+        found = counts[topics, words]
+        sizes = counts.sum(axis=1)
+        logs = np.empty((len(counts), len(one.mass)))
+        for part, (mass, learns) in enumerate(zip(one.mass, one.learns, strict=True)):
+            base = one.base[words, part]
+            if learns:
+                of_words = gammaln(base + found) - gammaln(base)
+                of_sizes = gammaln(mass + sizes) - gammaln(mass)
+            else:
+                of_words, of_sizes = found * np.log(base), sizes * np.log(mass)
+            logs[:, part] = np.bincount(topics, weights=of_words, minlength=len(counts)) - of_sizes
+        return logs + one.log_weights
+
+    def draw_parameters(
+        self, statistics: KnownTopicsStatistics, limit: int, rng: np.random.Generator
+    ) -> KnownTopicsParameters:
+        """A component for each topic, then phi_k ~ Dirichlet(alpha_t + n_k), or phi_t where it is frozen."""
+        parts = _draw_components(statistics, limit, rng)
+        base = statistics.base.T[parts]
+        learning = statistics.learns[parts] > 0.0
+        logs = np.log(base / statistics.mass[parts, None])
+        logs[learning] = draw_dirichlets(base[learning] + statistics.counts[:, :limit].T[learning], rng)
+        return self.Parameters(logs)
+
+    def likeness(
+        self, statistics: Any, topic: int, other_statistics: Any, others: np.ndarray
+    ) -> np.ndarray | None:
+        """Bhattacharyya's coefficient of the words."""
+        return likeness_of_counts(statistics, topic, other_statistics, others)
+
+    def settings(self) -> dict[str, Any]:
+        """The known topics and all that goes with them; a strength of None is one of a frozen topic."""
+        return {
+            "topics": self.topics.tolist(),
+            "strength": [None if math.isinf(each) else each for each in self.strength.tolist()],
+            "weight": self.weights.tolist(),
+            "prior": plain(self.prior),
+            "names": self.names,
+            "vocabulary": self.vocabulary,
+        }
+
+    # -- compiled ------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """Each component gains its log predictive; n_kw and n_k go up by one."""
+        category = observations[index]
+        shift_log_masses(statistics, category, topic, 1.0)
+        statistics.counts[category, topic] += 1
+        statistics.totals[topic] += 1.0
+        settle(statistics, topic)
+
+    @staticmethod
+    def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """n_kw and n_k go down by one; each component loses its log predictive."""
+        category = observations[index]
+        statistics.counts[category, topic] -= 1
+        statistics.totals[topic] -= 1.0
+        if statistics.totals[topic] == 0.0:
+            empty(statistics, topic)
+        else:
+            shift_log_masses(statistics, category, topic, -1.0)
+            settle(statistics, topic)
+
+    @staticmethod
+    def merge(statistics, source, target):  # type: ignore[no-untyped-def]
+        """Counts add up; components gain what all of them predict together."""
+        if statistics.totals[source] > 0.0:
+            merge_log_masses(statistics, source, target)
+            for category in range(len(statistics.base)):
+                statistics.counts[category, target] += statistics.counts[category, source]
+            statistics.totals[target] += statistics.totals[source]
+            settle(statistics, target)
+
+    @staticmethod
+    def clear(statistics, topic):  # type: ignore[no-untyped-def]
+        """All counts zero; what is kept beside them as at the beginning."""
+        if statistics.totals[topic] > 0.0:
+            for category in range(len(statistics.base)):
+                statistics.counts[category, topic] = 0
+        empty(statistics, topic)
+
+    @staticmethod
+    def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
+        """Predictive: log of the sum over t of p(t | n_k) (alpha_tw + g_t n_kw) / (alpha_t + g_t n_k)."""
+        category = observations[index]
+        known = sum_of_products(statistics.pulls[topic], statistics.base[category])
+        return math.log(known + statistics.repeats[topic] * statistics.counts[category, topic])
+
+    @staticmethod
+    def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
+        """The log of the sum over t of w_t DM(n_k | alpha_t); kept."""
+        return statistics.log_marginals[topic]
+
+    @staticmethod
+    def fill_topic_weights(statistics, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
+        """No logs needed: sums of products."""
+        category = observations[index]
+        base, counts = statistics.base[category], statistics.counts[category]
+        total = 0.0
+        for topic in range(limit):
+            out[topic] = 0.0
+            if prior_weights[topic] > 0.0:
+                known = sum_of_products(statistics.pulls[topic], base)
+                out[topic] = prior_weights[topic] * (known + statistics.repeats[topic] * counts[topic])
+                total += out[topic]
+        return total
+
+    @staticmethod
+    def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
+        """The log of the sum over t of w_t DM(n_k + members | alpha_t), less the log marginal."""
+        largest, total = -math.inf, 0.0
+        for part in range(len(statistics.mass)):
+            mass = log_mass_of_block(statistics, observations, members, bench, topic, part)
+            if mass > largest:
+                total = total * math.exp(largest - mass) + 1.0
+                largest = mass
+            else:
+                total += math.exp(mass - largest)
+        return largest + math.log(total) - statistics.log_marginals[topic]
+
+
+def _draw_components(statistics: KnownTopicsStatistics, limit: int, rng: np.random.Generator) -> np.ndarray:
+    """The component of each topic below the limit, from p(t | its observations); int (limit,)."""
+    shares = np.exp(statistics.log_masses[:limit] - statistics.log_marginals[:limit, None])
+    cumulative = np.cumsum(shares, axis=1)
+    targets = rng.random(limit) * cumulative[:, -1]
+    found: np.ndarray = (cumulative <= targets[:, None]).sum(axis=1)
+    return np.minimum(found, shares.shape[1] - 1)
+
+
+def examples() -> list[Example]:
+    """Small data for generic tests: a known topic and a frozen one, with new ones and without."""
+    words = np.array([0, 1, 0, 2, 1, 0])
+    two = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+    return [
+        Example(KnownTopics(two, [4.0, math.inf], 0.6, 0.5), words),
+        Example(KnownTopics(two, [math.inf, 30.0], [0.75, 0.25], names=["first", "second"]), words),
+    ]

@@ -1,0 +1,212 @@
+"""What is said of known topics: their words, how strong and how likely they are, what they are called.
+
+`KnownTopics` (`known_topics.py`) takes all of it as it comes, and it is checked here, once.  Here is also how
+seed words become the Dirichlet weights of a topic, and how topics are put on the words of another corpus.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.families.arguments import check_positive_vector
+from franchise.validation import check_finite, check_positive, describe
+
+_LEAST = 1e-100
+"""Probabilities below it count as zero: products of a few of them would."""
+
+_WEAKEST, _STRONGEST = 1e-6, 1e7
+"""Finite strengths are between these: differences of lgamma at larger numbers would lose what a word says."""
+
+_OFF_ONE = 1e-4
+"""Rows may sum to one but for so much, as numbers of single precision or with a few digits do."""
+
+ROUNDING = 1e-12
+"""What sums of probabilities are off by for rounding alone."""
+
+
+# --- topics made of words -----------------------------------------------------------------------------------
+
+
+def shapes_of_seeds(seeds: Any, words: Sequence[str], strength: Any, prior: float) -> np.ndarray:
+    """The Dirichlet weights of topics that are known by some of their words, float64 (T, V).
+
+    eta + strength_t / S_t for each of the S_t seeds of topic t, eta for all other words.
+    """
+    if not isinstance(seeds, Mapping) or not seeds:
+        raise InputError(
+            f"seeds must be a dict with a list of words for each topic, such as "
+            f"{{'war': ['army', 'troops']}}; got {describe(seeds)}."
+        )
+    pseudo_counts = check_positive_vector("strength", strength, len(seeds))
+    places = {word: place for place, word in enumerate(words)}
+    shapes = np.full((len(seeds), len(words)), prior)
+    for row, (name, listed) in enumerate(seeds.items()):
+        found = _places_of(name, listed, places)
+        shapes[row, found] += pseudo_counts[row] / len(found)
+    return shapes
+
+
+def on_other_words(
+    topics: np.ndarray, known: Sequence[str], words: Sequence[str], smoothing: Any
+) -> np.ndarray:
+    """Topics (T, V) over the `known` words as topics over other ones, float64 (T, V').
+
+    phi'_tw = (1 - smoothing) phi_tw / (sum of phi_t over the words in both) + smoothing / V'
+    """
+    share = check_positive("smoothing", smoothing)
+    if share >= 1.0:
+        raise InputError(f"smoothing must be below 1; got {share}.")
+    places = {word: place for place, word in enumerate(known)}
+    columns = np.array([places.get(word, -1) for word in words])
+    kept = np.where(columns >= 0, topics[:, columns], 0.0)
+    sums = kept.sum(axis=1, keepdims=True)
+    if (sums == 0.0).any():
+        raise InputError(
+            "vocabulary must have words in common with that of the known topics; it has none. Is it of the "
+            "same language, and cut into words in the same way?"
+        )
+    other: np.ndarray = (1.0 - share) * kept / sums + share / len(words)
+    return other
+
+
+def check_same_words(size: int, known: list[str] | None, vocabulary: Sequence[str]) -> None:
+    """InputError if a corpus has other words than known topics of so many words; these may not say which."""
+    repair = (
+        "Read the texts with the words of the other corpus (read_corpus(path, like=corpus)), or put the topics "
+        "on these words by known.for_vocabulary(corpus.vocabulary)."
+    )
+    if len(vocabulary) != size:
+        raise InputError(
+            f"the known topics have {size} words, the corpus has a vocabulary of {len(vocabulary)}. {repair}"
+        )
+    if known is not None and list(vocabulary) != known:
+        place = next(
+            place for place, both in enumerate(zip(vocabulary, known, strict=True)) if both[0] != both[1]
+        )
+        raise InputError(
+            f"the known topics are over other words than the corpus: word {place} is {known[place]!r} there and "
+            f"{vocabulary[place]!r} here. {repair}"
+        )
+
+
+# --- arguments ----------------------------------------------------------------------------------------------
+
+
+def checked_topics(topics: Any) -> np.ndarray:
+    """Rows of positive probabilities, float64 (T, V), that sum to one."""
+    try:
+        array = np.asarray(topics)
+    except ValueError:
+        array = np.empty(0, object)
+    if array.ndim != 2 or array.dtype.kind not in "iuf" or 0 in array.shape:
+        came = describe(array if array.ndim and array.dtype.kind != "O" else topics)
+        raise InputError(
+            f"topics must be rows of word probabilities, one a known topic, shape (topics, words); got {came}."
+        )
+    array = check_finite("topics", array.astype(np.float64))
+    if (array < 0.0).any():
+        row, word = np.argwhere(array < 0.0)[0].tolist()
+        raise InputError(
+            f"topics must be probabilities; got {array[row, word]:.6g} for word {word} of topic {row}."
+        )
+    sums = array.sum(axis=1)
+    off = np.abs(sums - 1.0) > _OFF_ONE
+    if off.any():
+        row = int(np.flatnonzero(off)[0])
+        raise InputError(
+            f"topics must have rows that sum to 1; row {row} sums to {sums[row]:.6g}. Of counts, give "
+            f"(counts + 0.1) / (counts + 0.1).sum(axis=1, keepdims=True)."
+        )
+    if (array < _LEAST).any():
+        row, word = np.argwhere(array < _LEAST)[0].tolist()
+        raise InputError(
+            f"topics must be positive everywhere; word {word} of topic {row} has probability "
+            f"{array[row, word]:.6g}, which would forbid it for good. Give 0.99 * topics + 0.01 / {array.shape[1]}."
+        )
+    rounded = np.abs(sums - 1.0) > ROUNDING
+    array[rounded] /= sums[rounded, None]
+    return array
+
+
+def checked_strength(strength: Any, count: int) -> np.ndarray:
+    """Positive numbers, float64 (T,); infinite (or None) for frozen topics."""
+    each = list(strength) if isinstance(strength, (list, tuple, np.ndarray)) else [strength] * count
+    if len(each) != count or np.ndim(strength) > 1:
+        raise InputError(
+            f"strength must be a positive number or {count}, one a known topic; got {describe(strength)}."
+        )
+    return np.array([_checked_one_strength(value) for value in each])
+
+
+def _checked_one_strength(value: Any) -> float:
+    if value is None or (isinstance(value, (float, np.floating)) and value == math.inf):
+        return math.inf
+    value = check_positive("strength", value)
+    if not _WEAKEST <= value <= _STRONGEST:
+        raise InputError(
+            f"strength must be from {_WEAKEST:g} to {_STRONGEST:g} words, or math.inf, which freezes the topic; "
+            f"got {value}."
+        )
+    return value
+
+
+def checked_weights(weight: Any, count: int) -> np.ndarray:
+    """The weight of each known topic, float64 (T,): positive, at most one together."""
+    weights = check_positive_vector("weight", weight, count)
+    if np.ndim(weight) == 0:
+        weights = weights / count
+    if weights.sum() > 1.0 + ROUNDING:
+        raise InputError(
+            f"weight must be at most 1 for all known topics together: what is left is for new ones; got "
+            f"{weights.sum():.6g}."
+        )
+    return weights
+
+
+def checked_names(names: Any, count: int) -> list[str]:
+    """What known topics are called, no two alike; "known 0", "known 1", ... if nothing is said."""
+    if names is None:
+        return [f"known {number}" for number in range(count)]
+    listed = list(names) if isinstance(names, (list, tuple, np.ndarray)) else []
+    if len(listed) != count or not all(isinstance(name, str) for name in listed):
+        raise InputError(f"names must be {count} strings, one a known topic; got {describe(names)}.")
+    if len(set(listed)) != count:
+        raise InputError(f"names must differ from one another; got {describe(names)}.")
+    return [str(name) for name in listed]
+
+
+def checked_words(vocabulary: Any, size: int | None) -> Any:
+    """Words as a list of str, as many as there are columns; None stays None where they may be left out."""
+    if vocabulary is None and size is not None:
+        return None
+    if isinstance(vocabulary, str) or not isinstance(vocabulary, Sequence | np.ndarray):
+        raise InputError(f"vocabulary must be a list of words; got {describe(vocabulary)}.")
+    words = [str(word) for word in vocabulary]
+    if size is not None and len(words) != size:
+        raise InputError(f"vocabulary must have a word for each column of topics, {size}; got {len(words)}.")
+    if not words or len(set(words)) != len(words):
+        raise InputError("vocabulary must have words, none of them twice.")
+    return words
+
+
+def _places_of(name: str, listed: Any, places: Mapping[str, int]) -> list[int]:
+    """Where the seed words of a topic are in the vocabulary."""
+    from difflib import get_close_matches
+
+    if isinstance(listed, str) or not isinstance(listed, Sequence) or not listed:
+        raise InputError(f"seeds of {name!r} must be a list of words; got {describe(listed)}.")
+    unknown = [word for word in listed if word not in places]
+    if unknown:
+        close = get_close_matches(str(unknown[0]), places, n=1)
+        guess = f" Did you mean {close[0]!r}?" if close else ""
+        others = f", nor {len(unknown) - 1} more of them" if len(unknown) > 1 else ""
+        raise InputError(
+            f"seeds of {name!r} must be words of the vocabulary; it has no {unknown[0]!r}{others}.{guess} Words "
+            f"may have been made lower case, or left out as too rare or too common."
+        )
+    return sorted({places[word] for word in listed})

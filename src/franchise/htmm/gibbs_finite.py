@@ -1,0 +1,152 @@
+"""Gibbs sampling with a given number of topics (Wilcox, chapter 6; algorithms page, section 10).
+
+One sweep, given topics z and switches psi of all sentences:
+
+    phi_k   ~ Dirichlet(eta + n_k)      words of all sentences with topic k                        (6.7)
+    theta_d ~ Dirichlet(alpha + n_d)    sentences that drew their topic: first ones, but no stays  (6.5)
+    z, psi of each document together, by forward filtering and backward drawing                    (6.12 to 6.15)
+    epsilon ~ Beta(zeta1 + switches, zeta2 + stays)      first sentences left out                  (6.11)
+    alpha, eta, if they are learned
+
+Documents are independent given phi and epsilon, so their blocks run side by side.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from franchise.htmm.gibbs_steps import (
+    TABLES,
+    WordCounts,
+    Work,
+    count_switches,
+    count_words,
+    draw_at_random,
+    draw_documents,
+    draw_log_topics,
+    draw_switch_probability,
+    draw_word_prior,
+    log_priors,
+    log_switches,
+)
+from franchise.htmm.model import FiniteModel, start_of
+from franchise.htmm.state import Segments
+from franchise.kernels.hmm_sampling import Drawn, DrawRoom, Finite, draw_finite
+from franchise.kernels.random.streams import Streams
+from franchise.kernels.runtime.blocks import Turns
+from franchise.kernels.table_counts import draw_table_counts
+from franchise.moves.concentrations import draw_group_concentration
+from franchise.parallel.communicator import ALONE, Alone
+from franchise.priors import Gamma
+
+
+def start_at_random(model: FiniteModel, streams: Streams, engine: Any) -> Segments:
+    """Every sentence in a topic at random."""
+    topics, switches = draw_at_random(model.prepared, model.n_topics, streams.generator())
+    return start_from(model, topics, switches, engine)
+
+
+def start_from(model: FiniteModel, topics: np.ndarray, switches: np.ndarray, engine: Any) -> Segments:
+    """The state with these topics and switches."""
+    state = Segments(
+        topics=topics,
+        switches=switches,
+        switch_probability=0.5,
+        concentration=start_of(model.document_prior),
+        word_prior=start_of(model.word_prior),
+        topic_count=model.n_topics,
+    )
+    count_words(model.prepared, state, engine)
+    return state
+
+
+def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) -> dict[str, float]:
+    """Draw everything once; what moves report, which is nothing here."""
+    work = Work(model.prepared, state, streams, engine)
+    given = Finite(
+        log_topics=draw_log_topics(work, state.counts),
+        prior=np.full(model.n_topics, state.concentration),
+        switch=state.switch_probability,
+    )
+
+    def draw(turns: Turns, room: DrawRoom, words: np.ndarray, drawn: Drawn) -> None:
+        draw_finite(turns, model.prepared.data, given, room, words, drawn)
+
+    draw_documents(work, model.n_topics, draw)
+    count_words(model.prepared, state, engine)
+    draw_numbers(model, work)
+    return {}
+
+
+def draw_numbers(model: FiniteModel, work: Work) -> None:
+    """epsilon, and alpha and eta where they are learned, given topics and switches."""
+    state, rng = work.state, work.rng
+    state.switch_probability = draw_switch_probability(
+        state, model.prepared, model.switch_prior, rng, work.peers
+    )
+    if isinstance(model.document_prior, Gamma):
+        state.concentration = _draw_document_prior(model, work, model.document_prior, rng)
+    if isinstance(model.word_prior, Gamma):
+        state.word_prior = draw_word_prior(state, model.word_prior, rng)
+
+
+def _draw_document_prior(model: FiniteModel, work: Work, prior: Gamma, rng: np.random.Generator) -> float:
+    """alpha by tables: given them, K alpha is the concentration of a process over documents (algorithms 1.4)."""
+    state, topics = work.state, model.n_topics
+    counts = state.switches_by_topic(model.prepared)
+    sizes = work.peers.joined(counts.sum(axis=1))
+    in_all = draw_group_concentration(
+        topics * state.concentration,
+        int(work.peers.sum(np.array(_draw_tables(work, counts)))),
+        sizes[sizes > 0],
+        Gamma(prior.shape, prior.rate / topics),
+        rng,
+        work.engine,
+    )
+    return in_all / topics
+
+
+def _draw_tables(work: Work, counts: np.ndarray) -> int:
+    """The number of tables of all documents, given n_dk; each block of documents has its own random numbers."""
+    cuts = work.prepared.cuts
+    words = work.words_of_blocks(TABLES + work.prepared.first_block, len(cuts) - 1)
+    total = 0
+    for own, (first, last) in zip(words, itertools.pairwise(cuts), strict=True):
+        block = counts[first:last]
+        customers = block[block > 0]
+        tables = np.empty(len(customers), np.int32)
+        draw_table_counts(customers, np.full(len(customers), work.state.concentration), own, tables)
+        total += int(tables.sum())
+    return total
+
+
+def measure(model: FiniteModel, state: Segments, peers: Alone = ALONE) -> dict[str, float]:
+    """What is traced: log p(x | z), the log joint and the numbers above."""
+    likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
+    learned = log_priors((model.document_prior, state.concentration), (model.word_prior, state.word_prior))
+    return {
+        "n_topics": len(peers.distinct(state.topics)[0]),
+        "n_switches": count_switches(state, model.prepared, peers),
+        "log_joint": likelihood + log_topics_and_switches(model, state, peers) + learned,
+        "log_likelihood_per_observation": likelihood / max(1, model.prepared.all_words),
+        "switch_probability": state.switch_probability,
+        "document_prior": state.concentration,
+        "word_prior": state.word_prior,
+    }
+
+
+def log_topics_and_switches(model: FiniteModel, state: Segments, peers: Alone = ALONE) -> float:
+    """log p(z, psi), theta and epsilon integrated out."""
+    from scipy.special import gammaln
+
+    counts, alpha = state.switches_by_topic(model.prepared), state.concentration
+    mass = alpha * model.n_topics
+    sizes, documents = peers.distinct(counts.sum(axis=1))
+    seen, cells = peers.distinct(counts[counts > 0])
+    of_documents = float((documents * (math.lgamma(mass) - gammaln(mass + sizes))).sum())
+    of_topics = float((cells * (gammaln(alpha + seen) - math.lgamma(alpha))).sum())
+    return of_documents + of_topics + log_switches(state, model.prepared, model.switch_prior, peers)

@@ -1,0 +1,183 @@
+"""Steps that the sweeps of both models share: topics' words, the switch probability, the prior of the words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.htmm.state import Segments
+from franchise.kernels import hmm_sampling as kernels
+from franchise.kernels.hmm_sampling import Drawn, DrawRoom, room_for
+from franchise.kernels.random.streams import Streams
+from franchise.kernels.runtime.blocks import Part, Turns
+from franchise.moves.topic_prior import slice_sample
+from franchise.parallel.communicator import ALONE, Alone, peers_of
+from franchise.priors import Gamma
+from franchise.validation import LARGEST_LOG
+
+NUMBERS, DOCUMENTS, WORDS, TABLES = 0, 2**16, 2**24, 2**28
+"""Where the streams of single numbers, of blocks of documents, of blocks of words, and of tables begin."""
+
+
+class Work(NamedTuple):
+    """What every step of a sweep needs."""
+
+    prepared: Prepared
+    state: Any
+    streams: Streams
+    engine: Any
+
+    @property
+    def peers(self) -> Alone:
+        """Who else has documents."""
+        return peers_of(self.engine)
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The generator of the single numbers of a step, at its beginning."""
+        return self.streams.generator(NUMBERS)
+
+    def words_of_blocks(self, first: int, blocks: int) -> np.ndarray:
+        """The states of the generators of some blocks, (blocks, 4)."""
+        return self.streams.words_of_blocks(first, blocks).reshape(blocks, 4)
+
+
+def draw_at_random(
+    prepared: Prepared, topics: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """A start: switches as likely as not, and at each one of so many topics; topics (S,) and switches (S,)."""
+    switches = prepared.first_sentences | (rng.random(prepared.n_sentences) < 0.5)
+    drawn = rng.integers(topics, size=prepared.n_sentences, dtype=np.int32)
+    last_switch = np.maximum.accumulate(np.where(switches, np.arange(prepared.n_sentences), 0))
+    return drawn[last_switch], switches
+
+
+def draw_log_topics(work: Work, counts: np.ndarray) -> np.ndarray:
+    """phi_k ~ Dirichlet(eta + n_k) in logs, float64 (V, K), for all columns of the counts (6.7)."""
+    cuts = work.prepared.word_cuts
+    blocks, topics = len(cuts) - 1, counts.shape[1]
+    prior = np.full(len(counts), work.state.word_prior)
+    words = work.words_of_blocks(WORDS, blocks)
+    logs = np.empty(counts.shape)
+    largest, sums = np.empty((blocks, topics)), np.empty((blocks, topics))
+
+    first, last = work.peers.own(blocks)
+    own = slice(first, last)
+
+    def draw(turns: Turns) -> None:
+        kernels.draw_log_gammas(turns, counts, prior, words[own], logs, largest[own], sums[own])
+
+    if last > first:
+        work.engine.run_parts(Part(lambda: draw, cuts[first : last + 1]))
+    work.peers.exchanged(cuts, logs)
+    work.peers.exchanged(np.arange(blocks + 1), largest, sums)
+    top = largest.max(axis=0)
+    totals = top + np.log((sums * np.exp(largest - top)).sum(axis=0))
+
+    def subtract(turns: Turns) -> None:
+        kernels.subtract_logs(turns, totals, logs)
+
+    work.engine.run_parts(Part(lambda: subtract, cuts))
+    return logs
+
+
+def draw_documents(
+    work: Work, topics: int, draw: Callable[[Turns, DrawRoom, np.ndarray, Drawn], None]
+) -> None:
+    """Draw the topics and switches of all documents, by blocks; `draw` calls the kernel."""
+    prepared, state = work.prepared, work.state
+    words = work.words_of_blocks(DOCUMENTS + prepared.first_block, len(prepared.cuts) - 1)
+    drawn = Drawn(state.topics, state.switches)
+
+    def make_worker() -> Callable[[Turns], None]:
+        room = room_for(prepared.longest, topics)
+        return lambda turns: draw(turns, room, words, drawn)
+
+    work.engine.run_parts(Part(make_worker, prepared.cuts))
+
+
+def count_words(prepared: Prepared, state: Segments, engine: Any) -> None:
+    """Count n_kw anew."""
+    counts = np.empty((prepared.vocabulary_size, state.topic_count), np.int32)
+    of_place, places = prepared.sentence_of_place, prepared.places
+
+    def count(turns: Turns) -> None:
+        kernels.count_words(turns, of_place, places, state.topics, counts)
+
+    engine.run_parts(Part(lambda: count, prepared.word_cuts))
+    peers_of(engine).add_up("counts", counts)
+    state.counts = counts
+
+
+def draw_switch_probability(
+    state: Segments,
+    prepared: Prepared,
+    prior: tuple[float, float],
+    rng: np.random.Generator,
+    peers: Alone = ALONE,
+) -> float:
+    """epsilon ~ Beta(zeta1 + switches, zeta2 + stays), first sentences left out (6.11)."""
+    switches = count_switches(state, prepared, peers)
+    return float(rng.beta(prior[0] + switches, prior[1] + (prepared.all_later_sentences - switches)))
+
+
+def count_switches(state: Segments, prepared: Prepared, peers: Alone) -> int:
+    """Switches of later sentences, of all peers."""
+    return int(peers.sum(np.array(state.later_switches(prepared))))
+
+
+def log_switches(
+    state: Segments, prepared: Prepared, prior: tuple[float, float], peers: Alone = ALONE
+) -> float:
+    """log p(psi), epsilon integrated out."""
+    switches = count_switches(state, prepared, peers)
+    stays = prepared.all_later_sentences - switches
+    return _log_beta(prior[0] + switches, prior[1] + stays) - _log_beta(*prior)
+
+
+def log_priors(*numbers: tuple[float | Gamma, float]) -> float:
+    """The log prior densities of those numbers that are learned; each comes with its prior."""
+    return sum(prior.log_density(value) for prior, value in numbers if isinstance(prior, Gamma))
+
+
+def _log_beta(first: float, second: float) -> float:
+    return math.lgamma(first) + math.lgamma(second) - math.lgamma(first + second)
+
+
+# --- words given topics -------------------------------------------------------------------------------------
+
+
+class WordCounts:
+    """log p(x | z) as a function of eta, from how many counts n_kw are 1, 2, ..., and the sums n_k."""
+
+    def __init__(self, counts: np.ndarray) -> None:
+        self.vocabulary_size = len(counts)
+        self.totals = counts.sum(axis=0)
+        having = np.bincount(counts.ravel())
+        self.values = np.flatnonzero(having[1:]) + 1
+        self.times = having[self.values]
+
+    def log_likelihood(self, prior: float) -> float:
+        """phi integrated out."""
+        from scipy.special import gammaln
+
+        mass = prior * self.vocabulary_size
+        of_words = float((self.times * (gammaln(prior + self.values) - math.lgamma(prior))).sum())
+        return of_words + float((math.lgamma(mass) - gammaln(mass + self.totals)).sum())
+
+
+def draw_word_prior(state: Segments, prior: Gamma, rng: np.random.Generator) -> float:
+    """eta given the topics, by slice sampling on its logarithm (as `moves.TopicPrior`)."""
+    words = WordCounts(state.counts)
+
+    def log_target(log_value: float) -> float:
+        if abs(log_value) > LARGEST_LOG:
+            return -math.inf
+        value = math.exp(log_value)
+        return prior.log_density(value) + log_value + words.log_likelihood(value)
+
+    return math.exp(slice_sample(log_target, math.log(state.word_prior), 1.0, rng))

@@ -1,0 +1,269 @@
+"""One chain over the topics and switches of all sentences, for either model; and what is kept of its draws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import ModuleType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.htmm import gibbs_finite as finite
+from franchise.htmm import gibbs_hdp as infinite
+from franchise.htmm.gibbs_steps import count_words
+from franchise.htmm.model import FiniteModel, InfiniteModel
+from franchise.htmm.state import InfiniteSegments, Segments
+from franchise.kernels.random.streams import Streams
+from franchise.kernels.runtime.large_arrays import bytes_in
+from franchise.parallel.communicator import Alone, peers_of
+from franchise.priors import check_value
+from franchise.running.initial_state import Origin
+from franchise.running.kept_draws import MOST_BYTES, Snapshots, narrowest
+from franchise.running.label_free import entropy_of, fixed_pairs, share_of_pairs
+from franchise.running.trace import BEST
+from franchise.storage.checkpoint import Saved
+from franchise.validation import check_array, check_integer, check_labels, check_learned
+
+_SAMPLERS: dict[type, ModuleType] = {FiniteModel: finite, InfiniteModel: infinite}
+
+_MOST_DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class SegmentDraw:
+    """One draw in full: topics and switches of all sentences, and the numbers above them."""
+
+    draw: int  # which kept draw of its chain, from 0
+    topics: np.ndarray  # unsigned integers (S,): 0..K-1
+    switches: np.ndarray  # bool (S,)
+    n_topics: int  # K, those without sentences included where the number is given
+    switch_probability: float  # epsilon
+    concentration: float  # alpha
+    word_prior: float  # eta
+    top_concentration: float  # gamma; NaN where the number of topics is given
+    tables_per_topic: np.ndarray  # int64 (K,): m_k; empty where the number of topics is given
+
+    held: ClassVar[tuple[str, ...]] = ("topics", "switches")
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Topics, switches and tables."""
+        return {"topics": self.topics, "switches": self.switches, "tables": self.tables_per_topic}
+
+    def facts(self) -> list[float]:
+        """The numbers."""
+        numbers = (self.switch_probability, self.concentration, self.word_prior, self.top_concentration)
+        return [self.draw, self.n_topics, *numbers]
+
+    @classmethod
+    def restored(cls, facts: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
+        """The draw that has these; InputError if it is none of so many sentences."""
+        draw, n_topics, switch, concentration, prior, top = facts
+        n_topics = check_integer("n_topics", n_topics, minimum=1)
+        tables = check_array("tables", arrays["tables"], np.int64, (None,), lowest=1)
+        if len(tables) not in (0, n_topics):
+            raise InputError(f"tables must be none or {n_topics}; got {len(tables)}")
+        return cls(
+            draw=check_integer("draw", draw),
+            topics=check_labels("topics", arrays["topics"], size, n_topics),
+            switches=check_array("switches", arrays["switches"], np.bool_, (size,)),
+            n_topics=n_topics,
+            switch_probability=float(switch),
+            concentration=float(concentration),
+            word_prior=float(prior),
+            top_concentration=float(top),
+            tables_per_topic=tables,
+        )
+
+
+def room_for_draws(n_sentences: int) -> Snapshots:
+    """As many draws in full as fit in a quarter of a gigabyte, at three bytes a sentence; at most a thousand."""
+    most = int(np.clip(MOST_BYTES // (3 * max(1, n_sentences)), 2, _MOST_DRAWS))
+    return Snapshots(most, n_sentences, kind=SegmentDraw)
+
+
+@dataclass
+class SegmentChain:
+    """A Markov chain over topics and switches; see `franchise.running.chain_run.AnyChain`."""
+
+    model: FiniteModel | InfiniteModel
+    state: Any  # Segments or InfiniteSegments; None before an origin has given it one (`running/initial_state.py`)
+    seed: int
+    number: int
+    warmup: int
+    engine: Any
+    sweeps: int = 0
+    best: float = -math.inf
+    _generators: dict[tuple[int, int], np.random.Generator] = field(default_factory=dict, repr=False)
+
+    # -- among peers (`communicator.py`) ---------------------------------------------------------------------
+
+    def spreads(self, origin: Origin) -> bool:
+        """Whether peers can run it together: only with a given number of topics."""
+        return isinstance(self.model, FiniteModel)
+
+    def parts_of_model(self, strengths: Sequence[int]) -> list[FiniteModel | InfiniteModel]:
+        """The model shared out over at most so many peers, by how strong each is."""
+        if len(strengths) == 1:
+            return [self.model]
+        return [replace(self.model, prepared=part) for part in self.model.prepared.parts(strengths)]
+
+    @staticmethod
+    def memory_for(model: FiniteModel | InfiniteModel) -> int:
+        """About the bytes that a part of the model takes where its chain runs: words, sentences and topics."""
+        topics = model.n_topics if isinstance(model, FiniteModel) else 100
+        return 4 * bytes_in(model.prepared.data) + 24 * topics * model.prepared.vocabulary_size
+
+    held = ("topics", "switches")
+    """The arrays of which a peer has only those of its sentences."""
+
+    @staticmethod
+    def fetched(model: FiniteModel | InfiniteModel) -> FiniteModel | InfiniteModel:
+        """The model with words that can be seen: they always can."""
+        return model
+
+    @staticmethod
+    def span_of(model: FiniteModel | InfiniteModel) -> tuple[int, int]:
+        """The first sentence that a part of the model has, and the one after its last."""
+        begin = 0 if model.prepared.held is None else model.prepared.held.first_sentence
+        return begin, begin + model.prepared.n_sentences
+
+    @classmethod
+    def cut(cls, arrays: dict[str, np.ndarray], begin: int, end: int) -> dict[str, np.ndarray]:
+        """The arrays with what is of the sentences from `begin` to `end` only."""
+        return {name: array[begin:end] if name in cls.held else array for name, array in arrays.items()}
+
+    def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> SegmentChain:
+        """The same chain as it was when it had these arrays; InputError if there was none such."""
+        state = state_from_arrays(self.model, arrays, self.engine)
+        return replace(self, state=state, sweeps=sweeps, _generators={})
+
+    def rest(self) -> None:
+        """No sweep comes for now."""
+
+    # -- sweeps -------------------------------------------------------------------------------------------------
+
+    def sweep(self) -> dict[str, float]:
+        """Draw everything once; what is measured then."""
+        self.sweeps += 1
+        sampler = _SAMPLERS[type(self.model)]
+        streams = Streams(self.seed, self.number, self.sweeps, 0, self._generators)
+        values = sampler.sweep(self.model, self.state, streams, self.engine)
+        measured: dict[str, float] = sampler.measure(self.model, self.state, self._peers)
+        self.best = max(self.best, measured["log_likelihood_per_observation"])
+        return {**measured, **self._label_free(), BEST: self.best, **values}
+
+    @property
+    def _peers(self) -> Alone:
+        return peers_of(self.engine)
+
+    def _label_free(self) -> dict[str, float]:
+        """Of the words: how evenly topics share them, and which pairs have the same one."""
+        topics, lengths = self.state.topics, np.diff(self.model.prepared.data.tokens)
+        sizes = np.bincount(topics, weights=lengths, minlength=self.state.topic_count).astype(np.int64)
+        held, sentences = self._sentences_of_pairs
+        of_pairs = np.zeros(held.shape, np.int64)
+        of_pairs[held] = topics[sentences]
+        return {
+            "topic_entropy": entropy_of(self._peers.sum(sizes)),
+            "co_assignment": share_of_pairs(self._peers.sum(of_pairs)),
+        }
+
+    @cached_property
+    def _sentences_of_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of fixed pairs of words: which are held here, bool (2, pairs), and the sentences of these."""
+        prepared = self.model.prepared
+        places = fixed_pairs(prepared.all_words) - (0 if prepared.held is None else prepared.held.first_word)
+        held = (places >= 0) & (places < prepared.n_words)
+        return held, np.searchsorted(prepared.data.tokens, places[held], side="right") - 1
+
+    def labels(self) -> np.ndarray:
+        """The topics of all sentences."""
+        topics: np.ndarray = self.state.topics
+        return topics
+
+    def snapshot(self, draw: int, labels: np.ndarray | None = None, store: Any = None) -> SegmentDraw:
+        """The present state as a kept draw, in memory."""
+        state = self.state
+        return SegmentDraw(
+            draw=draw,
+            topics=narrowest(self.labels() if labels is None else labels),
+            switches=state.switches.copy(),
+            n_topics=state.topic_count,
+            switch_probability=state.switch_probability,
+            concentration=state.concentration,
+            word_prior=state.word_prior,
+            top_concentration=getattr(state, "top_concentration", math.nan),
+            tables_per_topic=getattr(state, "tables_per_topic", np.empty(0, np.int64)).copy(),
+        )
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The present state, as arrays by name."""
+        state = self.state
+        numbers = [state.switch_probability, state.concentration, state.word_prior]
+        arrays = {
+            "topics": state.topics,
+            "switches": state.switches,
+            "topic_count": np.array([state.topic_count]),
+        }
+        if isinstance(state, InfiniteSegments):
+            numbers += [state.top_concentration, state.unseen_weight]
+            arrays["weights"] = state.weights
+        return {**arrays, "numbers": np.array(numbers)}
+
+    def saved(self, store: Any) -> Saved:
+        """The present state for a checkpoint: all of it goes there."""
+        return Saved(self.to_arrays(), [])
+
+
+def state_from_arrays(
+    model: FiniteModel | InfiniteModel, arrays: dict[str, np.ndarray], engine: Any
+) -> Segments:
+    """The state that `SegmentChain.to_arrays` was made of, words counted anew; InputError if there is none such."""
+    size, learned = model.prepared.n_sentences, isinstance(model, InfiniteModel)
+    count = int(check_array("topic_count", arrays["topic_count"], np.int64, (1,), lowest=1)[0])
+    topics = check_labels("topics", arrays["topics"], size, count)
+    switches = check_array("switches", arrays["switches"], np.bool_, (size,))
+    numbers = check_array("numbers", arrays["numbers"], np.float64, (5 if learned else 3,)).tolist()
+    alpha = model.alpha if isinstance(model, InfiniteModel) else model.document_prior
+    settings: dict[str, Any] = {
+        "topics": np.array(topics, np.int32),
+        "switches": switches.copy(),
+        "switch_probability": _probability("switch_probability", numbers[0]),
+        "concentration": check_value("concentration", alpha, numbers[1]),
+        "word_prior": check_learned("word_prior", check_value("word_prior", model.word_prior, numbers[2])),
+        "topic_count": count,
+    }
+    if isinstance(model, InfiniteModel):
+        weights = check_array("weights", arrays["weights"], np.float64, (count,), lowest=0.0)
+        settings["top_concentration"] = check_value("top_concentration", model.gamma, numbers[3])
+        settings["unseen_weight"] = _probability("unseen_weight", numbers[4])
+        settings["weights"] = weights.copy()
+    state = (InfiniteSegments if learned else Segments)(**settings)
+    _check_fits(state, model)
+    count_words(model.prepared, state, engine)
+    return state
+
+
+def _check_fits(state: Segments, model: FiniteModel | InfiniteModel) -> None:
+    """InputError if a state cannot be one of the model."""
+    if not state.switches[model.prepared.first_sentences].all():
+        raise InputError("the first sentence of a document must be a switch")
+    if isinstance(model, FiniteModel):
+        if state.topic_count != model.n_topics:
+            raise InputError(f"there must be {model.n_topics} topics; got {state.topic_count}")
+        return
+    assert isinstance(state, InfiniteSegments)
+    if len(np.unique(state.topics)) != state.topic_count:
+        raise InputError("every topic must have a sentence")
+    if not np.isclose(state.weights.sum() + state.unseen_weight, 1.0):
+        raise InputError("the weights of topics must sum to one")
+
+
+def _probability(name: str, value: float) -> float:
+    if not 0.0 <= value <= 1.0:
+        raise InputError(f"{name} must be from 0 to 1; got {value}")
+    return value

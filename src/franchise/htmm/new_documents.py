@@ -1,0 +1,174 @@
+"""Topics of new documents, given topics' words and the switch probability of a fit.
+
+After a fit by EM, the document's proportions are fitted, too (EM with all else held).  After Gibbs sampling nothing
+is fitted: theta and the chain of each new document are drawn in turn, given the topics of some draws of the fit.
+
+Either way what is said of a document depends on that document alone, not on those that come with it: each is fitted
+until it gains no more, and each has random numbers of its own, named by its words.
+
+How well a fit predicts documents it has not seen: perplexity, as it is usually computed and as it should be.
+
+    perplexity = exp(- log probability of the words / number of words)                          (Wilcox, 7.1)
+
+*Fitted*: the proportions theta of each document are fitted on that document, all of it, and then its words are
+scored.  This is what the thesis does; the words that are scored have been seen, so it flatters, the more so the
+more topics there are.  *Completed*: theta is fitted on the first sentences of a document, and only the others are
+scored, given the first ones: log p(all | theta) - log p(first | theta).  A document of a single sentence has no
+first ones: it is scored under even proportions.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.htmm.em import LOWEST, expectations_for, new_proportions, run_expect
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.kernels.hmm_messages import Expectations, Parameters, SentenceData
+from franchise.kernels.hmm_sampling import Drawn, Finite, draw_each, room_for
+from franchise.kernels.random.streams import Streams
+from franchise.kernels.runtime.blocks import Part, Turns
+
+
+def fit_documents(
+    prepared: Prepared,
+    log_topics: np.ndarray,
+    switch: float,
+    prior: float,
+    engine: Any,
+    *,
+    tolerance: float = 1e-8,
+    max_steps: int = 200,
+) -> tuple[Parameters, Expectations]:
+    """MAP proportions of new documents, all else held; and what is expected under them.
+
+    A document is done when a step gains it less than `tolerance` for each of its words.
+    """
+    log_topics = np.maximum(log_topics, LOWEST)
+    topics = log_topics.shape[1]
+    proportions = np.full((prepared.n_documents, topics), 1.0 / topics)
+    least = tolerance * np.maximum(1, np.diff(prepared.data.tokens[prepared.data.documents]))
+    before = np.full(prepared.n_documents, -np.inf)
+    going, part = np.arange(prepared.n_documents), prepared
+    for _ in range(max_steps):
+        expected = expectations_for(part, topics)
+        run_expect(part, Parameters(log_topics, proportions[going], switch), expected, engine)
+        objective = expected.log_likelihood + _log_prior(proportions[going], prior)
+        gains = objective - before[going] >= least[going]
+        before[going] = objective
+        proportions[going[gains]] = new_proportions(expected.entered[gains], prior)
+        if not gains.any():
+            break
+        if not gains.all():
+            going, part = going[gains], part.of_documents(np.flatnonzero(gains))
+    parameters = Parameters(log_topics, proportions, switch)
+    expectations = expectations_for(prepared, topics)
+    run_expect(prepared, parameters, expectations, engine)
+    return parameters, expectations
+
+
+def _log_prior(proportions: np.ndarray, prior: float) -> np.ndarray:
+    """What the prior has of each document's objective, float64 (D,)."""
+    if prior <= 1.0:
+        return np.zeros(len(proportions))
+    return (prior - 1.0) * np.log(proportions).sum(axis=1)
+
+
+class Draws(NamedTuple):
+    """Frequencies among draws of the topics and switches of new documents."""
+
+    topics: np.ndarray  # float64 (S, K)
+    switches: np.ndarray  # float64 (S,)
+    proportions: np.ndarray  # float64 (D, K): mean of E[theta | z, psi]
+
+
+def words_of_documents(prepared: Prepared, streams: Streams, sweeps: int) -> np.ndarray:
+    """States of a generator for every sweep and document, uint64 (sweeps, D, 4), named by the document's words."""
+    data, words = prepared.data, np.empty((sweeps, prepared.n_documents, 4), np.uint64)
+    for document in range(prepared.n_documents):
+        bounds = data.tokens[data.documents[document] : data.documents[document + 1] + 1]
+        text = data.words[bounds[0] : bounds[-1]].tobytes()
+        name = zlib.crc32(text, zlib.crc32((bounds - bounds[0]).tobytes()))
+        words[:, document] = streams.words_of_blocks(name, 1, sweeps)[0]
+    return words
+
+
+def draw_documents(
+    prepared: Prepared, given: Finite, words: np.ndarray, engine: Any, *, burn_in: int = 10, kept: int = 20
+) -> Draws:
+    """Draw the chains of new documents by Gibbs sweeps, theta with them, given phi and epsilon.
+
+    `words` are the states of a generator for every document, (burn_in + kept, D, 4).
+    """
+    topics = len(given.prior)
+    drawn = Drawn(np.zeros(prepared.n_sentences, np.int32), prepared.first_sentences.copy())
+    frequencies = np.zeros((prepared.n_sentences, topics))
+    switches = np.zeros(prepared.n_sentences)
+    entered = np.zeros((prepared.n_documents, topics))
+    sentences = np.arange(prepared.n_sentences)
+    for sweep in range(burn_in + kept):
+        _sweep(prepared, given, words[sweep], drawn, engine)
+        if sweep >= burn_in:
+            frequencies[sentences, drawn.topics] += 1.0
+            switches += drawn.switches
+            np.add.at(
+                entered, (prepared.document_of_sentence[drawn.switches], drawn.topics[drawn.switches]), 1.0
+            )
+    weights = entered / kept + given.prior
+    return Draws(frequencies / kept, switches / kept, weights / weights.sum(axis=1, keepdims=True))
+
+
+def _sweep(prepared: Prepared, given: Finite, words: np.ndarray, drawn: Drawn, engine: Any) -> None:
+    """One sweep; each document has a generator of its own."""
+
+    def make_worker() -> Callable[[Turns], None]:
+        room = room_for(prepared.longest, len(given.prior))
+        return lambda turns: draw_each(turns, prepared.data, given, room, words, drawn)
+
+    engine.run_parts(Part(make_worker, prepared.cuts))
+
+
+def fitted_perplexity(
+    prepared: Prepared, log_topics: np.ndarray, switch: float, prior: float, engine: Any
+) -> float:
+    """Perplexity of documents whose theta is fitted on the same words."""
+    _, expected = fit_documents(prepared, log_topics, switch, prior, engine)
+    return math.exp(-float(expected.log_likelihood.sum()) / max(1, prepared.n_words))
+
+
+def completed_perplexity(
+    prepared: Prepared, log_topics: np.ndarray, switch: float, prior: float, engine: Any, share: float = 0.5
+) -> float:
+    """Perplexity of the last sentences of documents, given the first ones, on which theta is fitted."""
+    first = first_sentences(prepared, share)
+    parameters, before = fit_documents(first, log_topics, switch, prior, engine)
+    after = expectations_for(prepared, log_topics.shape[1])
+    run_expect(prepared, parameters, after, engine)
+    gained = float((after.log_likelihood - before.log_likelihood).sum())
+    scored = prepared.n_words - first.n_words
+    if scored == 0:
+        raise InputError(
+            "there is nothing to score: documents need known words in the last half of their sentences. Give "
+            "longer documents, or completed=False."
+        )
+    return math.exp(-gained / scored)
+
+
+def first_sentences(prepared: Prepared, share: float) -> Prepared:
+    """The same documents, each with its first sentences only: this share of them, rounded up, but none of one."""
+    sizes = np.diff(prepared.data.documents)
+    kept = np.where(sizes > 1, np.ceil(sizes * share).astype(np.int64), 0)
+    place = np.arange(prepared.n_sentences) - np.repeat(prepared.data.documents[:-1], sizes)
+    is_kept = place < np.repeat(kept, sizes)
+    lengths = np.diff(prepared.data.tokens)
+    data = SentenceData(
+        prepared.data.words[np.repeat(is_kept, lengths)],
+        np.concatenate([[0], np.cumsum(lengths[is_kept])]),
+        np.concatenate([[0], np.cumsum(kept)]),
+    )
+    return Prepared(data, prepared.vocabulary_size)

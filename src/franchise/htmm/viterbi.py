@@ -1,0 +1,79 @@
+"""Point estimates of the topics of sentences, given the parameters: best paths, or each sentence's mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.htmm.em import expectations_for, run_expect
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.kernels.hmm_messages import Parameters
+from franchise.kernels.hmm_viterbi import PathRoom, Steps, find_paths
+from franchise.kernels.runtime.blocks import Part, Turns
+from franchise.kernels.runtime.padding import zeros_apart
+
+
+class Decoded(NamedTuple):
+    """Topics of all sentences, and where they switch."""
+
+    topics: np.ndarray  # int32 (S,)
+    switches: np.ndarray  # bool (S,)
+    log_probability: (
+        np.ndarray
+    )  # float64 (D,): of the path together with the words; of the words alone for modes
+
+
+def decode(prepared: Prepared, parameters: Parameters, kind: str, engine: Any) -> Decoded:
+    """Decode by "path" (best topics and switches), "topics" (best topics) or "sentence" (mode of each sentence)."""
+    return _DECODERS[kind](prepared, parameters, engine)
+
+
+def best_path(prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
+    """The most probable topics and switches together (Viterbi): to stay is not to switch."""
+    with np.errstate(divide="ignore"):
+        entering = np.log(parameters.switch) + np.log(parameters.proportions)
+        staying = np.full_like(entering, np.log1p(-parameters.switch))
+    return _along_paths(prepared, parameters, Steps(entering, staying), engine)
+
+
+def best_topics(prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
+    """The most probable topics, whichever way each came about (Viterbi): to stay may be to switch back, too."""
+    with np.errstate(divide="ignore"):
+        entering = np.log(parameters.switch) + np.log(parameters.proportions)
+        staying = np.logaddexp(entering, np.log1p(-parameters.switch))
+    return _along_paths(prepared, parameters, Steps(entering, staying), engine)
+
+
+def sentence_modes(prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
+    """The most probable topic of each sentence by itself, and whether it more probably switched than not."""
+    expected = expectations_for(prepared, parameters.log_topics.shape[1])
+    run_expect(prepared, parameters, expected, engine)
+    topics = expected.topics.argmax(axis=1).astype(np.int32)
+    return Decoded(topics, expected.switches > 0.5, expected.log_likelihood)
+
+
+_DECODERS = {"path": best_path, "topics": best_topics, "sentence": sentence_modes}
+
+DECODERS = tuple(_DECODERS)
+
+
+def _along_paths(prepared: Prepared, parameters: Parameters, steps: Steps, engine: Any) -> Decoded:
+    topics = parameters.log_topics.shape[1]
+    decoded = Decoded(
+        np.empty(prepared.n_sentences, np.int32),
+        np.empty(prepared.n_sentences, np.bool_),
+        np.empty(prepared.n_documents),
+    )
+
+    def make_worker() -> Callable[[Turns], None]:
+        room = PathRoom(
+            zeros_apart((prepared.longest, topics), np.bool_),
+            zeros_apart(prepared.longest, np.int64),
+            zeros_apart((3, topics)),
+        )
+        return lambda turns: find_paths(turns, prepared.data, parameters, steps, room, *decoded)
+
+    engine.run_parts(Part(make_worker, prepared.cuts))
+    return decoded

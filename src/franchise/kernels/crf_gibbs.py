@@ -1,0 +1,238 @@
+"""Sweeps of the Chinese restaurant franchise: the seat of each observation, then the topic of each table.
+
+    topic first:   p(k)   ~ (n_jk + alpha m_k / (m + gamma)) f_k(x_ji)
+                   p(new) ~ alpha gamma / (m + gamma) f_new(x_ji)
+    then table:    an open one serving k by its size n_jt, or a new one by alpha m_k / (m + gamma)
+    table's topic: p(k_jt = k) ~ m_k f_k(x_jt), new ~ gamma f_new(x_jt), x_jt all its observations jointly
+
+Teh et al. (2006), section 5.1; Wang & Blei, section 3.1; algorithms page, section 2.  Drawing the topic before
+the table has the law of drawing the table at once: the sum over tables of one topic is taken first.
+
+All observations are drawn in turn, then all tables.  As in `direct_assignment.py` there is a kernel for every
+family
+and a sparse one for categories, both of one law; an observation at table -1 is only seated; and a sweep that
+runs out of slots says where.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from franchise.kernels import family_ops as verbs
+from franchise.kernels.crf_seating import (
+    draw_table_of_topic,
+    enlist,
+    first_vacant,
+    group_of,
+    open_table,
+    seat_at,
+    slots_in_use,
+    strike_out,
+    unseat,
+)
+from franchise.kernels.direct_assignment import (
+    fill_own_part,
+    search,
+    search_common_part,
+    sum_common_part,
+)
+from franchise.kernels.random.weights import draw_from_weights
+from franchise.kernels.runtime.compile import helper, kernel
+
+
+@helper
+def count_customers(tables, group, begin, in_group):
+    """in_group[k] = n_jk, from the tables of one group."""
+    for topic in range(len(in_group)):
+        in_group[topic] = 0.0
+    for slot in range(begin, begin + tables.table_slots[group]):
+        if tables.size_of_table[slot] > 0:
+            in_group[tables.topic_of_table[slot]] += tables.size_of_table[slot]
+
+
+@kernel
+def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, start, scratch, rng):
+    """Draw the seats of the observations from `start` on; return where it stopped.
+
+    That is N when all are done, the index of an observation for which there is no vacant topic slot left,
+    or ``-1 - index`` where the weights are not finite or all zero (a fault in the family). `scratch` is room
+    for three numbers a topic slot.
+    """
+    sizes = tables.observations_per_topic
+    capacity = len(sizes)
+    in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]
+    vacant = first_vacant(sizes, 0)
+    limit = slots_in_use(sizes)
+    index = start
+    for group in range(group_of(offsets, start), len(offsets) - 1):
+        begin = offsets[group]
+        count_customers(tables, group, begin, in_group)
+        while index < offsets[group + 1]:
+            if vacant == capacity:
+                return index
+            if tables.table_of_observation[index] >= 0:
+                old = unseat(tables, statistics, observations, index, begin)
+                in_group[old] -= 1.0
+                if sizes[old] == 0:
+                    vacant = min(vacant, old)
+            scale = alpha / (tables.table_count[0] + gamma)
+            bound = max(limit, vacant + 1)
+            for topic in range(bound):
+                prior_weights[topic] = in_group[topic] + scale * tables.tables_per_topic[topic]
+            prior_weights[vacant] = scale * gamma
+            total = verbs.fill_topic_weights(statistics, observations, index, prior_weights, bound, weights)
+            if not (total > 0.0 and total < math.inf):
+                return -1 - index
+            topic = draw_from_weights(weights, total, bound, rng.random())
+            if topic != vacant and rng.random() * prior_weights[topic] < in_group[topic]:
+                table = draw_table_of_topic(tables, group, begin, topic, in_group[topic], rng.random())
+            else:
+                table = open_table(tables, group, begin, topic)
+            seat_at(tables, statistics, observations, index, begin, table)
+            in_group[topic] += 1.0
+            if topic == vacant:
+                limit = bound
+                vacant = first_vacant(sizes, topic + 1)
+            index += 1
+    return index
+
+
+@kernel
+def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, start, scratch, rng):
+    """The same draws for categories, in two parts: the open tables of the document, topic by topic,
+
+        n_jk (n_kw + eta_w) / (n_k + eta)
+
+    and a new table, its topic drawn from all: alpha / (m + gamma) times m_k (n_kw + eta_w) / (n_k + eta), and
+    gamma eta_w / eta for a new topic. Returns as `sweep_seats_dense` does.
+    """
+    sizes = tables.observations_per_topic
+    inverse_mass = statistics.inverse_mass
+    capacity = len(sizes)
+    in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
+    alive = np.zeros(capacity, np.int64)
+    vacant = first_vacant(sizes, 0)
+    limit = slots_in_use(sizes)
+    index = start
+    for group in range(group_of(offsets, start), len(offsets) - 1):
+        begin = offsets[group]
+        count_customers(tables, group, begin, in_group)
+        alive_count = 0
+        for topic in range(limit):
+            shared[topic] = tables.tables_per_topic[topic] * inverse_mass[topic]
+            if in_group[topic] > 0.0:
+                alive_count = enlist(alive, alive_count, topic)
+        while index < offsets[group + 1]:
+            if vacant == capacity:
+                return index
+            category = observations[index]
+            counts = statistics.counts[category]
+            prior = statistics.prior[category]
+            if tables.table_of_observation[index] >= 0:
+                old = unseat(tables, statistics, observations, index, begin)
+                in_group[old] -= 1.0
+                if in_group[old] == 0.0:
+                    alive_count = strike_out(alive, alive_count, old)
+                if sizes[old] == 0:
+                    vacant = min(vacant, old)
+                shared[old] = tables.tables_per_topic[old] * inverse_mass[old]
+
+            scale = alpha / (tables.table_count[0] + gamma)
+            own = fill_own_part(in_group, counts, prior, inverse_mass, alive, alive_count, cumulative)
+            common = scale * sum_common_part(shared, counts, prior, limit)
+            opening = scale * gamma * prior / statistics.prior_mass[0]
+            target = rng.random() * (own + common + opening)
+            if target < own:
+                topic = alive[search(cumulative, alive_count, target)]
+                table = draw_table_of_topic(tables, group, begin, topic, in_group[topic], rng.random())
+            else:
+                if target < own + common:
+                    topic = search_common_part(shared, counts, prior, limit, (target - own) / scale)
+                else:
+                    topic = vacant
+                table = open_table(tables, group, begin, topic)
+            seat_at(tables, statistics, observations, index, begin, table)
+            if in_group[topic] == 0.0:
+                alive_count = enlist(alive, alive_count, topic)
+            in_group[topic] += 1.0
+            shared[topic] = tables.tables_per_topic[topic] * inverse_mass[topic]
+            if topic == vacant:
+                limit = max(limit, vacant + 1)
+                vacant = first_vacant(sizes, topic + 1)
+            index += 1
+    return index
+
+
+@helper
+def list_members(tables, group, offsets, members, ends):
+    """List the observations of one group table by table; ``ends[t]`` is where those of table t end."""
+    begin, end = offsets[group], offsets[group + 1]
+    position = 0
+    for table in range(tables.table_slots[group]):
+        ends[table] = position
+        position += tables.size_of_table[begin + table]
+    for index in range(begin, end):
+        table = tables.table_of_observation[index]
+        members[ends[table]] = index
+        ends[table] += 1
+
+
+@helper
+def move_members(statistics, observations, members, source, target):
+    """Move some observations from one topic to another, one by one."""
+    for index in members:
+        verbs.remove(statistics, observations, index, source)
+        verbs.add(statistics, observations, index, target)
+
+
+@kernel
+def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratch, lists, rng):
+    """Draw the topic of every table from table slot `start` on; return where it stopped, as for the seats.
+
+    A table's observations are first put on the bench, the vacant topic slot that a new topic would take. `lists`
+    is room for two whole numbers for each observation of the largest group.
+    """
+    sizes, tables_per_topic = tables.observations_per_topic, tables.tables_per_topic
+    capacity = len(sizes)
+    prior_weights, weights = scratch[0], scratch[1]
+    members, ends = lists[0], lists[1]
+    bench = first_vacant(sizes, 0)
+    limit = slots_in_use(sizes)
+    for group in range(group_of(offsets, start), len(offsets) - 1):
+        begin = offsets[group]
+        list_members(tables, group, offsets, members, ends)
+        for table in range(max(0, start - begin), tables.table_slots[group]):
+            slot = begin + table
+            size = tables.size_of_table[slot]
+            if size == 0:
+                continue
+            if bench == capacity:
+                return slot
+            block = members[ends[table] - size : ends[table]]
+            old = np.int64(tables.topic_of_table[slot])
+            move_members(statistics, observations, block, old, bench)
+            sizes[old] -= size
+            tables_per_topic[old] -= 1
+            if tables_per_topic[old] == 0:
+                verbs.clear(statistics, old)
+            bound = max(limit, bench + 1)
+            for topic in range(bound):
+                prior_weights[topic] = tables_per_topic[topic]
+            prior_weights[bench] = gamma
+            total = verbs.fill_block_weights(
+                statistics, observations, block, bench, prior_weights, bound, weights
+            )
+            if not (total > 0.0 and total < math.inf):
+                return -1 - slot
+            topic = draw_from_weights(weights, total, bound, rng.random())
+            if topic != bench:
+                move_members(statistics, observations, block, bench, topic)
+                verbs.clear(statistics, bench)
+            tables.topic_of_table[slot] = topic
+            sizes[topic] += size
+            tables_per_topic[topic] += 1
+            limit = max(limit, topic + 1)
+            bench = first_vacant(sizes, 0)
+    return offsets[-1]

@@ -1,0 +1,240 @@
+"""Loops shared by the families with a Dirichlet prior over categories (Categorical, Multinomial).
+
+Loops of a topic whose prior is a mixture of Dirichlet distributions and point masses (`families/known_topics.py`).
+
+Slot k keeps, for every component t of the mixture, ``log_masses[k, t]`` = log w_t + log p(observations of k | t).
+`settle` makes of them what predictives need, so that one of these is a sum of products and no logs.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from franchise.kernels.runtime.compile import helper, shared_helper, summing_helper
+
+SHORT_BLOCK = 16
+"""Up to so many factors are multiplied before a log is needed: 16 ratios of counts cannot underflow."""
+
+_TABLED = 64
+
+
+@helper
+def log_rising(base, steps):
+    """log of base (base + 1) ... (base + steps - 1) = lgamma(base + steps) - lgamma(base)."""
+    if steps > SHORT_BLOCK:
+        return math.lgamma(base + steps) - math.lgamma(base)
+    product = 1.0
+    for step in range(steps):
+        product *= base + step
+    return math.log(product)
+
+
+@helper
+def multiply_rest_in_logs(statistics, observations, members, bench, limit, out):
+    """Go on from the first SHORT_BLOCK members to the others: so many in products, then a log, and so on.
+
+    ``out`` comes with the product so far and goes out with all of it, up to a common factor.
+    """
+    logs = np.zeros(limit)
+    for begin in range(SHORT_BLOCK, len(members), SHORT_BLOCK):
+        for topic in range(limit):
+            logs[topic] += math.log(out[topic])
+            out[topic] = 1.0
+        end = min(begin + SHORT_BLOCK, len(members))
+        multiply_predictives(statistics, observations, members, begin, end, bench, limit, out)
+    largest = -math.inf
+    for topic in range(limit):
+        logs[topic] += math.log(out[topic])
+        largest = max(largest, logs[topic])
+    for topic in range(limit):
+        out[topic] = math.exp(logs[topic] - largest)
+
+
+@shared_helper
+def multiply_predictives(statistics, observations, members, begin, end, bench, limit, out):
+    """Multiply ``out[k]`` by the predictives of the members from `begin` to `end`, given those before.
+
+    The counts of the bench go down to what is left of the block, which is the number of repeats to come; for
+    a new topic, which is what the bench stands for, only repeats count.
+    """
+    mass = statistics.prior_mass[0]
+    alone = out[bench]
+    for position in range(begin, end):
+        category = observations[members[position]]
+        counts = statistics.counts[category]
+        counts[bench] -= 1
+        shift = statistics.prior[category] + counts[bench]
+        multiply_ratio(out, counts, statistics.totals, shift, mass + position, limit)
+        alone *= shift / (mass + position)
+    out[bench] = alone
+
+
+@helper
+def restore_bench(statistics, observations, members, bench):
+    """Put the members back into the bench's counts."""
+    for position in range(len(members)):
+        statistics.counts[observations[members[position]], bench] += 1
+
+
+@helper
+def multiply_ratio(out, counts, totals, shift, mass, limit):
+    """out[k] *= (counts[k] + shift) / (totals[k] + mass): one loop over arrays, in vector registers."""
+    for topic in range(limit):
+        out[topic] *= (counts[topic] + shift) / (totals[topic] + mass)
+
+
+@summing_helper
+def sum_of(values, limit):
+    """Sum of the first `limit` values, in vector registers."""
+    total = 0.0
+    for index in range(limit):
+        total += values[index]
+    return total
+
+
+@shared_helper
+def log_rising_of(counts, prior, slots):
+    """The sums of `log_rising_sums` for the first so many topics."""
+    sums = np.empty(slots)
+    log_rising_sums(counts, prior, slots, sums)
+    return sums
+
+
+@helper
+def log_rising_sums(counts, prior, limit, out):
+    """out[k] = sum over w of lgamma(eta_w + n_kw) - lgamma(eta_w), for k < limit; counts are (V, C).
+
+    Most counts are zero, most others small: with one eta for all categories their terms come from a table.
+    """
+    for topic in range(limit):
+        out[topic] = 0.0
+    table = np.zeros(_TABLED + 1)  # the last place, zero, is for all that are larger
+    tabled_prior = -1.0
+    for category in range(len(prior)):
+        if prior[category] != tabled_prior:
+            tabled_prior = prior[category]
+            table[0] = 0.0
+            for count in range(1, _TABLED):
+                table[count] = table[count - 1] + math.log(tabled_prior + count - 1)
+        largest = 0
+        for topic in range(limit):
+            count = counts[category, topic]
+            out[topic] += table[min(count, _TABLED)]
+            largest = max(largest, count)
+        if largest >= _TABLED:
+            for topic in range(limit):
+                if counts[category, topic] >= _TABLED:
+                    out[topic] += math.lgamma(tabled_prior + counts[category, topic]) - math.lgamma(
+                        tabled_prior
+                    )
+
+
+_SMALL, _LARGE = 1e-150, 1e150
+"""Products stay between these, or have one factor."""
+
+
+@summing_helper
+def sum_of_products(weights, values):
+    """The sum of weights[t] * values[t], all of them positive or zero."""
+    total = 0.0
+    for place in range(len(values)):
+        total += weights[place] * values[place]
+    return total
+
+
+@shared_helper
+def settle(statistics, topic):
+    """Make log marginal, pulls and repeats of a topic anew from its log masses and its size.
+
+    pulls[t] = p(t | n_k) / (alpha_t + g_t n_k),   repeats = sum_t g_t pulls[t]
+    """
+    logs, pulls = statistics.log_masses[topic], statistics.pulls[topic]
+    largest = -math.inf
+    for part in range(len(logs)):
+        largest = max(largest, logs[part])
+    total = 0.0
+    for part in range(len(logs)):
+        pulls[part] = math.exp(logs[part] - largest)
+        total += pulls[part]
+    statistics.log_marginals[topic] = largest + math.log(total)
+    size, repeats = statistics.totals[topic], 0.0
+    for part in range(len(logs)):
+        learns = statistics.learns[part]
+        pulls[part] /= total * (statistics.mass[part] + learns * size)
+        repeats += learns * pulls[part]
+    statistics.repeats[topic] = repeats
+
+
+@shared_helper
+def empty(statistics, topic):
+    """What is kept of a topic without observations, exactly; its counts are zero already."""
+    repeats = 0.0
+    for part in range(len(statistics.mass)):
+        statistics.log_masses[topic, part] = statistics.log_weights[part]
+        statistics.pulls[topic, part] = statistics.weights[part] / statistics.mass[part]
+        repeats += statistics.learns[part] * statistics.pulls[topic, part]
+    statistics.totals[topic] = 0.0
+    statistics.log_marginals[topic] = 0.0
+    statistics.repeats[topic] = repeats
+
+
+@shared_helper
+def shift_log_masses(statistics, category, topic, sign):
+    """Add the log predictive of a category under each component, or take it away; the counts are without it."""
+    base = statistics.base[category]
+    count, size = statistics.counts[category, topic], statistics.totals[topic]
+    for part in range(len(base)):
+        learns = statistics.learns[part]
+        ratio = (base[part] + learns * count) / (statistics.mass[part] + learns * size)
+        statistics.log_masses[topic, part] += sign * math.log(ratio)
+
+
+@shared_helper
+def merge_log_masses(statistics, source, target):
+    """Add to the log masses of `target` what the observations of `source` add to it, given its own."""
+    size, more = statistics.totals[target], int(statistics.totals[source])
+    for part in range(len(statistics.mass)):
+        if statistics.learns[part] > 0.0:
+            gain = -log_rising(statistics.mass[part] + size, more)
+        else:
+            gain = -more * math.log(statistics.mass[part])
+        for category in range(len(statistics.base)):
+            count = statistics.counts[category, source]
+            if count > 0:
+                base = statistics.base[category, part]
+                if statistics.learns[part] > 0.0:
+                    gain += log_rising(base + statistics.counts[category, target], count)
+                else:
+                    gain += count * math.log(base)
+        statistics.log_masses[target, part] += gain
+
+
+@shared_helper
+def log_mass_of_block(statistics, observations, members, bench, topic, part):
+    """The log mass of one component after the members, which are in the bench, would have joined the topic.
+
+    The counts of the bench go down to what is left of the block, which is the number of repeats to come, and up
+    again.
+    """
+    learns, mass = statistics.learns[part], statistics.mass[part]
+    size = mass + statistics.totals[topic]
+    total = statistics.log_masses[topic, part]
+    if learns > 0.0:
+        total -= log_rising(size, len(members))
+    else:
+        total -= len(members) * math.log(mass)
+    product = 1.0  # logs are slow: one is taken only before the product leaves the range of a float
+    for index in members:
+        category = observations[index]
+        statistics.counts[category, bench] -= 1
+        before = statistics.counts[category, topic] + statistics.counts[category, bench]
+        factor = statistics.base[category, part] + learns * before
+        if not _SMALL < product * factor < _LARGE:
+            total += math.log(product)
+            product = 1.0
+        product *= factor
+    for index in members:
+        statistics.counts[observations[index], bench] += 1
+    return total + math.log(product)

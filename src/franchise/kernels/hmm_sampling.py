@@ -1,0 +1,328 @@
+"""Draws of the topics and switches of whole documents, given everything else: forward filtering, backward drawing.
+
+The messages a_s(k) of `kernels/hmm_messages.py` go forward; then the last topic is drawn from a_S, and going back,
+given z_s = k, sentence s has switched with weight epsilon theta_k and kept the topic with weight
+(1 - epsilon) a_{s-1}(k).  If it has switched, it says nothing about what was before: z_{s-1} ~ a_{s-1}.  (Wilcox,
+6.12 to 6.15, goes the other way, backward messages and forward draws; the law is the same.)
+
+`draw_finite` draws theta_d ~ Dirichlet(prior + n_d) first, n_dk the sentences that drew topic k from theta_d: first
+sentences count, stays do not.  `draw_sliced`, for infinitely many topics, is given theta_d and slices u_s: a
+sentence can enter a topic only if min(c, theta_dk) is at least the sentence's slice (algorithms page, section 10):
+
+    enter_s(k) = epsilon theta_k / min(c, theta_k) if min(c, theta_k) >= u_s, else 0;    stay = (1 - epsilon) / c
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise.kernels.hmm_messages import (
+    PLAIN,
+    fill_barrier,
+    fill_emissions,
+    log_of,
+    log_step,
+    log_sum_of,
+    predict,
+    scaled_emissions,
+    weigh,
+)
+from franchise.kernels.random.gamma import next_gamma
+from franchise.kernels.random.weights import draw_from_weights
+from franchise.kernels.random.xoshiro import next_uniform
+from franchise.kernels.runtime.blocks import take_turn
+from franchise.kernels.runtime.compile import helper, kernel, shared_helper
+from franchise.kernels.runtime.padding import zeros_apart
+
+
+class Drawn(NamedTuple):
+    """What is drawn: topics and switches of all sentences."""
+
+    topics: np.ndarray  # int32 (S,)
+    switches: np.ndarray  # bool (S,): psi_s; True for first sentences
+
+
+class DrawRoom(NamedTuple):
+    """Room for one document at a time."""
+
+    filtered: np.ndarray  # float64 (sentences of the longest document, K): a_s(k), or its logs
+    rows: np.ndarray  # float64 (4, K)
+    bits: np.ndarray  # int64 (K,)
+
+
+def room_for(sentences: int, topics: int) -> DrawRoom:
+    """Room for documents of up to so many sentences."""
+    return DrawRoom(zeros_apart((sentences, topics)), zeros_apart((4, topics)), zeros_apart(topics, np.int64))
+
+
+class Finite(NamedTuple):
+    """What `draw_finite` is given, the same for all documents."""
+
+    log_topics: np.ndarray  # float64 (V, K)
+    prior: np.ndarray  # float64 (K,): of theta_d
+    switch: float  # epsilon
+
+
+class Sliced(NamedTuple):
+    """What `draw_sliced` is given."""
+
+    log_topics: np.ndarray  # float64 (V, K), fresh topics included
+    log_proportions: np.ndarray  # float64 (D, K): log theta_dk; -inf for topics a document has no weight for
+    log_slices: np.ndarray  # float64 (S,): log u_s
+    switch: float  # epsilon
+    cutoff: float  # c
+
+
+@shared_helper
+def next_log_gamma(words, shape):
+    """The log of a Gamma(shape) draw, however small: log Gamma(a) = log Gamma(a + 1) + log(U) / a."""
+    if shape >= 1.0:
+        return math.log(next_gamma(words, shape))
+    return math.log(next_gamma(words, shape + 1.0)) + math.log(1.0 - next_uniform(words)) / shape
+
+
+@shared_helper
+def draw_proportions(data, drawn, document, prior, words, out):
+    """theta_d ~ Dirichlet(prior + n_d), in logs."""
+    for topic in range(len(out)):
+        out[topic] = prior[topic]
+    for sentence in range(data.documents[document], data.documents[document + 1]):
+        if drawn.switches[sentence]:
+            out[drawn.topics[sentence]] += 1.0
+    for topic in range(len(out)):
+        out[topic] = next_log_gamma(words, out[topic])
+    total = log_sum_of(out)
+    for topic in range(len(out)):
+        out[topic] -= total
+
+
+@shared_helper
+def filter_scaled(data, given, document, proportions, room):
+    """The messages a_s(k) of a document, in plain numbers."""
+    begin = data.documents[document]
+    barrier, entering, predicted, emissions = room.rows[0], room.rows[1], room.rows[2], room.rows[3]
+    for topic in range(len(entering)):
+        predicted[topic] = proportions[topic]
+        entering[topic] = given.switch * proportions[topic]
+    fill_barrier(predicted, barrier)
+    for sentence in range(begin, data.documents[document + 1]):
+        filtered = room.filtered[sentence - begin]
+        scaled_emissions(data, given.log_topics, sentence, barrier, room.bits, emissions)
+        if sentence > begin:
+            predict(room.filtered[sentence - begin - 1], entering, 1.0 - given.switch, predicted)
+        inverse = 1.0 / weigh(predicted, emissions, filtered)
+        for topic in range(len(filtered)):
+            filtered[topic] *= inverse
+
+
+@helper
+def draw_index(weights, words):
+    """A topic drawn from messages in plain numbers, which sum to one."""
+    return draw_from_weights(weights, 1.0, len(weights), next_uniform(words))
+
+
+@shared_helper
+def draw_back_scaled(data, given, document, proportions, room, words, drawn):
+    """Topics and switches of a document from its messages."""
+    begin, end = data.documents[document], data.documents[document + 1]
+    topic = draw_index(room.filtered[end - 1 - begin], words)
+    for sentence in range(end - 1, begin, -1):
+        before = room.filtered[sentence - 1 - begin]
+        enter = given.switch * proportions[topic]
+        switched = next_uniform(words) * (enter + (1.0 - given.switch) * before[topic]) < enter
+        drawn.topics[sentence], drawn.switches[sentence] = topic, switched
+        if switched:
+            topic = draw_index(before, words)
+    drawn.topics[begin], drawn.switches[begin] = topic, True
+
+
+@shared_helper
+def draw_log_index(logs, words, out):
+    """A topic drawn from messages in logs, whose exponentials sum to one."""
+    for topic in range(len(logs)):
+        out[topic] = math.exp(logs[topic])
+    return draw_index(out, words)
+
+
+@shared_helper
+def draw_switch(enter, stay, words):
+    """Whether a sentence has switched, given the logs of the weights of both."""
+    if stay == -math.inf:
+        return True
+    return next_uniform(words) * (1.0 + math.exp(stay - enter)) < 1.0
+
+
+@shared_helper
+def draw_in_logs(data, given, document, log_proportions, room, words, drawn):
+    """Topics and switches of a document, all in logs."""
+    begin, end = data.documents[document], data.documents[document + 1]
+    log_switch, log_stay = log_of(given.switch), log_of(1.0 - given.switch)
+    barrier, entering, emissions, weights = room.rows[0], room.rows[1], room.rows[2], room.rows[3]
+    barrier[:] = 0.0
+    for sentence in range(begin, end):
+        filtered = room.filtered[sentence - begin]
+        fill_emissions(data, given.log_topics, sentence, barrier, emissions)
+        if sentence == begin:
+            filtered[:] = -math.inf
+            log_step(log_proportions, 0.0, emissions, filtered)
+        else:
+            for topic in range(len(entering)):
+                entering[topic] = log_switch + log_proportions[topic]
+            filtered[:] = room.filtered[sentence - begin - 1]
+            log_step(entering, log_stay, emissions, filtered)
+    topic = draw_log_index(room.filtered[end - 1 - begin], words, weights)
+    for sentence in range(end - 1, begin, -1):
+        before = room.filtered[sentence - 1 - begin]
+        switched = draw_switch(log_switch + log_proportions[topic], log_stay + before[topic], words)
+        drawn.topics[sentence], drawn.switches[sentence] = topic, switched
+        if switched:
+            topic = draw_log_index(before, words, weights)
+    drawn.topics[begin], drawn.switches[begin] = topic, True
+
+
+@shared_helper
+def draw_document(data, given, document, room, proportions, words, drawn):
+    """theta_d, then the topics and switches of a document."""
+    draw_proportions(data, drawn, document, given.prior, words, proportions)
+    least = proportions[0]
+    for log_proportion in proportions:
+        least = min(least, log_proportion)
+    if given.switch * math.exp(least) > PLAIN:
+        for topic in range(len(proportions)):
+            proportions[topic] = math.exp(proportions[topic])
+        filter_scaled(data, given, document, proportions, room)
+        draw_back_scaled(data, given, document, proportions, room, words, drawn)
+    else:
+        draw_in_logs(data, given, document, proportions, room, words, drawn)
+
+
+@kernel
+def draw_finite(turns, data, given, room, words, drawn):
+    """Draw the documents of all blocks; block b has the generator ``words[b]``."""
+    block = take_turn(turns)
+    while block >= 0:
+        own, proportions = words[block].copy(), np.empty(len(given.prior))
+        for document in range(turns.cuts[block], turns.cuts[block + 1]):
+            if data.documents[document + 1] > data.documents[document]:
+                draw_document(data, given, document, room, proportions, own, drawn)
+        block = take_turn(turns)
+
+
+@kernel
+def draw_each(turns, data, given, room, words, drawn):
+    """Draw the documents of all blocks, each with a generator of its own, ``words[document]``."""
+    proportions = np.empty(len(given.prior))
+    block = take_turn(turns)
+    while block >= 0:
+        for document in range(turns.cuts[block], turns.cuts[block + 1]):
+            if data.documents[document + 1] > data.documents[document]:
+                own = words[document].copy()
+                draw_document(data, given, document, room, proportions, own, drawn)
+        block = take_turn(turns)
+
+
+# --- infinitely many topics ---------------------------------------------------------------------------------
+
+
+@helper
+def log_slice_weight(log_proportion, log_slice, log_cutoff):
+    """log of theta / min(c, theta) if min(c, theta) is at least the slice; -inf if not."""
+    if min(log_proportion, log_cutoff) < log_slice:
+        return -math.inf
+    return max(0.0, log_proportion - log_cutoff)
+
+
+@shared_helper
+def draw_sliced_document(data, given, document, room, words, drawn):
+    """Topics and switches of a document, over the topics above its slices."""
+    begin, end = data.documents[document], data.documents[document + 1]
+    log_cutoff, log_switch = math.log(given.cutoff), log_of(given.switch)
+    log_stay = log_of(1.0 - given.switch) - log_cutoff
+    log_proportions = given.log_proportions[document]
+    barrier, entering, emissions, weights = room.rows[0], room.rows[1], room.rows[2], room.rows[3]
+    barrier[:] = 0.0
+    for sentence in range(begin, end):
+        filtered, log_slice = room.filtered[sentence - begin], given.log_slices[sentence]
+        fill_emissions(data, given.log_topics, sentence, barrier, emissions)
+        to_enter = 0.0 if sentence == begin else log_switch
+        for topic in range(len(entering)):
+            entering[topic] = to_enter + log_slice_weight(log_proportions[topic], log_slice, log_cutoff)
+        if sentence == begin:
+            filtered[:] = -math.inf
+        else:
+            filtered[:] = room.filtered[sentence - begin - 1]
+        log_step(entering, log_stay, emissions, filtered)
+    topic = draw_log_index(room.filtered[end - 1 - begin], words, weights)
+    for sentence in range(end - 1, begin, -1):
+        before, log_slice = room.filtered[sentence - 1 - begin], given.log_slices[sentence]
+        enter = log_switch + log_slice_weight(log_proportions[topic], log_slice, log_cutoff)
+        switched = draw_switch(enter, log_stay + before[topic], words)
+        drawn.topics[sentence], drawn.switches[sentence] = topic, switched
+        if switched:
+            topic = draw_log_index(before, words, weights)
+    drawn.topics[begin], drawn.switches[begin] = topic, True
+
+
+@kernel
+def draw_sliced(turns, data, given, room, words, drawn):
+    """Draw the documents of all blocks; block b has the generator ``words[b]``."""
+    block = take_turn(turns)
+    while block >= 0:
+        own = words[block].copy()
+        for document in range(turns.cuts[block], turns.cuts[block + 1]):
+            if data.documents[document + 1] > data.documents[document]:
+                draw_sliced_document(data, given, document, room, own, drawn)
+        block = take_turn(turns)
+
+
+# --- topics -------------------------------------------------------------------------------------------------
+
+
+@kernel
+def count_words(turns, sentence_of_place, places, topic_of_sentence, counts):
+    """n_kw, (V, K): the words of each kind whose sentence has topic k; over blocks of words."""
+    block = take_turn(turns)
+    while block >= 0:
+        for word in range(turns.cuts[block], turns.cuts[block + 1]):
+            row = counts[word]
+            row[:] = 0
+            for place in range(places[word], places[word + 1]):
+                row[topic_of_sentence[sentence_of_place[place]]] += 1
+        block = take_turn(turns)
+
+
+@kernel
+def draw_log_gammas(turns, counts, prior, words, out, largest, sums):
+    """log Gamma(eta_w + n_kw) for all words and topics, over blocks of words.
+
+    Their sums over the words of block b are ``sums[b, k] * exp(largest[b, k])``.
+    """
+    block = take_turn(turns)
+    while block >= 0:
+        own = words[block].copy()
+        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        for topic in range(out.shape[1]):
+            largest[block, topic] = -math.inf
+        for word in range(begin, end):
+            for topic in range(out.shape[1]):
+                out[word, topic] = next_log_gamma(own, prior[word] + counts[word, topic])
+                largest[block, topic] = max(largest[block, topic], out[word, topic])
+        sums[block, :] = 0.0
+        for word in range(begin, end):
+            for topic in range(out.shape[1]):
+                sums[block, topic] += math.exp(out[word, topic] - largest[block, topic])
+        block = take_turn(turns)
+
+
+@kernel
+def subtract_logs(turns, totals, out):
+    """Take the log totals of the topics off every word's row, over blocks of words."""
+    block = take_turn(turns)
+    while block >= 0:
+        for word in range(turns.cuts[block], turns.cuts[block + 1]):
+            for topic in range(out.shape[1]):
+                out[word, topic] -= totals[topic]
+        block = take_turn(turns)

@@ -1,0 +1,199 @@
+"""Blocks that threads take in turn inside a kernel.
+
+A thread that wants the interpreter's lock while another has it falls asleep, and may take a tenth of a millisecond
+to wake: as long as a small block itself.  So kernels take their blocks by themselves:
+
+    block = take_turn(turns)
+    while block >= 0:
+        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        ...
+        block = take_turn(turns)
+
+For the same reason a kernel may go over several lots of blocks, one after the other, where each needs what the one
+before gives: there threads meet, that is, nobody goes on until all blocks of the lot are done.  And threads tell
+each other inside kernels when to begin and when all is done.  The caller calls
+its helpers when it takes its first block, as then it has given the lock away; a helper that finds no block left
+says so, and waits there for its next call.  `parallel/thread_team.py` has the other half of this.
+
+Blocks: runs of whole groups, about 2^14 observations each, or of categories, that workers take in turn.
+
+They are cut by the data alone, never by the number of workers, and each has random numbers of its own: so draws
+do not depend on where the blocks run.  Where there are many, their number is a multiple of 8, so that 2, 4 or 8
+workers that are equally fast come to an end together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.kernels.runtime.atomics import add_now, give_way, load_now, store_now
+from franchise.kernels.runtime.compile import shared_helper
+
+PLACE, WIDTH = 16, 32
+
+_ENDED = 2**62
+
+
+class Bells(NamedTuple):
+    """What the threads of an engine tell each other.
+
+    Each is int64 (H, WIDTH), a row for each helper; the number is at PLACE, apart from everything else in memory.
+    """
+
+    called: np.ndarray  # how many tasks it was given
+    done: np.ndarray  # how many it has done
+    awaited: np.ndarray  # 1 if its caller sleeps until then
+
+
+class Role(NamedTuple):
+    """What a thread has to tell the others."""
+
+    bells: Bells
+    to_call: np.ndarray  # int64: the helpers to call when it takes its first block
+    helper: int  # the number of the helper that it is, to say when all is done; or -1
+    looks: int  # how often it looks then whether it is called again
+    meets: int  # 1 if it waits for the others when no block is left
+
+
+class Turns(NamedTuple):
+    """What a thread needs to take blocks in turn with others."""
+
+    cuts: np.ndarray  # int64 (B + 1,): block b has the items from cuts[b] to cuts[b + 1]
+    taken: np.ndarray  # int64 (1,): blocks taken by all threads
+    done: np.ndarray  # int64 (1,): blocks done by all threads
+    at_hand: np.ndarray  # int64 (1,): the block this thread took last; -1 before the first
+    role: Role
+
+
+def bells_for(helpers: int) -> Bells:
+    """The bells of so many helpers."""
+    called, done, awaited = np.zeros((3, helpers, WIDTH), np.int64)
+    return Bells(called, done, awaited)
+
+
+ALONE = Role(bells_for(1), np.empty(0, np.int64), -1, 0, 0)
+"""The role of a thread that works alone."""
+
+
+def first_turns(cuts: np.ndarray) -> Turns:
+    """The turns of a thread that works alone."""
+    cuts = np.ascontiguousarray(cuts, np.int64)
+    return Turns(cuts, _number(0), _number(0), _number(-1), ALONE)
+
+
+def shared_turns(turns: Turns, role: Role) -> Turns:
+    """Those of another thread, over the same blocks."""
+    return Turns(turns.cuts, turns.taken, turns.done, _number(-1), role)
+
+
+def _number(value: int) -> np.ndarray:
+    """A number, (1,), apart from everything else in memory."""
+    return np.full(WIDTH + 1, value, np.int64)[PLACE : PLACE + 1]
+
+
+def end_turns(turns: Turns) -> None:
+    """Let no thread take a further block, nor wait for others."""
+    turns.taken[0] = _ENDED
+
+
+@shared_helper
+def take_turn(turns):
+    """The next block, the one before being done; -1 if there is none left."""
+    role = turns.role
+    if turns.at_hand[0] < 0:
+        for helper in role.to_call:
+            add_now(role.bells.called[helper], PLACE, 1)
+    else:
+        add_now(turns.done, 0, 1)
+    block = add_now(turns.taken, 0, 1)
+    if block < len(turns.cuts) - 1:
+        turns.at_hand[0] = block
+        return block
+    if role.meets:
+        await_others(turns)
+    if role.helper >= 0:
+        await_call(role)
+    return -1
+
+
+@shared_helper
+def await_others(turns):
+    """Until all blocks are done, whoever has them; or turns are ended."""
+    while load_now(turns.done, 0) < len(turns.cuts) - 1 and load_now(turns.taken, 0) < _ENDED:
+        give_way()
+
+
+@shared_helper
+def await_call(role):
+    """Say that all is done, and wait for the next call, but not while the caller sleeps: it must be woken."""
+    called, awaited = role.bells.called[role.helper], role.bells.awaited[role.helper]
+    task = load_now(called, PLACE)
+    store_now(role.bells.done[role.helper], PLACE, task)
+    for _ in range(role.looks):
+        if load_now(called, PLACE) != task or load_now(awaited, PLACE) != 0:
+            break
+
+
+BLOCK_SIZE = 2**14
+"""Observations."""
+
+CATEGORIES_IN_BLOCK = 1024
+
+_WORKERS = 8
+
+
+class Part(NamedTuple):
+    """A kernel over blocks that threads take in turn inside it.
+
+    `make_worker` is called once by every thread that takes part: what the function that it gives keeps, such as
+    counts that add up in any order, is the thread's own.
+    """
+
+    make_worker: Callable[[], Callable[[Turns], None]]
+    cuts: np.ndarray  # block b has the items from cuts[b] to cuts[b + 1]
+
+
+class Stages(NamedTuple):
+    """A kernel over several lots of blocks, one after the other, of which each needs what the one before gives.
+
+    Threads meet inside the kernel after each lot but the last (`blocks.py`). The function that `make_worker`
+    gives takes a named tuple of turns, of the type of `cuts`.
+    """
+
+    make_worker: Callable[[], Callable[[Any], None]]
+    cuts: Any  # a named tuple of the package: cuts for each lot, as in `Part`
+
+
+def count_blocks(total: int, size: int) -> int:
+    """The number of blocks of about `size` that `total` is cut into."""
+    blocks = -(-total // size)
+    return blocks if blocks <= _WORKERS else -(-blocks // _WORKERS) * _WORKERS
+
+
+def cut_blocks(offsets: np.ndarray, size: int | None = None) -> np.ndarray:
+    """Where the blocks begin and end: block b has the groups from ``cuts[b]`` to ``cuts[b + 1]``.
+
+    They are as even as can be, of about `size` observations each (BLOCK_SIZE), but one group is never shared out: a
+    block ends with the group in which it is full.
+    """
+    total = int(offsets[-1])
+    blocks = count_blocks(total, BLOCK_SIZE if size is None else size)
+    marks = np.arange(1, blocks) * total // max(blocks, 1)
+    ends = np.searchsorted(offsets, marks)  # the first group boundary at or after each mark
+    return np.unique(np.concatenate([[0], ends, [len(offsets) - 1]]))
+
+
+@lru_cache(maxsize=64)
+def cut_evenly(total: int, size: int) -> np.ndarray:
+    """Where blocks of about `size` items begin and end: one array for all who ask, not to be written to."""
+    blocks = count_blocks(total, size)
+    return np.arange(blocks + 1) * total // max(blocks, 1)
+
+
+def cut_categories(total: int) -> np.ndarray:
+    """Where the blocks of categories begin and end."""
+    return cut_evenly(total, CATEGORIES_IN_BLOCK)

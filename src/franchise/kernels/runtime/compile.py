@@ -1,0 +1,193 @@
+"""How kernels are compiled and kept on disk.
+
+Two decorators:
+
+* `helper` marks a small function called by kernels; it is compiled into them and never kept by itself.
+* `kernel` marks an entry point, called from Python.  It is compiled on its first call for the types it gets
+  and kept on disk, so that the next process only loads it.
+
+Kernels are generic over families (see `kernels/family_ops.py`), so a kernel's machine code depends on files other
+than its own.  Machine code is therefore kept in a folder named after a hash of the contents of every kernel and
+family of the package: a second clone, a reinstalled package and another process find it again, and any change
+leads to a new folder.  A family written outside the package may change at any time, so for such a family a kernel
+is compiled again in each process.
+
+With the environment variable ``NUMBA_DISABLE_JIT=1`` everything runs as plain Python, for debugging.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import hashlib
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.extending import register_jitable
+from numba.misc.appdirs import AppDirs
+
+PACKAGE = Path(__file__).parents[2]
+
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+_entry_point = numba.njit(**_OPTIONS)
+
+# Pasted into their callers before types are known: compiling each by itself would take twice as long in all.
+helper = numba.njit(inline="always", **_OPTIONS)
+
+# For what is called from several places: compiled once, not pasted.
+shared_helper = register_jitable(**_OPTIONS)
+
+# In these, sums may be reordered, so that they run in vector registers: only for sums of positive terms. Such
+# leave is given function by function, so they are not pasted either.
+summing_helper = register_jitable(fastmath={"reassoc", "contract", "nsz"}, **_OPTIONS)
+
+
+class Kernel:
+    """A compiled entry point: kept on disk for the package's own families, compiled anew for others."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+        self.function = function
+        self._kept = None
+        self._fresh = None
+        self._met = set()
+
+    def __call__(self, *arguments):
+        """Run the kernel, compiling or loading it first if need be."""
+        if type(arguments[0]) not in self._met:
+            with _no_collection():
+                result = self._run(arguments)
+            self._met.add(type(arguments[0]))
+            return result
+        return self._run(arguments)
+
+    def _run(self, arguments):
+        if _is_foreign(type(arguments[0])):
+            if self._fresh is None:
+                self._fresh = _entry_point(self.function)
+            return self._fresh(*arguments)
+        if self._kept is None:
+            self._kept = _compile_and_keep(self.function)
+        return self._kept(*arguments)
+
+
+def kernel(function) -> Kernel:
+    """Mark a function as a kernel; if it works on a family's statistics, they are its first argument."""
+    return Kernel(function)
+
+
+_collection_lock = threading.Lock()
+_pauses = 0
+_was_on = True
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Pause Python's search for cycles while a kernel is compiled: it takes an eighth of that time, for nothing.
+
+    Several threads may be inside at once; the last to leave switches the search on again, if it was on.
+    """
+    global _pauses, _was_on
+    with _collection_lock:
+        if _pauses == 0:
+            _was_on = gc.isenabled()
+            gc.disable()
+        _pauses += 1
+    try:
+        yield
+    finally:
+        with _collection_lock:
+            _pauses -= 1
+            if _pauses == 0 and _was_on:
+                gc.enable()
+
+
+@functools.cache
+def _is_foreign(kind: type) -> bool:
+    return issubclass(kind, tuple) and not kind.__module__.startswith("franchise.")
+
+
+def _compile_and_keep(function):
+    dispatcher = _entry_point(function)
+    if not numba.config.DISABLE_JIT and cache_folder() is not None:
+        dispatcher._cache = _PackageCache(function)
+    return dispatcher
+
+
+class _PackageLocator(_CacheLocator):
+    """Where the machine code of a kernel is: a folder named after the contents of all kernels and families."""
+
+    def __init__(self, function, file):
+        self._py_file = file
+        self._name = f"{function.__module__}-{function.__code__.co_firstlineno}"
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        """Locate the machine code of a function of this package, wherever the package is installed."""
+        return cls(py_func, py_file)
+
+    def get_cache_path(self):
+        """Return the folder for the present contents."""
+        return str(cache_folder())
+
+    def get_source_stamp(self):
+        """Return the hash of the contents of all kernels and families."""
+        return digest_of_sources()
+
+    def get_disambiguator(self):
+        """Return the module and line of the kernel, which tell apart kernels with the same name."""
+        return self._name
+
+
+class _PackageCacheImpl(CompileResultCacheImpl):
+    _locator_classes: ClassVar = [_PackageLocator]
+
+
+class _PackageCache(FunctionCache):
+    """Numba's cache on disk, in a folder that every installation with the same contents shares."""
+
+    _impl_class = _PackageCacheImpl
+
+
+@functools.cache
+def digest_of_sources() -> str:
+    """Hash the contents of every kernel and family, and the names of their files."""
+    digest = hashlib.sha256()
+    for folder in ("kernels", "families"):
+        for file in sorted((PACKAGE / folder).rglob("*.py")):
+            digest.update(f"{file.relative_to(PACKAGE).as_posix()}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """Return the folder of machine code for the present contents; None if no folder can be written.
+
+    It is in ``NUMBA_CACHE_DIR`` if that is set, otherwise in the user's cache folder. Folders of other contents
+    that nobody has used for a month are removed when a new one is made.
+    """
+    parent = Path(numba.config.CACHE_DIR or AppDirs(appname="franchise", appauthor=False).user_cache_dir)
+    folder = parent / f"kernels-{digest_of_sources()}"
+    try:
+        if not folder.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            _remove_unused(parent)
+        os.utime(folder)
+    except OSError:
+        return None
+    return folder
+
+
+def _remove_unused(parent: Path, seconds: float = 30 * 24 * 3600.0) -> None:
+    for folder in parent.glob("kernels-*"):
+        if time.time() - folder.stat().st_mtime > seconds:
+            shutil.rmtree(folder, ignore_errors=True)

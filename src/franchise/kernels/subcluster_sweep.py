@@ -1,0 +1,160 @@
+"""Blocked draws of topics and sub-topics, and their probabilities (algorithms page, section 6).
+
+Given the weights of a group and the parameters of topics, observations are independent:
+
+    z_ji = k      with weight  pi_jk f(x_ji; phi_k)                    (4)
+    bar-z_ji = h  with weight  bar-pi_jzh f(x_ji; bar-phi_zh)          (9)
+
+`shares` are pi_jk up to a factor for each group; `lefts` are bar-pi_jkl. The left sub-topic of topic k has the
+parameters at place 2 k, the right one at 2 k + 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from franchise.kernels import family_ops as verbs
+from franchise.kernels.random.weights import draw_from_weights
+from franchise.kernels.random.xoshiro import next_uniform
+from franchise.kernels.runtime.compile import kernel, shared_helper
+
+
+@kernel
+def draw_topics(parameters, observations, offsets, shares, weights, words, topics):
+    """Draw z_ji for the groups of a block; `topics` of its observations are filled. Returns (fault, log q).
+
+    fault: -1, or the index of an observation whose weights are not finite or all zero. q: the probability of what
+    was drawn.
+    """
+    begin, limit = offsets[0], shares.shape[1]
+    log_probability = 0.0
+    for group in range(len(offsets) - 1):
+        for index in range(offsets[group], offsets[group + 1]):
+            total = verbs.fill_density_weights(parameters, observations, index, shares[group], limit, weights)
+            if not (total > 0.0 and total < math.inf):
+                return index, log_probability
+            topic = draw_from_weights(weights, total, limit, next_uniform(words))
+            topics[index - begin] = topic
+            log_probability += math.log(weights[topic] / total)
+    return -1, log_probability
+
+
+@kernel
+def score_topics(parameters, observations, offsets, log_shares, logs, topics):
+    """The log probability that `draw_topics` would have drawn these topics.
+
+    In logs: a group's share in a topic that it has nothing of may be too small for anything else.
+    """
+    begin, limit = offsets[0], log_shares.shape[1]
+    log_probability = 0.0
+    for group in range(len(offsets) - 1):
+        for index in range(offsets[group], offsets[group + 1]):
+            largest = -math.inf
+            for topic in range(limit):
+                density = verbs.log_density(parameters, observations, index, topic)
+                logs[topic] = log_shares[group, topic] + density
+                largest = max(largest, logs[topic])
+            total = 0.0
+            for topic in range(limit):
+                total += math.exp(logs[topic] - largest)
+            log_probability += logs[topics[index - begin]] - largest - math.log(total)
+    return log_probability
+
+
+@shared_helper
+def probability_of_left(parameters, observations, index, topic, left):
+    """The probability with which (9) chooses the left sub-topic of a topic; a half where both are impossible."""
+    first = math.log(left) + verbs.log_density(parameters, observations, index, 2 * topic)
+    second = math.log1p(-left) + verbs.log_density(parameters, observations, index, 2 * topic + 1)
+    if max(first, second) == -math.inf:
+        return 0.5
+    return 1.0 / (1.0 + math.exp(second - first))
+
+
+@kernel
+def draw_sides(parameters, observations, offsets, topics, lefts, words, sides, log_probabilities):
+    """Draw bar-z_ji for the groups of a block; add the log probability of each to its topic's."""
+    begin = offsets[0]
+    for group in range(len(offsets) - 1):
+        for index in range(offsets[group], offsets[group + 1]):
+            topic = np.int64(topics[index - begin])
+            left = probability_of_left(parameters, observations, index, topic, lefts[group, topic])
+            side = 0 if next_uniform(words) < left else 1
+            sides[index - begin] = side
+            log_probabilities[topic] += math.log(left if side == 0 else 1.0 - left)
+
+
+@kernel
+def score_partners(parameters, observations, offsets, shares, topics, partners, log_probabilities):
+    """(20), (21): the probability of drawing an observation's topic z rather than its partner p, added up by topic.
+
+        log [pi_jz f(x; phi_z) / (pi_jz f(x; phi_z) + pi_jp f(x; phi_p))]
+
+    Topics without a partner have -1.
+    """
+    begin = offsets[0]
+    for group in range(len(offsets) - 1):
+        for index in range(offsets[group], offsets[group + 1]):
+            topic = np.int64(topics[index - begin])
+            partner = partners[topic]
+            if partner >= 0:
+                own = math.log(shares[group, topic]) + verbs.log_density(
+                    parameters, observations, index, topic
+                )
+                other = math.log(shares[group, partner]) + verbs.log_density(
+                    parameters, observations, index, partner
+                )
+                log_probabilities[topic] -= math.log1p(math.exp(other - own))
+
+
+@kernel
+def log_marginal_of_union(statistics, first, second, bench):
+    """The log marginal likelihood of two topics as one; `bench` is an empty slot, and is so afterwards."""
+    verbs.merge(statistics, first, bench)
+    verbs.merge(statistics, second, bench)
+    result = verbs.log_marginal(statistics, bench)
+    verbs.clear(statistics, bench)
+    return result
+
+
+@kernel
+def merge_into(statistics, source, target):
+    """Put all of topic `source` into topic `target`, for good."""
+    verbs.merge(statistics, source, target)
+    verbs.clear(statistics, source)
+
+
+@kernel
+def sum_log_densities_of(parameters, observations, topic, members):
+    """The sum of log f(x; phi) of some observations under one topic's parameter."""
+    total = 0.0
+    for index in members:
+        total += verbs.log_density(parameters, observations, index, topic)
+    return total
+
+
+@kernel
+def refuse_to_empty(offsets, old, topics, observations_per_topic):
+    """Take each group's new topics, or keep its old ones if some topic would be left without observations.
+
+    `topics` come as the new ones and go out as those there are then; `observations_per_topic` come as those of the
+    old ones and are kept up. Returns the number of groups that were refused.
+    """
+    refused = 0
+    for group in range(len(offsets) - 1):
+        begin, end = offsets[group], offsets[group + 1]
+        for index in range(begin, end):
+            observations_per_topic[old[index]] -= 1
+            observations_per_topic[topics[index]] += 1
+        empties = False
+        for index in range(begin, end):
+            empties = empties or observations_per_topic[old[index]] == 0
+        if empties:
+            refused += 1
+            for index in range(begin, end):
+                observations_per_topic[topics[index]] -= 1
+                observations_per_topic[old[index]] += 1
+                topics[index] = old[index]
+    return refused

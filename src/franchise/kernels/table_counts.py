@@ -1,0 +1,130 @@
+"""Tables as numbers: how many tables each topic has in each group, drawn given topics and weights.
+
+Only the number of customers n_jk and of tables m_jk of each cell (group and topic that meet) matters to the
+concentrations, the topic weights and the joint probability.
+
+Logs of the unsigned Stirling numbers of the first kind, s(n, m), in a table that grows as needed.
+
+    s(n, m) = s(n-1, m-1) + (n-1) s(n-1, m)
+    log s(n, m) = log s(n-1, m-1) + log1p((n-1) exp(log s(n-1, m) - log s(n-1, m-1))),  m >= 2
+    log s(n, 1) = lgamma(n)
+
+Algorithms page, section 1.2.  s(n, m) counts the ways to seat n customers at m tables; tables are few even
+where customers are many, so the table is long and narrow.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+
+import numpy as np
+
+from franchise.kernels.random.xoshiro import next_gap, next_uniform
+from franchise.kernels.runtime.compile import helper, kernel, shared_helper
+
+FEW = 8
+"""Up to so many customers are seated one by one."""
+
+
+@shared_helper
+def draw_table_count(customers, concentration, words):
+    """Number of tables that `customers` (at least one) occupy in a Chinese restaurant process.
+
+    The first opens a table; customer i + 1 opens one with probability a / (a + i), independently (Antoniak):
+    the law of algorithms 1.2 without Stirling numbers. Where they are many, in runs that double in length: in a
+    run that begins with i = b, tables are opened with the larger probability a / (a + b), skipping from one to the
+    next, and kept with probability (a + b) / (a + i).
+    """
+    tables = 1
+    for seated in range(1, min(customers, FEW)):
+        if next_uniform(words) * (concentration + seated) < concentration:
+            tables += 1
+    begin = FEW
+    while begin < customers:
+        log_rest = -math.log1p(concentration / begin)
+        end = min(2 * begin, customers)
+        seated = begin + next_gap(words, log_rest)
+        while seated < end:
+            if next_uniform(words) * (concentration + seated) < concentration + begin:
+                tables += 1
+            seated += 1 + next_gap(words, log_rest)
+        begin *= 2
+    return tables
+
+
+@kernel
+def draw_table_counts(customers, concentrations, words, out):
+    """Draw m_jk for cells whose n_jk and alpha beta_k are listed."""
+    for cell in range(len(customers)):
+        out[cell] = draw_table_count(customers[cell], concentrations[cell], words)
+
+
+@kernel
+def draw_tables(topic_of_observation, offsets, cuts, concentrations, customers, tables, per_topic, words):
+    """Draw m_jk given z and the topic weights, for every cell (algorithms 1.2).
+
+    Block b has the groups from ``cuts[b]`` to ``cuts[b + 1]`` and the generator ``words[b]``. `concentrations` are
+    alpha beta_k by slot; `customers` and `tables` are filled cell by cell, `per_topic` with m_k. Returns the number
+    of cells.
+    """
+    for topic in range(len(per_topic)):
+        per_topic[topic] = 0
+    in_group = np.zeros(len(concentrations), np.int64)
+    met = np.zeros(len(concentrations), np.int64)
+    cells = 0
+    for block in range(len(cuts) - 1):
+        own = words[block].copy()
+        for group in range(cuts[block], cuts[block + 1]):
+            met_count = count_met(topic_of_observation, offsets[group], offsets[group + 1], in_group, met)
+            for position in range(met_count):
+                topic = met[position]
+                count = draw_table_count(in_group[topic], concentrations[topic], own)
+                customers[cells], tables[cells] = in_group[topic], count
+                per_topic[topic] += count
+                cells += 1
+                in_group[topic] = 0
+    return cells
+
+
+@helper
+def count_met(topic_of_observation, begin, end, in_group, met):
+    """Count the observations of one group by topic, listing the topics in the order they are met."""
+    met_count = 0
+    for index in range(begin, end):
+        topic = topic_of_observation[index]
+        if in_group[topic] == 0:
+            met[met_count] = topic
+            met_count += 1
+        in_group[topic] += 1
+    return met_count
+
+
+_lock = threading.Lock()
+_table = np.zeros((1, 1))
+
+
+def fill_log_stirling(table: np.ndarray) -> None:
+    """Fill ``table[n, m]`` with log s(n, m); minus infinity where s(n, m) = 0."""
+    rows, columns = table.shape
+    table[:] = -math.inf
+    table[0, 0] = 0.0
+    for n in range(1, rows):
+        table[n, 1:2] = math.lgamma(n)
+        last = min(n, columns - 1)
+        without, within = table[n - 1, 1:last], table[n - 1, 2 : last + 1]
+        table[n, 2 : last + 1] = without + np.log1p((n - 1) * np.exp(within - without))
+
+
+def log_stirling_table(customers: int, tables: int) -> np.ndarray:
+    """A table with log s(n, m) for n <= customers and m <= tables, at least; rows n, columns m."""
+    global _table
+    table = _table
+    if table.shape[0] <= customers or table.shape[1] <= tables:
+        with _lock:
+            rows = max(_table.shape[0], customers + customers // 4 + 2)
+            columns = max(_table.shape[1], tables + tables // 4 + 2)
+            table = np.empty((rows, columns))
+            fill_log_stirling(table)
+            _table = table
+    return table

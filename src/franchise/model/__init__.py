@@ -1,0 +1,1 @@
+"""The model and the state of a chain."""

@@ -1,0 +1,71 @@
+"""The probabilities of a state: log p(x | z), and the log joint that is the same for every sampler.
+
+    log joint = log p(x | z) + log p(z, m) + log priors of alpha and gamma where they are learned
+    p(z, m)   = prod_j Gamma(alpha) / Gamma(alpha + n_j) * prod_jk s(n_jk, m_jk) alpha^m_jk
+                * gamma^K prod_k Gamma(m_k) * Gamma(gamma) / Gamma(gamma + m)
+
+Algorithms page, section 1.3 (p(z, m) is the summand there).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from franchise.kernels.family_ops import family_of
+from franchise.kernels.recount import sum_log_densities, sum_log_stirling
+from franchise.kernels.table_counts import log_stirling_table
+from franchise.model.hdp_model import Model
+from franchise.model.prepared_data import PreparedData
+from franchise.model.state.base import CellTables, State
+from franchise.parallel.communicator import ALONE, Alone, peers_of
+
+
+def log_likelihood(state: State, data: PreparedData | None = None, engine: Any = None) -> float:
+    """log p(x | z), the parameters of the topics integrated out: the sum of their log marginals.
+
+    With an engine, its workers share the work where there is much.
+
+    For a family that is not conjugate, given the parameters instead, and only with the data; NaN if none are drawn.
+    """
+    family = family_of(type(state.statistics))
+    if not family.conjugate:
+        if state.parameters is None or data is None:
+            return math.nan
+        total, topics = np.zeros(1), state.topics(data)
+        peers_of(engine).relayed(
+            [total], lambda: sum_log_densities(state.parameters, data.observations, topics, total)
+        )
+        return float(total[0])
+    marginals = family.log_marginals(state.statistics, state.capacity, engine)
+    return float(marginals[state.observations_per_topic > 0].sum())
+
+
+def log_prior(state: State, model: Model, cells: CellTables, peers: Alone = ALONE) -> float:
+    """log p(z, m) given the concentrations."""
+    from scipy.special import gammaln
+
+    alpha, gamma = state.group_concentration, state.top_concentration
+    sizes, times = model.distinct_sizes
+    table_count = int(cells.per_topic.sum())
+    of_topics = gammaln(cells.per_topic[cells.per_topic > 0])
+    return float(
+        (times * (math.lgamma(alpha) - gammaln(alpha + sizes))).sum()
+        + _log_stirling_of(cells, peers)
+        + of_topics.sum()
+        + table_count * math.log(alpha)
+        + len(of_topics) * math.log(gamma)
+        + math.lgamma(gamma)
+        - math.lgamma(gamma + table_count)
+    )
+
+
+def _log_stirling_of(cells: CellTables, peers: Alone) -> float:
+    """The sum of log s(n_jk, m_jk) over the cells of all peers."""
+    stirling = log_stirling_table(int(cells.customers.max(initial=1)), int(cells.tables.max(initial=1)))
+    units = np.zeros(2, np.int64)
+    sum_log_stirling(cells.customers, cells.tables, stirling, units)
+    large, small = peers.sum(units).tolist()
+    return (large * 2**32 + small) / 2**30

@@ -1,0 +1,1 @@
+"""The sweep over documents with sampled topics and collapsed document proportions."""

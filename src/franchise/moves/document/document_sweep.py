@@ -1,0 +1,240 @@
+"""Document-collapsed sweeps over blocks: topics' parameters are drawn, documents' weights are integrated out.
+
+Given beta and the parameters phi, documents are independent, so all blocks of documents run side by side; within a
+document observations are drawn in turn, with its weights pi_j integrated out, which is why these sweeps mix almost
+as well as collapsed Gibbs sampling (algorithms page, section 7.3):
+
+    z_ji = k  with weight  (n_jk + alpha beta_k) f(x_ji; phi_k)
+
+There are infinitely many topics k.  Two moves get by with finitely many, both exactly:
+
+`DocumentSweep`, by slices: u_ji is uniform below h(beta_z), h(beta) = min(c, beta); the topics above it are
+finitely many, and each is drawn with weight divided by h(beta_k).  Fresh topics are broken off beta_u until no
+slice can reach what is left.  What h depends on must not depend on z: here beta_k itself, and a constant c made
+of the group sizes and the concentrations.  (A slice by the order of topics, or by which were occupied, is wrong:
+the order is a function of z.)
+
+`SettledSweep`, by frozen observations: each observation is left where it is with a small probability, independently
+of all else.  Topics that have such an observation are settled.  All others that are in a settled topic are drawn
+anew over settled topics only; the rest stay.  The set of settled topics depends only on what does not move, so each
+draw is a Gibbs draw given that z_ji is settled, and no topic can empty or open meanwhile.  It costs half of a sweep
+by slices, and unlike those it lets small topics grow at their full rate, so samplers use it most of the time and
+slices now and then.
+
+Both also draw the tables m_jk of every document as it is done, given its topics and beta (`state.cell_tables`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.families.base import Family
+from franchise.kernels import document_sweep as kernels
+from franchise.kernels.random.streams import Streams
+from franchise.kernels.runtime.blocks import Part, Turns
+from franchise.kernels.runtime.padding import zeros_apart
+from franchise.model.hdp_model import Model
+from franchise.model.state.weights import Weights
+from franchise.moves.base import Move, MoveReport, check_draws, check_sparse
+from franchise.moves.block_sweep import (
+    STICKS,
+    CellLists,
+    Sliced,
+    Work,
+    break_sticks,
+    draw_topics,
+    drop_empty_topics,
+    expected_unseen,
+    keep_cells,
+    raise_fault,
+    take_vacant_slots,
+)
+from franchise.moves.document.topic_gammas import drawn_gammas
+from franchise.moves.document.word_sweep import (
+    lowest_slices,
+    sweep_settled_categories,
+    sweep_slices_categories,
+)
+from franchise.validation import check_positive
+
+REACH = 4.0
+"""How many times the expected unseen weight the constant c of the slices is.
+
+Less, and more observations have slices among fresh topics, which cost time; more, and small topics are seldom above
+a slice, so that they grow and shrink slowly.
+"""
+
+FEW = 1000
+"""With so few observations, setting the kernels for categories up takes longer than they save."""
+
+
+@dataclass(frozen=True)
+class SettledSweep(Move):
+    """Draw the topics of all observations but a few, over the topics that those few have.
+
+    View: weights. Exact for the HDP. Neither opens nor closes topics: use it with a move that does. Costs, for
+    categories, the live topics of a document for each observation and K V for drawing parameters; for others, K for
+    each observation. Parallel over blocks.
+
+    Parameters
+    ----------
+    frozen : float
+        The probability with which an observation is left where it is.
+    sparse : bool or None
+        Whether to use the kernels for categories; None uses them where the family allows and there are more than
+        1000 observations. One law either way.
+    """
+
+    frozen: float = 1.0 / 64.0
+    sparse: bool | None = None
+
+    views = (Weights,)
+    spreads = True
+    learns = ("observations",)
+    needs_conjugacy = False
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        check_positive("frozen", self.frozen)
+        if self.frozen >= 1.0:
+            raise InputError(f"frozen must be below 1, or nothing is drawn; got {self.frozen}.")
+
+    def check_family(self, family: Family) -> None:
+        """Parameters must be drawn; the kernels for categories need categories."""
+        super().check_family(family)
+        check_draws(self, family)
+        check_sparse(self, family, self.sparse)
+
+    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+        """Find the settled topics, draw their parameters, sweep."""
+        work = Work(model, state, streams, engine)
+        log_rest = math.log1p(-self.frozen)
+        heights = np.zeros(state.capacity)
+        if is_sparse(self.sparse, model):
+            gammas = drawn_gammas(work, state.occupied)
+            sweep_settled_categories(work, gammas, heights, log_rest)
+        else:
+            _mark_settled(work, heights, log_rest)
+            sweep_any(work, heights, log_rest)
+        return MoveReport()
+
+
+@dataclass(frozen=True)
+class DocumentSweep(Sliced):
+    """Draw the topics of all observations, over all topics above each one's slice, fresh ones included.
+
+    View: weights. Exact for the HDP. Costs as `SettledSweep`, and about as much again for slices and fresh topics.
+    Parallel over blocks. Algorithms page, section 7.3.
+
+    Parameters
+    ----------
+    cutoff : float or None
+        The constant c of the slices; None takes 4 times the unseen weight that is expected given group sizes and
+        concentrations.
+    sparse : bool or None
+        Whether to use the kernels for categories; None uses them where the family allows and there are more than
+        1000 observations. One law either way.
+    """
+
+    sparse: bool | None = None
+
+    views = (Weights,)
+    spreads = True
+    learns = ("observations",)
+    needs_conjugacy = False
+
+    def check_family(self, family: Family) -> None:
+        """Parameters must be drawn; the kernels for categories need categories."""
+        super().check_family(family)
+        check_draws(self, family)
+        check_sparse(self, family, self.sparse)
+
+    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+        """Draw slices, fresh topics as far as they reach, parameters; sweep; drop what is empty."""
+        work = Work(model, state, streams, engine)
+        cutoff = usual_cutoff(model, state) if self.cutoff is None else self.cutoff
+        if is_sparse(self.sparse, model):
+            sweep_slices_categories(work, cutoff)
+        else:
+            _sweep_slices_any(work, cutoff)
+        drop_empty_topics(state)
+        return MoveReport()
+
+
+def usual_cutoff(model: Model, state: Weights) -> float:
+    """c: some times the unseen weight that is expected; a constant as the topics move."""
+    return min(1.0, REACH * expected_unseen(model, state))
+
+
+def is_sparse(asked: bool | None, model: Model) -> bool:
+    """Whether to use the kernels for categories."""
+    return (model.family.sparse and model.n_observations > FEW) if asked is None else asked
+
+
+def _mark_settled(work: Work, heights: np.ndarray, log_rest: float) -> None:
+    """Height 1 for the topics that have a frozen observation."""
+    labels, offsets = work.state.topic_of_observation, work.data.offsets
+
+    def mark(turns: Turns) -> None:
+        kernels.mark_settled(turns, labels, offsets, log_rest, work.words, heights)
+
+    work.engine.run_parts(Part(lambda: mark, work.cuts))
+    heights[:] = work.peers.sum(heights.astype(np.int64)) > 0
+
+
+def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
+    """Sweep with the kernel for all families; statistics are counted anew."""
+    state = work.state
+    limit = int(np.flatnonzero(heights)[-1]) + 1 if heights.any() else 0
+    limit = max(limit, int(state.occupied[-1]) + 1)
+    parameters = draw_topics(work, limit)
+    concentrations = work.concentrations
+    lists = CellLists(work, state.capacity)
+
+    def make_worker() -> Callable[[int], None]:
+        scratch, cells = zeros_apart((3, limit)), lists.room()
+
+        def sweep(block: int) -> None:
+            cells.filled[0] = cells.begins[block]
+            fault = kernels.sweep_any(
+                parameters,
+                work.data.observations,
+                work.data.offsets,
+                work.groups_of(block),
+                state.topic_of_observation,
+                heights[:limit],
+                concentrations,
+                log_rest,
+                work.words_of(block),
+                scratch,
+                cells,
+            )
+            if fault >= 0:
+                raise_fault(work.model.family, fault)
+            cells.ends[block] = cells.filled[0]
+
+        return sweep
+
+    work.engine.run_blocks(make_worker, work.blocks)
+    work.recount()
+    keep_cells(state, lists, lists.sums()[1])
+
+
+def _sweep_slices_any(work: Work, cutoff: float) -> None:
+    """Fresh topics take vacant slots for the sweep."""
+    state = work.state
+    heights = np.minimum(cutoff, state.topic_weights)
+    reach = min(cutoff, float(state.unseen_weight[0]))
+
+    alike = np.zeros(work.data.n_observations, np.int8)
+    lowest = float(lowest_slices(work, heights, reach, alike, 1)[0])
+    sticks, rest = break_sticks(state, cutoff, lowest, work.streams.generator(STICKS))
+    take_vacant_slots(work, sticks)
+    state.unseen_weight[0] = rest
+    sweep_any(work, np.minimum(cutoff, state.topic_weights), log_rest=0.0)

@@ -1,0 +1,288 @@
+"""Document-collapsed sweeps of categories: parameters by the million, sparse kernels (see `document_sweep.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from franchise.families.categorical import log_marginals_by_blocks, log_marginals_of_parts, set_totals
+from franchise.kernels import document_sweep as kernels
+from franchise.kernels.document_sweep import CHUNK, Densities, Fresh, Given, Live, Lots, Order
+from franchise.kernels.runtime.blocks import Part, Stages, Turns, cut_categories
+from franchise.kernels.runtime.padding import copied_apart, zeros_apart
+from franchise.model.state.weights import Weights
+from franchise.moves.block_sweep import STICKS, CellLists, Work, break_sticks, keep_cells
+from franchise.moves.document.topic_gammas import Gammas, draw_fresh_gammas, drawn_gammas
+
+CUSTOMERS = 64
+"""Tables of cells with at most so many customers are drawn by inversion."""
+
+_BINS = 256
+
+
+def _over_words(work: Work, function: Callable[[Turns], None]) -> None:
+    """Call a kernel over blocks of words."""
+    work.engine.run_parts(Part(lambda: function, cut_categories(len(work.state.statistics.prior))))
+
+
+def _over_own_words(work: Work, function: Callable[[Turns], None], *rows: np.ndarray) -> None:
+    """Call a kernel over the blocks of words that are this peer's; rows that it fills are exchanged."""
+    cuts = cut_categories(len(work.state.statistics.prior))
+    first, last = work.peers.own(len(cuts) - 1)
+    _between(work, function, cuts[first : last + 1])
+    work.peers.exchanged(cuts, *rows)
+
+
+def _over_other_words(work: Work, function: Callable[[Turns], None]) -> None:
+    """Call a kernel over the blocks of words that are not."""
+    cuts = cut_categories(len(work.state.statistics.prior))
+    first, last = work.peers.own(len(cuts) - 1)
+    _between(work, function, cuts[: first + 1])
+    _between(work, function, cuts[last:])
+
+
+def _between(work: Work, function: Callable[[Turns], None], cuts: np.ndarray) -> None:
+    if len(cuts) > 1:
+        work.engine.run_parts(Part(lambda: function, cuts))
+
+
+def _room_for_live(capacity: int) -> Live:
+    return Live(
+        topics=zeros_apart(capacity, np.int64),
+        counts=zeros_apart(capacity),
+        places=copied_apart(np.full(capacity, -1)),
+        sums=zeros_apart(capacity),
+    )
+
+
+def _count_anew(work: Work) -> None:
+    """n_kw of all words, from the topics of their observations."""
+    counts = work.state.statistics.counts
+    count_labels(work, work.state.topic_of_observation, counts)
+    work.peers.add_up("counts", counts)
+
+
+def count_labels(work: Work, labels: np.ndarray, counts: np.ndarray) -> None:
+    """Observations by word and label, (V, labels), by blocks of words."""
+    index = work.model.category_index
+    _over_words(
+        work, lambda turns: kernels.count_words(turns, labels, index.observations, index.offsets, counts)
+    )
+
+
+def _take_sizes(state: Weights, sizes: np.ndarray) -> None:
+    """The sizes of the topics."""
+    state.observations_per_topic[:] = sizes
+    set_totals(state.statistics, sizes)
+
+
+def _densities(work: Work, rows: np.ndarray, heights: np.ndarray) -> Densities:
+    concentrations = work.concentrations
+    no_more = np.empty((len(concentrations), CUSTOMERS))
+    kernels.fill_no_more(concentrations, no_more)
+    return Densities(rows, heights, concentrations, no_more)
+
+
+def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, log_rest: float) -> None:
+    """Sweep over settled topics with the kernel for categories: of height 1, or with a frozen observation.
+
+    Gammas have been drawn for all of them.
+    """
+    state, rows = work.state, gammas.rows
+    index, words = work.model.category_index, cut_categories(len(rows))
+    given = Given(
+        densities=_densities(work, rows, heights),
+        totals=gammas.totals,
+        shared=work.peers.common("shared", (len(rows), -(-state.capacity // CHUNK) + 1), np.float64),
+        observations=work.data.observations,
+        offsets=work.data.offsets,
+        by_word=index.observations,
+        word_offsets=index.offsets,
+        words=work.words,
+        prior=state.statistics.prior,
+        rising=np.empty((len(words) - 1, state.capacity)),
+    )
+    lists = CellLists(work, state.capacity)
+    labels, counts = state.topic_of_observation, state.statistics.counts
+
+    def make_worker() -> Callable[[Lots], None]:
+        live, cells = _room_for_live(state.capacity), lists.room()
+        return lambda lots: kernels.sweep_settled(lots, given, log_rest, labels, counts, live, cells)
+
+    if work.peers.size == 1:
+        work.engine.run_stages(Stages(make_worker, Lots(work.cuts, words, work.cuts, words)))
+        customers, tables = lists.sums()
+        _take_sizes(state, customers)
+        marginals = log_marginals_of_parts(state.statistics, given.rising)
+    else:
+        _sweep_among_peers(work, given, log_rest, lists)
+        customers, tables = lists.sums()
+        _take_sizes(state, customers)
+        marginals = log_marginals_by_blocks(state.statistics, state.capacity, work.engine)
+    keep_cells(state, lists, tables, float(marginals[customers > 0].sum()))
+
+
+def _sweep_among_peers(work: Work, given: Given, log_rest: float, lists: CellLists) -> None:
+    """The stages of a settled sweep one by one, as peers must hear from each other in between."""
+    labels, heights = work.state.topic_of_observation, given.densities.heights
+    offsets, words = given.offsets, given.words
+    by_group = work.cuts
+
+    def mark(turns: Turns) -> None:
+        kernels.mark_settled(turns, labels, offsets, log_rest, words, heights)
+
+    work.engine.run_parts(Part(lambda: mark, by_group))
+    heights[:] = work.peers.sum(heights.astype(np.int64)) > 0
+    rows, shared = given.densities.rows, given.shared
+    _over_own_words(work, lambda turns: kernels.fill_sums_of_rows(turns, given), rows, shared)
+
+    def make_worker() -> Callable[[Turns], None]:
+        live, cells = _room_for_live(work.state.capacity), lists.room()
+        return lambda turns: kernels.sweep_settled_only(turns, given, log_rest, labels, live, cells)
+
+    work.engine.run_parts(Part(make_worker, by_group))
+    _count_anew(work)
+
+
+def _inverse(totals: np.ndarray, heights: np.ndarray) -> np.ndarray:
+    """1 / (total times height), single precision; zero for topics of height zero, which take no part."""
+    inverse = np.zeros(len(totals), np.float32)
+    np.divide(1.0, totals * heights, out=inverse, where=heights > 0.0, casting="same_kind")
+    return inverse
+
+
+def sweep_slices_categories(work: Work, cutoff: float) -> None:
+    """Sweep over all topics above each observation's slice, fresh ones included, with the kernel for categories."""
+    state = work.state
+    heights = np.minimum(cutoff, state.topic_weights)
+    reach = min(cutoff, float(state.unseen_weight[0]))
+    lowest = lowest_slices(work, heights, reach, work.data.observations, len(state.statistics.prior))
+    rng = work.streams.generator(STICKS)
+    sticks, rest = break_sticks(state, cutoff, float(lowest.min()), rng)
+    fresh = _draw_fresh(state, sticks, cutoff, lowest, rng)
+    topics = np.flatnonzero(heights)
+    gammas = drawn_gammas(work, topics)
+    densities = _densities(work, gammas.rows, heights)
+    order = _sum_in_order(work, densities, _inverse(gammas.totals, heights), topics)
+    lists = CellLists(work, state.capacity + len(sticks))
+    state.make_fit(state.capacity + len(sticks))  # fresh topics come after the others, for now
+
+    def make_worker() -> Callable[[Turns], None]:
+        live, cells = _room_for_live(state.capacity), lists.room()
+        return lambda turns: kernels.sweep_slices(
+            turns,
+            densities,
+            work.data.observations,
+            work.data.offsets,
+            state.topic_of_observation,
+            order,
+            fresh,
+            work.words,
+            live,
+            cells,
+        )
+
+    work.engine.run_parts(Part(make_worker, work.cuts))
+    tables = _settle_fresh(work, sticks, rest, lists)
+    keep_cells(state, lists, tables)
+
+
+def lowest_slices(work: Work, heights: np.ndarray, reach: float, words: np.ndarray, size: int) -> np.ndarray:
+    """The lowest slice of each word, infinite where none is below `reach`; `words` are of all observations."""
+    found: list[np.ndarray] = []
+
+    def make_worker() -> Callable[[Turns], None]:
+        lowest = np.full(size, np.inf)
+        found.append(lowest)
+        return lambda turns: kernels.find_lowest_slices(
+            turns,
+            heights,
+            words,
+            work.data.offsets,
+            work.state.topic_of_observation,
+            reach,
+            work.words,
+            lowest,
+        )
+
+    work.engine.run_parts(Part(make_worker, work.cuts))
+    return work.peers.least(np.minimum.reduce(found))
+
+
+def _draw_fresh(
+    state: Weights, sticks: np.ndarray, cutoff: float, lowest: np.ndarray, rng: np.random.Generator
+) -> Fresh:
+    """Parameters of fresh topics, only for the words that can reach them: a Dirichlet over those and all the rest.
+
+    Words sorted by their lowest slice: topic f is reached by the first ``reached[f]`` of them.
+    """
+    heights = np.minimum(cutoff, sticks)
+    prior = state.statistics.prior
+    reaching = np.flatnonzero(lowest < heights.max(initial=0.0))
+    by_slice = reaching[np.argsort(lowest[reaching], kind="stable")]
+    reached = np.searchsorted(lowest[by_slice], heights)  # slices below the height
+    ranks = np.zeros(len(prior), np.int64)
+    ranks[by_slice] = np.arange(len(by_slice))
+    sizes = reached + 1  # the last place of a topic is for all words that do not reach it
+    ends = np.cumsum(sizes)
+    begins = ends - sizes
+    reaching_mass = np.concatenate([[0.0], np.cumsum(prior[by_slice])])
+    rest = np.where(sizes > len(prior), 0.0, np.maximum(prior.sum() - reaching_mass[reached], 0.0))
+    probabilities = np.empty(0)
+    if len(sticks):
+        probabilities = draw_fresh_gammas(prior[by_slice], sizes, rest, rng)
+        probabilities /= np.repeat(np.add.reduceat(probabilities, begins), sizes)
+    return Fresh(
+        heights=heights,
+        weights=state.group_concentration * sticks / heights,
+        inverse_heights=1.0 / heights,
+        begins=begins,
+        ranks=ranks,
+        probabilities=probabilities,
+    )
+
+
+def _sum_in_order(work: Work, densities: Densities, scale: np.ndarray, topics: np.ndarray) -> Order:
+    """The rows by scale; the topics by height, and the sums of the shared part in that order."""
+    order = topics[np.argsort(-densities.heights[topics], kind="stable")]
+    heights = densities.heights[order]
+    rows, weights = densities.rows, densities.concentrations
+    prefixes = np.empty((len(rows), len(order)), np.float32)
+
+    def fill(scale: np.ndarray) -> Callable[[Turns], None]:
+        return lambda turns: kernels.fill_prefixes(turns, rows, scale, weights, order, prefixes)
+
+    _over_own_words(work, fill(scale), rows)
+    _over_other_words(work, fill(np.ones_like(scale)))
+    upper = (np.arange(1, _BINS + 1) / _BINS) * heights[0]
+    return Order(order, heights, prefixes, np.searchsorted(-heights, -upper, side="left"))
+
+
+def _settle_fresh(work: Work, sticks: np.ndarray, rest: float, lists: CellLists) -> np.ndarray:
+    """Give slots to the fresh topics that have observations; the others go back to the unseen weight.
+
+    Returns the tables by slot.
+    """
+    state, capacity = work.state, work.state.capacity
+    customers, tables = lists.sums()
+    taken = np.flatnonzero(customers[capacity:])
+    slots = np.flatnonzero((state.observations_per_topic == 0) & (state.topic_weights == 0.0))
+    while len(slots) < len(taken):
+        state.make_room(work.model.family)
+        slots = np.flatnonzero((state.observations_per_topic == 0) & (state.topic_weights == 0.0))
+    slot_of = np.zeros(capacity + len(sticks), np.int32)
+    slot_of[:capacity] = np.arange(capacity)
+    slot_of[capacity + taken] = slots[: len(taken)]
+    if len(taken) > 0:
+        labels = state.topic_of_observation
+        opened = np.flatnonzero(labels >= capacity)
+        labels[opened] = slot_of[labels[opened]]
+    _count_anew(work)
+    state.topic_weights[slots[: len(taken)]] = sticks[taken]
+    state.unseen_weight[0] = rest + np.delete(sticks, taken).sum()
+    sizes, tables = (
+        np.bincount(slot_of, weights=sums, minlength=state.capacity) for sums in (customers, tables)
+    )
+    _take_sizes(state, sizes)
+    return tables.astype(np.int64)

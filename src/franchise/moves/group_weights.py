@@ -1,0 +1,378 @@
+"""Blocked sweeps: the weights of every group are drawn, and then its observations independently of each other.
+
+    pi_j | z, beta  ~  Dirichlet(alpha beta_1 + n_j1, ..., alpha beta_K + n_jK, alpha beta_u)
+    z_ji = k  with weight  pi_jk / h_jk f(x_ji; phi_k)  over the topics with h_jk > u_ji
+
+Algorithms page, section 7.2.  There are infinitely many topics; slices make them finitely many: u_ji is uniform
+below h at its present topic.  The height h_jk is a function of pi_jk alone: c_j where pi_jk is larger, else the
+next of c_j / 8, c_j / 64, ... below it.  (Any function does that is not above pi_jk; with min(c, pi_jk), as on that
+page, there are as many heights as topics, which would cost time.)  Topics are broken off the unseen weight until no
+slice of any group reaches what is left there: beta_new is a Beta(1, gamma) share of beta_u, and pi_j,new a
+Beta(alpha beta_new, alpha beta_u') share of pi_ju, in logs, since shapes may be tiny.
+
+Given pi and phi observations are independent, so all of a cell, alike in group and category, can be drawn
+together (`CellSweep`).  Sort the topics of a group by weight.  Slices between h_r+1 and h_r admit the first r
+topics, and how many of a cell's slices lie there is a binomial; those observations are one multinomial draw.  Only
+those below what was left for unseen topics are drawn one by one.  So the time goes by the number of cells, not by
+how much is in them.
+
+`BlockedSweep` goes observation by observation, for any family.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.families.base import Family
+from franchise.kernels import group_weights as kernels
+from franchise.kernels.random.dirichlet import draw_dirichlets, draw_log_gammas
+from franchise.kernels.random.streams import Streams
+from franchise.kernels.runtime.padding import zeros_apart
+from franchise.model.hdp_model import Model
+from franchise.model.state.cell_counts import CellCounts, sums_of_runs
+from franchise.model.state.weights import Weighted, Weights
+from franchise.moves.base import MoveReport, check_draws
+from franchise.moves.block_sweep import (
+    STICKS,
+    WORDS,
+    Sliced,
+    Work,
+    draw_topics,
+    drop_empty_topics,
+    expected_unseen,
+    raise_fault,
+    take_vacant_slots,
+)
+
+FEW = 10.0
+"""Topics with fewer observations in a group than about this are guarded by slices of their own width."""
+
+CELLS_IN_BLOCK = 2**11
+
+_TOPICS = 2**29  # the streams of the blocks' second part begin here
+
+
+class Slices(NamedTuple):
+    """The weights of the groups of a block, and what is known of the slices of their observations."""
+
+    shares: np.ndarray  # float64 (J, K): pi_jk of the topics there are
+    log_left: np.ndarray  # float64 (J,): log pi_ju
+    lowest: np.ndarray  # float64 (J,): the lowest slice; infinite if there is none
+    details: Any  # what the second part of the sweep needs beside
+
+
+@dataclass(frozen=True)
+class BlockedSweep(Sliced):
+    """Draw the weights of all groups, then the topics of all observations, fresh topics included.
+
+    View: weights. Exact for the HDP. Costs K for each observation. Parallel over blocks. Any family. Mixes more
+    slowly than `DocumentSweep`, which integrates the groups' weights out. Algorithms page, section 7.2.
+
+    Parameters
+    ----------
+    cutoff : float or None
+        The constant c of the heights; None takes one for each group, by its size and the concentrations.
+    """
+
+    views = (Weights,)
+    learns = ("observations",)
+    needs_conjugacy = False
+
+    def check_family(self, family: Family) -> None:
+        """Parameters must be drawn."""
+        super().check_family(family)
+        check_draws(self, family)
+
+    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+        """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
+        work = Work(model, state, streams, engine)
+        cutoffs = usual_cutoffs(model, state, self.cutoff, np.diff(model.data.offsets))
+        topics = np.flatnonzero(state.topic_weights)
+        slices = _over_blocks(work, lambda block: _slice_observations(work, block, topics, cutoffs))
+        sticks = break_off_topics(work, slices)
+        shares, slots = _all_shares(work, topics, slices, sticks)
+        limit = int(slots.max()) + 1
+        shares = np.ascontiguousarray(shares[:, :limit])
+        heights = heights_of(shares, cutoffs)
+        parameters = draw_topics(work, limit)
+
+        def draw(block: int) -> None:
+            _draw_observations(work, block, parameters, shares, heights, slices[block].details)
+
+        _over_blocks(work, draw)
+        state.recount(model.data)
+        drop_empty_topics(state)
+        return MoveReport()
+
+
+@dataclass(frozen=True)
+class CellSweep(Sliced):
+    """As `BlockedSweep`, for categories that occur many times in a group: by cells, in multinomial draws.
+
+    View: counts. Exact for the HDP. Costs at most K^2 for each cell, and seldom more than a few K. Parallel over
+    blocks of groups. Categorical. Algorithms page, section 7.2.
+
+    Parameters
+    ----------
+    cutoff : float or None
+        The constant c of the heights; None takes one for each group, by its size and the concentrations.
+    """
+
+    views = (CellCounts,)
+    learns = ("observations",)
+
+    def check_family(self, family: Family) -> None:
+        """Cells are of categories."""
+        super().check_family(family)
+        if not family.sparse:
+            raise InputError(
+                f"CellSweep is for categories (franchise.Categorical); with {type(family).__name__} use "
+                f"franchise.moves.BlockedSweep."
+            )
+
+    def step(self, model: Model, state: CellCounts, streams: Streams, engine: Any) -> MoveReport:
+        """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
+        work = Work(model, state, streams, engine, state.cells.offsets, CELLS_IN_BLOCK)
+        cutoffs = usual_cutoffs(model, state, self.cutoff, np.diff(state.cells.offsets))
+        topics = np.flatnonzero(state.topic_weights)
+        slices = _over_blocks(work, lambda block: _slice_cells(work, block, topics, cutoffs))
+        sticks = break_off_topics(work, slices)
+        shares, slots = _all_shares(work, topics, slices, sticks)
+        densities = _draw_densities(work, slots)
+
+        def draw(block: int) -> np.ndarray:
+            return _draw_cells(work, block, shares[:, slots], cutoffs, densities, slices[block].details)
+
+        counts = np.concatenate(_over_blocks(work, draw))
+        state.topic_counts[:] = 0
+        state.topic_counts[:, slots] = counts
+        state.recount(model.data)
+        drop_empty_topics(state)
+        return MoveReport()
+
+
+def usual_cutoffs(model: Model, state: Weighted, asked: float | None, cells: np.ndarray) -> np.ndarray:
+    """c_j by group, (J,): the weight of a topic with few observations, or so that few slices are below pi_ju.
+
+    It depends on the group sizes, the number of cells of each group and the concentrations: on nothing that moves.
+    """
+    sizes = np.diff(model.data.offsets)
+    if asked is not None:
+        return np.full(len(sizes), asked)
+    alpha = state.group_concentration
+    unseen = alpha * expected_unseen(model, state) / np.maximum(cells, 1)
+    return np.minimum(1.0, np.maximum(FEW / (sizes + alpha), unseen))
+
+
+def heights_of(shares: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
+    """h_jk of some groups (rows): c_j, or the next of its parts by powers of eight below pi_jk."""
+    cutoffs = cutoffs[:, None]
+    with np.errstate(divide="ignore", over="ignore"):
+        steps = np.maximum(np.ceil(np.log2(cutoffs / shares) / 3.0), 0.0)
+        heights = cutoffs * np.exp2(-3.0 * steps)
+    return np.minimum(heights, shares)  # but for rounding, it is below
+
+
+def _over_blocks(work: Work, function: Callable[[int], Any]) -> list[Any]:
+    return work.engine.run_blocks(lambda: function, work.blocks)
+
+
+# --- weights of groups, and fresh topics ----------------------------------------------------------------------
+
+
+def draw_shares(
+    work: Work, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """pi_jk of some groups for the topics listed, whose n_jk are given; and log pi_ju."""
+    alpha, unseen = work.state.group_concentration, work.state.unseen_weight
+    shapes = np.empty((len(counts), len(topics) + 1))
+    shapes[:, :-1] = counts + alpha * work.state.topic_weights[topics]
+    shapes[:, -1] = alpha * unseen[0]
+    logs = draw_dirichlets(shapes, rng)
+    return np.exp(logs[:, :-1]), logs[:, -1]
+
+
+class Sticks(NamedTuple):
+    """Fresh topics in the order they were broken off."""
+
+    weights: np.ndarray  # float64 (F,): beta of each
+    shares: np.ndarray  # float64 (J, F): pi_j of each; zero in groups that do not reach it
+    rest: float  # the unseen weight that is left
+
+
+def break_off_topics(work: Work, slices: list[Slices]) -> Sticks:
+    """Break topics off the unseen weight until in no group a slice reaches what is left."""
+    state, rng = work.state, work.streams.generator(STICKS)
+    log_left = np.concatenate([part.log_left for part in slices])
+    lowest = np.concatenate([part.lowest for part in slices])
+    rest, alpha = float(state.unseen_weight[0]), state.group_concentration
+    weights, shares = [], []
+    reaching = np.flatnonzero(np.exp(log_left) >= lowest)
+    while len(reaching) > 0:
+        log_stays = math.log1p(-rng.random()) / state.top_concentration
+        weights.append(rest * -math.expm1(log_stays))
+        rest *= math.exp(log_stays)
+        shapes = np.tile([alpha * weights[-1], alpha * rest], (len(reaching), 1))
+        logs = draw_log_gammas(shapes, rng)
+        logs -= np.logaddexp(logs[:, :1], logs[:, 1:])
+        column = np.zeros(len(log_left))
+        column[reaching] = np.exp(log_left[reaching] + logs[:, 0])
+        shares.append(column)
+        log_left[reaching] += logs[:, 1]
+        reaching = reaching[np.exp(log_left[reaching]) >= lowest[reaching]]
+    return Sticks(np.array(weights), np.array(shares).reshape(-1, len(log_left)).T, rest)
+
+
+def _all_shares(
+    work: Work, topics: np.ndarray, slices: list[Slices], sticks: Sticks
+) -> tuple[np.ndarray, np.ndarray]:
+    """pi_jk by slot, (J, C), fresh topics in vacant slots; and the slots of all topics, fresh ones last."""
+    state = work.state
+    vacant = take_vacant_slots(work, sticks.weights)
+    state.unseen_weight[0] = sticks.rest
+    shares = np.zeros((work.model.data.n_groups, state.capacity))
+    shares[:, topics] = np.concatenate([part.shares for part in slices])
+    shares[:, vacant] = sticks.shares
+    return shares, np.concatenate([topics, vacant])
+
+
+# --- observation by observation -------------------------------------------------------------------------------
+
+
+def _slice_observations(work: Work, block: int, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
+    """The first part of a sweep in a block of observations; in detail, all slices."""
+    (first, last), (begin, end) = work.groups_of(block), work.range_of(block)
+    rng = work.streams.generator(block)
+    sizes = np.diff(work.data.offsets[first : last + 1])
+    groups = np.repeat(np.arange(last - first), sizes)
+    column_of = np.zeros(work.state.capacity, np.int64)
+    column_of[topics] = np.arange(len(topics))
+    columns = column_of[work.state.topic_of_observation[begin:end]]
+    wide = (last - first, len(topics))
+    counts = np.bincount(groups * len(topics) + columns, minlength=wide[0] * wide[1]).reshape(wide)
+    shares, log_left = draw_shares(work, counts, topics, rng)
+    heights = heights_of(shares, cutoffs[first:last])
+    slices = heights[groups, columns] * (1.0 - rng.random(end - begin))
+    lowest = np.full(last - first, np.inf)
+    np.minimum.at(lowest, groups, slices)
+    return Slices(shares, log_left, lowest, slices)
+
+
+def _draw_observations(
+    work: Work, block: int, parameters: Any, shares: np.ndarray, heights: np.ndarray, slices: np.ndarray
+) -> None:
+    """The second part: a topic for every observation of a block."""
+    first, last = work.groups_of(block)
+    fault = kernels.draw_given_shares(
+        parameters,
+        work.data.observations,
+        work.data.offsets[first : last + 1],
+        shares[first:last],
+        heights[first:last],
+        slices,
+        work.streams.words(_TOPICS + block)[0],
+        zeros_apart((2, shares.shape[1])),
+        work.state.topic_of_observation,
+    )
+    if fault >= 0:
+        raise_fault(work.model.family, fault)
+
+
+# --- by cells ---------------------------------------------------------------------------------------------------
+
+
+class CellSlices(NamedTuple):
+    """The slices of the cells of a block: numbers by band, and those below pi_ju one by one."""
+
+    order: np.ndarray  # int64 (J, K): topics, as columns of the shares, from the heaviest on
+    bands: np.ndarray  # int64 (M, K): slices that admit just the first r + 1 topics of that order
+    single_cells: np.ndarray  # int64 (S,): the cell of each single observation
+    single_slices: np.ndarray  # float64 (S,)
+
+
+def _slice_cells(work: Work, block: int, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
+    """The first part of a sweep in a block of cells.
+
+    Slices of observations of the r-th topic are uniform below h_r, and so are those of heavier topics, given that
+    they are below h_r: so they are pooled as they come down, and a binomial says how many go further.
+    """
+    (first, last), (begin, end) = work.groups_of(block), work.range_of(block)
+    rng, cells = work.streams.generator(block), work.state.cells
+    offsets = cells.offsets[first : last + 1] - begin
+    groups = np.repeat(np.arange(last - first), np.diff(offsets))
+    counts = work.state.topic_counts[begin:end][:, topics]
+    shares, log_left = draw_shares(work, sums_of_runs(counts, offsets), topics, rng)
+    order = np.argsort(-shares, axis=1, kind="stable")
+    heights = heights_of(np.take_along_axis(shares, order, axis=1), cutoffs[first:last])
+    left = np.exp(log_left)
+    next_heights = np.maximum(np.append(heights[:, 1:], left[:, None], axis=1), left[:, None])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        go_on = np.minimum(next_heights / heights, 1.0)
+    counts = np.take_along_axis(counts, order[groups], axis=1)
+    bands = np.zeros(counts.shape, np.int64)
+    pool = np.zeros(len(groups), np.int64)
+    alone: list[tuple[np.ndarray, np.ndarray]] = []
+    for rank in range(len(topics)):
+        in_bands = heights[groups, rank] > left[groups]
+        single = np.where(in_bands, 0, counts[:, rank])
+        if single.any():
+            alone.append((single, heights[groups, rank]))
+        pool = np.where(in_bands, pool + counts[:, rank], pool)
+        below = rng.binomial(np.where(in_bands, pool, 0), np.where(in_bands, go_on[groups, rank], 0.0))
+        bands[:, rank] = np.where(in_bands, pool - below, 0)
+        pool = np.where(in_bands, below, pool)
+    alone.append((pool, left[groups]))
+    single_cells = np.concatenate([np.repeat(np.arange(len(groups)), often) for often, _ in alone])
+    below_what = np.concatenate([np.repeat(height, often) for often, height in alone])
+    single_slices = below_what * (1.0 - rng.random(len(below_what)))
+    lowest = np.full(last - first, np.inf)
+    np.minimum.at(lowest, groups[single_cells], single_slices)
+    return Slices(shares, log_left, lowest, CellSlices(order, bands, single_cells, single_slices))
+
+
+def _draw_densities(work: Work, slots: np.ndarray) -> np.ndarray:
+    """phi_kw for the slots listed, (V, slots), from the prior for those that are empty."""
+    statistics, rng = work.state.statistics, work.streams.generator(WORDS)
+    shapes = statistics.counts[:, slots].T + statistics.prior
+    return np.exp(draw_dirichlets(shapes, rng)).T
+
+
+def _draw_cells(
+    work: Work,
+    block: int,
+    shares: np.ndarray,
+    cutoffs: np.ndarray,
+    densities: np.ndarray,
+    slices: CellSlices,
+) -> np.ndarray:
+    """The second part: n_jwk of the cells of a block, (M, columns of the shares)."""
+    (first, last), (begin, end) = work.groups_of(block), work.range_of(block)
+    rng, cells = work.streams.generator(_TOPICS + block), work.state.cells
+    groups = np.repeat(np.arange(last - first), np.diff(cells.offsets[first : last + 1]))
+    shares = shares[first:last]
+    heights = heights_of(shares, cutoffs[first:last])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        over_heights = np.where(heights > 0.0, shares / heights, 0.0)
+    weights = over_heights[groups] * densities[cells.categories[begin:end]]
+    counts = np.zeros(weights.shape, np.int64)
+    order = slices.order[groups]
+    in_order = np.take_along_axis(weights, order, axis=1)
+    drawn = np.zeros(slices.bands.shape, np.int64)
+    for rank in np.flatnonzero(slices.bands.any(axis=0)):
+        rows = np.flatnonzero(slices.bands[:, rank])
+        admitted = in_order[rows, : rank + 1]
+        admitted = admitted / admitted.sum(axis=1, keepdims=True)
+        drawn[rows, : rank + 1] += rng.multinomial(slices.bands[rows, rank], admitted)
+    np.put_along_axis(counts, order, drawn, axis=1)
+    rows = slices.single_cells
+    admitted = np.where(heights[groups[rows]] > slices.single_slices[:, None], weights[rows], 0.0)
+    running = np.cumsum(admitted, axis=1)
+    targets = np.minimum(rng.random(len(rows)) * running[:, -1], np.nextafter(running[:, -1], 0.0))[:, None]
+    np.add.at(counts, (rows, (running <= targets).sum(axis=1)), 1)
+    return counts

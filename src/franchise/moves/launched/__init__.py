@@ -1,0 +1,1 @@
+"""Split-merge moves whose launch state is drawn from the union of two topics."""

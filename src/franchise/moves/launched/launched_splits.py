@@ -1,0 +1,379 @@
+"""Splits and merges of topics from a launch drawn from their union (algorithms page, section 7.1).
+
+A try tosses a coin.  Split: a topic, picked uniformly, is to become two.  Merge: two topics, alike ones more often
+than others, are to become one.  Either way a launch u is drawn from the union of the observations, beta_a = beta_b
++ beta_c, and nothing that knows how they are split now.  Given u, a split (f = beta_b / beta_a, sides s) has a
+density that can be computed: f is Beta(m_0, m_1), m_i the tables that side i of the launch is expected to have,
+and s comes from one scan.
+A split is accepted with probability min(1, H), a merge with min(1, 1 / H),
+
+    H = gamma beta_a / (beta_b beta_c) * p(x | z') / p(x | z) * prod_j [G(alpha beta_a) / G(alpha beta_a + n_ja)]
+        * prod_{k in b, c} G(alpha beta_k + n_jk) / G(alpha beta_k) * q(b, c) K / D
+    D = [Beta(f; m_0, m_1) q(s | f, u) + Beta(1 - f; m_0, m_1) q(swapped s | 1 - f, u)] / beta_a
+
+K being the number of topics when the two are one, and q(b, c) the probability with which these two are picked to be
+merged, among K + 1 (`launched_splits.py`).  Detailed balance holds for every u, since u has the same law in
+both directions; the two terms of D are the two ways to name the sides.
+
+Many tries at once, exactly: each topic gets one of C colours, independently and uniformly; each colour tosses its
+own coin and tries among its own topics, children inheriting the colour.  Then K counts the colour's topics, and H
+gets a factor 1 / C.  Colours have no topic in common, so they run side by side.
+
+Which two topics to merge: alike ones more often (see `moves/launched/launched_splits.py`).
+
+One topic b is picked uniformly, then another c with weight s(b, c) = exp(alike l(b, c)), l being how alike they
+are, from 0 to 1 (`Family.likeness`; for words, Bhattacharyya's coefficient).  The pair may also have been picked
+the other way round, so among K topics
+
+    q(b, c) = [s(b, c) / sum_{k != b} s(b, k) + s(c, b) / sum_{k != c} s(c, k)] / K
+
+With alike = 0, or where a family does not say, all pairs are as likely: q = 2 / (K (K - 1)).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.families.base import Family
+from franchise.kernels import family_ops as verbs
+from franchise.kernels import launched_splits as kernels
+from franchise.kernels.random.streams import Streams
+from franchise.model.hdp_model import Model
+from franchise.model.state.weights import Weights
+from franchise.moves.base import Move, MoveReport
+from franchise.moves.block_sweep import with_rows
+from franchise.moves.launched.proposals import (
+    SAMPLE,
+    DrawnProposal,
+    Gathered,
+    Picked,
+    Proposal,
+    gather,
+    joined,
+)
+from franchise.parallel.communicator import Alone, peers_of
+from franchise.validation import check_integer, check_positive
+
+_COLOURS = 2**31
+
+
+@dataclass(frozen=True)
+class LaunchedSplits(Move):
+    """Try to split topics, or to merge two, from a launch drawn from their union.
+
+    View: weights. Exact for the HDP. A try costs, for a topic of n observations, scans * crowd times n, or times a
+    sample of 50,000 if n is larger, and some passes over all n. Parallel over tries. Conjugate families, and others
+    that can propose parameters.
+
+    Parameters
+    ----------
+    tries : int or None
+        Colours C: each tries one split or merge in a step. None goes by the number of observations in all: 4, and
+        one for every 2^20 of them if that is more, but at most 16.
+    scans : (int, int) or None
+        Scans of a launch over the sample, and over all. None takes 3 over the sample; over all 2, or 1 where the
+        observations to be split are more than 100,000.
+    crowd : int or None
+        The number of provisional topics that a launch begins with. None draws a power of two for every try: 2, 4,
+        ..., up to one for every 100 observations to be split, but at most 64. (Families that are not conjugate have
+        launches without a crowd.)
+    alike : float
+        How much more often alike topics are tried for a merge than others (`launched_splits.py`); 0: all the same.
+    """
+
+    tries: int | None = None
+    scans: tuple[int, int] | None = None
+    crowd: int | None = None
+    alike: float = 12.0
+
+    views = (Weights,)
+    spreads = True
+    needs_conjugacy = False
+    proposal: ClassVar[type[Proposal]] = Proposal
+    drawn_proposal: ClassVar[type[Proposal]] = DrawnProposal
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.tries is not None:
+            check_integer("tries", self.tries, minimum=1)
+        if self.crowd is not None:
+            check_integer("crowd", self.crowd, minimum=2)
+        if self.alike != 0.0:
+            check_positive("alike", self.alike)
+        for scans in self.scans or ():
+            check_integer("scans", scans, minimum=0)
+
+    def check_family(self, family: Family) -> None:
+        """Parameters must be integrated out, or proposed."""
+        super().check_family(family)
+        if not can_split(family):
+            raise InputError(
+                f"LaunchedSplits needs a conjugate family, or one that proposes parameters; "
+                f"{type(family).__name__} is neither. Write its propose_parameters and log_proposal_weights (see "
+                f"franchise.Family), or leave the move out."
+            )
+
+    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+        """Colour the topics; try in every colour; carry out what was accepted."""
+        rng = streams.generator(_COLOURS)
+        if not model.family.conjugate and state.parameters is None:
+            state.parameters = model.family.draw_parameters(state.statistics, state.capacity, rng)
+        colours = self._colours(model)
+        occupied = state.occupied
+        colour_of = rng.integers(colours, size=state.capacity)[occupied]
+        picks = [
+            self._pick(model.family, state, occupied[colour_of == colour], rng) for colour in range(colours)
+        ]
+        tries = [picked for picked in picks if picked is not None]
+        tries.sort(key=lambda picked: -_size_of(picked, state))  # so that workers come to an end together
+        peers = peers_of(engine)
+        if peers.size == 1:
+            outcomes = self._try_all(model, state, tries, streams, engine)
+        else:
+            outcomes = self._try_among_peers(model, state, tries, streams, engine)
+        accepted = [outcome for outcome in outcomes if outcome.accepted]
+        moves_along = peers.size == 1 and model.family.exact_statistics
+        for outcome in accepted:
+            source, target = _carry_out(model, state, outcome)
+            if moves_along:
+                _move_statistics(model, state, outcome, source, target)
+        if accepted and not moves_along:
+            state.recount(model.data, peers)
+        return _report(outcomes)
+
+    def _try_all(
+        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, engine: Any
+    ) -> list[Outcome]:
+        """Try all, side by side."""
+
+        def attempt(place: int) -> Outcome:
+            gathered = gather(model.data, state.topic_of_observation, tries[place])
+            return self._try(model, state, gathered, tries[place], streams.generator(place))
+
+        return engine.run_blocks(lambda: attempt, len(tries))
+
+    def _try_among_peers(
+        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, engine: Any
+    ) -> list[Outcome]:
+        """The same where every peer has some of the observations: each try is made by one, who is handed them all.
+
+        What comes back has the sides of this peer's own observations.
+        """
+        peers = engine.peers
+        here = [gather(model.data, state.topic_of_observation, picked) for picked in tries]
+        handed = peers.handed([each.taken_out(model.family) for each in here])
+        own = list(range(peers.rank, len(tries), peers.size))
+
+        def attempt(place: int) -> Outcome:
+            number = own[place]
+            gathered = joined(model.family, handed[place])
+            return self._try(model, state, gathered, tries[number], streams.generator(number))
+
+        made = engine.run_blocks(lambda: attempt, len(own))
+        told = peers.gathered([_told(outcome, parts) for outcome, parts in zip(made, handed, strict=True)])
+        return [
+            _heard(told[number % peers.size][number // peers.size], picked, each.members.observations, peers)
+            for number, (picked, each) in enumerate(zip(tries, here, strict=True))
+        ]
+
+    def _try(
+        self, model: Model, state: Weights, gathered: Gathered, picked: Picked, rng: np.random.Generator
+    ) -> Outcome:
+        """Draw the launch and the proposal; decide."""
+        kind = self.proposal if model.family.conjugate else self.drawn_proposal
+        proposal = kind(model, state, gathered, picked, rng)
+        proposal.launch(
+            usual_scans(proposal.size) if self.scans is None else self.scans,
+            usual_crowd(proposal.size, rng) if self.crowd is None else self.crowd,
+        )
+        if picked.is_split:
+            sides, share, log_density = proposal.draw_split()
+            if sides.min() == sides.max():
+                return Outcome(picked, False, proposal.members.observations, sides, 0, share, None)
+        else:
+            sides = gathered.in_second.astype(np.int64)
+            share = float(state.topic_weights[picked.first]) / proposal.weight
+            log_density = proposal.log_density(sides, share)
+        log_ratio = proposal.log_ratio(sides, share) - log_density
+        log_ratio += self.log_ratio_of_picks(picked, proposal.likeness(), self._colours(model))
+        accepted = math.log1p(-rng.random()) < (log_ratio if picked.is_split else -log_ratio)
+        moving = int(sides.sum())
+        return Outcome(
+            picked, accepted, proposal.members.observations, sides, moving, share, proposal.proposed
+        )
+
+    def _colours(self, model: Model) -> int:
+        return usual_tries(model.n_observations) if self.tries is None else self.tries
+
+    def _pick(
+        self, family: Family, state: Weights, topics: np.ndarray, rng: np.random.Generator
+    ) -> Picked | None:
+        """Toss the coin and pick one of some topics, uniformly, or a pair; or None if there are too few."""
+        is_split = rng.random() < 0.5
+        if len(topics) < (1 if is_split else 2):
+            return None
+        place = int(rng.integers(len(topics)))
+        first, others = int(topics[place]), np.delete(topics, place)
+        if is_split:
+            return Picked(first, -1, others)
+        likeness = family.likeness(state.statistics, first, state.statistics, others)
+        place = pick_beside(likeness, len(others), self.alike, rng)
+        return Picked(first, int(others[place]), np.delete(others, place))
+
+    def log_ratio_of_picks(
+        self, picked: Picked, likeness: tuple[np.ndarray, np.ndarray] | None, colours: int
+    ) -> float:
+        """Log of q(b, c) K / C: the probability of picking the pair to merge, over that of the topic to split."""
+        others = len(picked.others)
+        log_pair = log_probability_of_pair(likeness, others, self.alike)
+        return log_pair + math.log(others + 1) - math.log(colours)
+
+
+class Outcome(NamedTuple):
+    """What came of a try."""
+
+    picked: Picked
+    accepted: bool
+    observations: np.ndarray  # the observations of the topic or topics
+    sides: np.ndarray  # 0 or 1 for each of them
+    moving: int  # how many are 1, those of peers included
+    share: float  # beta_b / beta_a
+    parameters: Any  # where topics have some: of the two sides, and of the whole
+
+
+class Told(NamedTuple):
+    """What a peer tells the others of a try that it has made."""
+
+    accepted: bool
+    moving: int
+    share: float
+    sides: list[np.ndarray]  # of the observations of each peer, where the try was accepted
+    parameters: Any
+
+
+def _told(outcome: Outcome, parts: list[Gathered]) -> Told:
+    """What came of a try, for peers who have handed these parts."""
+    ends = np.cumsum([len(part.in_second) for part in parts])[:-1]
+    sides = np.split(outcome.sides.astype(np.int8), ends) if outcome.accepted else []
+    parameters = outcome.parameters if outcome.accepted else None
+    return Told(outcome.accepted, outcome.moving, outcome.share, sides, parameters)
+
+
+def _heard(told: Told, picked: Picked, observations: np.ndarray, peers: Alone) -> Outcome:
+    """What came of a try, for the observations of this peer."""
+    sides = told.sides[peers.rank] if told.accepted else np.zeros(len(observations), np.int8)
+    return Outcome(picked, told.accepted, observations, sides, told.moving, told.share, told.parameters)
+
+
+def usual_tries(observations: int) -> int:
+    """Tries in a step, by the number of all observations: on nothing that moves."""
+    return min(max(4, observations // 2**20), 16)
+
+
+def usual_scans(size: int) -> tuple[int, int]:
+    """Scans of a launch: over the sample, over all; they depend on the union only, so a launch has one law.
+
+    On the AP corpus, and from one topic that blends 20, ten scans over the sample had no more splits accepted than
+    three; one over all instead of two found half as many topics in the blend.
+    """
+    return 3, 2 if size <= 2 * SAMPLE else 1
+
+
+def usual_crowd(size: int, rng: np.random.Generator) -> int:
+    """Provisional topics of a launch: 2, 4, ..., as many as a union of this size may have, at random."""
+    most = min(max(2, size // 100), 64)
+    return int(2 ** rng.integers(1, most.bit_length()))
+
+
+def _size_of(picked: Picked, state: Weights) -> int:
+    """Number of observations to be split, or merged."""
+    return int(state.observations_per_topic[picked.topics].sum())
+
+
+def can_split(family: Family) -> bool:
+    """Whether topics of a family can be split: their parameters integrated out, or proposed."""
+    return family.conjugate or type(family).propose_parameters is not Family.propose_parameters
+
+
+def _carry_out(model: Model, state: Weights, outcome: Outcome) -> tuple[int, int]:
+    """Split or merge, for good, all but the statistics; from which slot to which observations go."""
+    first, second = outcome.picked.first, outcome.picked.second
+    moving = outcome.observations[outcome.sides == 1]
+    if outcome.picked.is_split:
+        second = _vacant_slot(model, state)
+        source, target = first, second
+        weight = state.topic_weights[first]
+        state.topic_weights[second] = weight * (1.0 - outcome.share)
+        state.topic_weights[first] = weight * outcome.share
+    else:
+        source, target = second, first
+        state.topic_weights[first] += state.topic_weights[second]
+        state.topic_weights[second] = 0.0
+    state.topic_of_observation[moving] = target
+    state.observations_per_topic[source] -= outcome.moving
+    state.observations_per_topic[target] += outcome.moving
+    if outcome.parameters is not None:
+        state.parameters = with_rows(state.parameters, state.capacity)
+        for rows, new in zip(state.parameters, outcome.parameters, strict=True):
+            if outcome.picked.is_split:
+                rows[first], rows[second] = new[0], new[1]
+            else:
+                rows[first] = new[kernels.UNION]
+    state.cell_tables = None
+    return source, target
+
+
+def _move_statistics(model: Model, state: Weights, outcome: Outcome, source: int, target: int) -> None:
+    moving = outcome.observations[outcome.sides == 1]
+    kernels.move_observations(state.statistics, model.data.observations, moving, source, target)
+    if state.observations_per_topic[source] == 0:
+        verbs.clear(state.statistics, source)
+
+
+def _vacant_slot(model: Model, state: Weights) -> int:
+    vacant = np.flatnonzero(state.observations_per_topic == 0)
+    if len(vacant) == 0:
+        vacant = np.array([state.capacity])
+        state.make_room(model.family)
+    return int(vacant[0])
+
+
+def _report(outcomes: list[Outcome]) -> MoveReport:
+    splits = [outcome for outcome in outcomes if outcome.picked.is_split]
+    merges = [outcome for outcome in outcomes if not outcome.picked.is_split]
+    return MoveReport(
+        {
+            "launch_split_tries": float(len(splits)),
+            "launch_splits": float(sum(outcome.accepted for outcome in splits)),
+            "launch_merge_tries": float(len(merges)),
+            "launch_merges": float(sum(outcome.accepted for outcome in merges)),
+        }
+    )
+
+
+def shares_beside(likeness: np.ndarray | None, count: int, alike: float) -> np.ndarray:
+    """The probabilities with which each of so many topics is picked beside one that is so much like them."""
+    if likeness is None:
+        return np.full(count, 1.0 / count)
+    weights = np.exp(alike * (likeness - likeness.max()))
+    return weights / weights.sum()
+
+
+def pick_beside(likeness: np.ndarray | None, count: int, alike: float, rng: np.random.Generator) -> int:
+    """One of so many topics, as a place."""
+    running = np.cumsum(shares_beside(likeness, count, alike))
+    return min(int(np.searchsorted(running, rng.random() * running[-1], side="right")), count - 1)
+
+
+def log_probability_of_pair(
+    likeness: tuple[np.ndarray, np.ndarray] | None, others: int, alike: float
+) -> float:
+    """log q of picking two topics, given how much each is like the other, at place 0, and like so many others."""
+    first, second = (None, None) if likeness is None else likeness
+    ways = shares_beside(first, others + 1, alike)[0] + shares_beside(second, others + 1, alike)[0]
+    return math.log(ways / (others + 2))

@@ -1,0 +1,1 @@
+"""The sub-cluster sampler of Chang and Fisher (2014)."""

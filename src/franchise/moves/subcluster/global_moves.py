@@ -1,0 +1,325 @@
+"""Global splits and merges of the sub-cluster sampler: all observations are drawn anew (algorithms page, section
+6).
+
+A global split of topic a draws every observation from temporary topics: those there are, a replaced by its two
+sub-topics (22).  A global merge of b and c draws them from those there are, b and c replaced by one whose weight is
+the sum of theirs and whose parameter is drawn given their observations (23).  Then beta' is drawn by (13), and the
+proposal is accepted with ratio (14), of which (24) is the written-out form.
+
+The reverse proposal is not known, so it has stand-ins, as in the paper: for a split, topic a's own parameter is
+that of the merge that undoes it; for a merge, the parameters of b and c are those of the sub-topics of the split
+that undoes it.  So the moves are approximate.
+
+**As printed, and balanced.**  (24) has the density q(phi~_a | .) of the merge's parameter without a partner, so
+the ratio depends on the scale of phi: over a vocabulary of thousands it is e to the tens of thousands, every
+global split is accepted and no global merge ("global").  The partner that is missing is the density of the same
+parameter given the observations that topic a has on the other side of the move,
+
+    q(phi~_a | x of b and c after the split) / p(phi~_a | x of a before it)
+
+in which the prior of phi cancels ("balanced").
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.kernels import subcluster_sweep as kernels
+from franchise.kernels.random.dirichlet import draw_log_gammas
+from franchise.kernels.runtime.padding import zeros_apart
+from franchise.moves.block_sweep import WORDS, vacant_slots
+from franchise.moves.restricted import CHOICES, draw_parameters, draw_topics_of_block, joined, over_blocks
+from franchise.moves.subcluster.hastings import (
+    Arrangement,
+    log_of_change,
+    log_pick_ratio_global,
+    proposed_tables,
+)
+from franchise.moves.subcluster.subcluster_draws import Sweep, renew_subtopics
+
+_MERGE, _SPLIT = 2**25, 3 * 2**24  # streams of the two moves, beyond those of the sweep
+_PROPOSED = 2**23
+
+
+class Temporary(NamedTuple):
+    """Topics to draw all observations from: L columns."""
+
+    parameters: Any
+    shares: np.ndarray  # float64 (J, L): pi~_jk up to a factor for each group
+
+
+class Proposal(NamedTuple):
+    """New topics of all observations, as columns, and what goes with them."""
+
+    labels: np.ndarray  # int32 (N,)
+    log_q: float  # log q(z' | v)
+    statistics: Any
+    arrangement: Arrangement
+
+
+def try_global_split(sweep: Sweep, balanced: bool) -> list[bool]:
+    """Try to split one topic; whether it was accepted, or nothing if its sub-topics have not burned in."""
+    topics = sweep.topics
+    topic = int(sweep.rng.choice(topics))
+    if not sweep.is_ready(topic):
+        return []
+    sweep.draw_given()
+    labels = sweep.state.topic_of_observation
+    others = topics[topics != topic]
+    proposal = propose(sweep, temporary_of_split(sweep, topic, others), len(topics), _SPLIT)
+    if proposal is None:
+        return [False]
+    log_ratio = log_ratio_of_split(sweep, topic, others, proposal)
+    log_ratio += log_of_merged_parameter(
+        sweep, sweep.parameters, topic, (proposal.labels >= len(others), labels == topic), balanced
+    )
+    if not math.log1p(-sweep.rng.random()) < log_ratio:
+        return [False]
+    fresh = int(vacant_slots(sweep.work, 1)[0])
+    take(sweep, proposal, [*others.tolist(), topic, fresh], [topic, fresh])
+    return [True]
+
+
+def try_global_merge(sweep: Sweep, balanced: bool) -> list[bool]:
+    """Try to merge one pair of topics; whether it was accepted, or nothing if there is none that has burned in."""
+    topics = sweep.topics
+    if len(topics) < 2:
+        return []
+    first, second = (int(topic) for topic in sweep.rng.choice(topics, 2, replace=False))
+    if not sweep.is_ready(first, second):
+        return []
+    sweep.draw_given()
+    labels = sweep.state.topic_of_observation
+    others = topics[(topics != first) & (topics != second)]
+    merged = draw_merged(sweep, first, second)
+    temporary = temporary_of_merge(sweep, (first, second), others, merged)
+    proposal = propose(sweep, temporary, len(topics) - 1, _MERGE)
+    if proposal is None:
+        return [False]
+    log_ratio = log_ratio_of_merge(sweep, (first, second), others, proposal)
+    union = (labels == first) | (labels == second)
+    log_ratio -= log_of_merged_parameter(sweep, merged, 0, (union, proposal.labels == len(others)), balanced)
+    if not math.log1p(-sweep.rng.random()) < log_ratio:
+        return [False]
+    take(sweep, proposal, [*others.tolist(), first], [first])
+    return [True]
+
+
+# --- proposals ------------------------------------------------------------------------------------------------
+
+
+def temporary_of_split(sweep: Sweep, topic: int, others: np.ndarray) -> Temporary:
+    """(22): the topics there are, one of them replaced by its sub-topics."""
+    left = sweep.lefts[:, topic]
+    return Temporary(
+        joined((sweep.parameters, others), (sweep.sub_parameters, np.array([2 * topic, 2 * topic + 1]))),
+        np.column_stack(
+            [
+                sweep.shares[:, others],
+                sweep.shares[:, topic] * left,
+                sweep.shares[:, topic] * (1.0 - left),
+            ]
+        ),
+    )
+
+
+def temporary_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, merged: Any) -> Temporary:
+    """(23): the topics there are, two of them replaced by one that has the sum of their weights."""
+    return Temporary(
+        joined((sweep.parameters, others), (merged, np.array([0]))),
+        np.column_stack([sweep.shares[:, others], sweep.shares[:, pair].sum(axis=1)]),
+    )
+
+
+def draw_merged(sweep: Sweep, first: int, second: int) -> Any:
+    """phi~_a given the observations of two topics; of two places, the first is meant."""
+    labels = sweep.state.topic_of_observation
+    union = ((labels != first) & (labels != second)).astype(np.int32)
+    statistics = sweep.recounted(union, 2)
+    return draw_parameters(sweep.work, statistics, np.array([0, 1]), 2, WORDS + _MERGE + 2 * _PROPOSED)
+
+
+def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Proposal | None:
+    """Draw all observations anew, then weights by (13), m~ by (12) with K = `topics`; None if a topic is empty."""
+    work, columns = sweep.work, temporary.shares.shape[1]
+    labels = np.empty(work.data.n_observations, np.int32)
+
+    def draw(block: int) -> float:
+        first, last = work.groups_of(block)
+        begin, end = work.range_of(block)
+        return draw_topics_of_block(
+            work,
+            block,
+            temporary.parameters,
+            temporary.shares[first:last],
+            CHOICES + stream,
+            labels[begin:end],
+        )
+
+    log_q = math.fsum(over_blocks(work, draw))
+    if len(np.unique(labels)) < columns:
+        return None
+    counts = sweep.counts(labels, columns)
+    statistics = sweep.recounted(labels, columns)
+    logs = draw_log_gammas(
+        np.append(proposed_tables(counts, topics), sweep.state.top_concentration), sweep.rng
+    )
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    likelihood = float(sweep.log_marginals(statistics, columns).sum())
+    if weights.min() <= 0.0:
+        return None
+    return Proposal(
+        labels, log_q, statistics, Arrangement(weights[:-1], float(weights[-1]), counts, likelihood)
+    )
+
+
+def present(sweep: Sweep) -> Arrangement:
+    """The topics there are."""
+    state, topics = sweep.state, sweep.topics
+    return Arrangement(
+        state.topic_weights[topics],
+        float(state.unseen_weight[0]),
+        sweep.counts(state.topic_of_observation, sweep.limit)[:, topics],
+        float(sweep.log_marginals(state.statistics, sweep.limit)[topics].sum()),
+    )
+
+
+# --- ratios ---------------------------------------------------------------------------------------------------
+
+
+def log_ratio_of_split(sweep: Sweep, topic: int, others: np.ndarray, proposal: Proposal) -> float:
+    """(14) for a split of a topic into the last two columns, but for the parameter of the merge that undoes it."""
+    parameters, log_shares = draw_proposed(sweep, proposal, _SPLIT)
+    rest = np.arange(len(others))
+    log_reverse = score(
+        sweep,
+        joined((parameters, rest), (sweep.parameters, np.array([topic]))),
+        np.column_stack([log_shares[:, rest], np.logaddexp(log_shares[:, -2], log_shares[:, -1])]),
+        columns_of(sweep, [*others.tolist(), topic]),
+    )
+    return (
+        _log_change(sweep, proposal, len(others) + 1)
+        + log_reverse
+        - proposal.log_q
+        + log_pick_ratio_global(len(others) + 1)
+    )
+
+
+def log_ratio_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, proposal: Proposal) -> float:
+    """(14) for a merge into the last column, but for the parameter drawn; the topics stand in for sub-topics."""
+    parameters, log_shares = draw_proposed(sweep, proposal, _MERGE)
+    rest = np.arange(len(others))
+    log_reverse = score(
+        sweep,
+        joined((parameters, rest), (sweep.parameters, np.array(pair))),
+        np.column_stack([log_shares[:, rest], log_shares[:, -1:] + log_parts(sweep.shares[:, pair])]),
+        columns_of(sweep, [*others.tolist(), *pair]),
+    )
+    return (
+        _log_change(sweep, proposal, len(others) + 1)
+        + log_reverse
+        - proposal.log_q
+        - log_pick_ratio_global(len(others) + 1)
+    )
+
+
+def log_parts(shares: np.ndarray) -> np.ndarray:
+    """Logs of the parts that two topics have in their sum, by group; of halves where both are too small to tell."""
+    sums = shares.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        return np.log(np.divide(shares, sums, out=np.full(shares.shape, 0.5), where=sums > 0.0))
+
+
+def _log_change(sweep: Sweep, proposal: Proposal, topics: int) -> float:
+    alpha, gamma = sweep.state.group_concentration, sweep.state.top_concentration
+    return log_of_change(present(sweep), proposal.arrangement, topics, alpha, gamma)
+
+
+def draw_proposed(sweep: Sweep, proposal: Proposal, stream: int) -> tuple[Any, np.ndarray]:
+    """(2), (3) given the proposal: the parameters of its topics, two places to spare, and log weights of groups."""
+    work, columns = sweep.work, proposal.arrangement.counts.shape[1]
+    spare = sweep.recounted(proposal.labels, columns + 2)
+    parameters = draw_parameters(work, spare, np.arange(columns + 2), columns + 2, WORDS + stream + _PROPOSED)
+    concentrations = sweep.state.group_concentration * proposal.arrangement.weights
+
+    def draw(block: int) -> np.ndarray:
+        first, last = work.groups_of(block)
+        counts = proposal.arrangement.counts[first:last]
+        logs, filled = np.zeros(counts.shape), counts.any(axis=1)
+        rng = work.streams.generator(stream + _PROPOSED + block)
+        logs[filled] = draw_log_gammas(counts[filled] + concentrations, rng)
+        return logs
+
+    return parameters, np.concatenate(over_blocks(work, draw))
+
+
+def columns_of(sweep: Sweep, slots: list[int]) -> np.ndarray:
+    """The present topics of all observations as places in a list of slots."""
+    places = np.full(sweep.state.capacity, -1, np.int32)
+    places[slots] = np.arange(len(slots))
+    return places[sweep.state.topic_of_observation]
+
+
+def score(sweep: Sweep, parameters: Any, log_shares: np.ndarray, columns: np.ndarray) -> float:
+    """The log probability of drawing these topics from temporary ones, whose log weights by group are given."""
+    work = sweep.work
+
+    def score_block(block: int) -> float:
+        first, last = work.groups_of(block)
+        begin, end = work.range_of(block)
+        return float(
+            kernels.score_topics(
+                parameters,
+                work.data.observations,
+                work.data.offsets[first : last + 1],
+                log_shares[first:last],
+                zeros_apart(log_shares.shape[1]),
+                columns[begin:end],
+            )
+        )
+
+    return math.fsum(over_blocks(work, score_block))
+
+
+def log_of_merged_parameter(
+    sweep: Sweep, parameters: Any, topic: int, members: tuple[np.ndarray, np.ndarray], balanced: bool
+) -> float:
+    """log q(phi~_a | x of b and c), as printed; balanced, over p(phi~_a | x of a).
+
+    `members` are the observations of b and c on the split side of the move, and those of a on the other.
+    """
+    split, whole = members
+    log_q = log_density_of_parameter(sweep, parameters, topic, split)
+    if balanced:
+        return log_q - log_density_of_parameter(sweep, parameters, topic, whole)
+    return log_q + sweep.work.model.family.log_prior_density(parameters, topic, sweep.state.statistics)
+
+
+def log_density_of_parameter(sweep: Sweep, parameters: Any, topic: int, members: np.ndarray) -> float:
+    """log p(phi | the members' observations) - log p(phi): their likelihood over their marginal likelihood."""
+    statistics = sweep.recounted(1 - members.astype(np.int32), 2)
+    likelihood = kernels.sum_log_densities_of(
+        parameters, sweep.work.data.observations, topic, np.flatnonzero(members)
+    )
+    return float(likelihood) - float(sweep.log_marginals(statistics, 2)[0])
+
+
+# --- what is accepted -----------------------------------------------------------------------------------------
+
+
+def take(sweep: Sweep, proposal: Proposal, slots: list[int], new: list[int]) -> None:
+    """Make the proposal the state: its columns are the topics in these slots, of which some are new."""
+    state = sweep.state
+    sweep.subtopics = state.subtopics
+    state.topic_of_observation[:] = np.array(slots, np.int32)[proposal.labels]
+    state.statistics = sweep.recounted(state.topic_of_observation, state.capacity)
+    state.observations_per_topic[:] = np.bincount(state.topic_of_observation, minlength=state.capacity)
+    state.topic_weights[:] = 0.0
+    state.topic_weights[slots] = proposal.arrangement.weights
+    state.unseen_weight[0] = proposal.arrangement.unseen
+    renew_subtopics(sweep, new)
+    sweep.is_current = False

@@ -1,0 +1,215 @@
+"""What the parts of a sub-cluster sweep share: draws of topics and sub-topics (see `subcluster_sweep.py`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from franchise.families.categorical import set_totals
+from franchise.kernels import subcluster_sweep as kernels
+from franchise.kernels.recount import recount
+from franchise.kernels.runtime.padding import zeros_apart
+from franchise.kernels.table_counts import draw_table_counts
+from franchise.model.state.subclusters import SubTopics, no_subtopics
+from franchise.model.state.weights import Weights
+from franchise.moves.block_sweep import STICKS, WORDS, Work, drop_empty_topics
+from franchise.moves.document.document_sweep import is_sparse
+from franchise.moves.document.word_sweep import count_labels
+from franchise.moves.launched.proposals import statistics_like
+from franchise.moves.restricted import (
+    CHOICES,
+    count_by_group,
+    draw_parameters,
+    draw_shares,
+    draw_topics_of_block,
+    over_blocks,
+)
+
+SLOW = 0.8
+"""The weight of the past in the running mean of the sub-topics' log likelihood."""
+
+_SIDES = CHOICES + 2**26
+_SUB_PARAMETERS = WORDS + 2**26
+_REDRAWN = 2**24  # what is drawn again in a sweep has streams so much further on
+_LEAST = 1e-300
+
+
+class Sweep:
+    """What the parts of a sweep hand on: weights of groups, parameters, counts; J groups, slots up to a limit."""
+
+    def __init__(self, work: Work) -> None:
+        self.work, self.state = work, work.state
+        self.rng = work.streams.generator(STICKS)
+        self.subtopics = subtopics_of(work.state, self.rng)
+        self.drawn = 0  # how often weights and parameters have been drawn
+        self.is_current = False  # whether they are those of the topics there are now
+
+    # -- what all parts need -----------------------------------------------------------------------------------
+
+    @property
+    def topics(self) -> np.ndarray:
+        """The slots of the topics there are."""
+        return self.state.occupied
+
+    @property
+    def limit(self) -> int:
+        """The slot after the last topic's."""
+        return int(self.topics[-1]) + 1
+
+    @property
+    def sub_labels(self) -> np.ndarray:
+        """2 z + bar-z of all observations."""
+        return self.sub_labels_of(0, self.state.n_observations)
+
+    def sub_labels_of(self, begin: int, end: int) -> np.ndarray:
+        """2 z + bar-z of some observations, which topics' own numbers may be too narrow for."""
+        wide = self.state.topic_of_observation[begin:end].astype(np.int32)
+        return 2 * wide + self.subtopics.sides[begin:end]
+
+    def is_ready(self, *topics: int) -> bool:
+        """Whether the sub-topics of all these topics have burned in."""
+        return bool(self.subtopics.ready[list(topics)].all())
+
+    def counts(self, labels: np.ndarray, limit: int) -> np.ndarray:
+        """Observations by group and label, (J, limit)."""
+        work = self.work
+
+        def count(block: int) -> np.ndarray:
+            begin, end = work.range_of(block)
+            return count_by_group(work, block, labels[begin:end], limit)
+
+        return np.concatenate(over_blocks(work, count))
+
+    def recounted(self, labels: np.ndarray, slots: int) -> Any:
+        """Statistics of the observations by label."""
+        statistics = statistics_like(self.work.model.family, self.state, slots)
+        if is_sparse(None, self.work.model):
+            count_labels(self.work, labels, statistics.counts)
+            set_totals(statistics, np.bincount(labels, minlength=slots))
+        else:
+            recount(statistics, self.work.data.observations, labels, np.zeros(slots, np.int64))
+        return statistics
+
+    def log_marginals(self, statistics: Any, slots: int) -> np.ndarray:
+        """Log marginal likelihoods, by slot."""
+        return self.work.model.family.log_marginals(statistics, slots, self.work.engine)
+
+    # -- the restricted sweep ----------------------------------------------------------------------------------
+
+    def draw_given(self) -> None:
+        """(2), (3), (7), (8): weights of groups and parameters, given the topics and sides of all observations."""
+        if self.is_current:
+            return
+        work, limit, topics = self.work, self.limit, self.topics
+        further = self.drawn * _REDRAWN
+        both = np.concatenate([2 * topics, 2 * topics + 1])
+        self.parameters = draw_parameters(work, self.state.statistics, topics, limit, WORDS + further)
+        sub_statistics = self.recounted(self.sub_labels, 2 * limit)
+        self.sub_parameters = draw_parameters(
+            work, sub_statistics, both, 2 * limit, _SUB_PARAMETERS + further
+        )
+        groups = work.data.n_groups
+        self.shares, self.lefts = np.empty((groups, limit)), np.full((groups, limit), 0.5)
+
+        def draw(block: int) -> None:
+            first, last = work.groups_of(block)
+            begin, end = work.range_of(block)
+            rng = work.streams.generator(block + further)
+            labels = self.state.topic_of_observation[begin:end]
+            counts = count_by_group(work, block, labels, limit)
+            self.shares[first:last] = draw_shares(work, counts, topics, rng)
+            sides = count_by_group(work, block, self.sub_labels_of(begin, end), 2 * limit)
+            filled = first + np.flatnonzero(counts.any(axis=1))
+            self.lefts[np.ix_(filled, topics)] = self._draw_lefts(sides[filled - first], topics, rng)
+
+        over_blocks(work, draw)
+        self.drawn += 1
+        self.is_current = True
+
+    def _draw_lefts(self, sides: np.ndarray, topics: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(7): bar-pi_jkl of some groups, strictly between 0 and 1."""
+        alpha, left = self.state.group_concentration, self.subtopics.left_shares[topics]
+        drawn = rng.beta(
+            np.maximum(alpha * left, _LEAST) + sides[:, 2 * topics],
+            np.maximum(alpha * (1.0 - left), _LEAST) + sides[:, 2 * topics + 1],
+        )
+        return np.clip(drawn, _LEAST, 1.0 - 2.0**-53)
+
+    def draw_topics_and_sides(self) -> None:
+        """(4), (9): topics and sides of all observations; log q of the sides, by topic."""
+        work, state, limit = self.work, self.state, self.limit
+
+        def draw(block: int) -> np.ndarray:
+            first, last = work.groups_of(block)
+            begin, end = work.range_of(block)
+            labels, log_q = state.topic_of_observation[begin:end], zeros_apart(limit)
+            draw_topics_of_block(work, block, self.parameters, self.shares[first:last], CHOICES, labels)
+            kernels.draw_sides(
+                self.sub_parameters,
+                work.data.observations,
+                work.data.offsets[first : last + 1],
+                labels,
+                self.lefts[first:last],
+                work.streams.words(_SIDES + block)[0],
+                self.subtopics.sides[begin:end],
+                log_q,
+            )
+            return log_q
+
+        self.log_q = np.sum(over_blocks(work, draw), axis=0)
+        state.statistics = self.recounted(state.topic_of_observation, state.capacity)
+        state.observations_per_topic[:] = np.bincount(state.topic_of_observation, minlength=state.capacity)
+        drop_empty_topics(state)
+        self.subtopics = subtopics_of(state, self.rng)
+
+    def finish(self) -> None:
+        """(10), (6): tables and weights of the sub-topics; see which have burned in."""
+        limit, topics, subtopics = self.limit, self.topics, self.subtopics
+        labels = self.sub_labels
+        counts = self.counts(labels, 2 * limit)
+        alpha, gamma = self.state.group_concentration, self.state.top_concentration
+        weights = np.zeros(2 * limit)
+        weights[2 * topics] = subtopics.left_shares[topics]
+        weights[2 * topics + 1] = 1.0 - subtopics.left_shares[topics]
+        groups, places = np.nonzero(counts)
+        tables = np.empty(len(groups), np.int32)
+        words = self.rng.bit_generator.random_raw(4)
+        draw_table_counts(counts[groups, places], np.maximum(alpha * weights, _LEAST)[places], words, tables)
+        per_side = np.bincount(places, weights=tables, minlength=2 * limit)
+        subtopics.left_shares[topics] = self.rng.beta(
+            gamma + per_side[2 * topics], gamma + per_side[2 * topics + 1]
+        )
+        marginals = self.log_marginals(self.recounted(labels, 2 * limit), 2 * limit)
+        sizes = self.state.observations_per_topic[topics]
+        monitor(subtopics, topics, (marginals[2 * topics] + marginals[2 * topics + 1]) / sizes)
+
+
+def subtopics_of(state: Weights, rng: np.random.Generator) -> SubTopics:
+    """The sub-topics of a state; topics that have none are given some: random sides, equal weights."""
+    if state.subtopics is None:
+        state.subtopics = no_subtopics(state.n_observations, state.capacity)
+    subtopics = state.subtopics
+    for topic in np.flatnonzero(~np.isnan(subtopics.left_shares) & (state.observations_per_topic == 0)):
+        subtopics.forget(int(topic))
+    new = np.isnan(subtopics.left_shares) & (state.observations_per_topic > 0)
+    if new.any():
+        chosen = np.flatnonzero(new[state.topic_of_observation])
+        subtopics.sides[chosen] = rng.integers(2, size=len(chosen))
+        subtopics.left_shares[new] = 0.5
+    return subtopics
+
+
+def monitor(subtopics: SubTopics, topics: np.ndarray, likelihoods: np.ndarray) -> None:
+    """Sub-topics have burned in when their log likelihood per observation is not above its running mean."""
+    before = subtopics.likelihoods[topics]
+    subtopics.ready[topics] |= likelihoods <= before  # false where there is none yet
+    mean = SLOW * before + (1.0 - SLOW) * likelihoods
+    subtopics.likelihoods[topics] = np.where(np.isnan(before), likelihoods, mean)
+
+
+def renew_subtopics(sweep: Sweep, topics: list[int]) -> None:
+    """Topics that are new learn their sub-topics from the beginning."""
+    for topic in topics:
+        sweep.subtopics.forget(topic)
+    sweep.subtopics = subtopics_of(sweep.state, sweep.rng)

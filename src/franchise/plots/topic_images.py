@@ -1,0 +1,88 @@
+"""Topics as square pictures, where the words are the cells of a grid, row by row: bars, and the like."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.errors import InputError
+from franchise.plots.checks import AnyPosterior, check_topics, check_words
+from franchise.plots.style import FAINT, SMALL, drawing, grid_for, set_headline, set_title
+from franchise.validation import check_integer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_TOPICS, _COLUMNS = 50, 10
+
+
+class Pictures(NamedTuple):
+    """Some topics as pictures."""
+
+    topics: list[int]
+    pictures: np.ndarray  # float64 (topics, side, side): probabilities of the words
+    shares: np.ndarray  # float64 (topics,): of all words
+
+
+def pictures_data(posterior: AnyPosterior, side: int | None = None, topics: Any = None) -> Pictures:
+    """What `pictures` draws: the word probabilities of consensus topics, as squares.
+
+    Parameters
+    ----------
+    posterior : Posterior or SegmentPosterior
+        Of a Corpus whose vocabulary is a square grid, row by row, such as that of `franchise.synthetic.bars`.
+    side : int, optional
+        Cells along a side; the square root of the size of the vocabulary if not given.
+    topics : int or list of ints, optional
+        How many of the largest, or which; the fifty largest if not given.
+    """
+    posterior = check_words(posterior, "pictures")
+    assert isinstance(posterior.data, Corpus)
+    side = _check_side(side, posterior.data.vocabulary_size)
+    consensus = posterior.matched
+    chosen = check_topics(consensus, topics, _MOST_TOPICS)
+    words = consensus.word_probabilities()[chosen]
+    return Pictures(chosen, words.reshape(-1, side, side), consensus.shares.mean(axis=0)[chosen])
+
+
+def _check_side(side: Any, vocabulary_size: int) -> int:
+    root = math.isqrt(vocabulary_size)
+    if root * root != vocabulary_size:
+        raise InputError(
+            f"pictures need a square number of words, such as 25 for 5 x 5; the vocabulary has {vocabulary_size}. "
+            "For words of texts see topic_words."
+        )
+    if side is None:
+        return root
+    return check_integer("side", side, minimum=root, maximum=root)
+
+
+@drawing
+def pictures(
+    posterior: AnyPosterior, side: int | None = None, topics: Any = None, axes: Any = None
+) -> Figure:
+    """Draw topics as square pictures, a cell a word; dark: probable.
+
+    Parameters
+    ----------
+    posterior, side, topics
+        As for `pictures_data`.
+    axes : Axes or sequence of Axes, optional
+        Panels to draw on, one a topic.
+    """
+    data = pictures_data(posterior, side, topics)
+    figure, panels, _ = grid_for(axes, len(data.topics), _COLUMNS, (1.15, 1.4), least=3.6)
+    darkest = float(data.pictures.max())
+    for panel, topic, picture, share in zip(panels, data.topics, data.pictures, data.shares, strict=True):
+        panel.imshow(picture, cmap="Greys", vmin=0.0, vmax=darkest)
+        panel.set_xticks([])
+        panel.set_yticks([])
+        panel.spines[:].set_visible(True)
+        panel.spines[:].set_color(FAINT)
+        set_title(panel, f"{topic}: {100 * share:.1f} %", size=SMALL)
+    if axes is None:
+        set_headline(figure, "Topics and their shares of all words")
+    return figure

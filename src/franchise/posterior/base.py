@@ -1,0 +1,263 @@
+"""What every posterior can be asked of its topics: thin methods, for whichever model."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from franchise.posterior.edits import NO_CHANGES, Changes
+from franchise.running.run import FromRun
+from franchise.validation import check_integer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from franchise.data.corpus import Corpus
+    from franchise.diagnostics.verdict import Verdict
+    from franchise.posterior.by_metadata import Shares
+    from franchise.posterior.consensus import Consensus
+
+
+class WithTopics(FromRun):
+    """Consensus topics of all draws and chains, and the way from topic to text and back.
+
+        posterior.verdict()                          can it be trusted?
+        posterior.topic_info()                       which topics are there, and how sure is each?
+        posterior.representative_documents(3)        what is topic 3 about?
+        posterior.find_topics("railway")             which topics are about railways?
+        posterior.topics_over("year")                when were they talked about?
+        posterior = posterior.set_labels({3: "trade"}).merge_topics([[5, 9]])
+        posterior.report("report.html")              all of it, to read in a browser
+
+    Topics are numbered as in `consensus()`: they are those that draws and chains agree on, not those of one draw
+    (`topics()` and `document_topics()` have these, and other numbers).
+    """
+
+    changes: Changes
+
+    # -- what was found ------------------------------------------------------------------------------------
+
+    @cached_property
+    def matched(self) -> Consensus:
+        """The topics matched over all draws that are kept in full (`franchise.posterior.consensus.Consensus`)."""
+        from franchise.posterior.consensus import Consensus
+
+        return self.changes.done_to(Consensus.of(self))  # type: ignore[arg-type]
+
+    def consensus(self, words: int = 10) -> pd.DataFrame:
+        """The topics that draws and chains agree on, the largest first.
+
+        Returns
+        -------
+        DataFrame
+            One row a topic: `label`; `share` of the observations with `low` and `high`, the middle 95 % of draws;
+            `draws`, the share of draws that have it; `chains`, how many of `n_chains` chains have it in a quarter
+            of their draws or more; and, for a Corpus, its most probable `words`.
+        """
+        return self.matched.table(check_integer("words", words, minimum=1))
+
+    def n_topics_posterior(self) -> pd.DataFrame:
+        """The posterior of the number of topics: `n_topics`, its `probability`, and that in each chain."""
+        from franchise.posterior.topic_tables import n_topics_table
+
+        return n_topics_table(self.trace["n_topics"])
+
+    def point_partition(self) -> np.ndarray:
+        """One partition of all observations: that with the least expected variation of information.
+
+            VI(c, z) = [sum_k f(n_k.) + sum_l f(n_.l) - 2 sum_kl f(n_kl)] / N,   mean over draws z as low as can be
+
+        with f(n) = n log n and n_kl the observations in cluster k of c and l of z (Wade & Ghahramani 2018). Ask for
+        it where every observation is to have one cluster, for a table or a map, say; where it matters how sure that
+        is, `matched.label_probabilities()` has more. How it is searched for is told in
+        `franchise.posterior.partition`.
+
+        Returns
+        -------
+        int64 array (N,)
+            The cluster of every observation in input order, numbered from the largest.  They are not the consensus
+            topics: every observation is in one.
+        """
+        from franchise.posterior.point_partition import point_partition
+
+        consensus = self.matched
+        found = point_partition(consensus.draws, consensus.most_probable_topic().topic)
+        partition: np.ndarray = self.data.to_input_order(found.labels)  # type: ignore[attr-defined]
+        return partition
+
+    # -- from topic to text and back -----------------------------------------------------------------------
+
+    def topic_info(self, words: int = 10) -> pd.DataFrame:
+        """All that is to be said of the topics: as `consensus`, and two columns more.
+
+        `documents` (or `groups`) are those in which it is the largest topic; `relevant` words are probable in the
+        topic and more so than elsewhere (Sievert & Shirley 2014), `words` just probable.
+        """
+        from franchise.posterior.topic_tables import topic_info
+
+        return topic_info(self.matched, check_integer("words", words, minimum=1))
+
+    def document_info(self) -> pd.DataFrame:
+        """One row a document or group: size, largest topic with label and share, metadata, how its text begins.
+
+        `topics` is the effective number of its topics, `none` its share in no consensus topic; of documents without
+        observations the topic is -1.
+        """
+        from franchise.posterior.document_tables import document_info
+
+        return document_info(self.matched)
+
+    def representative_documents(self, topic: int, count: int = 5) -> pd.DataFrame:
+        """The documents or groups with the largest share of a topic; of a text the piece that is most about it."""
+        from franchise.posterior.document_tables import representative_documents
+
+        return representative_documents(self.matched, topic, count)
+
+    def find_topics(self, query: str | Sequence[str], count: int = 5) -> pd.DataFrame:
+        """The topics that a word, a sentence or a list of words are most probably of, the most probable first.
+
+        Words are read as the texts of the corpus were; those it does not know are left out.  `probability` is the
+        mean over words w of p(k | w) = phi_kw share_k / sum_l phi_lw share_l.
+
+            posterior.find_topics("railway")
+            posterior.find_topics("The railway was sold at a loss.", count=2)
+            posterior.find_topics(["railway", "loss"])
+        """
+        from franchise.posterior.topic_tables import find_topics
+
+        return find_topics(self.matched, query, count)
+
+    def topics_over(self, by: str = "year", bins: Any = None) -> pd.DataFrame:
+        """The shares of topics (columns) over a column of the metadata that has numbers or dates.
+
+        A share is that of a topic's observations among those of all documents in a row, mean over draws.  What a
+        row lacks to one is in no consensus topic; documents without a value are left out.
+
+            posterior.topics_over("year")                           a row for every year
+            posterior.topics_over("year", bins=[1900, 1950, 2000])  [1900, 1950) and [1950, 2000)
+            posterior.topics_over("date", bins="M")                 a row for every month
+
+        Parameters
+        ----------
+        by : str
+            The column.
+        bins : int, ascending edges, str or None
+            A row for every value if None; for so many equal bins; for the bins between edges, each with its lower
+            one; for every period of dates ("Y" for years, as pandas names them).
+        """
+        return self.topics_over_interval(by, bins).mean
+
+    def topics_over_interval(self, by: str = "year", bins: Any = None, level: float = 0.95) -> Shares:
+        """As `topics_over`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
+        from franchise.posterior.by_metadata import shares_over
+
+        return shares_over(self.matched, by, bins, level)
+
+    def topics_by_class(self, by: str) -> pd.DataFrame:
+        """The shares of topics (columns) in every class (rows) of a column of the metadata, as `topics_over`."""
+        return self.topics_by_class_interval(by).mean
+
+    def topics_by_class_interval(self, by: str, level: float = 0.95) -> Shares:
+        """As `topics_by_class`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
+        from franchise.posterior.by_metadata import shares_by_class
+
+        return shares_by_class(self.matched, by, level)
+
+    def topic_similarity(self) -> pd.DataFrame:
+        """How alike any two topics are, from 0 to 1.
+
+        For a corpus one minus the Jensen-Shannon distance of their words; otherwise by the observations that are
+        now in the one, now in the other.
+        """
+        from franchise.posterior.topic_tables import topic_similarity
+
+        return topic_similarity(self.matched)
+
+    def confusion_matrix(self) -> pd.DataFrame:
+        """How well topics (columns) explain the words of topics (rows), in nats a word; for a corpus.
+
+        C_rc = sum_w phi_rw log phi_cw (Chang & Fisher 2014)
+        """
+        from franchise.posterior.topic_tables import confusion_matrix
+
+        return confusion_matrix(self.matched)
+
+    # -- changes by hand -----------------------------------------------------------------------------------
+
+    def set_labels(self, labels: Mapping[int, str]) -> Self:
+        """The same posterior with topics named by hand, such as {0: "war"}; kept by `save`.
+
+        Others keep their automatic labels; an empty name brings that back.  Names are those of the topics of these
+        draws: `continue_`, with more draws, begins without.
+        """
+        return self._changed(self.matched.with_labels(labels))
+
+    def merge_topics(self, groups: Sequence[Sequence[int]]) -> Self:
+        """The same posterior with each of some groups of consensus topics as one, such as [[0, 3], [5, 6]].
+
+        Draws stay as they are; topics are numbered by size anew.  Kept by `save`.
+        """
+        return self._changed(self.matched.merged(groups))
+
+    def _changed(self, consensus: Consensus) -> Self:
+        posterior: Self = replace(self, changes=consensus.changes)  # type: ignore[type-var]
+        vars(posterior)["matched"] = consensus  # as `matched` would find, but for the time
+        return posterior
+
+    def _said_by_hand(self) -> dict[str, Any]:
+        return {} if self.changes == NO_CHANGES else {"topics": self.changes.to_plain(self.n_draws)}
+
+    def with_changes(self, plain: Any) -> Self:
+        """The same posterior with topics named and merged as its run says, if that has the same draws still."""
+        if plain is None:
+            return self
+        if plain["draws"] != self.n_draws:
+            warnings.warn(
+                f"topics were named or merged by hand when there were {plain['draws']} draws; there are "
+                f"{self.n_draws} now, so topics may have other numbers: names and merges are left out.",
+                stacklevel=3,
+            )
+            return self
+        return replace(self, changes=Changes.from_plain(plain))  # type: ignore[type-var]
+
+    # -- told elsewhere ------------------------------------------------------------------------------------
+
+    def summary(self, held_out: Corpus | None = None) -> pd.DataFrame:
+        """Mean, spread, R-hat and effective sample size of what is traced (by ArviZ), and notes in words.
+
+        Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).
+
+        Parameters
+        ----------
+        held_out : Corpus, optional
+            Documents that were not sampled, over the same vocabulary. The table then has a row ``held_out_score``,
+            too: how well their second halves are predicted, under the draws that are kept in full; nats per word.
+        """
+        from franchise.diagnostics.convergence import summary
+
+        return summary(self, held_out)
+
+    def verdict(self) -> Verdict:
+        """Whether the chains have converged, in a word, a sentence and details."""
+        from franchise.diagnostics.verdict import verdict
+
+        return verdict(self)
+
+    def to_arviz(self) -> Any:
+        """The traces as ArviZ takes them, for its plots and statistics: a DataTree, or InferenceData before 1.0."""
+        from franchise.diagnostics import to_arviz
+
+        return to_arviz(self)
+
+    def report(self, path: Any, **options: Any) -> Path:
+        """Write what was found as one HTML file that opens offline; options are those of `write_report`."""
+        from franchise.report.write import write_report
+
+        return write_report(self, path, **options)  # type: ignore[arg-type]

@@ -1,0 +1,147 @@
+"""Tables of documents, or groups: what each is about, and which are typical of a topic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.data.grouped import GroupedData
+from franchise.posterior.matching import NONE
+from franchise.validation import check_integer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from franchise.posterior.consensus import Consensus
+
+EXCERPT = 300
+"""Characters of an excerpt."""
+
+_WORDS_THAT_COUNT = 50
+_WORD = re.compile(r"\w+")
+
+
+def largest_topics(consensus: Consensus) -> np.ndarray:
+    """The topic with the largest share in each group, int64 (J,); -1 for groups without observations."""
+    if consensus.topic_count == 0:
+        return np.full(consensus.data.n_groups, NONE)
+    largest = consensus.document_shares()[:, :-1].argmax(axis=1)
+    return np.where(consensus.data.group_sizes > 0, largest, NONE)
+
+
+def document_info(consensus: Consensus) -> pd.DataFrame:
+    """One row a document or group: its size, its largest topic with label and share, and what is known of it.
+
+    `topics` is the effective number of its topics, exp(-sum_k share_k log share_k) with what is in none as one;
+    `none` its share in no consensus topic.  Without observations there is no topic (-1), and nothing to share.
+    Metadata that have the name of another column are called "... (metadata)".
+    """
+    import pandas as pd
+    from scipy.special import entr
+
+    data, shares = consensus.data, consensus.document_shares()
+    largest, empty = largest_topics(consensus), data.group_sizes == 0
+    rows = np.arange(data.n_groups)
+    columns: dict[str, Any] = {
+        _size_name(data): data.group_sizes,
+        "topic": largest,
+        "label": ["" if topic == NONE else consensus.labels[topic] for topic in largest],
+        "share": np.where(largest == NONE, np.nan, shares[rows, largest]),
+        "topics": np.where(empty, np.nan, np.exp(entr(shares).sum(axis=1))),
+        "none": np.where(empty, np.nan, shares[:, -1]),
+    }
+    for name, values in data.metadata.items():
+        columns[f"{name} (metadata)" if name in columns else name] = values
+    if isinstance(data, Corpus) and data.texts is not None and "text" not in columns:
+        columns["text"] = [beginning(text) for text in data.texts]
+    return pd.DataFrame(
+        columns, index=pd.Index(data.group_names, name=_group_name(data), tupleize_cols=False)
+    )
+
+
+def typical_documents(consensus: Consensus, topic: int, count: int) -> list[int]:
+    """The groups with the largest share of a topic, their numbers, the largest first; none without observations.
+
+    Shares are expected ones, so a short document has less of a topic than a long one that is as full of it.
+    """
+    topic, count = consensus.check_topic(topic), check_integer("count", count, minimum=1)
+    shares = np.where(consensus.data.group_sizes > 0, consensus.document_shares()[:, topic], -np.inf)
+    best = np.argsort(-shares, kind="stable")[:count]
+    return [int(document) for document in best if np.isfinite(shares[document])]
+
+
+def representative_documents(consensus: Consensus, topic: int, count: int) -> pd.DataFrame:
+    """The documents or groups with the largest share of a topic, and of their texts what is most about it."""
+    import pandas as pd
+
+    data = consensus.data
+    best = typical_documents(consensus, topic, count)
+    columns: dict[str, Any] = {
+        _group_name(data): [data.group_names[document] for document in best],
+        "share": consensus.document_shares()[best, topic],
+        _size_name(data): data.group_sizes[best],
+    }
+    if consensus.has_words and consensus.corpus.texts is not None:
+        weights = words_that_tell(consensus, topic)
+        columns["text"] = [excerpt(consensus.corpus.texts[document], weights) for document in best]
+    return pd.DataFrame(columns)
+
+
+def words_that_tell(consensus: Consensus, topic: int) -> dict[str, float]:
+    """The words that tell most of a topic, and how much each does: phi_kw log(phi_kw / p_w), where positive."""
+    probabilities, shares = consensus.word_probabilities()[topic], consensus.word_shares
+    occurs = np.flatnonzero(shares > 0)
+    telling = probabilities[occurs] * np.log(probabilities[occurs] / shares[occurs])
+    best = np.argsort(-telling, kind="stable")[:_WORDS_THAT_COUNT]
+    return {
+        consensus.corpus.vocabulary[occurs[place]].lower(): float(telling[place])
+        for place in best
+        if telling[place] > 0.0
+    }
+
+
+def excerpt(text: str, weights: Mapping[str, float], size: int = EXCERPT) -> str:
+    """The piece of a text, of so many characters, in which words weigh most; of equal ones the first."""
+    words = [
+        (found.start(), found.end(), weights.get(found.group().lower(), 0.0))
+        for found in _WORD.finditer(text)
+    ]
+    best, best_weight, weight, last = 0, 0.0, 0.0, 0
+    for first, (begin, _, own) in enumerate(words):
+        while last < len(words) and words[last][1] <= begin + size:
+            weight += words[last][2]
+            last += 1
+        if weight > best_weight + 1e-12:
+            best, best_weight = begin, weight
+        if last > first:
+            weight -= own
+        else:  # a word that is longer than the excerpt
+            last = first + 1
+    return _cut(text, best, size)
+
+
+def beginning(text: str, size: int = EXCERPT) -> str:
+    """The first characters of a text."""
+    return _cut(text, 0, size)
+
+
+def _cut(text: str, begin: int, size: int) -> str:
+    """A piece of a text on one line, whole words, with dots where something is left out."""
+    end = begin + size
+    if end < len(text) and not text[end].isspace():
+        end = max(text.rfind(" ", begin, end), text.rfind("\n", begin, end))
+        end = begin + size if end <= begin else end
+    piece = " ".join(text[begin:end].split())
+    return f"{'… ' if text[:begin].strip() else ''}{piece}{' …' if text[end:].strip() else ''}"
+
+
+def _group_name(data: GroupedData) -> str:
+    return "document" if isinstance(data, Corpus) else "group"
+
+
+def _size_name(data: GroupedData) -> str:
+    return "tokens" if isinstance(data, Corpus) else "observations"

@@ -1,0 +1,327 @@
+"""From the topics of single draws to consensus topics.
+
+Labels switch between draws, chains have different numbers of topics, a topic may be whole in one draw and in two
+parts in another.  So no single draw is the measure of all others.  In three steps:
+
+    grow     draw after draw, from the one with the highest log joint probability outwards, then the other chains:
+             the draw's topics are matched with the running means of those found so far; one that matches none
+             begins a topic of its own
+    join     topics that are alike as means, and never (hardly ever) in the same draw, are one: where the topics of
+             words are uncertain, one topic of two chains may look different in any two draws, but not on average
+    settle   topics that are in too few draws of every chain are dropped, all draws are matched with the means
+             anew, until nothing changes
+
+A topic counts if it is in a quarter or more of the draws of at least one chain; so one that a single chain has is
+kept, and shown as such.  Each step is a function of partitions, topics taken in the order in which they first
+appear: the numbers that topics have in a draw make no difference.
+
+Cost: with D draws of N observations, K topics a draw, T topics found and a vocabulary of V, a pass takes
+O(D (N s + K t V)), where s is the number of topics that an observation is found in, and t that of topics with which
+one of a draw shares a tenth (both few); there are at most 1 + ROUNDS passes.
+
+Topics that are means over draws: how often each observation and each word was in them.
+
+A topic that was found in n draws has, for every observation i, the share p_i of these draws in which i was in it,
+and the words of all n together.  Shares are kept sparsely: an observation is in few topics.
+
+Of very many observations every second, third, ... is enough to tell which topics share them; words are all counted.
+A topic so small that none of its observations is among these matches none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.data.grouped import GroupedData
+from franchise.posterior.draw import Draw, best_draw
+from franchise.posterior.matching import (
+    ALIKE,
+    ALIKE_IN_WORDS,
+    NONE,
+    alike_with_words,
+    assign,
+    by_appearance,
+    dice,
+    same,
+)
+
+LEAST_SHARE = 0.25
+"""The least share of the draws of a chain that a topic must be in to be one of that chain's."""
+
+TOGETHER = 0.1
+"""Topics that are in the same draw in more than this share of the draws of the rarer one are two."""
+
+ROUNDS = 3
+
+
+def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
+    """For every draw the consensus topic of each of its topics, int64 (K,), or NONE.
+
+    Topics are numbered by their share of all observations in all draws, from the largest.
+    """
+    chains = np.array([draw.chain for draw in draws])
+    most = sum(draw.topic_count for draw in draws)
+    matches, topics = _grow(draws, RunningTopics(data, most))
+    for _ in range(ROUNDS):
+        before, topics = _settled(matches, topics, chains)
+        matches, topics = _matched_anew(draws, topics)
+        if all(np.array_equal(one, other) for one, other in zip(before, matches, strict=True)):
+            break
+    matches = [_by_topic(draw, match) for draw, match in zip(draws, matches, strict=True)]
+    return numbered_by_size(mapped(matches, _without_rare(matches, topics.count, chains)), draws)
+
+
+def assign_topics(topics: RunningTopics, evidence: Evidence) -> np.ndarray:
+    """The topic that each of a draw's matches, int64 (K,), or NONE; those without observations match none."""
+    likeness = topics.likeness(evidence)
+    match = assign(likeness, same(likeness, topics.alike))
+    match[evidence.sizes == 0] = NONE
+    return match
+
+
+def appearances(matches: Sequence[np.ndarray], topics: int) -> np.ndarray:
+    """Whether each draw has each topic, bool (draws, topics)."""
+    appears = np.zeros((len(matches), topics), np.bool_)
+    for row, match in zip(appears, matches, strict=True):
+        row[match[match != NONE]] = True
+    return appears
+
+
+def shares_by_chain(appears: np.ndarray, chains: np.ndarray) -> np.ndarray:
+    """The share of the draws of each chain that have each topic, float64 (chains, topics)."""
+    return np.array([appears[chains == chain].mean(axis=0) for chain in np.unique(chains)])
+
+
+def numbered_by_size(matches: Sequence[np.ndarray], draws: Sequence[Draw]) -> list[np.ndarray]:
+    """The same with topics numbered from the largest by their observations in all draws; empty ones have none."""
+    sizes = np.zeros(topics_in(matches) + 1)  # the last place is that of NONE
+    for match, draw in zip(matches, draws, strict=True):
+        np.add.at(sizes, match, draw.sizes)
+    order = np.argsort(-sizes[:-1], kind="stable")
+    numbers = np.full(len(order), NONE)
+    numbers[order] = np.where(sizes[order] > 0.0, np.arange(len(order)), NONE)
+    return mapped(matches, numbers)
+
+
+def topics_in(matches: Sequence[np.ndarray]) -> int:
+    """How many topics there are, if none is without a number."""
+    return max((int(match.max(initial=NONE)) for match in matches), default=NONE) + 1
+
+
+# --- the steps ----------------------------------------------------------------------------------------------
+
+
+def _order(draws: Sequence[Draw]) -> list[int]:
+    """The best draw, those of its chain, then those of the other chains; each from its best draw outwards.
+
+    So what comes next is as near as can be to what is known, also in a chain that drifts.
+    """
+    best = {draw.chain: draw.number for draw in sorted(draws, key=lambda draw: draw.log_joint)}
+    first = draws[best_draw(draws)].chain
+
+    def key(place: int) -> tuple[bool, int, int]:
+        draw = draws[place]
+        return draw.chain != first, draw.chain, abs(draw.number - best[draw.chain])
+
+    return sorted(range(len(draws)), key=key)
+
+
+def _grow(draws: Sequence[Draw], topics: RunningTopics) -> tuple[list[np.ndarray], RunningTopics]:
+    matches = [np.empty(0, np.int64)] * len(draws)
+    for place in _order(draws):
+        one = Evidence.of(draws[place], topics.data)
+        match = assign_topics(topics, one)
+        new = (match == NONE) & (one.sizes > 0)
+        match[new] = topics.count + np.arange(new.sum())
+        topics.add(one, match)
+        matches[place] = match
+    return matches, topics
+
+
+def _matched_anew(draws: Sequence[Draw], topics: RunningTopics) -> tuple[list[np.ndarray], RunningTopics]:
+    """All draws matched with some topics, and the means of what has matched."""
+    anew = RunningTopics(topics.data, topics.members.shape[1])
+    anew.count = topics.count
+    matches = []
+    for draw in draws:
+        one = Evidence.of(draw, topics.data)
+        matches.append(assign_topics(topics, one))
+        anew.add(one, matches[-1])
+    return matches, anew
+
+
+def _settled(
+    matches: Sequence[np.ndarray], topics: RunningTopics, chains: np.ndarray
+) -> tuple[list[np.ndarray], RunningTopics]:
+    """The same matches and topics, where those that are one are joined and rare ones are dropped."""
+    stands_for = _joined(matches, topics)
+    joined = mapped(matches, stands_for)
+    numbers = _without_rare(joined, topics.count, chains)[stands_for]
+    matches = mapped(matches, numbers)
+    seen = appearances(matches, topics_in(matches)).sum(axis=0)
+    return matches, topics.renumbered(numbers, seen)
+
+
+def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> np.ndarray:
+    """The topic that each stands for, int64 (T,): those that are alike and not in the same draws are one.
+
+    The most alike are joined first; each with one other at most.
+    """
+    alike = topics.likeness_among()
+    appears = appearances(matches, topics.count).astype(np.float64)
+    together, seen = appears.T @ appears, appears.sum(axis=0)
+    rarer = np.minimum(seen[:, None], seen[None, :])
+    pairs = np.argwhere(np.triu(same(alike, topics.alike) & (together <= TOGETHER * rarer), k=1))
+    stands_for, free = np.arange(topics.count), np.ones(topics.count, np.bool_)
+    for one, other in pairs[np.argsort(-alike[tuple(pairs.T)], kind="stable")]:
+        if free[one] and free[other]:
+            stands_for[other] = one
+            free[[one, other]] = False
+    return stands_for
+
+
+def _without_rare(matches: Sequence[np.ndarray], topics: int, chains: np.ndarray) -> np.ndarray:
+    """New numbers of so many topics, int64 (T,): NONE for those that are in too few draws of every chain."""
+    appears = appearances(matches, topics)
+    kept = (shares_by_chain(appears, chains) >= LEAST_SHARE).any(axis=0)
+    return np.where(kept, np.cumsum(kept) - 1, NONE)
+
+
+def mapped(matches: Sequence[np.ndarray], numbers: np.ndarray) -> list[np.ndarray]:
+    """The same with topic k as numbers[k]."""
+    table = np.append(numbers, NONE)  # the last place is that of NONE
+    return [table[match] for match in matches]
+
+
+def _by_topic(draw: Draw, match: np.ndarray) -> np.ndarray:
+    """Matches of topics in the order in which they appear, as matches of the topics of the draw."""
+    result = np.empty_like(match)
+    result[by_appearance(draw.labels, draw.topic_count)] = match
+    return result
+
+
+MOST_COMPARED = 100_000
+"""Observations, about, by which topics are compared."""
+
+
+class Evidence(NamedTuple):
+    """One draw as matching sees it; its topics in the order in which they appear."""
+
+    labels: np.ndarray  # integers (n,): places of topics in that order, of the observations that are compared
+    sizes: np.ndarray  # int64 (K,): these observations
+    words: np.ndarray | None  # float64 (K, V): counts of all words; None where there are no words
+
+    @classmethod
+    def of(cls, draw: Draw, data: GroupedData) -> Evidence:
+        """The labels, sizes and words of a draw."""
+        order = by_appearance(draw.labels, draw.topic_count)
+        place = np.empty(len(order), draw.labels.dtype)
+        place[order] = np.arange(len(order))
+        labels = place[draw.labels]
+        words = count_words(data, labels, len(order)) if isinstance(data, Corpus) else None
+        compared = labels[:: step_of(data)]
+        return cls(compared, np.bincount(compared, minlength=len(order)), words)
+
+
+def step_of(data: GroupedData) -> int:
+    """Which observations are compared: every so many."""
+    return -(-data.n_observations // MOST_COMPARED)
+
+
+def count_words(corpus: Corpus, labels: np.ndarray, topics: int) -> np.ndarray:
+    """Tokens by topic and word, float64 (topics, V): n_kw; of those labelled NONE, none."""
+    size, has = corpus.vocabulary_size, labels != NONE
+    flat = labels[has].astype(np.int64) * size + corpus.grouped_observations[has]
+    return np.bincount(flat, minlength=topics * size).reshape(topics, size).astype(np.float64)
+
+
+class RunningTopics:
+    """Topics as means over the draws that have been added; `most` is how many there may be."""
+
+    def __init__(self, data: GroupedData, most: int) -> None:
+        from scipy.sparse import csr_array
+
+        self.data = data
+        self.count = 0
+        self.seen = np.zeros(most)  # draws that have the topic
+        self.sizes = np.zeros(most)  # observations in all these draws
+        self.members: Any = csr_array((len(range(0, data.n_observations, step_of(data))), most))
+        self.words = np.zeros((0, data.vocabulary_size)) if isinstance(data, Corpus) else None
+
+    @property
+    def alike(self) -> float:
+        """The likeness from which on topics count as the same."""
+        return ALIKE if self.words is None else ALIKE_IN_WORDS
+
+    def add(self, evidence: Evidence, match: np.ndarray) -> None:
+        """Another draw, whose topics (by their place) are these, or NONE."""
+        from scipy.sparse import csr_array
+
+        has = np.flatnonzero(match != NONE)
+        self.count = max(self.count, int(match.max(initial=NONE)) + 1)
+        self.seen[np.unique(match[has])] += 1.0
+        np.add.at(self.sizes, match[has], evidence.sizes[has])
+        labels = match[evidence.labels]
+        inside = labels != NONE
+        bounds = np.append(0, np.cumsum(inside))
+        ones = np.ones(int(bounds[-1]))
+        self.members = self.members + csr_array((ones, labels[inside], bounds), shape=self.members.shape)
+        if self.words is not None and evidence.words is not None:
+            room = np.zeros((self.count - len(self.words), self.words.shape[1]))
+            self.words = np.vstack([self.words, room])
+            for place in has:
+                self.words[match[place]] += evidence.words[place]
+
+    def likeness(self, evidence: Evidence) -> np.ndarray:
+        """How alike each topic is to each of a draw, float64 (topics, K)."""
+        topics, others = self.count, len(evidence.sizes)
+        members, seen = self.members, np.maximum(self.seen[:topics], 1.0)
+        flat = members.indices.astype(np.int64) * others
+        flat += np.repeat(evidence.labels, np.diff(members.indptr))
+        shared = np.bincount(flat, weights=members.data, minlength=topics * others).reshape(topics, others)
+        alike = dice(shared / seen[:, None], self.sizes[:topics] / seen, evidence.sizes)
+        return self._with_words(alike, evidence.words)
+
+    def likeness_among(self) -> np.ndarray:
+        """How alike they are to each other, float64 (topics, topics); 0 to themselves.
+
+        Both are means, so D = 2 sum p_i q_i / (sum p_i^2 + sum q_i^2), which is one for equal ones however
+        uncertain the topics of observations are.
+        """
+        topics = self.count
+        members = self.members[:, :topics]
+        products = (members.T @ members).toarray()
+        seen = np.maximum(self.seen[:topics], 1.0)
+        products /= seen[:, None] * seen[None, :]
+        squares = np.diag(products).copy()
+        np.fill_diagonal(products, 0.0)
+        return self._with_words(dice(products, squares, squares), self.words)
+
+    def renumbered(self, numbers: np.ndarray, seen: np.ndarray) -> RunningTopics:
+        """The same with topic k as numbers[k]: several with the same number are one, those with NONE are left out.
+
+        `seen` is how many draws have each of the topics that are left.
+        """
+        from scipy.sparse import csr_array
+
+        kept, most = np.flatnonzero(numbers != NONE), self.members.shape[1]
+        where = (np.ones(len(kept)), (kept, numbers[kept]))
+        topics = RunningTopics(self.data, most)
+        topics.count = len(seen)
+        topics.seen[: len(seen)] = seen
+        np.add.at(topics.sizes, numbers[kept], self.sizes[kept])
+        topics.members = self.members @ csr_array(where, shape=(most, most))
+        if self.words is not None:
+            topics.words = np.zeros((len(seen), self.words.shape[1]))
+            for old in kept:
+                topics.words[numbers[old]] += self.words[old]
+        return topics
+
+    def _with_words(self, shared: np.ndarray, words: np.ndarray | None) -> np.ndarray:
+        if self.words is None or words is None:
+            return shared
+        return alike_with_words(shared, self.words, words)

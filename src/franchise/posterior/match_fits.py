@@ -1,0 +1,106 @@
+"""The topics of one fit beside those of another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.data.grouped import GroupedData, is_sparse
+from franchise.errors import InputError
+from franchise.posterior.base import WithTopics
+from franchise.posterior.consensus import Consensus
+from franchise.posterior.matching import ALIKE, NONE, assign, dice, same
+from franchise.validation import describe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALIKE_BY_WORDS = 0.6
+"""The W from which on topics count as the same: a topic and its union with one of the same size have 0.5."""
+
+
+def match_fits(a: Any, b: Any) -> pd.DataFrame:
+    """The consensus topics of one posterior beside those of another, matched one to one.
+
+        table = match_fits(sample(corpus, seed=1), sample(corpus, seed=2))
+        table["alike"].isna().mean()          the share of topics that only one of the two has
+
+    Of two corpora with the same vocabulary, whichever their documents, by what their words have in common,
+    W = sum_w min(phi_aw, phi_bw); of other families by the observations they share, so the data must be the same.
+
+    Parameters
+    ----------
+    a, b : Posterior or SegmentPosterior
+        Two fits.
+
+    Returns
+    -------
+    DataFrame
+        One row for each topic of `a`, from the largest, then those of `b` that match none: `topic`, `label` and
+        `share` in `a`, `other_topic`, `other_label` and `other_share` in `b`, how `alike` they are from 0 to 1, and
+        for corpora their `words` and `other_words`.  Where there is no match, the other side is missing.
+    """
+    import pandas as pd
+
+    one, other = _consensus("a", a), _consensus("b", b)
+    alike, enough = _likeness(one, other)
+    match = assign(alike.T, same(alike.T, enough))  # for each topic of a, that of b
+    left = np.setdiff1d(np.arange(other.topic_count), match)
+    first = np.concatenate([np.arange(one.topic_count), np.full(len(left), NONE)])
+    second = np.concatenate([match, left])
+    both = (first != NONE) & (second != NONE)
+    columns = {**_columns(one, first, ""), **_columns(other, second, "other_")}
+    columns["alike"] = (
+        np.where(both, alike[first, second], np.nan) if alike.size else np.full(len(first), np.nan)
+    )
+    in_order = sorted(columns, key=lambda name: name.endswith("words"))  # words, which are long, come last
+    return pd.DataFrame({name: columns[name] for name in in_order})
+
+
+def _columns(consensus: Consensus, topics: np.ndarray, prefix: str) -> dict[str, Any]:
+
+    table = consensus.table().reset_index()
+    rows = table.reindex(np.where(topics == NONE, len(table), topics))  # a row that is not there: all missing
+    names = ["topic", "label", "share", *(["words"] if consensus.has_words else [])]
+    columns: dict[str, Any] = {f"{prefix}{name}": rows[name].to_numpy() for name in names}
+    columns[f"{prefix}topic"] = rows["topic"].astype("Int64").array
+    return columns
+
+
+def _likeness(one: Consensus, other: Consensus) -> tuple[np.ndarray, float]:
+    """How alike the topics of the one and the other are, float64 (topics, topics), and what is enough."""
+    if one.has_words and other.has_words:
+        from scipy.spatial.distance import cdist
+
+        if one.corpus.vocabulary != other.corpus.vocabulary:
+            raise InputError(
+                f"b must have the vocabulary of a, word for word ({one.corpus.vocabulary_size} words); got another "
+                f"one of {other.corpus.vocabulary_size}. Read its texts by corpus.read_new_texts."
+            )
+        return 1.0 - cdist(
+            one.word_probabilities(), other.word_probabilities(), "cityblock"
+        ) / 2.0, ALIKE_BY_WORDS
+    if one.has_words or other.has_words or not _are_the_same(one.data, other.data):
+        raise InputError(
+            "b must be of the same data as a, as topics without words are matched by the observations they share."
+        )
+    ours, theirs = (each.label_probabilities()[:, : each.topic_count] for each in (one, other))
+    squares = [np.asarray(each.multiply(each).sum(axis=0)).ravel() for each in (ours, theirs)]
+    return dice((ours.T @ theirs).toarray(), *squares), ALIKE
+
+
+def _are_the_same(one: GroupedData, other: GroupedData) -> bool:
+    """Whether two data have the same observations in the same groups."""
+    if one.observations.shape != other.observations.shape or not np.array_equal(one.offsets, other.offsets):
+        return False
+    unlike = one.grouped_observations != other.grouped_observations
+    return not (unlike.nnz if is_sparse(unlike) else unlike.any())
+
+
+def _consensus(name: str, posterior: Any) -> Consensus:
+    if not isinstance(posterior, WithTopics):
+        raise InputError(
+            f"{name} must be a Posterior, such as franchise.sample gives; got {describe(posterior)}."
+        )
+    return posterior.matched

@@ -1,0 +1,188 @@
+"""Tables of topics: what they are, which are alike, which a word belongs to, and how many there are.
+
+Short names of topics, made of their words.
+
+The words of a topic that tell most are those that are probable in it, and more probable than elsewhere.  Sievert &
+Shirley (2014, LDAvis), equation 2, call it relevance, with a weight of 0.6 from their study with readers:
+
+    r(w, k) = 0.6 log phi_kw + 0.4 log (phi_kw / p_w)          p_w the share of word w in the corpus
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.errors import InputError, NoWords
+from franchise.validation import check_integer, describe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from franchise.data.corpus import Corpus
+    from franchise.posterior.consensus import Consensus
+
+
+def topic_info(consensus: Consensus, words: int) -> pd.DataFrame:
+    """The table of consensus topics and, of each, the groups it is the largest in, and its most relevant words."""
+    from franchise.posterior.document_tables import largest_topics
+
+    table = consensus.table(words)
+    largest = largest_topics(consensus)
+    name = "documents" if consensus.has_words else "groups"
+    table.insert(
+        list(table.columns).index("n_chains") + 1,
+        name,
+        np.bincount(largest[largest >= 0], minlength=consensus.topic_count),
+    )
+    if consensus.has_words:
+        table["relevant"] = [" ".join(row) for row in consensus.relevant_words(words)]
+    return table
+
+
+def n_topics_table(counts: np.ndarray) -> pd.DataFrame:
+    """The posterior of the number of topics, of numbers (chains, draws): in all chains, and in each."""
+    import pandas as pd
+
+    values = np.arange(int(counts.min()), int(counts.max()) + 1)
+    shares = (counts[:, :, None] == values).mean(axis=1)
+    by_chain = {f"chain {chain}": row for chain, row in enumerate(shares)}
+    return pd.DataFrame({"n_topics": values, "probability": shares.mean(axis=0), **by_chain})
+
+
+def find_topics(consensus: Consensus, query: Any, count: int) -> pd.DataFrame:
+    """The topics that some words are most probably of, the most probable first.
+
+    For every word of the query that the corpus knows, with share_k that of a topic,
+
+        p(k | w) = phi_kw share_k / sum_l phi_lw share_l
+
+    and `probability` is the mean of it over these words.
+    """
+    count = check_integer("count", count, minimum=1)
+    words = _words_of(consensus, query)
+    joint = consensus.word_probabilities()[:, words] * consensus.shares.mean(axis=0)[:, None]
+    probability = (joint / joint.sum(axis=0)).mean(axis=1)
+    table = consensus.table().loc[:, ["label", "share", "words"]]
+    table.insert(1, "probability", probability)
+    return table.sort_values("probability", ascending=False, kind="stable").head(count)
+
+
+def _words_of(consensus: Consensus, query: Any) -> np.ndarray:
+    """The words of a query, ids: as they are in the vocabulary, or read as texts; InputError if there are none."""
+    parts = [query] if isinstance(query, str) else query
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, str) for part in parts):
+        raise InputError(f"query must be a word, a sentence or a list of words; got {describe(query)}.")
+    corpus = consensus.corpus
+    known = {word: number for number, word in enumerate(corpus.vocabulary)}
+    words = [word for part in parts for word in ([known[part]] if part in known else _read(corpus, part))]
+    if not words:
+        near = get_close_matches(" ".join(parts).lower(), corpus.vocabulary, n=3)
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise InputError(f"query must have a word that the corpus knows; got {describe(query)}.{hint}")
+    return np.array(words)
+
+
+def _read(corpus: Corpus, text: str) -> list[int]:
+    """The words of a text, ids; none if the corpus knows none of them."""
+    try:
+        words: list[int] = corpus.read_new_texts([text], sentences="simple").observations.tolist()
+    except NoWords:
+        return []
+    return words
+
+
+def topic_similarity(consensus: Consensus) -> pd.DataFrame:
+    """How alike any two topics are, from 0 to 1, float (T, T).
+
+    For a corpus one minus the Jensen-Shannon distance (to base 2) of their words,
+
+        JS(p, q)^2 = H((p + q) / 2) - (H(p) + H(q)) / 2
+
+    Otherwise by the observations that are now in the one, now in the other: with p_i and q_i the shares of draws in
+    which observation i is in them,
+
+        2 sum p_i q_i / (sum p_i^2 + sum q_i^2)
+    """
+    alike = _alike_by_words(consensus) if consensus.has_words else _alike_by_observations(consensus)
+    return square_table(alike)
+
+
+def _alike_by_words(consensus: Consensus) -> np.ndarray:
+    words = consensus.word_probabilities()
+    entropies = -_sum_of_x_log_x(words)
+    alike = np.ones((len(words), len(words)))
+    for topic in range(len(words) - 1):
+        rest = slice(topic + 1, None)
+        mixed = -_sum_of_x_log_x((words[topic] + words[rest]) / 2.0)
+        divergence = (mixed - (entropies[topic] + entropies[rest]) / 2.0) / np.log(2.0)
+        alike[topic, rest] = alike[rest, topic] = 1.0 - np.sqrt(np.clip(divergence, 0.0, 1.0))
+    return alike
+
+
+def _sum_of_x_log_x(rows: np.ndarray) -> np.ndarray:
+    from scipy.special import xlogy
+
+    sums: np.ndarray = xlogy(rows, rows).sum(axis=1)
+    return sums
+
+
+def _alike_by_observations(consensus: Consensus) -> np.ndarray:
+    from franchise.posterior.matching import dice
+
+    probabilities = consensus.label_probabilities()[:, : consensus.topic_count]
+    products = (probabilities.T @ probabilities).toarray()
+    squares = np.diag(products).copy()
+    return dice(products, squares, squares)
+
+
+def confusion_matrix(consensus: Consensus) -> pd.DataFrame:
+    """How well each topic (column) explains the words of each (row), in nats a word, float (T, T).
+
+        C_rc = sum_w phi_rw log phi_cw                    (Chang & Fisher 2014, figure 5)
+
+    On the diagonal minus the entropy of the topic, the largest of its row; the nearer others come, the more alike.
+    """
+    words = consensus.word_probabilities()
+    return square_table(words @ np.log(words).T)
+
+
+def square_table(values: np.ndarray) -> pd.DataFrame:
+    """A matrix of topics by topics as a table."""
+    import pandas as pd
+
+    index = pd.RangeIndex(len(values), name="topic")
+    return pd.DataFrame(values, index=index, columns=pd.RangeIndex(len(values), name="topic"))
+
+
+WEIGHT = 0.6
+"""lambda of Sievert & Shirley."""
+
+WORDS = 3
+"""Words of a label, if these are enough to tell it from others."""
+
+
+def relevance(probabilities: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """r(w, k), float64 (K, V); minus infinity for words that do not occur."""
+    logs = np.log(np.maximum(probabilities, np.finfo(np.float64).tiny))
+    with np.errstate(divide="ignore"):
+        lifts = logs - np.log(shares)
+    return np.where(shares > 0, WEIGHT * logs + (1.0 - WEIGHT) * lifts, -np.inf)
+
+
+def short_labels(words: Sequence[Sequence[str]], taken: Mapping[int, str]) -> list[str]:
+    """A label for each topic of its first words: three, or as many more as make it differ from the others.
+
+    `taken` are labels that topics have already.
+    """
+    labels: list[str] = []
+    used = set(taken.values())
+    for topic, own in enumerate(words):
+        choices = [", ".join(own[:count]) for count in range(min(WORDS, len(own)), len(own) + 1)]
+        label = next((choice for choice in choices if choice not in used), f"{choices[-1]} ({topic})")
+        used.add(label)
+        labels.append(label)
+    return labels

@@ -1,0 +1,85 @@
+"""What a page shows of the chains: how many topics they have, their traces, and the table that judges them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from franchise.diagnostics.verdict import AGREEMENT, ENOUGH, NAMES, Verdict
+from franchise.plots.checks import AnyPosterior
+from franchise.report import json as plain
+
+MOST_POINTS = 400  # of a chain in a picture
+MOST_BARS = 60
+COLUMNS = {
+    "mean": "mean",
+    "5%": "5 %",
+    "95%": "95 %",
+    "r_hat": "R-hat",
+    "ess_bulk": "ESS bulk",
+    "ess_tail": "ESS tail",
+    "mcse_mean": "MCSE",
+}
+
+
+def topic_counts(posterior: AnyPosterior) -> dict[str, Any]:
+    """How often each chain has each number of topics; wide ranges in steps of several."""
+    topics = np.asarray(posterior.trace["n_topics"]).astype(np.int64)
+    low, high = int(topics.min()), int(topics.max())
+    width = -(-(high - low + 1) // MOST_BARS)
+    places = (topics - low) // width
+    bars = int(places.max()) + 1
+    shares = [np.bincount(row, minlength=bars) / len(row) for row in places]
+    values = low + width * np.arange(bars)
+    return {
+        "names": [
+            f"{value:,}" if width == 1 else f"{value:,}–{value + width - 1:,}" for value in values.tolist()
+        ],
+        "chains": [plain.numbers(row) for row in shares],
+    }
+
+
+def traces(posterior: AnyPosterior, verdict: Verdict) -> list[dict[str, Any]]:
+    """The draws of what is judged, evenly thinned."""
+    return [
+        {"title": title_of(name), "chains": [_thinned(chain) for chain in posterior.trace[name]]}
+        for name in map(str, verdict.table.index)
+    ]
+
+
+def _thinned(draws: np.ndarray) -> list[float | int | None]:
+    places = np.linspace(0, len(draws) - 1, min(len(draws), MOST_POINTS)).round().astype(int)
+    return plain.numbers(draws[places], digits=7)
+
+
+def convergence_table(verdict: Verdict) -> dict[str, Any]:
+    """The table of what is judged, the last column in words."""
+    table = verdict.table
+    rows = [
+        [str(name), *(plain.number(row[column], digits=7) for column in COLUMNS), in_words(row)]
+        for name, row in table.iterrows()
+    ]
+    return {
+        "columns": [*COLUMNS.values(), "in words"],
+        "titles": [title_of(str(name)) for name in table.index],
+        "rows": rows,
+    }
+
+
+def in_words(row: Any) -> str:
+    """What the numbers of one quantity mean."""
+    if row["note"]:
+        return str(row["note"])
+    said = []
+    if not row["r_hat"] <= AGREEMENT:
+        said.append("the chains do not agree yet")
+    if not min(row["ess_bulk"], row["ess_tail"]) >= ENOUGH:
+        said.append("worth few independent draws")
+    return "; ".join(said) or "fine"
+
+
+def title_of(name: str) -> str:
+    """What something traced is called as a heading."""
+    words = NAMES.get(name, name.replace("_", " ")).removeprefix("the ")
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,243 @@
+"""The documents that a page shows: which, and each with its text in the colours of its topics.
+
+A page has room for some of a large corpus: for each topic the documents that are most typical of it, and others
+drawn at random; a very long one is cut.  Pieces of a text that have a topic are words, or sentences where the model
+gives topics to sentences; each is four numbers in a row:
+
+    characters since the last piece, its length, its topic (-1: none that draws agree on), probability in percent
+
+Where the words of a corpus are in the texts they were read from.
+
+A corpus keeps its texts and its tokens, but not where in a text a token was.  The texts are gone through again, by
+the pattern and the stems that they were read by, and the tokens found one after the other: a stop word, or one left
+out for its frequency, is no token and is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.data.grouped import GroupedData, offsets_of_sizes, take_slices
+from franchise.data.sentences import Span
+from franchise.data.text_options import options_for_vocabulary, stemmer_of
+from franchise.posterior.consensus import Consensus
+from franchise.posterior.matching import NONE
+from franchise.report import json as plain
+
+MOST_CHARACTERS = 3_500_000  # of all texts: with their colours, and all else, a page of 6 MB
+LONGEST = 40_000  # characters of one text
+LEAST_SHARE = 0.005
+MOST_TOPICS = 12  # of a document
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Topics of the observations of some documents, as all draws together see them."""
+
+    data: GroupedData
+    documents: list[int]
+    topic: np.ndarray  # int (n,), one document after the other: the most probable topic, or -1; of words only
+    probability: np.ndarray  # float (n,)
+    shares: np.ndarray  # float (documents, K + 1): topics of each; the last column: none that draws agree on
+    by_sentence: bool  # whether sentences have topics, not single words
+
+    @classmethod
+    def of(cls, consensus: Consensus, documents: list[int], by_sentence: bool) -> Labelled:
+        """What the draws say of some documents; of observations that are not shown, no words, only shares.
+
+        `Consensus.most_probable_topic` says it of all observations, and takes the longer the more there are.
+        """
+        data = consensus.data
+        shown = documents if isinstance(data, Corpus) else []
+        inside = take_slices(data.offsets, np.array(shown, np.int64))[1]
+        seen = np.zeros((len(inside), consensus.topic_count + 1), np.uint16)  # the last column is for none
+        for labels in consensus.labelled():
+            seen[np.arange(len(inside)), labels[inside]] += 1
+        best = seen.argmax(axis=1)
+        probability = seen[np.arange(len(inside)), best] / len(consensus.draws)
+        topic = np.where(best == consensus.topic_count, NONE, best)
+        return cls(data, documents, topic, probability, consensus.document_shares()[documents], by_sentence)
+
+
+def choose_documents(data: GroupedData, typical: list[list[int]], most: int, seed: int) -> list[int]:
+    """Up to so many documents, in their order: the typical ones of each topic first, then some at random.
+
+    Those without observations are left out, and fewer are taken where texts are long.
+    """
+    sizes = data.group_sizes
+    rank = max((len(own) for own in typical), default=0)
+    first = [own[place] for place in range(rank) for own in typical if place < len(own)]
+    others = np.random.default_rng(seed).permutation(np.flatnonzero(sizes > 0)).tolist()
+    chosen: list[int] = []
+    room = MOST_CHARACTERS
+    for document in dict.fromkeys([*first, *others]):
+        room -= _length(data, document)
+        if len(chosen) == most or (room < 0 and chosen):
+            break
+        chosen.append(document)
+    return sorted(chosen)
+
+
+def _length(data: GroupedData, document: int) -> int:
+    """Characters that a document takes in the page, about."""
+    if not isinstance(data, Corpus):
+        return 0
+    written = 8 * int(data.group_sizes[document]) if data.texts is None else len(data.texts[document])
+    return min(written, LONGEST)
+
+
+def document_rows(labelled: Labelled) -> list[dict[str, Any]]:
+    """What a page shows of each document."""
+    data = labelled.data
+    texts = _Texts(labelled) if isinstance(data, Corpus) else None
+    fields = list(data.metadata)
+    rows = []
+    for place, document in enumerate(labelled.documents):
+        row: dict[str, Any] = {
+            "name": plain.text(data.group_names[document]),
+            "words": int(data.group_sizes[document]),
+            "about": [plain.text(data.metadata[field][document]) for field in fields],
+            "shares": _largest(labelled.shares[place, :-1]),
+            "text": "",
+            "pieces": [],
+            "cut": False,
+        }
+        if texts is not None:
+            row["text"], row["pieces"], row["cut"] = texts.coloured(place)
+        rows.append(row)
+    return rows
+
+
+def _largest(shares: np.ndarray) -> list[int]:
+    """The largest topics of a document, each with its share in thousandths, in one flat list."""
+    order = np.argsort(-shares, kind="stable")[:MOST_TOPICS]
+    kept = [topic for topic in order.tolist() if shares[topic] >= LEAST_SHARE]
+    return [entry for topic in kept for entry in (topic, round(1000 * float(shares[topic])))]
+
+
+class _Texts:
+    """Texts of documents with the topics of their pieces."""
+
+    def __init__(self, labelled: Labelled) -> None:
+        assert isinstance(labelled.data, Corpus)
+        self._labelled = labelled
+        self._corpus = labelled.data
+        self._places = Places(labelled.data)
+        sizes = labelled.data.group_sizes[labelled.documents]
+        self._first = offsets_of_sizes(sizes) - np.append(labelled.data.offsets[labelled.documents], 0)
+
+    def coloured(self, place: int) -> tuple[str, list[int], bool]:
+        """The text of a document, by its place among those shown, its pieces, and whether it had to be cut."""
+        document = self._labelled.documents[place]
+        text, spans, observations = (
+            self._sentences(document) if self._labelled.by_sentence else self._words(document)
+        )
+        whole = len(text) <= LONGEST
+        text = text if whole else f"{text[:LONGEST]}…"
+        labelled = self._first[place] + np.array(observations, np.int64)
+        return text, list(self._pieces(text, spans, labelled.tolist())), not whole
+
+    def _pieces(self, text: str, spans: list[Span], labelled: list[int]) -> Iterator[int]:
+        last = 0
+        for (begin, end), observation in zip(spans, labelled, strict=True):
+            if end > LONGEST:
+                return
+            yield plain.units(text[last:begin])
+            yield plain.units(text[begin:end])
+            yield int(self._labelled.topic[observation])
+            yield round(100 * float(self._labelled.probability[observation]))
+            last = end
+
+    def _words(self, document: int) -> tuple[str, list[Span], list[int]]:
+        """Text, where its words are, and the numbers of their observations."""
+        begin, end = self._corpus.offsets[document : document + 2].tolist()
+        spans = self._places.of_document(document)
+        if self._corpus.texts is None or spans is None:
+            text, spans = _joined([self._word(token) for token in range(begin, end)], " ")
+        else:
+            text = self._corpus.texts[document]
+        return text, spans, list(range(begin, end))
+
+    def _sentences(self, document: int) -> tuple[str, list[Span], list[int]]:
+        """Text, where its sentences are, and the first observation of each; those without words have no topic."""
+        corpus = self._corpus
+        assert corpus.sentences is not None
+        offsets, documents, places = corpus.sentences
+        first, last = documents[document : document + 2].tolist()
+        own = [sentence for sentence in range(first, last) if offsets[sentence] < offsets[sentence + 1]]
+        if corpus.texts is not None and places is not None:
+            spans: list[Span] = [(int(places[sentence, 0]), int(places[sentence, 1])) for sentence in own]
+            text = corpus.texts[document]
+        else:
+            sentences = [range(*offsets[sentence : sentence + 2].tolist()) for sentence in own]
+            text, spans = _joined([" ".join(map(self._word, tokens)) for tokens in sentences], "\n")
+        return text, spans, [int(offsets[sentence]) for sentence in own]
+
+    def _word(self, token: int) -> str:
+        return self._corpus.vocabulary[self._corpus.observations[token]]
+
+
+def _joined(parts: list[str], between: str) -> tuple[str, list[Span]]:
+    """Parts as one text, and where each of them is in it."""
+    spans, begin = [], 0
+    for part in parts:
+        spans.append((begin, begin + len(part)))
+        begin += len(part) + len(between)
+    return between.join(parts), spans
+
+
+class Places:
+    """Finds the tokens of a corpus in its texts."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        options = corpus.text_options or options_for_vocabulary(corpus.vocabulary)
+        self._corpus = corpus
+        self._pattern = re.compile(options.token_pattern)
+        self._lowercase = options.lowercase
+        self._single = options.ngrams == (1, 1)
+        self._stem: Callable[[str], str] = str if options.stem is None else stemmer_of(options.stem)
+        self._number = {self._stem(word): number for number, word in enumerate(corpus.vocabulary)}
+        self._known: dict[str, int] = {}
+
+    def of_document(self, document: int) -> list[Span] | None:
+        """Begin and end of every token of a document, in characters; None if they cannot be found in its text.
+
+        So it is for sequences of words that count as one (n-grams), and for texts that are not those of the tokens.
+        """
+        corpus = self._corpus
+        if corpus.texts is None or not self._single:
+            return None
+        begin, end = corpus.offsets[document : document + 2]
+        wanted = corpus.observations[begin:end].tolist()
+        found: list[Span] = []
+        for number, span in self._words(corpus.texts[document]):
+            if len(found) < len(wanted) and number == wanted[len(found)]:
+                found.append(span)
+        return found if len(found) == len(wanted) else None
+
+    def _words(self, text: str) -> Iterator[tuple[int, Span]]:
+        """The words of a text that the vocabulary has: their numbers, and where they are."""
+        group = self._pattern.groups
+        read = text.lower() if self._lowercase else text
+        place = range(len(text) + 1) if len(read) == len(text) else _places_before(text)
+        for match in self._pattern.finditer(read):
+            number = self._number_of(match[group] or "")
+            if number >= 0:
+                begin, end = match.span(group)
+                yield number, (place[begin], place[end])
+
+    def _number_of(self, word: str) -> int:
+        if word not in self._known:
+            self._known[word] = self._number.get(self._stem(word), -1)
+        return self._known[word]
+
+
+def _places_before(text: str) -> list[int]:
+    """For every letter of a text in lower case, its place before: a few letters have longer lower cases."""
+    return [place for place, letter in enumerate(text) for _ in letter.lower()] + [len(text)]

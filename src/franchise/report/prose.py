@@ -1,0 +1,190 @@
+"""What a page says in plain words: what was found, whether to trust it, how to read what is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise import __version__
+from franchise.data.corpus import Corpus
+from franchise.diagnostics.verdict import CONVERGED, NOT_CONVERGED, STUCK_APART, TOO_SHORT, Verdict
+from franchise.plots.checks import AnyPosterior
+from franchise.report.json import counted, percent
+
+if TYPE_CHECKING:
+    from franchise.posterior.consensus import Consensus
+
+_QUESTIONS = {
+    CONVERGED: "The chains agree",
+    NOT_CONVERGED: "Read it with care: the chains have not converged",
+    STUCK_APART: "Read it with care: the chains tell different stories",
+    TOO_SHORT: "Too early to tell whether to trust it",
+}
+NEARLY_NONE = 0.0005  # a share that is not worth a word
+_NAMED = 3  # topics that are named at the beginning
+
+
+def texts_of(
+    posterior: AnyPosterior, consensus: Consensus, verdict: Verdict, title: str | None, data: dict[str, Any]
+) -> dict[str, Any]:
+    """All that the template says."""
+    groups = f"{data['group']}s"
+    return {
+        "version": __version__,
+        "title": title or _title(posterior),
+        "groups": groups,
+        "lead": _lead(posterior),
+        "story": [_largest(consensus), _certainty(consensus)],
+        "verdict": verdict,
+        "trusted": verdict.level == CONVERGED,
+        "question": _QUESTIONS[verdict.level],
+        "number_note": _number_note(posterior),
+        "topics_note": _topics_note(consensus, data),
+        "map_note": _map_note(consensus),
+        "documents_note": _documents_note(data),
+        "reading": _reading(data),
+        "made": _made(posterior),
+        "has_map": bool(data["topics"]),
+        "has_trend": data["trend"] is not None,
+    }
+
+
+def _title(posterior: AnyPosterior) -> str:
+    noun = "document" if isinstance(posterior.data, Corpus) else "group"
+    return f"Topics of {counted(posterior.data.n_groups, noun)}"
+
+
+def _lead(posterior: AnyPosterior) -> str:
+    """How many topics were found in how much."""
+    data = posterior.data
+    return f"{_number_in_words(posterior)} in {_amount(data)}."
+
+
+def _amount(data: Any) -> str:
+    if isinstance(data, Corpus):
+        return f"{counted(data.n_documents, 'document')} of {counted(data.n_tokens, 'word')} in all"
+    return f"{counted(data.n_groups, 'group')} of {counted(data.n_observations, 'observation')} in all"
+
+
+def _number_in_words(posterior: AnyPosterior) -> str:
+    low, high = _range(posterior)
+    if low != high:
+        return f"Between {low:,} and {high:,} topics"
+    always = bool(np.ptp(posterior.trace["n_topics"]) == 0)
+    return f"{'' if always else 'About '}{counted(low, 'topic')}"
+
+
+def _range(posterior: AnyPosterior) -> tuple[int, int]:
+    """The middle 90\u00a0% of draws of the number of topics."""
+    low, high = np.quantile(posterior.trace["n_topics"], [0.05, 0.95])
+    return round(float(low)), round(float(high))
+
+
+def _number_note(posterior: AnyPosterior) -> str:
+    topics = posterior.trace["n_topics"]
+    if (topics == topics.flat[0]).all():
+        return f"All draws have {counted(int(topics.flat[0]), 'topic')}."
+    low, high = _range(posterior)
+    chains = (
+        " Bars are made up of what each chain says; where chains keep to bars of their own, they disagree."
+        if posterior.n_chains > 1
+        else ""
+    )
+    return (
+        f"The number was not chosen, it was learned, and it is uncertain: 90\u00a0% of draws have from {low:,} to "
+        f"{high:,}.{chains}"
+    )
+
+
+def _largest(consensus: Consensus) -> str:
+    """The largest topics by name."""
+    shares = consensus.shares.mean(axis=0)
+    named = [f"“{label}” ({percent(share)})" for label, share in zip(consensus.labels, shares, strict=True)]
+    if not named:
+        return "No topic is in enough of the draws to be shown; longer chains may tell more."
+    if len(named) == 1:
+        return f"The one that draws agree on is {named[0]}."
+    shown = named[:_NAMED]
+    return f"The largest are {', '.join(shown[:-1])} and {shown[-1]}."
+
+
+def _certainty(consensus: Consensus) -> str:
+    """How many topics are seen in all chains, and how much is in none."""
+    chains = len(consensus.in_chain)
+    everywhere = int(consensus.in_chain.all(axis=0).sum())
+    none = float(consensus.unmatched["share"].mean())
+    seen = f"{counted(consensus.topic_count, 'topic')} can be told from draw to draw"
+    if chains == 1 or not consensus.topic_count:
+        everywhere = consensus.topic_count
+    else:
+        seen += ", all of them" if everywhere == consensus.topic_count else f", {everywhere:,} of them"
+        seen += " in both chains" if chains == 2 else f" in all {chains} chains"
+    if everywhere < consensus.topic_count / 2:
+        seen += ", the others in some chains only: what the chains have in common is the surest"
+    what = "words" if consensus.has_words else "observations"
+    if none < NEARLY_NONE:
+        return f"{seen}."
+    return f"{seen}; {percent(none)} of the {what} are in topics that come and go and are not shown."
+
+
+def _topics_note(consensus: Consensus, data: dict[str, Any]) -> str:
+    what = "words" if consensus.has_words else "observations"
+    trend = "" if data["trend"] is None else f" The curve is its share over {data['trend']['by']}."
+    return (
+        f"Sizes are shares of all {what}; the line over a bar is where the share is with a probability of "
+        f"95\u00a0%.{trend} A topic that is in few draws or chains may be gone in the next run."
+    )
+
+
+def _map_note(consensus: Consensus) -> str:
+    alike = (
+        "alike are their words" if consensus.has_words else "often observations go from the one to the other"
+    )
+    return (
+        f"The nearer two topics are, the more {alike}; the larger a circle, the more there is of the topic. Only "
+        f"nearness means something, not up or down. Choose a circle to read about its topic."
+    )
+
+
+def _documents_note(data: dict[str, Any]) -> str:
+    total, shown = data["documents"]["total"], len(data["documents"]["list"])
+    noun = data["group"]
+    if shown == total:
+        which = f"All {counted(total, noun)}."
+    else:
+        which = (
+            f"{shown:,} of {counted(total, noun)} are in this page: those most typical of each topic, and others "
+            f"drawn at random."
+        )
+    if data["unit"] == "observation":
+        return which
+    return (
+        f"{which} Each {data['unit']} has the colour of its most probable topic, the stronger the surer; point "
+        f"at it, or go through them with the arrow keys, to see which and how probable. Press a topic to see only "
+        f"its own."
+    )
+
+
+def _reading(data: dict[str, Any]) -> list[str]:
+    said = [
+        "A draw is one full explanation of the data. What is shown are averages over many draws of several chains, "
+        "with topics matched from draw to draw; so everything comes with how sure it is.",
+        "“In 80\u00a0% of draws” tells how often a topic is found at all; its size counts as zero where it is not.",
+        "Intervals hold the true value with a probability of 95\u00a0%, if the model fits and the chains have "
+        "converged.",
+    ]
+    if data["unit"] != "observation":
+        said.append(
+            "Bars beside words are probabilities of the word in the topic. Topics are named by words that are more "
+            "frequent in them than elsewhere."
+        )
+    return said
+
+
+def _made(posterior: AnyPosterior) -> str:
+    return (
+        f"Made by franchise {__version__}: sampler {posterior.sampler}, {counted(posterior.n_chains, 'chain')} of "
+        f"{counted(posterior.n_draws, 'draw')}, seed {posterior.seed}, {posterior.seconds:,.0f} seconds. This file "
+        f"needs no network, and sends nothing anywhere."
+    )

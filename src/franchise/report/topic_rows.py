@@ -1,0 +1,232 @@
+"""What a page shows of the topics: words with intervals, sizes, trends, places on a map, and who is like whom.
+
+Classes of documents that a page shows topics in: a column of the metadata with a few names, such as a party.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.errors import InputError
+from franchise.plots.checks import AnyPosterior
+from franchise.plots.topic_map import in_the_plane
+from franchise.posterior.consensus import Consensus
+from franchise.report import json as plain
+
+WORDS = 20  # of a topic
+MOST_WORDS = 20_000  # of the vocabulary that can be looked up, the most frequent ones
+TOPICS_OF_WORD = 3
+SIMILAR = 4
+FEWEST_POINTS, MOST_POINTS = 4, 30  # of a trend
+_TIMES = ("year", "date", "time", "decade", "month", "day")
+
+
+class Trend(NamedTuple):
+    """Shares of topics over something that documents have a number for."""
+
+    by: str
+    names: list[str]
+    shares: np.ndarray  # float (points, topics)
+
+
+def topic_rows(posterior: AnyPosterior, trend: Trend | None, classes: Classes | None) -> list[dict[str, Any]]:
+    """What a page shows of every topic, but for its documents."""
+    consensus = posterior.matched
+    low, high = consensus.share_interval()
+    shares = np.stack([consensus.shares.mean(axis=0), low, high], axis=1)
+    rows: list[dict[str, Any]] = [
+        {
+            "label": consensus.labels[topic],
+            "share": plain.numbers(shares[topic]),
+            "draws": plain.number(consensus.appears[:, topic].mean()),
+            "chains": int(consensus.in_chain[:, topic].sum()),
+            "trend": None if trend is None else plain.numbers(trend.shares[:, topic]),
+            "classes": [] if classes is None else classes.of_topic(topic),
+            "words": [],
+            "place": None,
+            "similar": [],
+        }
+        for topic in range(consensus.topic_count)
+    ]
+    if consensus.has_words and rows:
+        _add_words(rows, consensus)
+    if rows:
+        _add_places(rows, 1.0 - posterior.topic_similarity().to_numpy(float))
+    return rows
+
+
+# --- words --------------------------------------------------------------------------------------------------
+
+
+def _add_words(rows: list[dict[str, Any]], consensus: Consensus) -> None:
+    for topic, table in consensus.words_of(range(len(rows)), WORDS).items():
+        columns = {"p": "probability", "low": "low", "high": "high", "lift": "lift"}
+        rows[topic]["words"] = table["word"].tolist()
+        rows[topic] |= {short: plain.numbers(table[name]) for short, name in columns.items()}
+
+
+def topics_of_words(consensus: Consensus) -> dict[str, Any]:
+    """For the most frequent words, the topics that have most of their uses, and how many of them in percent.
+
+    p(k | w) = phi_kw share_k / sum_l phi_lw share_l
+    """
+    if not consensus.has_words or consensus.topic_count == 0:
+        return {"list": [], "topics": []}
+    frequent = np.argsort(-consensus.word_shares, kind="stable")[:MOST_WORDS]
+    frequent = frequent[consensus.word_shares[frequent] > 0]
+    joint = consensus.word_probabilities()[:, frequent] * consensus.shares.mean(axis=0)[:, None]
+    given = 100.0 * joint / joint.sum(axis=0)
+    first = np.argsort(-given, axis=0, kind="stable")[:TOPICS_OF_WORD].T
+    return {
+        "list": [consensus.corpus.vocabulary[word] for word in frequent],
+        "topics": [
+            [
+                entry
+                for topic in own
+                for entry in (topic, round(float(given[topic, word])))
+                if given[topic, word] >= 1
+            ]
+            for word, own in enumerate(first.tolist())
+        ],
+    }
+
+
+# --- the map ------------------------------------------------------------------------------------------------
+
+
+def _add_places(rows: list[dict[str, Any]], distances: np.ndarray) -> None:
+    """Places in the plane, and the topics that are most alike."""
+    places = in_a_frame(in_the_plane(distances)[0])
+    for topic, row in enumerate(rows):
+        row["place"] = plain.numbers(places[topic])
+        nearest = np.argsort(distances[topic], kind="stable")
+        row["similar"] = [other for other in nearest.tolist() if other != topic][:SIMILAR]
+
+
+def in_a_frame(places: np.ndarray) -> np.ndarray:
+    """Places (n, 2) turned so that they are widest from left to right, and scaled to a width of one."""
+    centred = places - places.mean(axis=0)
+    turned = centred @ np.linalg.eigh(centred.T @ centred)[1][:, ::-1]
+    turned -= turned.min(axis=0)
+    return turned / max(float(turned.max()), 1e-12)
+
+
+# --- trends -------------------------------------------------------------------------------------------------
+
+
+def trend_of(posterior: AnyPosterior) -> Trend | None:
+    """Shares of topics over time, if documents have a number or date that could be one."""
+    metadata = posterior.data.metadata
+    column = time_column(metadata)
+    if column is None or posterior.matched.topic_count == 0:
+        return None
+    try:
+        table = posterior.topics_over(column, bins=bins_of(metadata[column])).dropna(how="all")
+    except InputError:  # named as a time, but no numbers or dates
+        return None
+    return (
+        Trend(column, [_name(value) for value in table.index], table.to_numpy(float))
+        if len(table) > 1
+        else None
+    )
+
+
+def time_column(metadata: dict[str, list[Any]]) -> str | None:
+    """The column that is most probably a time: numbers named so, then dates named so, then the first of numbers."""
+    known = {name: _known(values) for name, values in metadata.items()}
+    several = [name for name, values in known.items() if len(set(map(str, values))) >= FEWEST_POINTS]
+    numeric = [name for name in several if _are_numbers(known[name])]
+    named = [name for time in _TIMES for name in several if time in name.lower()]
+    return next(iter([*(name for name in named if name in numeric), *named, *numeric]), None)
+
+
+def bins_of(values: list[Any]) -> list[float] | int | None:
+    """None where values are few; for more numbers round edges, such as decades; for more dates a number of bins."""
+    known = _known(values)
+    if len(set(map(str, known))) <= MOST_POINTS:
+        return None
+    if not _are_numbers(known):
+        return MOST_POINTS
+    low, high = min(known), max(known)
+    step = _round_step((high - low) / MOST_POINTS)
+    first = math.floor(low / step)
+    return [step * place for place in range(first, math.floor(high / step) + 2)]
+
+
+def _round_step(least: float) -> float:
+    """The smallest of 1, 2, 5, 10, 20, ... times a power of ten that is not below."""
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(times * power for times in (1.0, 2.0, 5.0, 10.0) if times * power >= least * (1.0 - 1e-9))
+    return int(step) if step >= 1.0 else step
+
+
+def _known(values: list[Any]) -> list[Any]:
+    """Those that are not missing."""
+    return [value for value in values if value is not None]
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    return all(
+        isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) for value in values
+    )
+
+
+def _name(value: Any) -> str:
+    """A value, or a bin by its ends, as at the end of an axis."""
+    first = getattr(value, "left", value)
+    if not isinstance(first, Real):
+        return f"{first:%Y-%m-%d}"
+    if not hasattr(value, "left"):
+        return plain.figure(value)
+    last = (
+        value.right - 1 if float(value.left).is_integer() and float(value.right).is_integer() else value.right
+    )
+    return (
+        plain.figure(value.left) if last == value.left else f"{plain.figure(value.left)}–{plain.figure(last)}"
+    )
+
+
+MOST_CLASSES = 12
+DOCUMENTS_OF_CLASS = 2
+"""On average, at least: names that hardly any two documents share are no classes."""
+
+
+class Classes(NamedTuple):
+    """Shares of topics in the classes of documents."""
+
+    by: str
+    names: list[str]
+    shares: np.ndarray  # float (3, classes, topics): means over draws, and the ends of their intervals
+
+    def of_topic(self, topic: int) -> list[list[float | int | None]]:
+        """Mean, low and high of a topic in each class."""
+        return [plain.numbers(own) for own in self.shares[:, :, topic].T]
+
+
+def classes_of(posterior: AnyPosterior) -> Classes | None:
+    """Shares of topics in classes, if a column of the metadata has such."""
+    column = class_column(posterior.data.metadata)
+    if column is None or posterior.matched.topic_count == 0:
+        return None
+    tables = [table.dropna(how="all") for table in posterior.topics_by_class_interval(column)]
+    names = [plain.text(value) for value in tables[0].index]
+    return (
+        Classes(column, names, np.stack([table.to_numpy(float) for table in tables]))
+        if len(names) > 1
+        else None
+    )
+
+
+def class_column(metadata: dict[str, list[Any]]) -> str | None:
+    """The first column of texts, or of yes and no, that has a few values, each in several documents."""
+    for name, values in metadata.items():
+        known = [value for value in values if value is not None and value != ""]
+        classes = len(set(map(str, known)))
+        few = 2 <= classes <= min(MOST_CLASSES, len(known) // DOCUMENTS_OF_CLASS)
+        if few and all(isinstance(value, (str, bool)) for value in known):
+            return name
+    return None

@@ -1,0 +1,219 @@
+"""One chain: a state, the moves that change it, and what is measured after every sweep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from franchise.cluster.partition import HELD, cut_arrays, fetched, part_of_model, unread
+from franchise.data.sharded.memory_mapped import WordsInShards
+from franchise.kernels.random.streams import CONVERSION, MEASUREMENT, Streams
+from franchise.kernels.runtime.large_arrays import bytes_in
+from franchise.model.hdp_model import Model, shares_of_groups, usual_topics
+from franchise.model.state.base import CellTables, State
+from franchise.model.state.cell_counts import CellCounts
+from franchise.model.state.cell_tables import count_cell_tables, draw_cell_tables
+from franchise.model.state.compact import compact, has_many_holes
+from franchise.model.state.convert import convert, to_weights
+from franchise.model.state.log_joint import log_likelihood, log_prior
+from franchise.model.state.seating import Seating
+from franchise.model.state.weights import Weighted
+from franchise.moves.base import Move, MoveReport
+from franchise.moves.compose import InTurn, Sweep, moves_of, plan
+from franchise.parallel.communicator import Alone, peers_of
+from franchise.priors import Gamma, check_value
+from franchise.running.initial import AtRandom
+from franchise.running.initial_state import Origin
+from franchise.running.kept_draws import Snapshot, narrowest
+from franchise.running.label_free import Pairs, entropy_of
+from franchise.running.trace import BEST
+from franchise.storage.checkpoint import Saved
+from franchise.storage.state_arrays import check_state, state_from_arrays, state_to_arrays, view_of
+
+SHARES = tuple(f"share_of_largest_{count}" for count in range(1, 11))
+"""The names in the trace of the shares of observations in the largest topic, in the two largest, and so on."""
+
+
+@dataclass
+class Chain:
+    """A Markov chain over states of the model; a sweep applies the moves of the schedule once."""
+
+    model: Model
+    schedule: InTurn
+    state: State  # None before an origin has given it one (`running/initial_state.py`)
+    seed: int
+    number: int  # of the chain, from 0
+    warmup: int  # sweeps that are warm-up
+    engine: Any = None
+    sweeps: int = 0  # sweeps done
+    best: float = -math.inf  # the highest log likelihood per observation after any sweep
+    _generators: dict[tuple[int, int], np.random.Generator] = field(default_factory=dict, repr=False)
+
+    # -- among peers (`communicator.py`) ---------------------------------------------------------------------
+
+    def spreads(self, origin: Origin) -> bool:
+        """Whether peers can run it together: observations and every move can be shared out, in one view."""
+        observations = self.model.data.observations
+        can_take = isinstance(observations, WordsInShards) or self.model.family.can_take(observations)
+        view = origin.view if isinstance(origin, AtRandom) else view_of(origin.common)
+        return can_take and all(move.spreads and view in move.views for move in moves_of(self.schedule))
+
+    def parts_of_model(self, strengths: Sequence[int]) -> list[Model]:
+        """The model shared out over at most so many peers, by how strong each is."""
+        if len(strengths) == 1:
+            return [unread(self.model)]
+        shares = shares_of_groups(self.model.all_sizes, strengths)
+        return [part_of_model(self.model, share) for share in shares]
+
+    @staticmethod
+    def memory_for(model: Model) -> int:
+        """About the bytes that a part of the model takes where its chain runs.
+
+        Observations, and for each its topic, its place in an index and its share of cells; and what is of topics:
+        counts of words, parameters, and what others have of these.
+        """
+        of_topic = bytes_in(model.family.empty_statistics(1))
+        return 4 * bytes_in(model.data) + 6 * of_topic * usual_topics(model.n_observations)
+
+    held = HELD
+    """The arrays of which a peer has only those of its observations."""
+
+    fetched = staticmethod(fetched)
+    cut = staticmethod(cut_arrays)
+
+    @staticmethod
+    def span_of(model: Model) -> tuple[int, int]:
+        """The first observation that a part of the model has, and the one after its last."""
+        begin = 0 if model.share is None else model.share.first_observation
+        return begin, begin + model.data.n_observations
+
+    def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> Chain:
+        """The same chain as it was when it had these arrays; InputError if there was none such."""
+        model = self.model.here
+        state = state_from_arrays(arrays, model.data, model.family, self._peers)
+        check_state(state, model.data, model.n_observations)
+        check_value("alpha", model.alpha, state.group_concentration)
+        check_value("gamma", model.gamma, state.top_concentration)
+        return replace(self, model=model, state=state, sweeps=sweeps, _generators={})
+
+    def rest(self) -> None:
+        """No sweep comes for now."""
+
+    # -- sweeps -------------------------------------------------------------------------------------------------
+
+    def sweep(self) -> dict[str, float]:
+        """Apply every move whose turn it is; return what is measured then."""
+        values: dict[str, float] = {}
+        for number, move in self.begin_sweep():
+            for name, value in self.apply(move, number).values.items():
+                values[name] = values.get(name, 0.0) + value
+        measured = self.measure()
+        self.best = max(self.best, measured["log_likelihood_per_observation"])
+        return {**measured, BEST: self.best, **values}
+
+    def begin_sweep(self) -> Iterator[tuple[int, Move]]:
+        """Count the sweep and tidy up; the moves whose turn it is, with their numbers."""
+        self.sweeps += 1
+        self._tidy()
+        return plan(self.schedule, Sweep(self.seed, self.number, self.sweeps, self.warmup))
+
+    def apply(self, move: Move, number: int) -> MoveReport:
+        """Apply one move of the schedule, changing the view first if need be."""
+        if not isinstance(self.state, move.views):
+            rng = self._streams(CONVERSION).generator(number)
+            self.state = convert(self.state, move.views[0], self.model.data, rng)
+        return move.step(self.model, self.state, self._streams(number), self.engine)
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return Pairs(self.model)
+
+    @property
+    def _peers(self) -> Alone:
+        return peers_of(self.engine)
+
+    def _streams(self, move: int) -> Streams:
+        return Streams(self.seed, self.number, self.sweeps, move, self._generators)
+
+    def _tidy(self) -> None:
+        """Forget rounding in the statistics, and holes between topics.
+
+        It depends on nothing but what a checkpoint keeps, so a resumed chain goes on with the same bits.
+        """
+        if isinstance(self.state, Weighted):
+            self.state.tables_are_new = False
+            self.state.forget_log_likelihood()
+        if has_many_holes(self.state):
+            compact(self.state, self.model.data, self.model.family, self._peers)
+        elif not self.model.family.exact_statistics:
+            self.state.recount(self.model.data, self._peers)
+
+    def cell_tables(self) -> CellTables:
+        """Customers and tables of every cell: those of the state, or drawn for the occasion if it has none."""
+        if isinstance(self.state, Seating):
+            return count_cell_tables(self.state, self.model.data)
+        assert isinstance(self.state, Weighted)
+        if self.state.cell_tables is not None:
+            return self.state.cell_tables
+        return draw_cell_tables(self.state, self.model, self._streams(MEASUREMENT), self._peers)
+
+    def labels(self) -> np.ndarray:
+        """Topics of the observations, 0..K-1, in grouped order; where only counts are held, arranged at random."""
+        state = self.state
+        if isinstance(state, CellCounts):
+            state = to_weights(state, self.model.data, self._streams(MEASUREMENT).generator(1))
+        return state.labels(self.model.data)
+
+    def snapshot(self, draw: int, labels: np.ndarray | None = None, store: Any = None) -> Snapshot:
+        """The present state as a snapshot, in memory."""
+        state, family = self.state, self.model.family
+        return Snapshot(
+            draw=draw,
+            labels=narrowest(self.labels() if labels is None else labels),
+            tables_per_topic=self.cell_tables().per_topic[state.occupied],
+            alpha=state.group_concentration,
+            gamma=state.top_concentration,
+            prior=family.prior_value(state.statistics) if family.learned_prior is not None else float("nan"),
+        )
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The present state, as arrays by name."""
+        return state_to_arrays(self.state, self.model.family)
+
+    def saved(self, store: Any) -> Saved:
+        """The present state for a checkpoint: all of it goes there."""
+        return Saved(self.to_arrays(), [])
+
+    def measure(self) -> dict[str, float]:
+        """The numbers that are traced for every sampler (architecture, section 2)."""
+        state, model = self.state, self.model
+        cells = self.cell_tables()
+        likelihood = cells.log_likelihood
+        if likelihood is None:
+            likelihood = log_likelihood(state, model.data, self.engine)
+        joint = likelihood + log_prior(state, model, cells, self._peers)
+        for prior, value in (
+            (model.alpha, state.group_concentration),
+            (model.gamma, state.top_concentration),
+        ):
+            if isinstance(prior, Gamma):
+                joint += prior.log_density(value)
+        values = {
+            "n_topics": state.topic_count,
+            "n_tables": int(cells.per_topic.sum()),
+            "log_joint": joint,
+            "log_likelihood_per_observation": likelihood / model.n_observations,
+            "alpha": state.group_concentration,
+            "gamma": state.top_concentration,
+            "topic_entropy": entropy_of(state.observations_per_topic),
+            "co_assignment": self._pairs.co_assignment(state, model, self._peers),
+            **dict(zip(SHARES, state.shares_of_largest(len(SHARES)), strict=True)),
+        }
+        if model.family.learned_prior is not None:
+            values["prior"] = model.family.prior_value(state.statistics)
+        return values

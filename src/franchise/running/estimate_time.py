@@ -1,0 +1,65 @@
+"""How long a run will take, and how much memory: measured on its first sweeps, before it begins."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.running.kept_draws import MOST_KEPT
+
+_SHORT = 20_000_000
+"""Observations times sweeps of a run so short that measuring would take as long as running."""
+
+_PROBED = 3
+"""Sweeps that are tried; the first also compiles, so it does not count."""
+
+
+class Estimate(NamedTuple):
+    """What a run is expected to need."""
+
+    seconds: float
+    memory: int | None  # bytes; None where the system does not say
+
+    def __str__(self) -> str:
+        """In words."""
+        memory = "" if self.memory is None else f" and {self.memory / 2**30:.1f} GiB of memory"
+        return f"about {_in_words(self.seconds)}{memory}"
+
+
+def estimate(draw: Callable[..., Any], n_observations: int, asked: dict[str, Any]) -> Estimate | None:
+    """Try a few sweeps of all chains; None if the whole run is short.
+
+    `asked` are the arguments of `draw`, which gives a posterior. Sweeps take longer or shorter as topics come and
+    go, so the time is a guess.
+    """
+    sweeps = asked["warmup"] + asked["draws"] * asked["thin"]
+    if sweeps * asked["chains"] * n_observations < _SHORT or sweeps <= 2 * _PROBED:
+        return None
+    tried = {**asked, "draws": 1, "thin": 1, "warmup": _PROBED - 1, "time_limit": None}
+    posterior = draw(**tried, progress=False)
+    clock = np.hstack([posterior.warmup_trace["seconds"], posterior.trace["seconds"]])
+    seconds = float(np.diff(clock, axis=1).mean(axis=1).max()) * sweeps
+    limit = asked["time_limit"]
+    kept = 2 * min(MOST_KEPT, asked["draws"]) * asked["chains"] * n_observations
+    memory = _peak_memory()
+    return Estimate(seconds if limit is None else min(seconds, limit), memory and memory + kept)
+
+
+def _peak_memory() -> int | None:
+    """The most memory that this process has had, in bytes."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak) * (1 if sys.platform == "darwin" else 1024)
+
+
+def _in_words(seconds: float) -> str:
+    for size, name in ((86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{max(1.0, seconds):.0f} seconds"

@@ -1,0 +1,374 @@
+"""A run: the chains of one setup side by side, in memory and on disk, whichever model they are of.
+
+    begin       chains before their first sweep; with a run directory, that is made and has their checkpoints
+    go          sweep until the plan is done, the time is up, or somebody interrupts
+    read        the chains as their last checkpoints have them
+    extended    a copy that goes on for more draws
+    save        everything to a new run directory
+
+All of it is told once here.  What differs from model to model is in a `Setup`.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from franchise import validation
+from franchise.cluster.remote_chain import host
+from franchise.data.corpus import Corpus
+from franchise.data.grouped import GroupedData
+from franchise.errors import InputError, StorageError
+from franchise.parallel.engine import Engine, make_engine
+from franchise.parallel.threads import Threads
+from franchise.running.chain_run import CHECKPOINT_SECONDS, AnyChain, ChainRun, Control, Plan, run_chains
+from franchise.running.initial_state import Origin, Restored, Stored
+from franchise.running.kept_draws import Snapshots
+from franchise.running.progress import Progress, make_progress
+from franchise.running.signals import interruptions
+from franchise.storage.atomic import damage_named, only_one_process
+from franchise.storage.checkpoint import read_parts
+from franchise.storage.run_store import ChainStore, RunDirectory, check_new
+from franchise.validation import check_integer, check_positive
+
+
+class Setup(Protocol):
+    """All that is fixed before the first sweep: data, model, moves, seed."""
+
+    model_name: ClassVar[str]
+    """The kind of model, as run.json names it."""
+
+    @property
+    def data(self) -> GroupedData:
+        """What the chains are of."""
+
+    @property
+    def seed(self) -> int:
+        """Of all random numbers."""
+
+    def settings(self) -> dict[str, Any]:
+        """All but the data and the seed, as plain values; InputError if something cannot be kept."""
+
+    def room(self) -> Snapshots:
+        """Room for the draws of one chain that are kept in full."""
+
+    def chain(self, number: int, warmup: int, engine: Threads) -> Any:
+        """A chain that an origin (`running/initial_state.py`) has yet to give a state."""
+
+    def gather(self, run: Run) -> Any:
+        """The posterior of what the chains have kept."""
+
+
+class Terms(NamedTuple):
+    """How chains are run; it makes no difference to what they draw."""
+
+    engine: Engine
+    progress: bool | None
+    time_limit: float | None
+    checkpoint_seconds: float
+
+    @classmethod
+    def checked(
+        cls,
+        engine: Any = None,
+        workers: int | None = None,
+        progress: bool | None = None,
+        time_limit: Any = None,
+        checkpoint_seconds: Any = CHECKPOINT_SECONDS,
+    ) -> Terms:
+        """What was asked for; InputError if something will not do."""
+        if time_limit is not None:
+            time_limit = check_positive("time_limit", time_limit)
+        checkpoint_seconds = check_positive("checkpoint_seconds", checkpoint_seconds)
+        return cls(make_engine(engine, workers), progress, time_limit, checkpoint_seconds)
+
+
+@dataclass(repr=False)
+class Run:
+    """The chains of a setup, as far as they have come."""
+
+    setup: Setup
+    plan: Plan
+    chains: list[ChainRun[Any]]
+    labels: np.ndarray | None = None  # int32 (chains, draws, N), in input order, if they are kept
+    folder: RunDirectory | None = None  # where it is kept as it goes
+
+    # -- beginnings ----------------------------------------------------------------------------------------
+
+    @classmethod
+    def begin(cls, setup: Setup, plan: Plan, chains: Iterable[AnyChain], run_dir: Any = None) -> Run:
+        """Chains before their first sweep; with a run directory, that is made."""
+        run = cls(setup, plan, [ChainRun(chain, plan, setup.data, setup.room()) for chain in chains])
+        run.aim_for(plan.draws)
+        if run_dir is not None:
+            run.folder = run._create("run_dir", run_dir, run._begin_in)
+        return run
+
+    def _begin_in(self, folder: RunDirectory) -> None:
+        """Have the first checkpoints in a folder, and all that follow."""
+        for number, chain in enumerate(self.chains):
+            chain.store = folder.chain(number)
+            chain.write_checkpoint()
+
+    @classmethod
+    def read(
+        cls, folder: RunDirectory, make_setup: Callable[[dict[str, Any], Any, bool], Setup], engine: Engine
+    ) -> Run:
+        """A run on disk as its last checkpoints have it; before anything else, say what it is to `aim_for`."""
+        settings, data = folder.settings, folder.data()
+        with damage_named(folder.path / "run.json"):
+            setup = make_setup(settings, data, not engine.is_here)
+            plan = Plan.checked(*(settings[name] for name in ("draws", "warmup", "thin", "keep_labels")))
+            chains = check_integer("chains", settings["chains"], minimum=1)
+        run = cls(setup, plan, [], folder=folder)
+        for number in range(chains):
+            run.chains.append(run._read_chain(folder.chain(number), number, engine))
+        return run
+
+    def _read_chain(self, store: ChainStore, number: int, engine: Engine) -> ChainRun[Any]:
+        arrays, facts = store.read_head()
+        files = store.parts_of(facts)
+        if engine.is_here:
+            for of, own in files.items():
+                read = read_parts(store.folder, own, store.owner)  # damage shows now, not when it is needed
+                arrays.update(read if of == "" else {})
+        with damage_named(store.checkpoint_path, store.trace_path):
+            sweeps, warmup = (check_integer(name, facts[name], minimum=0) for name in ("sweeps", "warmup"))
+            snapshots = self.setup.room()
+            of_store = (store.folder.resolve(), store.owner)
+            snapshots.restore(facts["stride"], facts["snapshots"], arrays, files, of_store)
+            origin: Origin = Restored(arrays, sweeps)
+            if "" in files and not engine.is_here:
+                origin = Stored.of(store.folder, store.owner, arrays, files[""], sweeps)
+            chain = host(engine, self.setup.chain(number, warmup, engine.local), origin)
+            run = self._restored(facts, store.read_trace(facts), chain, snapshots)
+        run.store, run.facts = store, facts
+        return run
+
+    def extended(self, draws: int, engine: Engine) -> Run:
+        """The same chains, independent of these, aimed for so many more draws; in memory only."""
+        run = Run(self.setup, self.plan, [])
+        for number, each in enumerate(self.chains):
+            copies = {name: np.array(array) for name, array in each.chain.to_arrays().items()}
+            template = self.setup.chain(number, each.chain.warmup, engine.local)
+            chain = host(engine, template, Restored(copies, each.chain.sweeps))
+            snapshots = replace(each.snapshots, kept=list(each.snapshots.kept))
+            facts = {"seconds": each.seconds, "best": each.chain.best}
+            run.chains.append(run._restored(facts, each.rows(), chain, snapshots))
+            run.chains[-1].labels = each.labels
+        run.aim_for(self.most_draws + draws)
+        return run
+
+    def _restored(
+        self, facts: dict[str, Any], rows: Iterable[dict[str, float]], chain: Any, snapshots: Snapshots
+    ) -> ChainRun[Any]:
+        return ChainRun.restored(facts, rows, chain, self.plan, self.setup.data, snapshots)
+
+    def aim_for(self, draws: int) -> None:
+        """Plan so many draws of each chain, no fewer than there are, and make room for their labels."""
+        self.plan = replace(self.plan, draws=max(draws, self.most_draws))
+        check_memory(self.plan, len(self.chains), self.setup.data.n_observations)
+        if self.plan.keep_labels:
+            shape = (len(self.chains), self.plan.draws, self.setup.data.n_observations)
+            self.labels = np.empty(shape, np.int32)
+        for number, chain in enumerate(self.chains):
+            chain.plan = self.plan
+            if self.labels is not None:
+                for draw, row in enumerate(chain.earlier_labels()):
+                    self.labels[number, draw] = row
+                chain.labels = self.labels[number]
+
+    @property
+    def most_draws(self) -> int:
+        """Kept draws of the chain that has most."""
+        return max(len(chain.trace) for chain in self.chains)
+
+    @property
+    def fewest_draws(self) -> int:
+        """Kept draws of the chain that has fewest: those that all have."""
+        return min(len(chain.trace) for chain in self.chains)
+
+    # -- running -------------------------------------------------------------------------------------------
+
+    def go(self, terms: Terms) -> Any:
+        """Sweep until there are the draws that are planned; the posterior.
+
+        A run that is kept in a folder is not torn out of a sweep by Ctrl-C or SIGTERM: every chain finishes its
+        sweep and writes a checkpoint, and only then the KeyboardInterrupt comes.
+        """
+        control = Control(terms.time_limit, terms.checkpoint_seconds)
+        kept = self.folder is not None
+        nothing: list[int] = []
+        listening = interruptions(control.stop) if kept else nullcontext(nothing)
+        try:
+            with listening as came:
+                self._write_plan()
+                progress = self._progress(terms.progress)
+                run_chains(self.chains, terms.engine, control, progress, kept or len(self.chains) > 1)
+                if came:
+                    raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            if kept:
+                print(f"Interrupted: {self._how_to_go_on}", file=sys.stderr)
+            raise
+        except StorageError as error:
+            raise StorageError(f"{error} When that is mended, {self._how_to_go_on}") from error.__cause__
+        self._warn_if_early()
+        return self.setup.gather(self)
+
+    def alone(self) -> AbstractContextManager[None]:
+        """While inside, no other process may go on with the run."""
+        return nullcontext() if self.folder is None else only_one_process(self.folder.path)
+
+    def _progress(self, asked: bool | None) -> Progress:
+        unit = "word" if isinstance(self.setup.data, Corpus) else "observation"
+        done = [chain.chain.sweeps for chain in self.chains]
+        size = self.setup.data.n_observations
+        return make_progress(asked, len(self.chains), self.plan.total, done, size, unit)
+
+    @property
+    def _how_to_go_on(self) -> str:
+        assert self.folder is not None
+        path = str(self.folder.path)
+        return f"go on by franchise.resume({path!r}), or by the command: franchise resume {shlex.quote(path)}"
+
+    def _warn_if_early(self) -> None:
+        """Say so if the time limit has ended the run; the warning points at the caller of the public function."""
+        if self.fewest_draws < self.plan.draws:
+            warmup = min(chain.chain.warmup for chain in self.chains)
+            advice = "" if self.folder is None else f"; {self._how_to_go_on}"
+            warnings.warn(
+                f"the time limit ended the run early: {self.fewest_draws} of {self.plan.draws} draws are kept of "
+                f"each chain, after {warmup} sweeps of warm-up{advice}",
+                stacklevel=4,
+            )
+
+    # -- on disk -------------------------------------------------------------------------------------------
+
+    def save(self, name: str, path: Any, **more: Any) -> RunDirectory:
+        """Write everything to a new run directory, and `more` to its settings.
+
+        `name` is that of the argument the path came as.
+        """
+
+        def fill(folder: RunDirectory) -> None:
+            for number, chain in enumerate(self.chains):
+                chain.write_all(folder.chain(number))
+
+        return self._create(name, path, fill, **more)
+
+    def _create(
+        self, name: str, path: Any, fill: Callable[[RunDirectory], None], **more: Any
+    ) -> RunDirectory:
+        settings = {**self._settings(), **more}
+        return RunDirectory.create(check_new(name, path), settings, self.setup.data, fill)
+
+    def _settings(self) -> dict[str, Any]:
+        """All that is needed to go on, but data and checkpoints, as plain values."""
+        return {
+            "model": self.setup.model_name,
+            **self.setup.settings(),
+            **asdict(self.plan),
+            "chains": len(self.chains),
+            "seed": self.setup.seed,
+        }
+
+    def _write_plan(self) -> None:
+        """Bring the folder in line with what is about to be done: its plan, and logs that end at checkpoints."""
+        if self.folder is not None:
+            self.folder.change(draws=self.plan.draws)
+        for chain in self.chains:
+            if chain.store is not None and chain.facts is not None:
+                chain.store.cut_logs(chain.facts)
+
+
+def check_memory(plan: Plan, chains: int, n_observations: int) -> None:
+    """Refuse to keep labels that will not fit, before anything runs."""
+    if plan.keep_labels:
+        needed = 4 * plan.draws * chains * n_observations
+        available = validation.available_memory()
+        if needed > available:
+            raise InputError(
+                f"keep_labels=True needs {needed / 2**30:.1f} GiB ({chains} chains x {plan.draws} draws x "
+                f"{n_observations} observations x 4 bytes), but about {available / 2**30:.1f} GiB are free. "
+                f"Keep fewer draws, thin more, or leave the labels."
+            )
+
+
+class FromRun:
+    """What the posteriors of all models can do by their `run`: be saved, and gone on with."""
+
+    run: Run | None
+    trace: dict[str, np.ndarray]
+
+    @property
+    def n_draws(self) -> int:
+        """Kept draws of each chain."""
+        return self.trace["n_topics"].shape[1]
+
+    @property
+    def seconds(self) -> float:
+        """Time that the slowest chain took, warm-up included."""
+        return float(self.trace["seconds"][:, -1].max())
+
+    def save(self, path: Any, **more: Any) -> None:
+        """Write all draws, the data, the last states and labels of topics to a new folder: a run directory.
+
+        `franchise.load` gives the posterior back, and `franchise.resume` goes on from it.
+
+        Parameters
+        ----------
+        path : path
+            A folder that is new or empty.
+        more : plain values, optional
+            Further facts to keep in run.json.
+        """
+        self._checked_run.save("path", path, **{**more, **self._said_by_hand()})
+
+    def _said_by_hand(self) -> dict[str, Any]:
+        """Facts to keep in run.json that the run does not know, plain values."""
+        return {}
+
+    def continue_(
+        self,
+        draws: int,
+        *,
+        engine: Any = None,
+        workers: int | None = None,
+        progress: bool | None = None,
+        time_limit: float | None = None,
+    ) -> Self:
+        """Draw more from where the chains have ended; the same draws as if they had been asked for at once.
+
+        Parameters
+        ----------
+        draws : int
+            So many more of each chain. Chains that a time limit has ended at different draws end at the same.
+        engine, workers, progress, time_limit
+            As for `franchise.sample`.
+
+        Returns
+        -------
+        the same kind of posterior
+            With all draws, those before included. What there was stays as it is, on disk too.
+        """
+        terms = Terms.checked(engine, workers, progress, time_limit)
+        with terms.engine:
+            run = self._checked_run.extended(check_integer("draws", draws, minimum=1), terms.engine)
+            posterior: Self = run.go(terms)
+        return posterior
+
+    @property
+    def _checked_run(self) -> Run:
+        if self.run is None:
+            raise InputError(
+                "this posterior was put together of parts, not sampled: it cannot be saved or gone on with."
+            )
+        return self.run

@@ -1,0 +1,95 @@
+"""A start for counts in the hundreds and thousands: from a chain on a sample of them.
+
+Where a group has thousands of observations, moves of single ones, or of cells, hardly ever merge two topics or
+split one, and splits and merges go by the number of observations.  A sample of them has the same topics, and there
+a chain that begins with one topic finds them in seconds.  The start of the whole is then drawn given that chain's
+topics.  It may be anything: the sweeps that follow are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from franchise.kernels.random.streams import Streams
+from franchise.model.hdp_model import Model
+from franchise.model.prepared_data import PreparedData, frozen
+from franchise.model.state.base import SPARE_SLOTS
+from franchise.model.state.cell_counts import CellCounts, cells_of
+from franchise.model.state.convert import to_weights
+from franchise.model.state.weights import Weights
+from franchise.moves.base import Move
+from franchise.moves.compose import Composed, in_turn
+from franchise.running.chain import Chain
+
+SAMPLE = 40_000
+"""About so many observations are in the sample."""
+
+SWEEPS = 100
+
+
+def start_from_sample(
+    model: Model, moves: Callable[[Model], list[Move | Composed]], streams: Streams, engine: Any
+) -> CellCounts:
+    """A state in the counts view, with the topics that the given moves find in a sample of the observations."""
+    rng = streams.generator()
+    sample = _thinned(model, rng)
+    one_topic = np.zeros(sample.data.n_observations, np.int32)
+    state = Weights.from_topics(
+        sample.data, model.family, one_topic, model.start_alpha(), model.start_gamma()
+    )
+    seed = int(rng.integers(2**62))
+    chain = Chain(sample, in_turn(*moves(sample)), state, seed, number=0, warmup=SWEEPS, engine=engine)
+    for _ in range(SWEEPS):
+        for number, move in chain.begin_sweep():
+            chain.apply(move, number)
+    return _drawn_given(to_weights(chain.state, sample.data, rng), sample, model, rng)
+
+
+def _thinned(model: Model, rng: np.random.Generator) -> Model:
+    """The model of a sample: every observation is in it with one probability, and one of each group for sure."""
+    data = model.data
+    kept = rng.random(data.n_observations) < SAMPLE / data.n_observations
+    kept[data.offsets[:-1][np.diff(data.offsets) > 0]] = True
+    offsets = np.concatenate([[0], np.cumsum(kept)])[data.offsets]
+    thinned = PreparedData(frozen(data.observations[kept]), frozen(offsets))
+    return Model(thinned, model.family, model.alpha, model.gamma)
+
+
+def _drawn_given(state: Weights, sample: Model, model: Model, rng: np.random.Generator) -> CellCounts:
+    """Topics for all observations of the model, cell by cell, given those of the sample."""
+    topics = state.occupied
+    statistics = state.statistics
+    words = statistics.counts[:, topics] + statistics.prior[:, None]
+    words = words / words.sum(axis=0)
+    groups = np.repeat(np.arange(sample.data.n_groups), np.diff(sample.data.offsets))
+    columns = np.searchsorted(topics, state.topic_of_observation)
+    wide = (sample.data.n_groups, len(topics))
+    in_group = np.bincount(groups * len(topics) + columns, minlength=wide[0] * wide[1]).reshape(wide)
+    weights = in_group + state.group_concentration * state.topic_weights[topics]
+    cells = cells_of(model.data)
+    of_cells = np.repeat(np.arange(wide[0]), np.diff(cells.offsets))
+    shares = weights[of_cells] * words[cells.categories]
+    capacity = len(topics) + SPARE_SLOTS
+    counts = np.zeros((len(cells.counts), capacity), np.int32)
+    counts[:, : len(topics)] = rng.multinomial(cells.counts, shares / shares.sum(axis=1, keepdims=True))
+    start = CellCounts(
+        statistics=model.family.empty_statistics(capacity),
+        observations_per_topic=np.zeros(capacity, np.int64),
+        group_concentration=state.group_concentration,
+        top_concentration=state.top_concentration,
+        topic_weights=np.zeros(capacity),
+        unseen_weight=state.unseen_weight.copy(),
+        cells=cells,
+        topic_counts=counts,
+    )
+    if model.family.learned_prior is not None:
+        model.family.set_prior_value(start.statistics, model.family.prior_value(statistics))
+    start.recount(model.data)
+    start.topic_weights[: len(topics)] = state.topic_weights[topics]
+    lost = start.observations_per_topic == 0
+    start.unseen_weight[0] += start.topic_weights[lost].sum()
+    start.topic_weights[lost] = 0.0
+    return start

@@ -1,0 +1,1 @@
+"""The named samplers: lists of moves, each with an initial state."""

@@ -1,0 +1,1 @@
+"""Everything that touches a disk: run directories, checkpoints, logs, data files."""

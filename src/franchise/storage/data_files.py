@@ -1,0 +1,132 @@
+"""Data on disk: arrays as safetensors, names and words as JSON; no pickle."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.data.groups import Groups
+from franchise.data.sentences import Sentences
+from franchise.data.sharded.memory_mapped import MappedCorpus
+from franchise.data.sharded.sharded_corpus import open_shards
+from franchise.data.text_options import decode_options, encode_options
+from franchise.errors import InputError
+from franchise.validation import check_format, check_labels
+
+FORMAT = 1
+
+
+def encode_data(data: Corpus | Groups) -> dict[str, bytes]:
+    """The contents of data.safetensors and data.json; InputError if something cannot be kept.
+
+    Of a corpus whose words are on disk already, only where it is, and what must be found there.
+    """
+    from safetensors.numpy import save
+
+    words: dict[str, Any]
+    if isinstance(data, MappedCorpus):
+        words = {"format": FORMAT, "kind": "shards", "folder": str(data.shards.folder.resolve())}
+        words |= {"checksum": data.shards.checksum, "path": str(data.path.resolve())}
+        return {"data.safetensors": save({}), "data.json": json.dumps(words).encode()}
+    words = {"metadata": {k: _plain(v) for k, v in data.metadata.items()}}
+    words |= {"format": FORMAT, "names": _plain(data.group_names)}
+    if isinstance(data, Corpus):
+        words |= {"kind": "corpus", "vocabulary": list(data.vocabulary), "texts": data.texts}
+        words["text_options"] = encode_options(data.text_options)
+        arrays = {"observations": data.observations, "offsets": data.offsets, **_sentence_arrays(data)}
+    elif isinstance(data.observations, np.ndarray):
+        words["kind"] = "groups"
+        arrays = {"observations": data.observations, "groups": data.group_of_observation}
+    else:
+        rows = data.observations
+        words |= {"kind": "sparse groups", "shape": list(rows.shape)}
+        arrays = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
+        arrays["groups"] = data.group_of_observation
+    return {
+        "data.safetensors": save({name: np.ascontiguousarray(array) for name, array in arrays.items()}),
+        "data.json": json.dumps(words).encode(),
+    }
+
+
+def load_data(folder: Path) -> Corpus | Groups:
+    """The data whose `encode_data` is in the folder's two files."""
+    from safetensors.numpy import load_file
+
+    arrays = load_file(folder / "data.safetensors")
+    words = json.loads((folder / "data.json").read_text())
+    check_format(str(folder / "data.json"), words.get("format", FORMAT), FORMAT)
+    if words["kind"] == "shards":
+        return _load_shards(words)
+    names = [_hashable(name) for name in words["names"]]
+    metadata = {name: [_hashable(entry) for entry in entries] for name, entries in words["metadata"].items()}
+    if words["kind"] == "corpus":
+        return Corpus(
+            arrays["observations"],
+            arrays["offsets"],
+            words["vocabulary"],
+            names=names,
+            metadata=metadata,
+            texts=words["texts"],
+            sentences=_sentences(arrays),
+            text_options=decode_options(words.get("text_options")),  # not in files of older versions
+        )
+    groups = check_labels("groups", arrays["groups"], len(arrays["groups"]), len(names))
+    labels = [names[number] for number in groups.tolist()]
+    if words["kind"] == "groups":
+        return Groups(arrays["observations"], labels, metadata=metadata)
+    from scipy.sparse import csr_array
+
+    if (arrays["indptr"][1:] < arrays["indptr"][:-1]).any():  # what follows does not look at every one
+        raise InputError("the rows of sparse observations must follow one another.")
+    rows = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(words["shape"]))
+    rows.check_format(full_check=True)
+    return Groups(rows, labels, metadata=metadata)
+
+
+def _load_shards(words: dict[str, Any]) -> MappedCorpus:
+    return open_shards(words["folder"]).checked(words["checksum"]).mapped(words["path"])
+
+
+def _sentence_arrays(corpus: Corpus) -> dict[str, np.ndarray]:
+    """The arrays of the sentences, those that are there."""
+    if corpus.sentences is None:
+        return {}
+    arrays = corpus.sentences._asdict()
+    return {f"sentences.{name}": array for name, array in arrays.items() if array is not None}
+
+
+def _sentences(arrays: dict[str, np.ndarray]) -> Sentences | None:
+    """The sentences of a corpus from its arrays; none in files that were written without them."""
+    if "sentences.offsets" not in arrays:
+        return None
+    return Sentences(
+        arrays["sentences.offsets"], arrays["sentences.documents"], arrays.get("sentences.spans")
+    )
+
+
+def _plain(entries: list[Any]) -> list[Any]:
+    """Names as JSON can hold them: numbers, strings, None, and tuples of these (as lists)."""
+    return [_plain_entry(entry) for entry in entries]
+
+
+def _plain_entry(entry: Any) -> Any:
+    if isinstance(entry, np.generic):
+        entry = entry.item()
+    if isinstance(entry, tuple):
+        return [_plain_entry(part) for part in entry]
+    if entry is None or isinstance(entry, (str, int, float, bool)):
+        return entry
+    if hasattr(entry, "isoformat"):
+        return entry.isoformat()
+    raise InputError(
+        f"a run directory keeps names and metadata that are text, numbers, dates or tuples of these; got "
+        f"{entry!r}, a {type(entry).__name__}. Turn it into text first."
+    )
+
+
+def _hashable(entry: Any) -> Any:
+    return tuple(_hashable(part) for part in entry) if isinstance(entry, list) else entry

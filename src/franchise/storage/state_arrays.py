@@ -1,0 +1,216 @@
+"""A state as named arrays, and back: what a checkpoint keeps.
+
+Only what cannot be counted again is kept: assignments, weights, concentrations, a learned prior; and the number of
+slots, as draws are made for vacant ones too.
+
+On the way back everything is looked at before a kernel sees it: types, shapes, and that every number is of a table,
+a topic or a slot that there is.  An `InputError` says what is not so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from franchise import validation
+from franchise.errors import InputError, InternalError
+from franchise.families.base import Family
+from franchise.model.prepared_data import PreparedData
+from franchise.model.state.base import CellTables, State
+from franchise.model.state.cell_counts import CellCounts, cells_of
+from franchise.model.state.seating import Seating
+from franchise.model.state.subclusters import SubTopics
+from franchise.model.state.weights import Weighted, Weights
+from franchise.parallel.communicator import ALONE, Alone
+from franchise.validation import check_array, check_labels, check_learned
+
+Arrays = dict[str, np.ndarray]
+
+
+def state_to_arrays(state: State, family: Family) -> Arrays:
+    """The state as arrays by name."""
+    arrays = {
+        "concentrations": np.array([state.group_concentration, state.top_concentration]),
+        "slots": np.array([state.capacity]),
+    }
+    if family.learned_prior is not None and isinstance(state.statistics, family.Statistics):
+        arrays["prior"] = np.array([family.prior_value(state.statistics)])
+    if isinstance(state, Seating):
+        arrays["table_of_observation"] = state.table_of_observation
+        arrays["topic_of_table"] = state.topic_of_table
+    elif isinstance(state, Weights):
+        arrays["topic_of_observation"] = state.topic_of_observation
+        if state.subtopics is not None:
+            arrays.update({f"subtopics_{name}": values for name, values in state.subtopics._asdict().items()})
+    elif isinstance(state, CellCounts):
+        arrays["topic_counts"] = state.topic_counts[:, : int(state.occupied[-1]) + 1]
+    used = int(state.occupied[-1]) + 1
+    if state.parameters is not None:
+        for name, rows in state.parameters._asdict().items():
+            arrays[f"parameters_{name}"] = rows[:used]
+    if isinstance(state, Weighted):
+        arrays["topic_weights"] = state.topic_weights[:used]
+        arrays["unseen_weight"] = state.unseen_weight
+        if state.cell_tables is not None:
+            arrays["customers_of_cell"] = state.cell_tables.customers
+            arrays["tables_of_cell"] = state.cell_tables.tables
+            arrays["tables_per_topic"] = state.cell_tables.per_topic[:used]
+    return arrays
+
+
+def view_of(arrays: Arrays) -> type[State]:
+    """The view of the state that arrays are of; those that are of observations need not be there."""
+    if "topic_counts" in arrays:
+        return CellCounts
+    return Weights if "topic_weights" in arrays else Seating
+
+
+def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family, peers: Alone = ALONE) -> State:
+    """The state that `state_to_arrays` was given, its statistics counted anew over what all peers hold."""
+    alpha, gamma = _positive("concentrations", arrays["concentrations"], (2,)).tolist()
+    slots = _checked_slots(arrays["slots"], family)
+    if "table_of_observation" in arrays:
+        state: State = _seating_from(arrays, data, family, slots, peers)
+    elif "topic_of_observation" in arrays:
+        state = _weights_from(arrays, data, family, slots, peers)
+    elif "topic_counts" in arrays:
+        state = _counts_from(arrays, data, family, slots)
+    else:
+        raise InputError(f"no state can be made of arrays named {sorted(arrays)}")
+    state.group_concentration, state.top_concentration = alpha, gamma
+    state.parameters = _parameters_from(arrays, family, slots)
+    if "prior" in arrays:
+        prior = check_array("prior", arrays["prior"], np.float64, (1,))
+        family.set_prior_value(state.statistics, check_learned("prior", float(prior[0])))
+    return state
+
+
+def check_state(state: State, data: PreparedData, n_observations: int) -> None:
+    """InputError if a state that was read cannot be that of a chain; what can be told without a recount.
+
+    `data` are what is held here, of so many observations in all.
+    """
+    if state.observations_per_topic.sum() != n_observations:
+        raise InputError("not every observation has a topic")
+    used = int(state.occupied[-1]) + 1
+    if state.parameters is not None and any(len(rows) < used for rows in state.parameters):
+        raise InputError("a topic that has observations has no parameters")
+    if isinstance(state, Weighted):
+        try:
+            state.check_weights(data)
+        except InternalError as error:
+            raise InputError(str(error)) from error
+
+
+def _seating_from(arrays: Arrays, data: PreparedData, family: Family, slots: int, peers: Alone) -> Seating:
+    size = data.n_observations
+    tables = check_array("table_of_observation", arrays["table_of_observation"], np.int32, (size,), lowest=0)
+    topics = check_array("topic_of_table", arrays["topic_of_table"], np.int32, (size,), lowest=-1)
+    sizes = np.diff(data.offsets)
+    if (tables >= np.repeat(sizes, sizes)).any() or (topics >= slots).any():
+        raise InputError("an observation is at a table, or a table has a topic, that is not there")
+    seating = Seating.empty(data, family.empty_statistics(slots), slots, 1.0, 1.0)
+    seating.table_of_observation[:] = tables
+    seating.topic_of_table[:] = topics
+    seating.recount(data, peers)
+    if ((seating.topic_of_table < 0) != (seating.size_of_table == 0)).any():
+        raise InputError("tables with observations must have a topic, and only they")
+    return seating
+
+
+def _weights_from(arrays: Arrays, data: PreparedData, family: Family, slots: int, peers: Alone) -> Weights:
+    topics = check_labels("topic_of_observation", arrays["topic_of_observation"], data.n_observations, slots)
+    weights = Weights.from_topics(data, family, topics, 1.0, 1.0, slots, peers)
+    _set_weights(weights, arrays, peers)
+    if all(f"subtopics_{name}" in arrays for name in SubTopics._fields):
+        weights.subtopics = _subtopics_from(arrays, data.n_observations, slots)
+    return weights
+
+
+def _subtopics_from(arrays: Arrays, size: int, slots: int) -> SubTopics:
+    sides = check_array("sides", arrays["subtopics_sides"], np.int8, (size,), lowest=0)
+    check_labels("sides", sides, size, 2)
+    kept = [
+        check_array(name, arrays[f"subtopics_{name}"], dtype, (slots,))
+        for name, dtype in (("left_shares", float), ("likelihoods", float), ("ready", bool))
+    ]
+    return SubTopics(sides.copy(), *(values.copy() for values in kept))
+
+
+def _counts_from(arrays: Arrays, data: PreparedData, family: Family, slots: int) -> CellCounts:
+    if not family.sparse:
+        raise InputError("counts of cells are for categories only")
+    cells = cells_of(data)
+    kept = check_array("topic_counts", arrays["topic_counts"], np.int32, (len(cells.counts), None), lowest=0)
+    if kept.shape[1] > slots or (kept.sum(axis=1) != cells.counts).any():
+        raise InputError("the topic_counts of a cell must sum to its observations")
+    state = CellCounts(
+        statistics=family.empty_statistics(slots),
+        observations_per_topic=np.zeros(slots, np.int64),
+        group_concentration=1.0,
+        top_concentration=1.0,
+        topic_weights=np.zeros(slots),
+        unseen_weight=np.ones(1),
+        cells=cells,
+        topic_counts=np.pad(kept, ((0, 0), (0, slots - kept.shape[1]))),
+    )
+    state.recount(data)
+    _set_weights(state, arrays, ALONE)
+    return state
+
+
+def _set_weights(state: Weighted, arrays: Arrays, peers: Alone) -> None:
+    weights = check_array("topic_weights", arrays["topic_weights"], np.float64, (None,), lowest=0.0)
+    used = len(weights)
+    if used > state.capacity:
+        raise InputError(f"there are {used} topic_weights for {state.capacity} slots")
+    state.topic_weights[:] = 0.0
+    state.topic_weights[:used] = weights
+    state.unseen_weight[:] = check_array(
+        "unseen_weight", arrays["unseen_weight"], np.float64, (1,), lowest=0.0
+    )
+    if "tables_of_cell" in arrays:
+        state.cell_tables = _cell_tables_from(arrays, used, state.capacity, peers)
+
+
+def _cell_tables_from(arrays: Arrays, used: int, slots: int, peers: Alone) -> CellTables:
+    customers = check_array("customers_of_cell", arrays["customers_of_cell"], np.int32, (None,), lowest=1)
+    tables = check_array("tables_of_cell", arrays["tables_of_cell"], np.int32, customers.shape, lowest=1)
+    kept = check_array("tables_per_topic", arrays["tables_per_topic"], np.int64, (used,), lowest=0)
+    if kept.sum() != peers.sum(np.array([tables.sum()]))[0]:
+        raise InputError("the tables of topics are not as many as those of cells")
+    per_topic = np.zeros(slots, np.int64)
+    per_topic[:used] = kept
+    return CellTables(customers.copy(), tables.copy(), per_topic)
+
+
+def _parameters_from(arrays: Arrays, family: Family, slots: int) -> Any:
+    """The parameters of topics, where a family keeps them; their rows must be like those that it draws."""
+    fields: tuple[str, ...] = getattr(family.Parameters, "_fields", ())
+    if not fields or any(f"parameters_{name}" not in arrays for name in fields):
+        return None
+    like = family.draw_parameters(family.empty_statistics(1), 1, np.random.Generator(np.random.Philox(0)))
+    kept = []
+    for name, row in zip(fields, like, strict=True):
+        rows = check_array(name, arrays[f"parameters_{name}"], row.dtype, (None, *row.shape[1:]))
+        if len(rows) > slots or not np.isfinite(rows).all():
+            raise InputError(f"the parameters {name} of topics must be finite, one row a topic")
+        kept.append(rows.copy())
+    return family.Parameters(*kept)
+
+
+def _checked_slots(slots: np.ndarray, family: Family) -> int:
+    """The number of slots, if the statistics of so many topics fit in memory."""
+    count = int(check_array("slots", slots, np.int64, (1,), lowest=1)[0])
+    of_one = sum(part.nbytes for part in family.empty_statistics(1) if isinstance(part, np.ndarray))
+    if count * of_one > validation.available_memory():
+        raise InputError(f"{count} slots for topics will not fit in memory")
+    return count
+
+
+def _positive(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    checked = check_array(name, array, np.float64, shape)
+    if not (np.isfinite(checked) & (checked > 0.0)).all():
+        raise InputError(f"{name} must be positive; got {checked.tolist()}")
+    return checked

@@ -1,0 +1,77 @@
+"""Random streams: a name is its numbers, whatever ran before."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from franchise.kernels.random.streams import CONVERSION, MEASUREMENT, START, Streams
+
+
+def numbers(streams: Streams, block: int = 0, size: int = 5) -> list[float]:
+    return streams.generator(block).random(size).tolist()
+
+
+def test_the_same_name_is_the_same_numbers():
+    assert numbers(Streams(1, 2, 3, 4), 5) == numbers(Streams(1, 2, 3, 4), 5)
+
+
+def test_different_names_are_different_numbers():
+    """Every part of the name counts, and no two parts are confused."""
+    parts = (0, 1, 2)
+    names = list(itertools.product(parts, parts, parts, [*parts, START, CONVERSION, MEASUREMENT], parts))
+    first = {tuple(numbers(Streams(*name[:4]), name[4], 2)) for name in names}
+    assert len(first) == len(names)
+
+
+def test_large_parts_are_not_confused():
+    names = [(0, 0, 0, 1, 0), (0, 0, 1, 0, 0), (0, 1, 0, 0, 0), (0, 0, 0, 0, 1), (0, 0, 0, 0, 2**32 - 1)]
+    names += [(0, 0, 2**40, 0, 0), (0, 2**40, 0, 0, 0), (0, 0, 0, MEASUREMENT, 2**31), (2**100, 0, 0, 0, 0)]
+    assert len({tuple(numbers(Streams(*name[:4]), name[4])) for name in names}) == len(names)
+
+
+def test_neighbouring_streams_do_not_overlap():
+    """A long run of one stream contains nothing of the next."""
+    one = Streams(0, 0, 1, 1).generator().integers(0, 2**63, 20_000)
+    two = Streams(0, 0, 2, 1).generator().integers(0, 2**63, 20_000)
+    assert len(np.intersect1d(one, two)) == 0
+
+
+def test_asking_again_begins_anew():
+    streams = Streams(0, 0, 1, 1)
+    assert numbers(streams) == numbers(streams)
+    assert numbers(streams, 1) != numbers(streams, 0)
+
+
+@pytest.mark.parametrize("used", [0, 1, 2, 3, 4, 7])
+def test_a_reset_generator_is_like_a_fresh_one(used):
+    """Whatever was drawn before: doubles, 32-bit halves, normals."""
+    pool: dict = {}
+    before = Streams(0, 0, 1, 1, pool).generator(3)
+    before.random(used)
+    before.integers(0, 100, used, dtype=np.uint32)
+    before.standard_normal(used)
+    again = Streams(9, 1, 2, 1, pool).generator(3)
+    assert again is before
+    fresh = Streams(9, 1, 2, 1).generator(3)
+    for draw in (
+        lambda rng: rng.integers(0, 1000, 7, dtype=np.uint32),
+        lambda rng: rng.random(11),
+        lambda rng: rng.standard_gamma(0.3, 5),
+    ):
+        np.testing.assert_array_equal(draw(again), draw(fresh))
+
+
+def test_moves_and_blocks_have_generators_of_their_own():
+    pool: dict = {}
+    one, two = Streams(0, 0, 1, 1, pool).generator(0), Streams(0, 0, 1, 2, pool).generator(0)
+    three = Streams(0, 0, 1, 1, pool).generator(1)
+    assert len({id(one), id(two), id(three)}) == 3
+
+
+def test_the_first_number_of_a_stream_is_its_generators():
+    for sweep in range(1, 50):
+        streams = Streams(3, 1, sweep, 4)
+        assert streams.uniform() == streams.generator().random()

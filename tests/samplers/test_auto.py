@@ -1,0 +1,87 @@
+"""The sampler "auto": what it chooses, that it says so once, and that it is what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import franchise as fr
+from franchise.running.progress import say_once
+from franchise.samplers.auto import NOT_MANY, choose
+from franchise.sampling import make_model
+
+
+def model_of(data, family=None):
+    return make_model(data, family, 1.0, 1.0)
+
+
+def words(documents, length, vocabulary=500):
+    rng = np.random.default_rng(0)
+    return fr.Corpus.from_tokens(rng.integers(0, vocabulary, (documents, length)).tolist())
+
+
+CHOICES = [
+    ("few words", lambda: model_of(words(10, 20)), "split-merge", "200 observations"),
+    ("many words", lambda: model_of(words(20, 100)), "parallel", "on all cores"),
+    (
+        "large counts",
+        lambda: model_of(fr.Corpus.from_matrix(np.full((5, 6), 200))),
+        "parallel",
+        "200 in a group",
+    ),
+    ("ants", lambda: model_of(fr.datasets.load("ants"), fr.Poisson()), "split-merge", "184 observations"),
+    (
+        "many numbers",
+        lambda: model_of(fr.Groups(np.arange(NOT_MANY + 1) % 7, np.arange(NOT_MANY + 1) % 5), fr.Poisson()),
+        "parallel",
+        "20,001 observations",
+    ),
+    (
+        "not conjugate",
+        lambda: model_of(fr.Groups([0.0, 1.0, 2.0], [0, 0, 1]), fr.GaussianIndependent(1)),
+        "parallel",
+        "not conjugate",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("make", "sampler", "reason"), [pytest.param(*rest, id=name) for name, *rest in CHOICES]
+)
+def test_the_sampler_that_is_chosen_and_why(make, sampler, reason):
+    choice = choose(make())
+    assert choice.recipe.name == sampler
+    assert reason in choice.told()
+
+
+def test_nothing_starts_from_one_topic():
+    for _, make, _, _ in CHOICES:
+        choice = choose(make())
+        assert choice.start != 1
+        assert " from " in choice.told()
+
+
+def test_it_says_once_what_it_chose_and_why(capsys):
+    say_once.cache_clear()
+    for _ in range(2):
+        posterior = fr.sample(fr.datasets.load("ants"), fr.Poisson(), draws=1, warmup=1, chains=1)
+    assert posterior.sampler == "split-merge"
+    said = capsys.readouterr().err
+    assert said.count("auto: 'split-merge' from a sequential start") == 1
+    assert "184 observations" in said
+    fr.sample(fr.datasets.load("ants"), fr.Poisson(), draws=1, warmup=1, chains=1, start=3)
+    assert "sequential" not in capsys.readouterr().err
+
+
+def test_without_progress_it_is_silent(capsys):
+    say_once.cache_clear()
+    fr.sample(fr.datasets.load("ants"), fr.Poisson(), draws=1, warmup=1, chains=1, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_draws_are_those_of_the_sampler_that_was_chosen():
+    asked = {"draws": 3, "warmup": 2, "chains": 1, "progress": False}
+    ants = fr.datasets.load("ants")
+    chosen = fr.sample(ants, fr.Poisson(), **asked)
+    named = fr.sample(ants, fr.Poisson(), sampler="split-merge", **asked)
+    assert chosen.trace["log_joint"].tolist() == named.trace["log_joint"].tolist()

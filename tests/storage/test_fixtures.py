@@ -1,0 +1,77 @@
+"""Runs that earlier versions have written are read as they were, and can be gone on with."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import franchise as fr
+from franchise.storage import run_store as storage
+from tests.running.runs import assert_same_bits
+from tests.storage.fixtures.make import CASES, IN_PARTS, known
+
+FIXTURES = Path(__file__).parent / "fixtures"
+KNOWN = {
+    (folder.name, name): values
+    for folder in sorted(FIXTURES.glob("format-*"))
+    for name, values in json.loads((folder / "known.json").read_text()).items()
+}
+
+
+def test_all_formats_are_there():
+    assert {folder for folder, _ in KNOWN} == {"format-1", "format-2", "format-3"}
+    for number, cases in ((storage.FORMAT, CASES), (storage.FORMAT_WITH_PARTS, IN_PARTS)):
+        assert {name for folder, name in KNOWN if folder == f"format-{number}"} == set(cases)
+    for folder, name in KNOWN:
+        run = storage.RunDirectory.open(FIXTURES / folder / name)
+        _, facts = run.chain(0).read_head()
+        assert f"format-{facts['format']}" == folder
+
+
+@pytest.mark.parametrize(("folder", "name"), KNOWN)
+def test_loaded(folder, name):
+    """What is read is what the version that made it knew of it."""
+    before = {path: path.read_bytes() for path in (FIXTURES / folder / name).rglob("*") if path.is_file()}
+    posterior = fr.load(FIXTURES / folder / name)
+    assert known(posterior) == KNOWN[folder, name]
+    assert before == {path: path.read_bytes() for path in before}
+
+
+@pytest.mark.parametrize(("folder", "name"), KNOWN)
+def test_resumed(folder, name, tmp_path):
+    """A few draws more: those before stay, and what is written now has the present format."""
+    run = shutil.copytree(FIXTURES / folder / name, tmp_path / "run")
+    before = fr.load(run)
+    resumed = fr.resume(run, draws=6, workers=1)
+    draws = before.trace["n_topics"].shape[1]
+    assert resumed.trace["n_topics"].shape[1] == 6 > draws
+    for trace, values in before.trace.items():
+        np.testing.assert_array_equal(resumed.trace[trace][:, :draws], values)
+    assert json.loads((run / "run.json").read_text())["format"] == storage.FORMAT
+    assert_same_bits(before.continue_(6 - draws, workers=1), resumed)
+    assert_same_bits(fr.load(run), resumed)
+    assert_same_bits(fr.resume(run), resumed)
+
+
+@pytest.mark.parametrize("name", sorted(name for folder, name in KNOWN if folder == "format-1"))
+def test_format_1_and_2_have_the_same_chains(name):
+    """Both were made by the same script: what changed is how it is written down."""
+    one, two = (fr.load(FIXTURES / folder / name) for folder in ("format-1", "format-2"))
+    assert_same_bits(one, two)
+
+
+@pytest.mark.parametrize(
+    "name", ["chain-0/checkpoint.safetensors", "chain-0/trace.log", "chain-1/labels.log"]
+)
+def test_damage_to_format_1(name, tmp_path):
+    """It had fewer checksums, but those it had still count."""
+    run = shutil.copytree(FIXTURES / "format-1" / "seating", tmp_path / "run")
+    content = bytearray((run / name).read_bytes())
+    content[-3] ^= 4
+    (run / name).write_bytes(bytes(content))
+    with pytest.raises(fr.InputError, match=rf"{name}.*checksum"):
+        fr.load(run)
