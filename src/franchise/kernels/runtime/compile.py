@@ -27,7 +27,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
@@ -149,7 +149,7 @@ class _PackageLocator(_CacheLocator):
 
 
 class _PackageCacheImpl(CompileResultCacheImpl):
-    _locator_classes: ClassVar = [_PackageLocator]
+    _locator_classes = [_PackageLocator]  # noqa: RUF012 (as Numba declares it)
 
 
 class _PackageCache(FunctionCache):
@@ -175,7 +175,7 @@ def cache_folder() -> Path | None:
     It is in ``NUMBA_CACHE_DIR`` if that is set, otherwise in the user's cache folder. Folders of other contents
     that nobody has used for a month are removed when a new one is made.
     """
-    parent = Path(numba.config.CACHE_DIR or AppDirs(appname="franchise", appauthor=False).user_cache_dir)
+    parent = Path(getattr(numba.config, "CACHE_DIR", "") or AppDirs(appname="franchise", appauthor=False).user_cache_dir)
     folder = parent / f"kernels-{digest_of_sources()}"
     try:
         if not folder.exists():
