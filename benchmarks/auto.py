@@ -31,7 +31,8 @@ from franchise.running.initial import make_start, start_streams
 from franchise.running.subsample_start import start_from_sample
 from franchise.samplers.auto import choose
 from franchise.samplers.base import FromSample
-from franchise.samplers.registry import RECIPES, resolve
+from franchise.samplers.registry import SAMPLERS as NAMED_SAMPLERS
+from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
 
 WARMUP = 500
@@ -188,7 +189,7 @@ def report(problem: Problem, samplers: list[str], seconds: float) -> None:
     print(f"\n{problem.name}: {data!r}; {type(problem.family).__name__}; {seconds:.0f} s a chain", flush=True)
     rows = []
     for sampler in samplers:
-        if not problem.family.conjugate and not RECIPES[sampler].non_conjugate:
+        if not problem.family.conjugate and not NAMED_SAMPLERS[sampler].non_conjugate:
             continue
         compile_moves(problem, sampler)
         rows += [follow(problem, sampler, start, seconds) for start in STARTS]
@@ -206,7 +207,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="folder with the AP corpus")
     parser.add_argument("--only", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
-    parser.add_argument("--samplers", nargs="+", choices=RECIPES, default=list(SAMPLERS))
+    parser.add_argument("--samplers", nargs="+", choices=NAMED_SAMPLERS, default=list(SAMPLERS))
     parser.add_argument("--seconds", type=float, help="for each chain, in place of what suits the data")
     asked = parser.parse_args()
     print("log joint: less the highest in the table")

@@ -39,7 +39,7 @@ import franchise as fr
 from franchise.diagnostics import p_k, window_diff
 from franchise.htmm.em import Maximiser, Priors
 from franchise.htmm.gibbs_finite import start_at_random
-from franchise.htmm.htmm_chain import SegmentChain
+from franchise.htmm.htmm_chain import HTMMChain
 from franchise.htmm.model import FiniteModel
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.hmm_messages import Parameters
@@ -263,7 +263,7 @@ def begin_gibbs(prepared: Prepared, topics: int, workers: int) -> Callable[[], A
     engine = fr.engines.Threads(workers)
     model = FiniteModel(prepared, topics, 1.5, 0.1, (1.0, 1.0))
     state = start_at_random(model, Streams(0, 0, 0, 0), engine)
-    return SegmentChain(model, state, 0, 0, 0, engine).sweep
+    return HTMMChain(model, state, 0, 0, 0, engine).sweep
 
 
 def words_a_second(step: Callable[[], Any], prepared: Prepared, rounds: int) -> np.ndarray:

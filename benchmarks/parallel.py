@@ -40,7 +40,7 @@ from franchise.data.splits import choose_documents, halve_documents, hold_out_do
 from franchise.diagnostics import document_completion
 from franchise.model.hdp_model import Model
 from franchise.model.state import PreparedData, Weights
-from franchise.moves import Concentrations, LaunchedSplits, SettledSweep, in_turn
+from franchise.moves import Concentrations, FixedTopicsSweep, LaunchSplitMerge, in_turn
 from franchise.parallel.threads import Threads
 from franchise.running.chain import Chain
 from franchise.samplers.registry import resolve
@@ -302,7 +302,7 @@ def try_splits(name: str, corpus: fr.Corpus) -> None:
     family = fr.Categorical(corpus.vocabulary_size, 0.01)
     model = model_of(corpus, family)
     print(f"\nSplits and merges, {name}, prior 0.01, 400 tries on two cores, no sweeps between them:")
-    for start, sampler in ((30, [SettledSweep(), Concentrations()]), (None, "parallel")):
+    for start, sampler in ((30, [FixedTopicsSweep(), Concentrations()]), (None, "parallel")):
         state = fr.sample(
             corpus,
             family,
@@ -314,7 +314,7 @@ def try_splits(name: str, corpus: fr.Corpus) -> None:
             seed=0,
             progress=False,
         ).states[0]
-        for label, move in (("as usual", LaunchedSplits()), ("without a crowd", LaunchedSplits(crowd=2))):
+        for label, move in (("as usual", LaunchSplitMerge()), ("without a crowd", LaunchSplitMerge(crowd=2))):
             chain = Chain(model, in_turn(move), state.copy(), seed=1, number=0, warmup=0, engine=Threads(2))
             chain.apply(move, 0)  # compiled
             chain.state, totals = state.copy(), Counter()

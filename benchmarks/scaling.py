@@ -37,7 +37,7 @@ from franchise.cluster.remote_chain import RemoteChain, host
 from franchise.parallel.threads import Threads
 from franchise.running.chain import Chain
 from franchise.running.initial import make_start, start_streams
-from franchise.running.initial_state import Restored
+from franchise.running.initial_state import FromCheckpoint
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
 
@@ -122,7 +122,7 @@ def compare_engines(folder: Path, words: int, sweeps: int) -> None:
 def _time_engine(name, engine, chain, sweeps, times, values, sent) -> None:  # type: ignore[no-untyped-def]
     """Add the seconds of each sweep, what was traced, and the bytes sent."""
     hosted = host(
-        engine, replace(chain, engine=engine.local, state=None), Restored(chain.to_arrays(), WARMUP)
+        engine, replace(chain, engine=engine.local, state=None), FromCheckpoint(chain.to_arrays(), WARMUP)
     )
     traced = [hosted.sweep()["log_joint"]]  # the first one loads, and compiles
     before = _sent_by(hosted)

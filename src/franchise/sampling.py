@@ -24,21 +24,21 @@ from franchise.parallel.threads import Threads
 from franchise.posterior.hdp_posterior import Posterior
 from franchise.priors import Gamma, check_number_or_gamma, number_or_gamma, plain_number
 from franchise.running.chain import Chain
-from franchise.running.chain_run import Plan
-from franchise.running.initial import AtRandom, make_start, start_streams, starts_of_chains
-from franchise.running.initial_state import Begun, Origin
-from franchise.running.kept_draws import Snapshots
+from franchise.running.chain_run import DrawPlan
+from franchise.running.initial import RandomInit, make_start, start_streams, starts_of_chains
+from franchise.running.initial_state import GivenState, InitialState
+from franchise.running.kept_draws import KeptDraws
 from franchise.running.progress import say_once
-from franchise.running.run import Run, Setup, Terms, check_memory
+from franchise.running.run import Problem, Run, RunOptions, check_memory
 from franchise.running.subsample_start import start_from_sample
 from franchise.samplers.base import FromSample
 from franchise.samplers.registry import resolve
-from franchise.storage.atomic import damage_named, only_one_process
+from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.run_store import BY_EM, RunDirectory, check_new
 from franchise.validation import check_choice, check_integer, describe
 
 if TYPE_CHECKING:
-    from franchise.posterior.htmm_posterior import SegmentPosterior
+    from franchise.posterior.htmm_posterior import HTMMPosterior
 
 __all__ = ["load", "make_engine", "make_model", "resume", "sample"]
 
@@ -112,40 +112,40 @@ def sample(
     Posterior
     """
     data = _checked_data(data)
-    plan = Plan.checked(draws, warmup, thin, keep_labels)
+    plan = DrawPlan.checked(draws, warmup, thin, keep_labels)
     chains = check_integer("chains", chains, minimum=1)
     finite_topics = check_integer("finite_topics", finite_topics, minimum=1)
     seed = secrets.randbits(32) if seed is None else check_integer("seed", seed, minimum=0)
-    terms = Terms.checked(engine, workers, progress, time_limit, checkpoint_seconds)
-    model = make_model(data, family, alpha, gamma, away=not terms.engine.is_here)
+    options = RunOptions.checked(engine, workers, progress, time_limit, checkpoint_seconds)
+    model = make_model(data, family, alpha, gamma, away=not options.engine.is_here)
     model = replace(model, finite_topics=finite_topics)
     resolved = resolve(sampler, model)
     check_schedule(resolved.schedule, plan.total)
     if resolved.choice is not None and progress is not False:
-        say_once(resolved.choice.told(start_is_chosen=start is None))
+        say_once(resolved.choice.message(start_is_chosen=start is None))
     check_memory(plan, chains, model.data.n_observations)
     starts = starts_of_chains(resolved.start if start is None else start, chains, model.data.n_observations)
-    setup = Mixture(data, model, resolved.name, resolved.schedule, seed)
+    setup = HDPProblem(data, model, resolved.name, resolved.schedule, seed)
     if run_dir is not None:
         check_new("run_dir", run_dir)
         setup.settings()
 
-    def origin_of(number: int) -> Origin:
+    def origin_of(number: int) -> InitialState:
         start, streams = starts[number], start_streams(seed, number)
         if isinstance(start, FromSample):
-            return Begun(start_from_sample(model.here, start.moves, streams, terms.engine.local))
-        at_random = AtRandom.asked_for(start, model, resolved.view)
+            return GivenState(start_from_sample(model.here, start.moves, streams, options.engine.local))
+        at_random = RandomInit.from_start(start, model, resolved.view)
         if at_random is not None:
             return at_random
-        return Begun(make_start(start, model.here, resolved.view, data.to_grouped_order, streams))
+        return GivenState(make_start(start, model.here, resolved.view, data.to_grouped_order, streams))
 
     def begin(number: int) -> Any:
-        return host(terms.engine, setup.chain(number, plan.warmup, terms.engine.local), origin_of(number))
+        return host(options.engine, setup.chain(number, plan.warmup, options.engine.local), origin_of(number))
 
-    with terms.engine:
-        run = Run.begin(setup, plan, terms.engine.local.map(begin, range(chains)), run_dir)
-        with run.alone():
-            posterior: Posterior = run.go(terms)
+    with options.engine:
+        run = Run.begin(setup, plan, options.engine.local.map(begin, range(chains)), run_dir)
+        with run.locked():
+            posterior: Posterior = run.go(options)
     return posterior
 
 
@@ -158,7 +158,7 @@ def resume(
     progress: bool | None = None,
     time_limit: float | None = None,
     checkpoint_seconds: float = 60.0,
-) -> Posterior | SegmentPosterior:
+) -> Posterior | HTMMPosterior:
     """Go on with a run from its last checkpoints; the result is that of a run never interrupted.
 
     Parameters
@@ -172,13 +172,13 @@ def resume(
     """
     if draws is not None:
         draws = check_integer("draws", draws, minimum=1)
-    terms = Terms.checked(engine, workers, progress, time_limit, checkpoint_seconds)
+    options = RunOptions.checked(engine, workers, progress, time_limit, checkpoint_seconds)
     folder = RunDirectory.open(run_dir)
     _check_sampled(folder)
-    with only_one_process(folder.path), terms.engine:
-        run = Run.read(folder, _make_setup, terms.engine)
-        run.aim_for(run.plan.draws if draws is None else draws)
-        posterior: Posterior | SegmentPosterior = run.go(terms)
+    with exclusive_lock(folder.path), options.engine:
+        run = Run.read(folder, _make_setup, options.engine)
+        run.set_target_draws(run.plan.draws if draws is None else draws)
+        posterior: Posterior | HTMMPosterior = run.go(options)
     return posterior
 
 
@@ -192,7 +192,7 @@ def load(path: Any) -> Any:
 
     Returns
     -------
-    Posterior, SegmentPosterior, HDP or HTMM
+    Posterior, HTMMPosterior, HDP or HTMM
     """
     folder = RunDirectory.open(path)
     if "estimator" in folder.settings:
@@ -202,7 +202,7 @@ def load(path: Any) -> Any:
     return load_posterior(folder)
 
 
-def load_posterior(folder: RunDirectory) -> Posterior | SegmentPosterior:
+def load_posterior(folder: RunDirectory) -> Posterior | HTMMPosterior:
     """The posterior of a run on disk."""
     _check_sampled(folder)
     run = Run.read(folder, _make_setup, Threads(1))
@@ -210,9 +210,9 @@ def load_posterior(folder: RunDirectory) -> Posterior | SegmentPosterior:
         raise InputError(
             f"the run in {str(folder.path)!r} has no kept draws yet. Go on with it by franchise.resume."
         )
-    run.aim_for(run.most_draws)
-    posterior: Posterior | SegmentPosterior = run.setup.gather(run)
-    with damage_named(folder.path / "run.json"):
+    run.set_target_draws(run.most_draws)
+    posterior: Posterior | HTMMPosterior = run.setup.make_posterior(run)
+    with read_errors_named(folder.path / "run.json"):
         return posterior.with_changes(folder.settings.get("topics"))
 
 
@@ -277,7 +277,7 @@ def _checked_data(data: Any) -> GroupedData:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class HDPProblem:
     """What `sample` draws from, and how: see `franchise.running.run.Setup`."""
 
     data: GroupedData
@@ -304,7 +304,7 @@ class Mixture:
         }
 
     @classmethod
-    def from_settings(cls, settings: dict[str, Any], data: GroupedData, away: bool) -> Mixture:
+    def from_settings(cls, settings: dict[str, Any], data: GroupedData, away: bool) -> HDPProblem:
         """The setup that has these settings; see `make_model`."""
         from franchise.families.registry import family_from_settings
         from franchise.storage.moves import from_plain
@@ -319,24 +319,24 @@ class Mixture:
         seed = check_integer("seed", settings["seed"], minimum=0)
         return cls(data, model, str(settings["sampler"]), schedule, seed)
 
-    def room(self) -> Snapshots:
+    def new_kept_draws(self) -> KeptDraws:
         """Room for snapshots."""
-        return Snapshots.for_size(self.model.data.n_observations)
+        return KeptDraws.for_size(self.model.data.n_observations)
 
     def chain(self, number: int, warmup: int, engine: Threads) -> Chain:
         """A chain that an origin has yet to give a state."""
         nothing: Any = None
         return Chain(self.model, self.schedule, nothing, self.seed, number, warmup, engine)
 
-    def gather(self, run: Run) -> Posterior:
+    def make_posterior(self, run: Run) -> Posterior:
         """The posterior."""
         return Posterior.from_run(run, self.data, self.model, self.sampler, self.seed)
 
 
-def _make_setup(settings: dict[str, Any], data: Any, away: bool) -> Setup:
+def _make_setup(settings: dict[str, Any], data: Any, away: bool) -> Problem:
     """The setup of a run on disk, of whichever model; `away`: chains are to run in other processes."""
     if check_choice("model", settings["model"], ("hdp", "htmm")) == "hdp":
-        return Mixture.from_settings(settings, data, away)
-    from franchise.htmm.fitting import SegmentModel
+        return HDPProblem.from_settings(settings, data, away)
+    from franchise.htmm.fitting import HTMMProblem
 
-    return SegmentModel.from_settings(settings, data)
+    return HTMMProblem.from_settings(settings, data)

@@ -29,7 +29,7 @@ def reproduce(
     out: Path,
     quick: bool = False,
     data: Path | None = None,
-    tell: Callable[[str, float], None] = lambda what, share: None,
+    on_progress: Callable[[str, float], None] = lambda what, share: None,
 ) -> Path:
     """Do a paper's experiments again; everything is written to the folder `out`. Returns the page.
 
@@ -43,8 +43,8 @@ def reproduce(
         A small form that takes a minute or two, to see what comes out; its numbers prove little.
     data : path, optional
         Folder with the real corpora; without it, bundled texts are used.
-    tell : callable
-        Told what is being done and the share that is done, now and then.
+    on_progress : callable
+        Called now and then with what is being done and the share that is done.
     """
     module = import_module(STUDIES[check_choice("study", name, list(STUDIES))])
     _check_drawing()
@@ -52,7 +52,7 @@ def reproduce(
         raise InputError(
             f"data (or FRANCHISE_DATA) must be the folder with the corpora; {str(data)!r} is not a folder."
         )
-    return module.run(StudyFolder(Path(out), name), quick, None if data is None else Path(data), tell)
+    return module.run(StudyFolder(Path(out), name), quick, None if data is None else Path(data), on_progress)
 
 
 def _check_drawing() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from franchise.errors import InputError
-from franchise.storage.run_store import damage_named, write_atomically
+from franchise.storage.run_store import read_errors_named, write_atomically
 from franchise.validation import check_folder
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class StudyFolder:
         """The facts of the study whose chains are in the folder; nothing if there are none."""
         if not self._marker.is_file():
             return {}
-        with damage_named(self._marker):
+        with read_errors_named(self._marker):
             return dict(json.loads(self._marker.read_text(encoding="utf-8")))
 
     def make(self) -> None:

@@ -17,7 +17,9 @@ Tell = Callable[[str, float], None]
 
 
 def side_by_side(
-    function: Callable[[Task, Callable[[], bool]], Result], tasks: list[Task], tell: Callable[[float], None]
+    function: Callable[[Task, Callable[[], bool]], Result],
+    tasks: list[Task],
+    on_progress: Callable[[float], None],
 ) -> list[Result]:
     """The results of independent chains, run on all cores; tells the share that is done.
 
@@ -29,7 +31,7 @@ def side_by_side(
     def work(task: Task) -> Result:
         result = function(task, stop.is_set)
         with lock:
-            tell(next(done) / len(tasks))
+            on_progress(next(done) / len(tasks))
         return result
 
     return Threads().map(work, tasks, cancel=stop.set)

@@ -60,8 +60,8 @@ def done(tmp_path_factory):
     """The study with titles, and what it told on the way."""
     told = []
     path = tmp_path_factory.mktemp("study")
-    tell = lambda what, share: told.append((what, share))  # noqa: E731
-    page = amini.run(StudyFolder(path / "out"), True, write_titles(path / "data"), tell, TINY)
+    on_progress = lambda what, share: told.append((what, share))  # noqa: E731
+    page = amini.run(StudyFolder(path / "out"), True, write_titles(path / "data"), on_progress, TINY)
     return page, told
 
 

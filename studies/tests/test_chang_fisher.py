@@ -106,10 +106,10 @@ def done(tmp_path_factory):
     with pytest.raises(KeyboardInterrupt):
         chang_fisher.run(StudyFolder(out, "chang-fisher"), True, None, interrupt, TINY)
     kept = stamps(out)
-    tell = lambda what, share: told.append((what, share))  # noqa: E731
+    on_progress = lambda what, share: told.append((what, share))  # noqa: E731
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(results, "compile_kernels", lambda scale: None)
-        written = chang_fisher.run(StudyFolder(out, "chang-fisher"), True, None, tell, TINY)
+        written = chang_fisher.run(StudyFolder(out, "chang-fisher"), True, None, on_progress, TINY)
     return written, told, kept
 
 

@@ -37,8 +37,8 @@ def done(tmp_path_factory):
     """The study on bundled text, and what it told on the way."""
     told = []
     path = tmp_path_factory.mktemp("study") / "out"
-    tell = lambda what, share: told.append((what, share))  # noqa: E731
-    page = frank.run(StudyFolder(path), True, None, tell, TINY)
+    on_progress = lambda what, share: told.append((what, share))  # noqa: E731
+    page = frank.run(StudyFolder(path), True, None, on_progress, TINY)
     return page, told
 
 

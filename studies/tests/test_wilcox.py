@@ -64,8 +64,8 @@ def done(tmp_path_factory):
     told = []
     base = tmp_path_factory.mktemp("study")
     data = write_papers(base / "data")
-    tell = lambda what, share: told.append((what, share))  # noqa: E731
-    page = wilcox.run(StudyFolder(base / "out", "wilcox"), True, data, tell, TINY)
+    on_progress = lambda what, share: told.append((what, share))  # noqa: E731
+    page = wilcox.run(StudyFolder(base / "out", "wilcox"), True, data, on_progress, TINY)
     return page, told, data
 
 

@@ -222,9 +222,9 @@ def test_exit_codes_of_the_real_program(tmp_path):
 
 
 def test_progress_in_a_pipe_is_a_line_for_every_tenth(capsys):
-    with shared_progress(make_console()) as tell:
+    with shared_progress(make_console()) as on_progress:
         for step in range(1, 41):
-            tell("first half" if step <= 20 else "second half", step / 40)
+            on_progress("first half" if step <= 20 else "second half", step / 40)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(": ")[1] for line in lines] == [f"{tenth}0%" for tenth in range(1, 11)]
     assert lines[0].startswith("first half")
@@ -235,6 +235,6 @@ def test_progress_on_a_terminal_is_a_bar():
     from rich.console import Console
 
     console = Console(force_terminal=True, width=80, record=True)
-    with shared_progress(console) as tell:
-        tell("counting", 0.5)
+    with shared_progress(console) as on_progress:
+        on_progress("counting", 0.5)
     assert "counting" in console.export_text()

@@ -308,10 +308,10 @@ def test_bad_options_end_with_2_and_leave_nothing(lines, tmp_path, monkeypatch, 
 def test_options_list_what_there_is():
     from franchise.data.readers.formats import ALL
     from franchise.families.registry import FAMILIES
-    from franchise.samplers.registry import AUTO, RECIPES
+    from franchise.samplers.registry import AUTO, SAMPLERS
 
     assert list(options.FAMILIES) == list(FAMILIES)
-    assert list(options.SAMPLERS) == [AUTO, *RECIPES]
+    assert list(options.SAMPLERS) == [AUTO, *SAMPLERS]
     assert list(options.FORMATS) == ALL
 
 

@@ -7,12 +7,12 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from franchise.cluster.collectives import Together
+from franchise.cluster.collectives import TreeCommunicator
 from franchise.cluster.partition import part_of_model
-from franchise.model.hdp_model import shares_of_groups
+from franchise.model.hdp_model import partition_groups
 from franchise.parallel.threads import Threads
 from franchise.running.chain import Chain
-from franchise.running.initial_state import Begun
+from franchise.running.initial_state import GivenState
 
 
 class Office:
@@ -28,7 +28,7 @@ class Office:
             return self._boxes[to, source, tag]
 
 
-class LocalPost:
+class LocalTransport:
     """How one thread reaches the others."""
 
     def __init__(self, office, rank, together):
@@ -49,17 +49,17 @@ class LocalPost:
 class PeerEngine(Threads):
     """Threads of one peer."""
 
-    def __init__(self, workers, peers):
+    def __init__(self, workers, comm):
         super().__init__(workers)
-        self.peers = peers
+        self.comm = comm
 
 
 def together(size, function, on_one_machine=True):
     """Call function(peers) in a thread for each peer; the results by rank."""
     office = Office(size)
-    posts = [LocalPost(office, rank, on_one_machine) for rank in range(size)]
+    posts = [LocalTransport(office, rank, on_one_machine) for rank in range(size)]
     with ThreadPoolExecutor(size) as pool:
-        futures = [pool.submit(function, Together(post)) for post in posts]
+        futures = [pool.submit(function, TreeCommunicator(post)) for post in posts]
         return [future.result() for future in futures]
 
 
@@ -71,14 +71,16 @@ def run_chain(model, schedule, state, sweeps, warmup, seed=5):
 
 def run_among_peers(size, model, schedule, state, sweeps, warmup, seed=5):
     """The same among so many peers: what each has traced, and their last states."""
-    shares = shares_of_groups(model.all_sizes, [1] * size)
+    shares = partition_groups(model.all_sizes, [1] * size)
     assert len(shares) == size
 
-    def run(peers):
-        share = shares[peers.rank]
-        engine = PeerEngine(2, peers)
+    def run(comm):
+        share = shares[comm.rank]
+        engine = PeerEngine(2, comm)
         empty = Chain(part_of_model(model, share), schedule, None, seed, 0, warmup, engine)
-        chain = Begun(state).part(replace(empty, model=model), *empty.span_of(empty.model)).placed(empty)
+        chain = (
+            GivenState(state).part(replace(empty, model=model), *empty.span_of(empty.model)).initialise(empty)
+        )
         return [chain.sweep() for _ in range(sweeps)], chain.state
 
     return together(size, run)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.cluster.partition import HELD
-from franchise.cluster.sparse_allreduce import Changes, merged, packed, unpacked
+from franchise.cluster.partition import PER_OBSERVATION
+from franchise.cluster.sparse_allreduce import SparseDelta, merged, packed, unpacked
 from franchise.htmm import gibbs_finite as finite
-from franchise.htmm.htmm_chain import SegmentChain
+from franchise.htmm.htmm_chain import HTMMChain
 from franchise.htmm.model import FiniteModel
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.model.hdp_model import shares_of_groups
+from franchise.model.hdp_model import partition_groups
 from franchise.moves.compose import in_turn
 from franchise.parallel import communicator as peers_module
 from franchise.parallel.threads import Threads
@@ -31,19 +31,21 @@ from .in_process import PeerEngine, run_among_peers, run_chain, together
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
 def test_sums_and_the_rest(size):
-    def ask(peers):
-        rank = peers.rank
+    def ask(comm):
+        rank = comm.rank
         rows = np.full((10, 2), -1.0)
-        cuts = np.array([0, 1, 3, 4, 6, 8, 9, 10])
-        first, last = peers.own(7)
-        rows[cuts[first] : cuts[last]] = np.arange(cuts[first], cuts[last])[:, None]
-        peers.exchanged(cuts, rows)
-        handed = peers.handed([(rank, number) for number in range(5)])
+        block_bounds = np.array([0, 1, 3, 4, 6, 8, 9, 10])
+        first, last = comm.local_blocks(7)
+        rows[block_bounds[first] : block_bounds[last]] = np.arange(block_bounds[first], block_bounds[last])[
+            :, None
+        ]
+        comm.allgather_rows(block_bounds, rows)
+        handed = comm.alltoall([(rank, number) for number in range(5)])
         return (
-            peers.sum(np.array([1, rank])),
-            peers.least(np.array([float(rank), -float(rank)])),
-            peers.gathered(rank),
-            peers.joined(np.array([rank, rank])),
+            comm.allreduce(np.array([1, rank])),
+            comm.allreduce_min(np.array([float(rank), -float(rank)])),
+            comm.allgather(rank),
+            comm.allgather_concat(np.array([rank, rank])),
             rows,
             handed,
         )
@@ -66,18 +68,18 @@ def test_arrays_in_common(size, how, monkeypatch):
         monkeypatch.setattr(peers_module, "open_shared", lambda place, shape, dtype: None)
     if how == "no such memory":
         monkeypatch.setattr(peers_module, "can_share", lambda: False)
-    cuts = np.array([0, 2, 5, 6])
+    block_bounds = np.array([0, 2, 5, 6])
 
-    def ask(peers):
-        first, last = (int(cuts[place]) for place in peers.own(3))
+    def ask(comm):
+        first, last = (int(block_bounds[place]) for place in comm.local_blocks(3))
         given, found = [], []
         for turn in range(4):
-            rows = peers.common("rows", (6, 2), np.float32)
+            rows = comm.shared_array("rows", (6, 2), np.float32)
             rows[first:last] = 10 * turn + np.arange(first, last)[:, None]
-            peers.exchanged(cuts, rows)
+            comm.allgather_rows(block_bounds, rows)
             given.append(rows)
             found.append(rows.copy())
-        wider = peers.common("rows", (6, 3), np.float32)
+        wider = comm.shared_array("rows", (6, 3), np.float32)
         assert wider.shape == (6, 3)
         assert given[0] is given[2]
         assert given[0] is not given[1]
@@ -97,15 +99,15 @@ def test_what_is_added_one_after_the_other(size):
     for number in numbers:
         expected += number
 
-    def ask(peers):
+    def ask(comm):
         total, count = np.zeros(1), np.zeros(1, np.int64)
 
         def add():
-            for number in np.array_split(numbers, size)[peers.rank]:
+            for number in np.array_split(numbers, size)[comm.rank]:
                 total[0] += number
                 count[0] += 1
 
-        peers.relayed([total, count], add)
+        comm.ordered_reduce([total, count], add)
         return total[0], count[0]
 
     assert together(size, ask) == [(expected, 1000)] * size
@@ -121,13 +123,13 @@ def test_counts_that_change_little(size):
         changed[rng.integers(50, size=3), rng.integers(8, size=3)] += 7
         later.append(changed)
 
-    def ask(peers):
-        first, second, wider = counts[peers.rank].copy(), later[peers.rank].copy(), np.ones((50, 9), np.int32)
-        peers.add_up("n", first)
-        sent = peers.sent
-        peers.add_up("n", second)
-        peers.add_up("n", wider)
-        return first, second, wider, sent, peers.sent
+    def ask(comm):
+        first, second, wider = counts[comm.rank].copy(), later[comm.rank].copy(), np.ones((50, 9), np.int32)
+        comm.allreduce_sparse("n", first)
+        sent = comm.sent
+        comm.allreduce_sparse("n", second)
+        comm.allreduce_sparse("n", wider)
+        return first, second, wider, sent, comm.sent
 
     for first, second, wider, sent, in_all in together(size, ask):
         assert np.array_equal(first, sum(counts))
@@ -147,12 +149,12 @@ def test_counts_that_change_little(size):
 )
 def test_changes_are_packed_and_merged(array):
     places = np.flatnonzero(array).astype(np.uint32)
-    changes = Changes(places, array[places])
+    changes = SparseDelta(places, array[places])
     there = packed(changes, len(array))
     back = unpacked(there)
     assert np.array_equal(back.places, places)
     assert np.array_equal(back.values, array[places])
-    both = merged([changes, Changes(np.array([1, 11], np.uint32), np.array([5, -5]))])
+    both = merged([changes, SparseDelta(np.array([1, 11], np.uint32), np.array([5, -5]))])
     expected = array.astype(np.int64)
     expected[[1, 11]] += [5, -5]
     summed = np.zeros_like(expected)
@@ -188,7 +190,7 @@ def assert_same(model, schedule, state, sweeps, warmup, sizes=(2, 3)):
         for traced, _ in results:
             assert traced == expected
         parts = [state_to_arrays(part, model.family) for _, part in results]
-        held = [{name: array for name, array in part.items() if name in HELD} for part in parts]
+        held = [{name: array for name, array in part.items() if name in PER_OBSERVATION} for part in parts]
         arrays = {**parts[0], **sealed.joined(held)}
         expected_arrays = state_to_arrays(last, model.family)
         assert all(np.array_equal(arrays[name], array) for name, array in expected_arrays.items())
@@ -231,10 +233,10 @@ def test_every_move_that_peers_can_do(monkeypatch):
     small_blocks(monkeypatch)
     data = corpus_of()
     moves = in_turn(
-        fr.moves.SettledSweep(),
+        fr.moves.FixedTopicsSweep(),
         fr.moves.DocumentSweep(),
-        fr.moves.LaunchedSplits(tries=6),
-        fr.moves.EvenWeights(),
+        fr.moves.LaunchSplitMerge(tries=6),
+        fr.moves.UniformWeights(),
         fr.moves.TopicWeights(),
         fr.moves.Concentrations(),
     )
@@ -297,11 +299,11 @@ def test_statistics_that_are_rounded(name, sampler, monkeypatch):
 def test_shares_of_groups(monkeypatch):
     small_blocks(monkeypatch)
     sizes = np.array([3000, 0, 10, 500, 700, 20, 20000, 5, 1, 0])
-    for peers in (1, 2, 3, 50):
-        shares = shares_of_groups(sizes, [1] * peers)
-        assert 1 <= len(shares) <= peers
+    for comm in (1, 2, 3, 50):
+        shares = partition_groups(sizes, [1] * comm)
+        assert 1 <= len(shares) <= comm
         assert shares[0].first_block == 0
-        assert shares[-1].last_block == len(shares[0].cuts) - 1
+        assert shares[-1].last_block == len(shares[0].block_bounds) - 1
         assert all(one.last_block == other.first_block for one, other in itertools.pairwise(shares))
         assert all(share.last_block > share.first_block for share in shares)
         assert sum(int(share.sizes[share.groups].sum()) for share in shares) == sizes.sum()
@@ -323,18 +325,18 @@ def test_segments(learned, monkeypatch):
     alpha, eta = (fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 10.0)) if learned else (0.5, 0.1)
     model = FiniteModel(Prepared.of(corpus), 5, alpha, eta, (1.0, 1.0))
     state = finite.start_at_random(model, start_streams(5, 0), Threads(1))
-    whole = SegmentChain(model, copy.deepcopy(state), 5, 0, 3, Threads(2))
+    whole = HTMMChain(model, copy.deepcopy(state), 5, 0, 3, Threads(2))
     expected = [whole.sweep() for _ in range(12)]
     for size in (2, 3):
         parts = model.prepared.parts([1] * size)
         assert len(parts) == size
         firsts = np.cumsum([0] + [part.n_sentences for part in parts])
 
-        def run(peers, parts=parts, firsts=firsts):
-            own = slice(firsts[peers.rank], firsts[peers.rank + 1])
-            part = replace(model, prepared=parts[peers.rank])
+        def run(comm, parts=parts, firsts=firsts):
+            own = slice(firsts[comm.rank], firsts[comm.rank + 1])
+            part = replace(model, prepared=parts[comm.rank])
             begin = replace(state, topics=state.topics[own].copy(), switches=state.switches[own].copy())
-            chain = SegmentChain(part, begin, 5, 0, 3, PeerEngine(2, peers))
+            chain = HTMMChain(part, begin, 5, 0, 3, PeerEngine(2, comm))
             return [chain.sweep() for _ in range(12)], chain.state.topics
 
         results = together(size, run)

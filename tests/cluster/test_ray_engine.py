@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.cluster.ray_engine import Seat, seats_for
+from franchise.cluster.ray_engine import Placement, placements_for
 from franchise.cluster.remote_chain import RemoteChain, wait_until_seen
 from franchise.errors import InputError
-from franchise.running.kept_draws import DrawOnDisk
+from franchise.running.kept_draws import LazyDraw
 
 DATA = fr.synthetic.planted_topics(1, 500, 2000, 8, median_length=80, topic_concentration=50.0).data
 SETTINGS = {"draws": 6, "warmup": 10, "chains": 2, "seed": 3, "keep_labels": True, "progress": False}
@@ -147,7 +147,7 @@ def test_what_is_of_observations_stays_where_it_is(cluster, tmp_path, monkeypatc
     monkeypatch.setattr(RemoteChain, "labels", comes_home)
     engine = fr.engines.Ray(actors=2)
     posterior = draw("parallel", engine, keep_labels=False, run_dir=tmp_path / "run", checkpoint_seconds=0.01)
-    assert all(isinstance(kept, DrawOnDisk) for chain in posterior.snapshots for kept in chain)
+    assert all(isinstance(kept, LazyDraw) for chain in posterior.snapshots for kept in chain)
     assert_same(expected, posterior)
     assert posterior.topics().equals(expected.topics())
     for one, other in zip(expected.states, posterior.states, strict=True):
@@ -280,11 +280,16 @@ def test_unknown_engines():
 
 def test_seats():
     nodes = {"a": 2, "b": 8}
-    assert seats_for(nodes, None, None) == [Seat("b", 8, 8), Seat("a", 2, 2)]
-    assert seats_for(nodes, 4, None) == [Seat("b", 4, 4), Seat("a", 1, 1), Seat("b", 4, 4), Seat("a", 1, 1)]
-    assert seats_for({"a": 1}, 2, 3) == [Seat("a", 3, 0.5), Seat("a", 3, 0.5)]
+    assert placements_for(nodes, None, None) == [Placement("b", 8, 8), Placement("a", 2, 2)]
+    assert placements_for(nodes, 4, None) == [
+        Placement("b", 4, 4),
+        Placement("a", 1, 1),
+        Placement("b", 4, 4),
+        Placement("a", 1, 1),
+    ]
+    assert placements_for({"a": 1}, 2, 3) == [Placement("a", 3, 0.5), Placement("a", 3, 0.5)]
     with pytest.raises(InputError, match="no node"):
-        seats_for({}, None, None)
+        placements_for({}, None, None)
 
 
 # --- kills by the dozen ---------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from franchise.diagnostics.held_out import (
 )
 from franchise.errors import InputError
 from franchise.posterior import predictive
-from franchise.running.kept_draws import Snapshot
+from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
 from tests.diagnostics.naive_held_out import NaiveDraw
 
@@ -46,7 +46,7 @@ def posterior_of(documents, labels, tables, alpha, gamma, family, size=5, learne
     corpus = corpus_of(documents, size)
     snapshots = [
         [
-            Snapshot(
+            HDPDraw(
                 draw=0,
                 labels=np.array([topic for document in labels[draw] for topic in document], np.uint8),
                 tables_per_topic=np.array(tables[draw], np.int64),

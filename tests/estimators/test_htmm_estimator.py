@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 
 import franchise as fr
 from franchise.htmm.fitting import Sampling, start_state
-from franchise.htmm.htmm_chain import SegmentChain, SegmentDraw, state_from_arrays
+from franchise.htmm.htmm_chain import HTMMChain, HTMMDraw, state_from_arrays
 from franchise.kernels.random.streams import Streams
 from franchise.posterior.matching import NONE, match_topics, mode_of, without_strangers
 from franchise.running.trace import BEST
@@ -625,14 +625,14 @@ def test_a_chain_goes_on_from_its_arrays(planted, learned, gibbs):
         model, engine = posterior.model, fr.engines.Threads(1)
         asked = Sampling(draws=1, warmup=0, thin=1, chains=1, start="random", starts=1, progress=False)
         state = start_state(model, asked, Streams(1, 0, 0, 2**31), engine)
-        chain = SegmentChain(model, state, 1, 0, 0, engine)
+        chain = HTMMChain(model, state, 1, 0, 0, engine)
         for _ in range(3):
             chain.sweep()
         arrays = {name: array.copy() for name, array in chain.to_arrays().items()}
         kept = chain.snapshot(0, chain.labels())
-        again = SegmentChain(model, state_from_arrays(model, arrays, engine), 1, 0, 0, engine, sweeps=3)
+        again = HTMMChain(model, state_from_arrays(model, arrays, engine), 1, 0, 0, engine, sweeps=3)
         for _ in range(2):
             assert chain.sweep().items() >= {**again.sweep(), BEST: chain.best}.items()
-        restored = SegmentDraw.restored(kept.facts(), kept.to_arrays(), len(kept.topics))
-        assert restored.facts() == kept.facts() or math.isnan(kept.top_concentration)
+        restored = HTMMDraw.restored(kept.metadata(), kept.to_arrays(), len(kept.topics))
+        assert restored.metadata() == kept.metadata() or math.isnan(kept.top_concentration)
         assert np.array_equal(restored.topics, kept.topics)

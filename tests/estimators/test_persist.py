@@ -104,13 +104,13 @@ def test_what_cannot_be_saved_is_refused_and_leaves_nothing(tmp_path):
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda facts: facts.pop("kind"),
-        lambda facts: facts.update(kind="os.system"),
-        lambda facts: facts.update(parameters={"family": {"family": "nobody", "settings": {}}}),
-        lambda facts: facts.update(parameters={"evil": 1}),
-        lambda facts: facts.update(parameters=[1]),
-        lambda facts: facts.update(n_columns="many"),
-        lambda facts: facts.update(parameters={"sampler": {"moves": {"move": "sampling"}}}),
+        lambda metadata: metadata.pop("kind"),
+        lambda metadata: metadata.update(kind="os.system"),
+        lambda metadata: metadata.update(parameters={"family": {"family": "nobody", "settings": {}}}),
+        lambda metadata: metadata.update(parameters={"evil": 1}),
+        lambda metadata: metadata.update(parameters=[1]),
+        lambda metadata: metadata.update(n_columns="many"),
+        lambda metadata: metadata.update(parameters={"sampler": {"moves": {"move": "sampling"}}}),
     ],
 )
 def test_a_spoiled_model_is_an_input_error(tmp_path, spoil):

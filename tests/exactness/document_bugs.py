@@ -8,7 +8,7 @@ import numpy as np
 
 from franchise.moves import DocumentSweep
 from franchise.moves.base import MoveReport
-from franchise.moves.block_sweep import Work, drop_empty_topics
+from franchise.moves.block_sweep import SweepContext, drop_empty_topics
 from franchise.moves.document.document_sweep import sweep_any
 
 
@@ -31,7 +31,7 @@ class SliceByOccupied(DocumentSweep):
         heights = (state.observations_per_topic > 0).astype(float)
         fresh = with_fresh_topics(state, streams, 6)
         heights[fresh] = state.topic_weights[fresh]
-        sweep_any(Work(model, state, streams, engine), heights, log_rest=0.0)
+        sweep_any(SweepContext(model, state, streams, engine), heights, log_rest=0.0)
         drop_empty_topics(state)
         return MoveReport()
 
@@ -45,7 +45,7 @@ class SliceByOrder(DocumentSweep):
         order = np.concatenate([order, with_fresh_topics(state, streams, 6)])
         heights = np.zeros(state.capacity)
         heights[order] = 0.5 ** np.arange(1, len(order) + 1)
-        sweep_any(Work(model, state, streams, engine), heights, log_rest=0.0)
+        sweep_any(SweepContext(model, state, streams, engine), heights, log_rest=0.0)
         drop_empty_topics(state)
         return MoveReport()
 
@@ -56,6 +56,6 @@ class CannotOpen(DocumentSweep):
 
     def step(self, model, state, streams, engine):
         heights = (state.observations_per_topic > 0).astype(float)
-        sweep_any(Work(model, state, streams, engine), heights, log_rest=0.0)
+        sweep_any(SweepContext(model, state, streams, engine), heights, log_rest=0.0)
         drop_empty_topics(state)
         return MoveReport()

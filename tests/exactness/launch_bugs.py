@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from franchise.kernels.launched_splits import expected_tables, log_ratio_of_groups
-from franchise.moves import LaunchedSplits
+from franchise.moves import LaunchSplitMerge
 from franchise.moves.launched.proposals import Proposal
 
 
@@ -47,35 +47,35 @@ class NoUrns(Proposal):
 
 
 @dataclass(frozen=True)
-class WithOneNaming(LaunchedSplits):
+class WithOneNaming(LaunchSplitMerge):
     """See `OneNaming`."""
 
     proposal = OneNaming
 
 
 @dataclass(frozen=True)
-class WithoutJacobian(LaunchedSplits):
+class WithoutJacobian(LaunchSplitMerge):
     """See `NoJacobian`."""
 
     proposal = NoJacobian
 
 
 @dataclass(frozen=True)
-class WithLaunchFromSides(LaunchedSplits):
+class WithLaunchFromSides(LaunchSplitMerge):
     """See `LaunchFromSides`."""
 
     proposal = LaunchFromSides
 
 
 @dataclass(frozen=True)
-class WithoutUrns(LaunchedSplits):
+class WithoutUrns(LaunchSplitMerge):
     """See `NoUrns`."""
 
     proposal = NoUrns
 
 
 @dataclass(frozen=True)
-class WithoutColours(LaunchedSplits):
+class WithoutColours(LaunchSplitMerge):
     """The factor 1 / C forgotten."""
 
     def log_ratio_of_picks(self, picked, likeness, colours):
@@ -83,7 +83,7 @@ class WithoutColours(LaunchedSplits):
 
 
 @dataclass(frozen=True)
-class WithoutPicks(LaunchedSplits):
+class WithoutPicks(LaunchSplitMerge):
     """The factor q(b, c) K forgotten."""
 
     def log_ratio_of_picks(self, picked, likeness, colours):
@@ -91,7 +91,7 @@ class WithoutPicks(LaunchedSplits):
 
 
 @dataclass(frozen=True)
-class WithUniformPicks(LaunchedSplits):
+class WithUniformPicks(LaunchSplitMerge):
     """Pairs picked because they are alike, but weighed as if all were as likely."""
 
     def log_ratio_of_picks(self, picked, likeness, colours):

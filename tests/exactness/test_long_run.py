@@ -11,10 +11,10 @@ from franchise.moves import (
     CrfGibbs,
     DirectAssignment,
     DocumentSweep,
-    LaunchedSplits,
-    NonEmptyingSweep,
+    FixedTopicsSweep,
+    GuardedSweep,
+    LaunchSplitMerge,
     RestrictedSweep,
-    SettledSweep,
     SplitMerge,
     SubclusterSweep,
     TopicWeights,
@@ -159,7 +159,7 @@ def test_moves_mixed_freely():
 
 
 def test_blocked_sweeps_and_splits_of_a_family_that_is_not_conjugate():
-    moves = [BlockedSweep(), LaunchedSplits(tries=1, scans=(2, 1)), TopicWeights()]
+    moves = [BlockedSweep(), LaunchSplitMerge(tries=1, scans=(2, 1)), TopicWeights()]
     settings = {"alpha": 1.0, "gamma": 1.0, "draws": size(12_000), "seed": 7}
     visits = count_visits(moves, *NOT_CONJUGATE, GROUPS, **settings)
     assert visits.distance < visits.threshold
@@ -197,7 +197,7 @@ def test_sub_clusters_as_published_are_biased(name):
 
 @pytest.mark.parametrize("family", THREE)
 def test_sub_clusters_repaired(family):
-    moves = [NonEmptyingSweep(), LaunchedSplits(tries=1), TopicWeights()]
+    moves = [GuardedSweep(), LaunchSplitMerge(tries=1), TopicWeights()]
     visits = run(family, moves, 1.0, 1.0, draws=size(16_000))
     assert visits.distance < visits.threshold
 
@@ -205,7 +205,12 @@ def test_sub_clusters_repaired(family):
 @pytest.mark.parametrize("family", THREE)
 def test_launched_splits_open_and_close_topics(family):
     """The only move that changes the number of topics here."""
-    moves = [LaunchedSplits(tries=2), SettledSweep(frozen=0.2), SettledSweep(frozen=0.2), TopicWeights()]
+    moves = [
+        LaunchSplitMerge(tries=2),
+        FixedTopicsSweep(frozen=0.2),
+        FixedTopicsSweep(frozen=0.2),
+        TopicWeights(),
+    ]
     visits = run(family, moves, 1.0, 1.0, draws=size(12_000))
     assert visits.distance < visits.threshold
 
@@ -217,14 +222,18 @@ def test_launched_splits_open_and_close_topics(family):
 )
 def test_planted_bugs_in_launched_splits_are_caught(bug):
     visits = run(
-        "categorical", [*[bug] * 4, SettledSweep(frozen=0.2), TopicWeights()], 1.0, 2.0, draws=size(32_000)
+        "categorical",
+        [*[bug] * 4, FixedTopicsSweep(frozen=0.2), TopicWeights()],
+        1.0,
+        2.0,
+        draws=size(32_000),
     )
     assert visits.distance > visits.threshold
 
 
 @pytest.mark.parametrize("bug", [document_bugs.SliceByOrder(), document_bugs.CannotOpen()])
 def test_planted_bugs_in_document_sweeps_are_caught(bug):
-    moves = [bug, LaunchedSplits(tries=1), TopicWeights()]
+    moves = [bug, LaunchSplitMerge(tries=1), TopicWeights()]
     visits = run("categorical", moves, 1.0, 2.0, draws=size(16_000))
     assert visits.distance > visits.threshold
 

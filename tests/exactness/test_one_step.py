@@ -16,10 +16,10 @@ from franchise.moves import (
     DocumentSweep,
     FiniteConcentrations,
     FiniteSweep,
-    LaunchedSplits,
-    NonEmptyingSweep,
+    FixedTopicsSweep,
+    GuardedSweep,
+    LaunchSplitMerge,
     RestrictedSweep,
-    SettledSweep,
     SliceSweep,
     SplitMerge,
     TopicWeights,
@@ -44,13 +44,13 @@ MOVES = {
     "documents": DocumentSweep(),
     "documents sparse": DocumentSweep(sparse=True),
     "documents by low slices": DocumentSweep(cutoff=0.05, sparse=True),
-    "launched splits": in_turn(*[LaunchedSplits(tries=1, scans=(1, 1), crowd=4)] * 2),
-    "launched splits in colours": LaunchedSplits(tries=3, scans=(0, 0)),
-    "settled": SettledSweep(frozen=0.3),
-    "settled sparse": SettledSweep(frozen=0.3, sparse=True),
+    "launched splits": in_turn(*[LaunchSplitMerge(tries=1, scans=(1, 1), crowd=4)] * 2),
+    "launched splits in colours": LaunchSplitMerge(tries=3, scans=(0, 0)),
+    "settled": FixedTopicsSweep(frozen=0.3),
+    "settled sparse": FixedTopicsSweep(frozen=0.3, sparse=True),
     "direct over a share of groups": DirectAssignment(share=0.5),
     "slices": SliceSweep(),
-    "blocked without emptying": NonEmptyingSweep(),
+    "blocked without emptying": GuardedSweep(),
     "blocked": BlockedSweep(),
     "blocked by low slices": BlockedSweep(cutoff=0.02),
     "cells": CellSweep(),
@@ -92,10 +92,10 @@ def test_every_move_at_extreme_concentrations(move, alpha, gamma):
     "move",
     [
         DocumentSweep(),
-        SettledSweep(frozen=0.3),
+        FixedTopicsSweep(frozen=0.3),
         BlockedSweep(),
         SliceSweep(),
-        LaunchedSplits(tries=2, scans=(2, 1)),
+        LaunchSplitMerge(tries=2, scans=(2, 1)),
         FiniteSweep(6),
     ],
     ids=lambda move: type(move).__name__,
@@ -115,7 +115,7 @@ class WrongProposal(fr.GaussianIndependent):
 
 def test_a_wrong_proposal_of_parameters_is_caught():
     family = WrongProposal(1, 0.0, 0.1, 2.0, 1.0)
-    move = in_turn(*[LaunchedSplits(tries=2, scans=(2, 1))] * 3)
+    move = in_turn(*[LaunchSplitMerge(tries=2, scans=(2, 1))] * 3)
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
         fr.check_move(move, family, NOT_CONJUGATE.observations, GROUPS, repetitions=size(8000), seed=1)
     with pytest.raises(CheckFailed, match="proposals of parameters"):
@@ -131,7 +131,7 @@ class WrongMetropolis(fr.GaussianIndependent):
 
 def test_a_wrong_metropolis_step_is_caught():
     family = WrongMetropolis(1, 0.0, 0.1, 2.0, 1.0)
-    move = in_turn(*[SettledSweep(frozen=0.3)] * 3)
+    move = in_turn(*[FixedTopicsSweep(frozen=0.3)] * 3)
     with pytest.raises(CheckFailed, match="log density of the first observation"):
         fr.check_move(move, family, NOT_CONJUGATE.observations, GROUPS, repetitions=size(16_000), seed=1)
     with pytest.raises(CheckFailed, match="moves of parameters"):
@@ -158,7 +158,7 @@ def test_sparse_sweep_of_the_finite_model_with_empty_topics_whose_gammas_underfl
     fr.check_move(FiniteSweep(4, sparse=True), family, [0, 1, 1, 0, 2, 1], GROUPS, **settings)
 
 
-@pytest.mark.parametrize("move", [DocumentSweep(sparse=True), SettledSweep(frozen=0.3, sparse=True)])
+@pytest.mark.parametrize("move", [DocumentSweep(sparse=True), FixedTopicsSweep(frozen=0.3, sparse=True)])
 def test_sparse_sweeps_with_priors_of_their_own(move):
     family = fr.Categorical(3, [0.02, 1.4, 0.3])
     settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": size(12_000), "seed": 2}
@@ -269,7 +269,7 @@ def test_launched_splits_of_documents_in_pieces(monkeypatch):
     """Documents longer than a piece: with pieces of two observations, those here are."""
     for name in ("draw_followers", "draw_sides", "score_sides"):
         monkeypatch.setattr(launch, name, mutated(launch, name, ("PIECE = 32", "PIECE = 2")))
-    move = in_turn(*[LaunchedSplits(tries=1, scans=(1, 1))] * 3)
+    move = in_turn(*[LaunchSplitMerge(tries=1, scans=(1, 1))] * 3)
     fr.check_move(move, alpha=1.3, gamma=0.8, repetitions=size(8_000), seed=1)
 
 

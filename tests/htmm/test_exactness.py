@@ -28,12 +28,12 @@ from franchise.htmm import (
 from franchise.htmm import (
     segments_as_groups as regrouping,
 )
-from franchise.htmm.gibbs_steps import Work
+from franchise.htmm.gibbs_steps import GibbsContext
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.state import InfiniteSegments, Segments
 from franchise.kernels import hmm_sampling as segments
 from franchise.kernels.random.streams import Streams
-from franchise.moves import LaunchedSplits
+from franchise.moves import LaunchSplitMerge
 from franchise.parallel import Threads
 from franchise.priors import Gamma
 from tests.exactness.mutation import mutated
@@ -165,7 +165,7 @@ CASES = {
     "learned number": (InfiniteCase, DOCUMENTS, 1.2, 0.8),
     "learned number, many": (InfiniteCase, GAPS, 3.0, 5.0),
     "learned number, sentences alone": (InfiniteCase, DOCUMENTS, 1.2, 0.8, ()),
-    "learned number, splits and merges": (InfiniteCase, GAPS, 1.2, 0.8, (LaunchedSplits(),)),
+    "learned number, splits and merges": (InfiniteCase, GAPS, 1.2, 0.8, (LaunchSplitMerge(),)),
 }
 
 
@@ -195,7 +195,7 @@ def test_one_sweep_leaves_the_posterior_as_it_is(alpha):
         topics, switches = case.flat(case.outcomes[place])
         state = finite.start_from(case.model, np.array(topics, np.int32), np.array(switches, bool), ENGINE)
         finite.draw_numbers(
-            case.model, Work(case.model.prepared, state, Streams(8, 0, number, 0, pool), ENGINE)
+            case.model, GibbsContext(case.model.prepared, state, Streams(8, 0, number, 0, pool), ENGINE)
         )
         case.sweep(state, Streams(9, 0, number, 0, pool))
         after.append(case.outcome(state))
@@ -376,8 +376,8 @@ def test_stays_that_count_as_draws_are_seen():
 def test_first_sentences_that_count_as_switches_are_seen(case):
     draw = sweeping.draw_switch_probability
 
-    def with_firsts(state, flat, prior, rng, *peers):
-        return draw(state, flat, (prior[0] + flat.n_sentences - flat.later_sentences, prior[1]), rng, *peers)
+    def with_firsts(state, flat, prior, rng, *comm):
+        return draw(state, flat, (prior[0] + flat.n_sentences - flat.later_sentences, prior[1]), rng, *comm)
 
     with (
         mock.patch.object(finite, "draw_switch_probability", with_firsts),

@@ -88,7 +88,7 @@ def test_every_stream_of_a_sweep_has_a_name_of_its_own():
     model = InfiniteModel(prepared(DOCUMENTS * 20, 3), Gamma(1, 1), Gamma(1, 1), Gamma(1, 1), ZETAS)
     state = infinite.start_at_random(model, 3, Streams(0, 0, 0, 0), ENGINE)
     taken = []
-    generator, words = Streams.generator, Streams.words_of_blocks
+    generator, words = Streams.generator, Streams.rng_states
 
     def note_generator(self, block=0):
         taken.append((self.sweep, self.move, block))

@@ -7,8 +7,8 @@ import json
 import pytest
 
 import franchise as fr
-from franchise.htmm.htmm_chain import SegmentChain
-from franchise.posterior.htmm_posterior import SegmentPosterior
+from franchise.htmm.htmm_chain import HTMMChain
+from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.running import chain_run as running
 from tests.running.runs import assert_same_bits, sample_segments
 
@@ -28,14 +28,14 @@ def undisturbed():
 
 def break_after(monkeypatch, sweeps):
     """The chains fail in a sweep, chain 0 after `sweeps` sweeps, chain 1 two later."""
-    original = SegmentChain.sweep
+    original = HTMMChain.sweep
 
     def sweep(self):
         if self.sweeps >= sweeps + 2 * self.number:
             raise Broken
         return original(self)
 
-    monkeypatch.setattr(SegmentChain, "sweep", sweep)
+    monkeypatch.setattr(HTMMChain, "sweep", sweep)
 
 
 @TOPICS
@@ -43,7 +43,7 @@ def test_a_run_directory_changes_nothing(n_topics, tmp_path, undisturbed):
     kept = sample_segments(n_topics, DRAWS, run_dir=tmp_path / "run")
     assert_same_bits(kept, undisturbed[n_topics])
     loaded = fr.load(tmp_path / "run")
-    assert isinstance(loaded, SegmentPosterior)
+    assert isinstance(loaded, HTMMPosterior)
     assert_same_bits(loaded, kept)
     assert repr(loaded) == repr(kept)
     assert loaded.findings.sentence_topic.tolist() == kept.findings.sentence_topic.tolist()
@@ -72,7 +72,7 @@ def test_more_draws_are_those_of_a_longer_run(n_topics, tmp_path, undisturbed):
 
 
 def test_a_time_limit(monkeypatch, tmp_path, undisturbed):
-    monkeypatch.setattr(running.Control, "out_of_time", property(lambda self: True))
+    monkeypatch.setattr(running.StopSignal, "out_of_time", property(lambda self: True))
     with pytest.warns(UserWarning, match=r"1 of 8 draws.*franchise\.resume\("):
         early = sample_segments(3, DRAWS, run_dir=tmp_path / "run", time_limit=1.0)
     assert early.trace["n_topics"].shape == (2, 1)

@@ -13,29 +13,29 @@ from franchise.kernels.runtime.blocks import cut_blocks, cut_categories
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.integers(1, 50))
 def test_every_group_is_in_one_block_and_blocks_are_of_the_size_asked(sizes, size):
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    cuts = cut_blocks(offsets, size)
-    assert (cuts[0], cuts[-1]) == (0, len(sizes))
-    assert (np.diff(cuts) > 0).all()
-    held = offsets[cuts[1:]] - offsets[cuts[:-1]]
+    block_bounds = cut_blocks(offsets, size)
+    assert (block_bounds[0], block_bounds[-1]) == (0, len(sizes))
+    assert (np.diff(block_bounds) > 0).all()
+    held = offsets[block_bounds[1:]] - offsets[block_bounds[:-1]]
     longest = max(sizes)
     assert (held < size + longest + size).all()
 
 
 def test_the_usual_size():
-    cuts = cut_blocks(np.arange(0, 100_001, 100))
-    assert len(cuts) - 1 == pytest.approx(100_000 / 2**14, abs=1)
+    block_bounds = cut_blocks(np.arange(0, 100_001, 100))
+    assert len(block_bounds) - 1 == pytest.approx(100_000 / 2**14, abs=1)
 
 
 def test_many_blocks_can_be_shared_evenly():
-    cuts = cut_blocks(np.arange(0, 440_001, 100))
-    assert len(cuts) - 1 == 32
-    assert np.ptp(np.diff(cuts)) <= 1
+    block_bounds = cut_blocks(np.arange(0, 440_001, 100))
+    assert len(block_bounds) - 1 == 32
+    assert np.ptp(np.diff(block_bounds)) <= 1
 
 
 @given(st.integers(1, 40_000))
 def test_every_category_is_in_one_block(total):
-    cuts = cut_categories(total)
-    assert (cuts[0], cuts[-1]) == (0, total)
-    sizes = np.diff(cuts)
+    block_bounds = cut_categories(total)
+    assert (block_bounds[0], block_bounds[-1]) == (0, total)
+    sizes = np.diff(block_bounds)
     assert 0 < min(sizes) <= max(sizes) <= 1024
     assert max(sizes) - min(sizes) <= 1

@@ -16,11 +16,11 @@ from scipy.special import gammaln
 
 from franchise.checks.statistics import SMALLEST_P
 from franchise.kernels import document_sweep as kernels
-from franchise.kernels.document_sweep import Cells, Densities, Fresh, Given, Lots
+from franchise.kernels.document_sweep import Cells, Densities, Fresh, SweepInputs, SweepStages
 from franchise.kernels.runtime.blocks import first_turns
 from franchise.moves.document import word_sweep as categories
 from franchise.parallel import Threads
-from franchise.parallel.communicator import ALONE
+from franchise.parallel.communicator import SINGLE_PROCESS
 
 DOCUMENTS = 200_000
 WORDS = np.array([0, 2, 0, 1], np.int32)
@@ -110,8 +110,10 @@ def settled_topics(skew: float = 1.0) -> np.ndarray:
         by_word = np.argsort(observations, kind="stable").astype(np.int32)
         word_offsets = np.append(0, np.cumsum(np.bincount(observations, minlength=3)))
         kernels.sweep_settled(
-            Lots(first_turns(turns.cuts), first_turns(CATEGORIES), turns, first_turns(CATEGORIES)),
-            Given(
+            SweepStages(
+                first_turns(turns.block_bounds), first_turns(CATEGORIES), turns, first_turns(CATEGORIES)
+            ),
+            SweepInputs(
                 densities=given,
                 totals=np.ones(4),
                 shared=np.empty((3, 2)),
@@ -155,7 +157,7 @@ def sliced_topics(cutoff: float, skew: float = 1.0) -> tuple[np.ndarray, dict[tu
     given = densities(heights)
     work = SimpleNamespace(
         engine=Threads(1),
-        peers=ALONE,
+        comm=SINGLE_PROCESS,
         state=SimpleNamespace(statistics=SimpleNamespace(prior=np.ones(3))),
     )
     order = categories._sum_in_order(work, given, np.ones(4, np.float32), np.arange(4))

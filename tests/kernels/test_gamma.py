@@ -24,7 +24,7 @@ from franchise.kernels.runtime.blocks import first_turns
 from franchise.moves.document import topic_gammas as parameters
 from franchise.moves.document.topic_gammas import Gammas, small_gammas, table_of
 from franchise.parallel import Threads
-from franchise.parallel.communicator import ALONE
+from franchise.parallel.communicator import SINGLE_PROCESS
 
 
 def words(seed: int) -> np.ndarray:
@@ -55,7 +55,7 @@ def test_words_are_the_first_of_the_streams():
     for block in (0, 7, 2**31):
         expected = streams.generator(block).bit_generator.random_raw(12).reshape(3, 4)
         np.testing.assert_array_equal(streams.words(block, 3), expected)
-    np.testing.assert_array_equal(streams.words_of_blocks(6, 2, 3)[1], streams.words(7, 3))
+    np.testing.assert_array_equal(streams.rng_states(6, 2, 3)[1], streams.words(7, 3))
 
 
 def test_streams_of_blocks_differ_and_come_again():
@@ -96,7 +96,7 @@ def test_gammas_have_their_distribution(monkeypatch, by_table, prior, count):
     if not by_table:
         monkeypatch.setattr(parameters, "table_of", lambda prior: None)
     gammas = Gammas(Statistics, topics, lambda blocks: words(4).reshape(1, 4))
-    gammas.draw(SimpleNamespace(engine=Threads(1), peers=ALONE))
+    gammas.draw(SimpleNamespace(engine=Threads(1), comm=SINGLE_PROCESS))
     out, totals = gammas.rows, gammas.totals
     np.testing.assert_allclose(totals[:100], out[:, :100].sum(axis=0), rtol=1e-5)
     assert (out[:, 100] == 0.0).all()

@@ -18,8 +18,8 @@ def drawn(concentrations, rng):
     customers, tables = np.empty(9, np.int32), np.empty(9, np.int32)
     per_topic = np.full(4, 77, np.int64)
     words = rng.bit_generator.random_raw((2, 4))
-    cuts = np.array([0, 2, 3])
-    cells = draw_tables(TOPICS, OFFSETS, cuts, concentrations, customers, tables, per_topic, words)
+    block_bounds = np.array([0, 2, 3])
+    cells = draw_tables(TOPICS, OFFSETS, block_bounds, concentrations, customers, tables, per_topic, words)
     return customers[:cells].tolist(), tables[:cells].tolist(), per_topic.tolist()
 
 

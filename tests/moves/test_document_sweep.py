@@ -11,14 +11,14 @@ import franchise as fr
 from franchise.checks.statistics import SMALLEST_P
 from franchise.kernels import document_sweep as kernels
 from franchise.kernels.runtime import blocks
-from franchise.kernels.runtime.blocks import take_turn
+from franchise.kernels.runtime.blocks import next_block
 from franchise.model.state import Weights
 from franchise.model.state.log_joint import log_likelihood
 from franchise.moves import (
     Concentrations,
     DocumentSweep,
-    LaunchedSplits,
-    SettledSweep,
+    FixedTopicsSweep,
+    LaunchSplitMerge,
     TopicPrior,
     TopicWeights,
     at_random,
@@ -30,7 +30,7 @@ from franchise.parallel import Threads
 from franchise.running.chain import Chain
 from franchise.sampling import make_model
 
-SWEEPS = [DocumentSweep(), SettledSweep(frozen=0.05)]
+SWEEPS = [DocumentSweep(), FixedTopicsSweep(frozen=0.05)]
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_same_bits_for_the_sampler_and_for_chains_side_by_side(small_blocks):
 
 
 @pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("move", [DocumentSweep, SettledSweep])
+@pytest.mark.parametrize("move", [DocumentSweep, FixedTopicsSweep])
 def test_counts_are_right_after_every_sweep(small_blocks, move, sparse):
     data, family = corpus(30), fr.Categorical(300, 0.3)
     state: object = 5
@@ -113,7 +113,9 @@ def test_counts_are_right_after_every_sweep(small_blocks, move, sparse):
         assert state.cell_tables.customers.sum() == data.n_observations
 
 
-@pytest.mark.parametrize("move", [DocumentSweep(), SettledSweep(frozen=1e-9)], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    "move", [DocumentSweep(), FixedTopicsSweep(frozen=1e-9)], ids=lambda m: type(m).__name__
+)
 @pytest.mark.parametrize("kernel", ["sparse", "any"])
 def test_every_observation_is_visited_once_a_sweep(small_blocks, monkeypatch, move, kernel):
     """Every observation is in exactly one block that is swept; within it, groups are gone over once."""
@@ -154,7 +156,7 @@ def test_topics_open_and_close(small_blocks):
 
 def test_settled_sweeps_neither_open_nor_close(small_blocks):
     data = corpus()
-    posterior = draws(data, None, [SettledSweep(), Concentrations()], 2, draws=40)
+    posterior = draws(data, None, [FixedTopicsSweep(), Concentrations()], 2, draws=40)
     assert set(posterior.trace["n_topics"].ravel()) == {12}
 
 
@@ -182,8 +184,8 @@ def test_the_usual_cutoff_depends_on_no_topic():
     ("make", "words"),
     [
         (lambda: DocumentSweep(cutoff=0.0), ["cutoff", "0.0"]),
-        (lambda: SettledSweep(frozen=-1.0), ["frozen", "-1.0"]),
-        (lambda: SettledSweep(frozen=1.0), ["frozen", "below 1"]),
+        (lambda: FixedTopicsSweep(frozen=-1.0), ["frozen", "-1.0"]),
+        (lambda: FixedTopicsSweep(frozen=1.0), ["frozen", "below 1"]),
     ],
 )
 def test_bad_settings(make, words):
@@ -198,7 +200,7 @@ def test_sparse_kernels_are_for_categories():
         draws(data, family, [DocumentSweep(sparse=True)], 1)
 
 
-@pytest.mark.parametrize("sampler", ["parallel", "finite", [DocumentSweep()], [SettledSweep()]])
+@pytest.mark.parametrize("sampler", ["parallel", "finite", [DocumentSweep()], [FixedTopicsSweep()]])
 def test_a_family_must_draw_parameters(sampler):
     class NoDraws(fr.Poisson):
         draw_parameters = fr.Family.draw_parameters
@@ -211,14 +213,14 @@ def test_a_family_must_draw_parameters(sampler):
 def test_a_fault_in_a_block_ends_the_run_and_is_named(small_blocks, monkeypatch):
     import threading
 
-    def broken(lots, *arguments):
-        take_turn(lots.marking)
+    def broken(stages, *arguments):
+        next_block(stages.marking)
         raise RuntimeError("no flour")
 
     monkeypatch.setattr(kernels, "sweep_settled", broken)
     before = threading.active_count()
     with pytest.raises(fr.InternalError, match=r"block \d+ of \d+ failed: RuntimeError: no flour"):
-        draws(corpus(), None, [SettledSweep(), Concentrations()], 2)
+        draws(corpus(), None, [FixedTopicsSweep(), Concentrations()], 2)
     assert threading.active_count() == before
 
 
@@ -286,8 +288,8 @@ def test_the_traced_likelihood_is_that_of_the_state(small_blocks, monkeypatch, p
     data, family = corpus(), fr.Categorical(300, prior)
     model = make_model(data, family, fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 1.0))
     moves = [
-        at_random((SettledSweep(), 2.0), (DocumentSweep(), 1.0), (in_turn(), 1.0)),
-        at_random((LaunchedSplits(), 1.0), (in_turn(), 1.0)),
+        at_random((FixedTopicsSweep(), 2.0), (DocumentSweep(), 1.0), (in_turn(), 1.0)),
+        at_random((LaunchSplitMerge(), 1.0), (in_turn(), 1.0)),
         Concentrations(),
         *([TopicPrior()] if isinstance(prior, fr.Gamma) else []),
     ]

@@ -12,7 +12,7 @@ from franchise.moves import (
     BlockedSweep,
     CellSweep,
     Concentrations,
-    LaunchedSplits,
+    LaunchSplitMerge,
     TopicWeights,
 )
 from franchise.moves import (
@@ -183,7 +183,7 @@ def test_splits_need_parameters_to_be_integrated_out_or_proposed():
         fr.sample(
             data,
             family,
-            sampler=[BlockedSweep(), LaunchedSplits(), Concentrations()],
+            sampler=[BlockedSweep(), LaunchSplitMerge(), Concentrations()],
             draws=2,
             progress=False,
         )

@@ -9,7 +9,7 @@ import pytest
 
 import franchise as fr
 from franchise.kernels import launched_splits as kernels
-from franchise.moves import Concentrations, LaunchedSplits, SettledSweep
+from franchise.moves import Concentrations, FixedTopicsSweep, LaunchSplitMerge
 from franchise.moves.launched import launched_splits, proposals
 
 
@@ -23,7 +23,7 @@ class Watched(proposals.Proposal):
         super().launch(scans, crowd)
 
 
-class Splits(LaunchedSplits):
+class Splits(LaunchSplitMerge):
     proposal = Watched
 
 
@@ -31,7 +31,7 @@ def launches(**settings) -> np.ndarray:
     """Size, scans, crowd of some launches."""
     Watched.seen.clear()
     data = fr.synthetic.planted_topics(0, documents=80, vocabulary=100, topics=5).data
-    sampler = [SettledSweep(), Splits(**settings), Concentrations()]
+    sampler = [FixedTopicsSweep(), Splits(**settings), Concentrations()]
     fr.sample(data, fr.Categorical(100, 0.1), sampler=sampler, draws=20, warmup=0, chains=1, start=12)
     return np.array(Watched.seen)
 
@@ -91,7 +91,7 @@ def test_splits_find_topics_that_one_topic_blends():
     posterior = fr.sample(
         planted.data,
         fr.Categorical(2000, 0.01),
-        sampler=[SettledSweep(), LaunchedSplits(), Concentrations()],
+        sampler=[FixedTopicsSweep(), LaunchSplitMerge(), Concentrations()],
         start=1,
         draws=1,
         warmup=40,
@@ -117,4 +117,4 @@ def test_expected_tables():
 def test_settings_are_checked(settings):
     (name,) = settings
     with pytest.raises(fr.InputError, match=name):
-        LaunchedSplits(**settings)
+        LaunchSplitMerge(**settings)

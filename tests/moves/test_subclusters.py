@@ -17,7 +17,7 @@ from franchise.model.state.subclusters import no_subtopics
 from franchise.moves import (
     Concentrations,
     DocumentSweep,
-    NonEmptyingSweep,
+    GuardedSweep,
     RestrictedSweep,
     SubclusterSweep,
     TopicWeights,
@@ -25,7 +25,7 @@ from franchise.moves import (
     every,
     in_turn,
 )
-from franchise.moves.block_sweep import Work
+from franchise.moves.block_sweep import SweepContext
 from franchise.moves.restricted import draw_parameters, joined
 from franchise.moves.subcluster import global_moves as global_subclusters
 from franchise.moves.subcluster.hastings import (
@@ -75,7 +75,7 @@ def sweep_of(problem: twin.Problem, weights: twin.Weights, sides: np.ndarray, se
     state.subtopics.left_shares[: len(weights.beta)] = 0.3
     state.subtopics.ready[: len(weights.beta)] = True
     model = Model(data, family, problem.alpha, problem.gamma)
-    return Sweep(Work(model, state, Streams(seed, 0, 1, 0), Threads(1)))
+    return Sweep(SweepContext(model, state, Streams(seed, 0, 1, 0), Threads(1)))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -223,7 +223,7 @@ def test_weights_of_sub_topics_have_their_law():
     drawn = []
     for seed in range(1500):
         state = Weights.from_topics(data, family, np.zeros(2, int), 1.0, 1.7)
-        sweep = Sweep(Work(Model(data, family, 1.0, 1.7), state, Streams(seed, 0, 1, 0), Threads(1)))
+        sweep = Sweep(SweepContext(Model(data, family, 1.0, 1.7), state, Streams(seed, 0, 1, 0), Threads(1)))
         sweep.subtopics.sides[:] = [0, 1]
         sweep.finish()
         drawn.append(sweep.subtopics.left_shares[0])
@@ -262,7 +262,7 @@ def test_parameters_by_rows_have_the_law_of_the_family():
     state = Weights.from_topics(prepared, family, labels, 1.0, 1.0)
     drawn = []
     for seed in range(400):
-        work = Work(Model(prepared, family, 1.0, 1.0), state, Streams(seed, 0, 1, 0), Threads(1))
+        work = SweepContext(Model(prepared, family, 1.0, 1.0), state, Streams(seed, 0, 1, 0), Threads(1))
         rows = draw_parameters(work, state.statistics, np.array([0, 1, 2, 4]), 5, 7)
         np.testing.assert_allclose(rows.probabilities.sum(axis=0), [1, 1, 1, 0, 1], atol=1e-4)
         drawn.append(rows.probabilities[:50, 1].sum())
@@ -278,7 +278,7 @@ SAMPLERS = [
     [SubclusterSweep(("deterministic",)), Concentrations()],
     [SubclusterSweep(("local", "balanced")), Concentrations()],
     [RestrictedSweep(), Concentrations()],
-    [NonEmptyingSweep(), Concentrations()],
+    [GuardedSweep(), Concentrations()],
 ]
 
 

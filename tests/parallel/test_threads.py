@@ -12,9 +12,9 @@ import pytest
 
 import franchise as fr
 from franchise.kernels.runtime.atomics import add_now, await_more
-from franchise.kernels.runtime.blocks import Part, Stages, end_turns, first_turns, take_turn
+from franchise.kernels.runtime.blocks import BlockLoop, Stages, end_turns, first_turns, next_block
 from franchise.parallel import Threads
-from franchise.parallel.thread_team import Desk, Helper
+from franchise.parallel.thread_team import ThreadTeam, WorkerThread
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -104,7 +104,7 @@ class Task:
 @pytest.mark.parametrize("awake", [True, False])
 @pytest.mark.parametrize("pause", [0.0, 0.02])
 def test_a_helper_does_what_it_is_told_waiting_awake_or_asleep(awake, pause):
-    helper, done = Helper(Desk(3, awake)), []
+    helper, done = WorkerThread(ThreadTeam(3, awake)), []
     for number in range(20):
         helper.begin(Task(lambda number=number: (time.sleep(pause * (number % 2)), done.append(number))))
         helper.wait()
@@ -245,19 +245,21 @@ def test_an_interruption_in_a_block_leaves_no_thread():
 @numba.njit(nogil=True)
 def note_items(turns, thread, spins, items):
     """Write the number of the thread, and how often it was there, for every item of its blocks."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        for item in range(turns.cuts[block], turns.cuts[block + 1]):
+        for item in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             items[item, 0] += 1
             items[item, 1] = thread
         spun = 0.0
         for spin in range(spins):
             spun += np.sqrt(spin + spun)
-        items[turns.cuts[block], 2] = np.int64(spun > 0.0)
-        block = take_turn(turns)
+        items[turns.block_bounds[block], 2] = np.int64(spun > 0.0)
+        block = next_block(turns)
 
 
-def part_noting(items: np.ndarray, cuts: np.ndarray, spins: int = 0, made: list | None = None) -> Part:
+def part_noting(
+    items: np.ndarray, block_bounds: np.ndarray, spins: int = 0, made: list | None = None
+) -> BlockLoop:
     made = [] if made is None else made
 
     def make_worker():
@@ -265,7 +267,7 @@ def part_noting(items: np.ndarray, cuts: np.ndarray, spins: int = 0, made: list 
         made.append(number)
         return lambda turns: note_items(turns, number, spins, items)
 
-    return Part(make_worker, cuts)
+    return BlockLoop(make_worker, block_bounds)
 
 
 def test_additions_of_many_threads_are_all_counted():
@@ -287,10 +289,10 @@ def test_additions_of_many_threads_are_all_counted():
 
 def test_blocks_are_taken_in_order_and_none_after_the_end():
     @numba.njit
-    def next_block(turns):
-        return take_turn(turns)
+    def compiled(turns):
+        return next_block(turns)
 
-    for take in (take_turn, next_block):
+    for take in (next_block, compiled):
         turns = first_turns(np.array([0, 4, 9, 9, 12]))
         assert [take(turns) for _ in range(3)] == [0, 1, 2]
         assert turns.at_hand[0] == 2
@@ -318,12 +320,12 @@ def test_parts_go_over_every_item_once_however_they_follow_each_other(workers):
 
 def test_parts_are_shared():
     items, made = np.zeros((60, 3), np.int64), []
-    cuts = np.arange(0, 61)
-    note_items(first_turns(cuts), 0, 10, items)  # compiled
+    block_bounds = np.arange(0, 61)
+    note_items(first_turns(block_bounds), 0, 10, items)  # compiled
     engine = Threads(3)
     with engine._helpers_open():
         for _ in range(3):
-            engine.run_parts(part_noting(items, cuts, 3_000_000, made))
+            engine.run_parts(part_noting(items, block_bounds, 3_000_000, made))
     assert len(made) > 3
     assert len(set(items[:, 1])) > 1
 
@@ -338,7 +340,7 @@ def test_a_failing_part_is_named_and_leaves_no_thread(workers, place):
             raise ValueError("a stone in the flour")
 
         def work(turns) -> None:
-            while (block := take_turn(turns)) >= 0:
+            while (block := next_block(turns)) >= 0:
                 time.sleep(0.001)
                 if block == 3:
                     failed.set()
@@ -346,7 +348,7 @@ def test_a_failing_part_is_named_and_leaves_no_thread(workers, place):
 
         return work
 
-    parts = [Part(make_worker, np.arange(1001))]
+    parts = [BlockLoop(make_worker, np.arange(1001))]
     if place == "in the second part":
         parts.insert(0, part_noting(items, np.arange(1001)))
     before, engine = threading.active_count(), Threads(workers)
@@ -365,19 +367,19 @@ class TwoLots(NamedTuple):
 
 
 @numba.njit(nogil=True)
-def note_in_two(lots, items, sums):
+def note_in_two(stages, items, sums):
     """Fill the items; then sum them all up, for every block of the second lot."""
-    block = take_turn(lots.first)
+    block = next_block(stages.first)
     while block >= 0:
         spun = 0.0
         for spin in range(200 * (block % 7)):  # some take longer than others
             spun += np.sqrt(spin + spun)
         items[block] = 1 + np.int64(spun < 0.0)
-        block = take_turn(lots.first)
-    block = take_turn(lots.second)
+        block = next_block(stages.first)
+    block = next_block(stages.second)
     while block >= 0:
         sums[block] = items.sum()
-        block = take_turn(lots.second)
+        block = next_block(stages.second)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 8])
@@ -387,8 +389,8 @@ def test_a_lot_of_blocks_begins_when_the_one_before_is_done(workers):
         for _ in range(300):
             first, second = (int(count) for count in rng.integers(1, 60, 2))
             items, sums = np.zeros(first, np.int64), np.zeros(second, np.int64)
-            cuts = TwoLots(np.arange(first + 1), np.arange(second + 1))
-            engine.run_stages(Stages(lambda: lambda lots: note_in_two(lots, items, sums), cuts))  # noqa: B023
+            block_bounds = TwoLots(np.arange(first + 1), np.arange(second + 1))
+            engine.run_stages(Stages(lambda: lambda stages: note_in_two(stages, items, sums), block_bounds))  # noqa: B023
             assert (sums == first).all()
 
 
@@ -399,9 +401,9 @@ def test_a_failure_in_a_lot_of_blocks_is_named_and_nobody_waits_for_ever(workers
         if lot == "before":
             raise ValueError("a stone in the flour")
 
-        def work(lots) -> None:
-            for turns, name in zip(lots, TwoLots._fields, strict=True):
-                while (block := take_turn(turns)) >= 0:
+        def work(stages) -> None:
+            for turns, name in zip(stages, TwoLots._fields, strict=True):
+                while (block := next_block(turns)) >= 0:
                     time.sleep(0.0005)
                     if (name, block) == (lot, 3):
                         raise ValueError("a stone in the flour")

@@ -8,11 +8,11 @@ from io import BytesIO
 import numpy as np
 
 import franchise as fr
-from franchise.htmm.htmm_chain import SegmentDraw
+from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.htmm.model import InfiniteModel
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.posterior.htmm_posterior import SegmentPosterior
-from franchise.running.kept_draws import Snapshot
+from franchise.posterior.htmm_posterior import HTMMPosterior
+from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
 
 FRUIT, METAL, WAR = ["apple", "pear", "plum"], ["iron", "tin", "$gold$"], ["army", "_navy", "war"]
@@ -65,7 +65,7 @@ def mixture(
         labels = [[labels_of(data, numbers[chain % 3])] * draws for chain in range(chains)]
     snapshots = [
         [
-            Snapshot(number, drawn, np.full(int(drawn.max()) + 1, 3, np.int64), 1.0, 1.0, math.nan)
+            HDPDraw(number, drawn, np.full(int(drawn.max()) + 1, 3, np.int64), 1.0, 1.0, math.nan)
             for number, drawn in enumerate(of_chain)
         ]
         for of_chain in labels
@@ -80,7 +80,7 @@ def points():
     """A posterior of points instead of words: two groups, two topics."""
     data = fr.Groups(np.array([0.0, 0.1, 5.0, 5.1]), [0, 0, 1, 1])
     model = make_model(data, fr.GaussianKnownPrecision(1), 1.0, 1.0)
-    snapshot = Snapshot(0, np.array([0, 0, 1, 1], np.uint8), np.array([1, 1]), 1.0, 1.0, math.nan)
+    snapshot = HDPDraw(0, np.array([0, 0, 1, 1], np.uint8), np.array([1, 1]), 1.0, 1.0, math.nan)
     return fr.Posterior(trace([[2, 2]]), trace([[1]]), None, [[snapshot]], [None], data, model, "crf", 0)
 
 
@@ -112,7 +112,7 @@ def segmented():
     ]
     draws = [
         [
-            SegmentDraw(
+            HTMMDraw(
                 number,
                 np.array(topics, np.uint8),
                 np.array(switches),
@@ -130,7 +130,7 @@ def segmented():
     switch = {"switch_probability": [[0.2, 0.3], [0.25, 0.35]]}
     # the second chain's last draw is not the reference, which has the highest log joint probability
     joint = {"log_joint": [[-10.0, -11.0], [-12.0, -13.0]]}
-    return SegmentPosterior(
+    return HTMMPosterior(
         trace([[3, 3], [3, 3]], **switch, **joint), trace([[1, 2], [5, 4]]), draws, data, model, 0
     )
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import franchise as fr
 from franchise import plots
 from franchise.plots.ranks import ranks_of
-from franchise.running.chain_run import Plan
+from franchise.running.chain_run import DrawPlan
 from tests.plots import cases
 
 
@@ -34,7 +34,7 @@ def test_traces_go_over_warmup_and_draws(posterior):
 
 
 def test_draws_are_as_many_sweeps_apart_as_were_asked_for():
-    run = SimpleNamespace(plan=Plan(draws=3, warmup=2, thin=4, keep_labels=False))
+    run = SimpleNamespace(plan=DrawPlan(draws=3, warmup=2, thin=4, keep_labels=False))
     drawn = replace(cases.mixture([[3, 3, 3]], [[1, 2]]), run=run)
     assert plots.traces_data(drawn)[0].sweeps.tolist() == [1, 2, 6, 10, 14]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 import franchise as fr
-from franchise.htmm.htmm_chain import SegmentDraw
+from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.htmm.model import FiniteModel
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.posterior.hdp_posterior import Posterior
-from franchise.posterior.htmm_posterior import SegmentPosterior
-from franchise.running.kept_draws import Snapshot, narrowest
+from franchise.posterior.htmm_posterior import HTMMPosterior
+from franchise.running.kept_draws import HDPDraw, narrowest
 from franchise.sampling import make_model
 
 
@@ -18,7 +18,7 @@ def snapshot(number, labels, alpha=1.0, gamma=1.0):
     """A draw with these labels, of one table a topic."""
     labels = np.asarray(labels)
     topics = int(labels.max()) + 1
-    return Snapshot(number, narrowest(labels), np.ones(topics, np.int64), alpha, gamma, float("nan"))
+    return HDPDraw(number, narrowest(labels), np.ones(topics, np.int64), alpha, gamma, float("nan"))
 
 
 def posterior_of(data, chains, family=None, log_joint=None):
@@ -96,7 +96,7 @@ def segments(chains, corpus, topics):
     first = prepared.first_sentences
 
     def draw(number, labels):
-        return SegmentDraw(
+        return HTMMDraw(
             number,
             narrowest(np.asarray(labels)),
             first,
@@ -116,4 +116,4 @@ def segments(chains, corpus, topics):
         "seconds": np.ones(shape),
     }
     model = FiniteModel(prepared, topics, 1.0, 0.5, (1.0, 1.0))
-    return SegmentPosterior(trace, {}, draws, corpus, model, 0)
+    return HTMMPosterior(trace, {}, draws, corpus, model, 0)

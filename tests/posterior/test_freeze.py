@@ -10,7 +10,7 @@ import pytest
 import franchise as fr
 from franchise.families import Categorical, KnownTopics
 from franchise.posterior.freeze import known_from, known_shares, named_topics
-from franchise.running.kept_draws import Snapshot
+from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
 
 DOCUMENTS = [["army", "war", "war", "bank"], ["bank", "tax", "tax", "tax"], ["war", "army", "tax"]]
@@ -23,7 +23,7 @@ def posterior_of(family, prior=math.nan, labels=LABELS, tables=TABLES):
     """Two chains of a draw each; the first draw is the more probable. Its topic 0 is money, topic 1 war."""
     corpus = fr.Corpus.from_tokens(DOCUMENTS, vocabulary=VOCABULARY)
     snapshots = [
-        [Snapshot(0, np.array(of_draw, np.uint8), np.array(of_tables, np.int64), 1.0, 1.0, prior)]
+        [HDPDraw(0, np.array(of_draw, np.uint8), np.array(of_tables, np.int64), 1.0, 1.0, prior)]
         for of_draw, of_tables in zip(labels, tables, strict=True)
     ]
     trace = {"log_joint": np.array([[-10.0], [-20.0]]), "n_topics": np.array([[2], [len(tables[1])]])}

@@ -18,7 +18,7 @@ from franchise.posterior.predictive import (
     log_densities,
     prepare,
 )
-from franchise.running.kept_draws import Snapshot
+from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
 from tests.diagnostics.naive_held_out import NaiveDraw
 from tests.diagnostics.test_held_out import HELD_OUT, corpus_of, small_posterior
@@ -54,7 +54,7 @@ def groups_of(lists):
 
 
 def snapshot_of(labels, tables, alpha=1.0, gamma=1.0, prior=math.nan):
-    return Snapshot(0, np.array(labels, np.uint8), np.array(tables, np.int64), alpha, gamma, prior)
+    return HDPDraw(0, np.array(labels, np.uint8), np.array(tables, np.int64), alpha, gamma, prior)
 
 
 def poisson_posterior():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import franchise as fr
-from franchise.posterior.htmm_posterior import SegmentPosterior
+from franchise.posterior.htmm_posterior import HTMMPosterior
 
 _RNG = np.random.default_rng(0)
 CORPUS = fr.Corpus.from_matrix(_RNG.poisson(0.8, (8, 7)))
@@ -73,7 +73,7 @@ def sentences_of(rng: np.random.Generator, documents: int, length: int = 6) -> f
 SENTENCES = sentences_of(np.random.default_rng(1), documents=9)
 
 
-def sample_segments(n_topics: int | None, draws: int, **settings: Any) -> SegmentPosterior:
+def sample_segments(n_topics: int | None, draws: int, **settings: Any) -> HTMMPosterior:
     """A short run of the hidden topic Markov model, with a given or a learned number of topics."""
     options = {"chains": 2, "warmup": 4, "thin": 2, "seed": 3, "workers": 1, "start": "random"}
     prior: Any = 0.5 if n_topics is None else fr.Gamma(1.0, 2.0)
@@ -85,11 +85,11 @@ def bits_of(posterior: Any) -> list[Any]:
     """All that there is of a posterior's chains, but for the seconds."""
     of_chains = []
     for chain in posterior.run.chains:
-        arrays, facts = chain.checkpoint()
+        arrays, metadata = chain.checkpoint()
         rows = [{name: value for name, value in row.items() if name != "seconds"} for row in chain.rows()]
         labels = [row.tolist() for row in chain.earlier_labels()]
         plain = {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
-        of_chains.append((plain, json.dumps({**facts, "seconds": None}), json.dumps(rows), labels))
+        of_chains.append((plain, json.dumps({**metadata, "seconds": None}), json.dumps(rows), labels))
     return of_chains
 
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.running.kept_draws import MOST_BYTES, MOST_KEPT, Snapshot, Snapshots, narrowest
+from franchise.running.kept_draws import MOST_BYTES, MOST_KEPT, HDPDraw, KeptDraws, narrowest
 
 
-def snapshot(draw: int) -> Snapshot:
-    return Snapshot(draw, np.zeros(1, np.uint8), np.ones(1, np.int64), 1.0, 1.0, float("nan"))
+def snapshot(draw: int) -> HDPDraw:
+    return HDPDraw(draw, np.zeros(1, np.uint8), np.ones(1, np.int64), 1.0, 1.0, float("nan"))
 
 
-def after(draws: int, most: int) -> Snapshots:
-    snapshots = Snapshots(most, size=1)
+def after(draws: int, most: int) -> KeptDraws:
+    snapshots = KeptDraws(most, size=1)
     for draw in range(draws):
         if snapshots.wants(draw):
             snapshots.add(snapshot(draw))
@@ -33,14 +33,14 @@ def test_what_is_kept_is_even_and_bounded(most):
 
 def test_an_interruption_changes_nothing():
     begun, whole = after(70, 8), after(200, 8)
-    resumed = Snapshots(8, size=1)
-    facts = [entry.facts() for entry in begun.kept]
+    resumed = KeptDraws(8, size=1)
+    metadata = [entry.metadata() for entry in begun.kept]
     arrays = {
         f"snapshot_{place}_{name}": array
         for place, entry in enumerate(begun.kept)
         for name, array in entry.to_arrays().items()
     }
-    resumed.restore(begun.stride, facts, arrays)
+    resumed.restore(begun.stride, metadata, arrays)
     assert arrays == {}
     for draw in range(70, 200):
         if resumed.wants(draw):
@@ -50,9 +50,9 @@ def test_an_interruption_changes_nothing():
 
 
 def test_as_many_as_fit():
-    assert Snapshots.for_size(10).most == MOST_KEPT
-    assert Snapshots.for_size(10**12).most == 2
-    assert Snapshots.for_size(MOST_BYTES // 20).most == 10
+    assert KeptDraws.for_size(10).most == MOST_KEPT
+    assert KeptDraws.for_size(10**12).most == 2
+    assert KeptDraws.for_size(MOST_BYTES // 20).most == 10
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_a_copy_made_in_mid_run_goes_on_by_itself(case, sampler, tmp_path, monke
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_ended_by_a_time_limit_and_resumed(sampler, tmp_path, monkeypatch, undisturbed):
     """Once the first draw is there the limit ends a chain; what comes then is what would have come."""
-    monkeypatch.setattr(running.Control, "out_of_time", property(lambda self: next(ticks) > 30))
+    monkeypatch.setattr(running.StopSignal, "out_of_time", property(lambda self: next(ticks) > 30))
     ticks = iter(range(10**6))
     with pytest.warns(UserWarning, match=r"time limit.*of 12 draws"):
         early = sample("categorical", sampler, DRAWS, run_dir=tmp_path / "run", time_limit=1.0)
@@ -162,7 +162,7 @@ def test_ended_by_a_time_limit_and_resumed(sampler, tmp_path, monkeypatch, undis
 
 def test_ended_by_a_time_limit_in_the_warm_up_and_resumed(tmp_path, monkeypatch, undisturbed):
     """The draw that the limit asks for is none of the planned run; resumed, the warm-up goes on first."""
-    monkeypatch.setattr(running.Control, "out_of_time", property(lambda self: True))
+    monkeypatch.setattr(running.StopSignal, "out_of_time", property(lambda self: True))
     with pytest.warns(UserWarning, match="time limit"):
         sample("categorical", "direct", DRAWS, run_dir=tmp_path / "run", time_limit=1.0)
     monkeypatch.undo()

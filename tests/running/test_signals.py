@@ -13,7 +13,7 @@ import time
 import pytest
 
 import franchise as fr
-from franchise.htmm.htmm_chain import SegmentChain
+from franchise.htmm.htmm_chain import HTMMChain
 from franchise.running import chain_run as running
 from franchise.running.chain import Chain
 from franchise.storage.run_store import RunDirectory
@@ -42,7 +42,7 @@ def signalled(monkeypatch, number, after, kind=Chain, times=1):
     Each time it goes on when the signal has been heard.
     """
     heard = threading.Semaphore(0)
-    stop, original = running.Control.stop, kind.sweep
+    stop, original = running.StopSignal.stop, kind.sweep
 
     def heard_stop(self):
         stop(self)
@@ -55,7 +55,7 @@ def signalled(monkeypatch, number, after, kind=Chain, times=1):
                 assert heard.acquire(timeout=60)
         return original(self)
 
-    monkeypatch.setattr(running.Control, "stop", heard_stop)
+    monkeypatch.setattr(running.StopSignal, "stop", heard_stop)
     monkeypatch.setattr(kind, "sweep", sweep)
 
 
@@ -107,7 +107,7 @@ def test_a_resumed_run_can_be_interrupted_again(tmp_path, monkeypatch, undisturb
 @SIGNALS
 def test_segments(number, tmp_path, monkeypatch, capsys):
     with monkeypatch.context() as patch:
-        signalled(patch, number, 5, SegmentChain)
+        signalled(patch, number, 5, HTMMChain)
         with pytest.raises(KeyboardInterrupt):
             sample_segments(3, 8, run_dir=tmp_path / "run")
     assert "franchise resume" in capsys.readouterr().err
@@ -168,7 +168,7 @@ def test_a_time_limit_says_how_to_go_on(tmp_path, monkeypatch):
     ticks = iter(range(10**6))
     settings = {"chains": 1, "run_dir": tmp_path / "run", "time_limit": 1.0}
     with monkeypatch.context() as patch:
-        patch.setattr(running.Control, "out_of_time", property(lambda self: next(ticks) > 30))
+        patch.setattr(running.StopSignal, "out_of_time", property(lambda self: next(ticks) > 30))
         with pytest.warns(UserWarning, match=r"time limit.*of 30 draws.*franchise resume"):
             early = sample("categorical", "direct", DRAWS, **settings)
     assert early.n_draws == (31 - 6) // 2

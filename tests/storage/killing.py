@@ -108,10 +108,10 @@ def window_of(folder: Path, born: float) -> str:
     run = RunDirectory.open(folder)
     for number in range(run.settings["chains"]):
         store = run.chain(number)
-        _, facts = store.read_checkpoint()
+        _, metadata = store.read_checkpoint()
         if store.trace_path.exists():
             log = store.trace_path.stat()
-            if log.st_size > facts["trace_bytes"] and log.st_mtime >= born:
+            if log.st_size > metadata["trace_bytes"] and log.st_mtime >= born:
                 return "between logs and checkpoint"
     return "between checkpoints"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from franchise.htmm.htmm_chain import SegmentChain, SegmentDraw
+from franchise.htmm.htmm_chain import HTMMChain, HTMMDraw
 from franchise.running.chain import Chain
-from franchise.running.kept_draws import Snapshot, name_of_draw
-from franchise.storage.checkpoint import PartFile, name_of_part, write_part
+from franchise.running.kept_draws import HDPDraw, name_of_draw
+from franchise.storage.checkpoint import ShardFile, name_of_part, write_part
 from franchise.storage.run_store import ChainStore, RunDirectory
 
 
@@ -19,31 +19,31 @@ def part_run(folder: Path, parts: int = 2) -> None:
     """Have the checkpoints of a run, of whichever model, in so many parts."""
     run = RunDirectory.open(folder)
     of_mixture = run.settings["model"] == "hdp"
-    chain, draw = (Chain, Snapshot) if of_mixture else (SegmentChain, SegmentDraw)
+    chain, draw = (Chain, HDPDraw) if of_mixture else (HTMMChain, HTMMDraw)
     ends = run.data().offsets if of_mixture else np.arange(len(run.data().sentences.offsets))
-    cuts = ends[np.linspace(0, len(ends) - 1, parts + 1).astype(int)].tolist()
+    block_bounds = ends[np.linspace(0, len(ends) - 1, parts + 1).astype(int)].tolist()
     for number in range(run.settings["chains"]):
-        _part_chain(run.chain(number), chain, draw, cuts)
+        _part_chain(run.chain(number), chain, draw, block_bounds)
 
 
-def _part_chain(store: ChainStore, chain: Any, draw: Any, cuts: list[int]) -> None:
-    arrays, facts = store.read_checkpoint()
-    store.cut_logs(facts)
-    files: dict[str, list[PartFile]] = {}
+def _part_chain(store: ChainStore, chain: Any, draw: Any, block_bounds: list[int]) -> None:
+    arrays, metadata = store.read_checkpoint()
+    store.cut_logs(metadata)
+    files: dict[str, list[ShardFile]] = {}
 
     def put(of: str, what: str, held: dict[str, np.ndarray], cut: Any) -> None:
-        spans = list(itertools.pairwise(cuts))
+        spans = list(itertools.pairwise(block_bounds))
         files[of] = [
             write_part(
-                store.folder, name_of_part(what, rank, len(spans)), store.owner, cut(held, *span), *span
+                store.folder, name_of_part(what, rank, len(spans)), store.chain_id, cut(held, *span), *span
             )
             for rank, span in enumerate(spans)
         ]
 
     state = {name: arrays.pop(name) for name in chain.held if name in arrays}
-    put("", f"state-{facts['sweeps']}", state, chain.cut)
-    for place, told in enumerate(facts["snapshots"]):
+    put("", f"state-{metadata['sweeps']}", state, chain.cut)
+    for place, told in enumerate(metadata["snapshots"]):
         of = name_of_draw(place)
         held = {name: arrays.pop(of + name) for name in draw.held}
         put(of, f"draw-{told[0]}", held, lambda held, begin, end: {k: v[begin:end] for k, v in held.items()})
-    store.write_checkpoint(arrays, facts, files)
+    store.write_checkpoint(arrays, metadata, files)

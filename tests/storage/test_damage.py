@@ -245,7 +245,7 @@ def seal_data(folder, name, content):
         said["files"][name] = f"{zlib.crc32(content):08x}"
 
     seal_settings(folder, change)
-    seal_checkpoints(folder, lambda arrays, facts: None)
+    seal_checkpoints(folder, lambda arrays, metadata: None)
 
 
 def seal_checkpoints(folder, change):
@@ -257,12 +257,12 @@ def seal_checkpoints(folder, change):
     for number in range(len(list(folder.glob("chain-*")))):
         path = folder / f"chain-{number}" / "checkpoint.safetensors"
         with safe_open(path, framework="numpy") as file:
-            facts = json.loads(file.metadata()["facts"])
+            metadata = json.loads(file.metadata()["facts"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         named = {name: value for name, value in said.items() if name not in ("draws", "checksum")}
-        facts["of"] = f"{checksum_of(named)}-{number}"
-        change(arrays, facts)
-        text = json.dumps(facts)
+        metadata["of"] = f"{checksum_of(named)}-{number}"
+        change(arrays, metadata)
+        text = json.dumps(metadata)
         path.write_bytes(save(arrays, {"facts": text, "checksum": str(checksum_of_all(arrays, text))}))
 
 
@@ -284,7 +284,7 @@ def read_and_go_on(folder):
 def test_wrong_settings(runs, folder, data):
     copy_any(runs, folder, data.draw)
     seal_settings(folder, lambda said: change_somewhere(said, data.draw))
-    seal_checkpoints(folder, lambda arrays, facts: None)
+    seal_checkpoints(folder, lambda arrays, metadata: None)
     read_and_go_on(folder)
 
 
@@ -292,7 +292,7 @@ def test_wrong_settings(runs, folder, data):
 @FUZZ
 def test_wrong_facts(runs, folder, data):
     copy_any(runs, folder, data.draw)
-    seal_checkpoints(folder, lambda arrays, facts: change_somewhere(facts, data.draw))
+    seal_checkpoints(folder, lambda arrays, metadata: change_somewhere(metadata, data.draw))
     read_and_go_on(folder)
 
 
@@ -326,7 +326,7 @@ def with_another_value(array, draw):
 def test_wrong_arrays(runs, folder, data):
     copy_any(runs, folder, data.draw)
 
-    def change(arrays, facts):
+    def change(arrays, metadata):
         name = data.draw(st.sampled_from(sorted(arrays)))
         how = data.draw(st.sampled_from([of_another_type, of_another_shape, *[with_another_value] * 3, None]))
         array = arrays.pop(name)
@@ -409,7 +409,7 @@ def test_hostile_json(name, content, runs, folder):
 @pytest.mark.parametrize("slots", [10**12, 2**62])
 def test_more_slots_than_fit_in_memory(slots, runs, folder):
     shutil.copytree(runs["weights"][0], folder)
-    seal_checkpoints(folder, lambda arrays, facts: arrays.update(slots=np.array([slots])))
+    seal_checkpoints(folder, lambda arrays, metadata: arrays.update(slots=np.array([slots])))
     with pytest.raises(fr.InputError, match=r"checkpoint\.safetensors.*will not fit in memory"):
         fr.load(folder)
 
@@ -425,14 +425,14 @@ def test_labels_of_topics_that_are_not_there(runs, folder):
     content = b"".join(zlib.crc32(row.tobytes()).to_bytes(4, "little") + row.tobytes() for row in rows)
     assert len(content) == path.stat().st_size
     path.write_bytes(content)
-    seal_checkpoints(folder, lambda arrays, facts: facts.update(labels_checksum=zlib.crc32(content)))
+    seal_checkpoints(folder, lambda arrays, metadata: metadata.update(labels_checksum=zlib.crc32(content)))
     with pytest.raises(fr.InputError, match=rf"labels\.log.*must be from 0 to {topics - 1}"):
         fr.load(folder)
 
     shutil.rmtree(folder)
     shutil.copytree(source, folder)
 
-    def change(arrays, facts):
+    def change(arrays, metadata):
         arrays["snapshot_2_labels"][3] = topics
 
     seal_checkpoints(folder, change)
@@ -449,7 +449,7 @@ def test_only_moves_are_made(move, runs, folder):
         said["schedule"]["parts"][0] = {"move": move}
 
     seal_settings(folder, change)
-    seal_checkpoints(folder, lambda arrays, facts: None)
+    seal_checkpoints(folder, lambda arrays, metadata: None)
     with pytest.raises(fr.InputError, match=r"run\.json"):
         fr.resume(folder, draws=4)
 
@@ -461,7 +461,7 @@ def test_unknown_words_do_no_harm(runs, folder):
     said = json.loads((folder / "data.json").read_text())
     seal_data(folder, "data.json", json.dumps({**said, "text_options": {"lowercase": True}}).encode())
     seal_settings(folder, lambda said: said.update(note="found on the beach"))
-    seal_checkpoints(folder, lambda arrays, facts: facts.update(mood="good"))
+    seal_checkpoints(folder, lambda arrays, metadata: metadata.update(mood="good"))
     assert_same_bits(fr.load(folder), whole)
 
 
@@ -474,7 +474,7 @@ def test_a_newer_format_is_refused_in_one_sentence(name, runs, folder):
         said = json.loads((folder / name).read_text())
         seal_data(folder, name, json.dumps({**said, "format": 99}).encode())
     else:
-        seal_checkpoints(folder, lambda arrays, facts: facts.update(format=99))
+        seal_checkpoints(folder, lambda arrays, metadata: metadata.update(format=99))
     for action in (fr.load, fr.resume):
         with pytest.raises(fr.InputError) as caught:
             action(folder)

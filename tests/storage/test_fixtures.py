@@ -28,8 +28,8 @@ def test_all_formats_are_there():
         assert {name for folder, name in KNOWN if folder == f"format-{number}"} == set(cases)
     for folder, name in KNOWN:
         run = storage.RunDirectory.open(FIXTURES / folder / name)
-        _, facts = run.chain(0).read_head()
-        assert f"format-{facts['format']}" == folder
+        _, metadata = run.chain(0).read_head()
+        assert f"format-{metadata['format']}" == folder
 
 
 @pytest.mark.parametrize(("folder", "name"), KNOWN)

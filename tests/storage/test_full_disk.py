@@ -39,11 +39,11 @@ def no_space():
 
 def sweep_of_checkpoint(folder):
     """The sweep that the error should name."""
-    _, facts = RunDirectory.open(folder).chain(0).read_checkpoint()
-    return facts["sweeps"]
+    _, metadata = RunDirectory.open(folder).chain(0).read_checkpoint()
+    return metadata["sweeps"]
 
 
-def check_what_is_left(error, folder):
+def check_recovery_hint(error, folder):
     """The error says which file, what is left and what to do; what is left is a run, or nothing at all."""
     message = str(error)
     assert "No space left on device" in message
@@ -75,7 +75,7 @@ def test_full_at_any_step(run, tmp_path):
     whole, folder = run(), tmp_path / "above" / "run"
     step = 1
     while error := refusal(step, lambda: run(run_dir=folder)):
-        check_what_is_left(error, folder)
+        check_recovery_hint(error, folder)
         if folder.exists():
             resumed = fr.resume(folder, workers=1)
         else:

@@ -9,9 +9,9 @@ import pytest
 
 import franchise as fr
 from franchise.errors import InputError, StorageError
-from franchise.htmm.htmm_chain import SegmentChain
-from franchise.running.initial_state import Stored
-from franchise.running.kept_draws import DrawOnDisk
+from franchise.htmm.htmm_chain import HTMMChain
+from franchise.running.initial_state import FromCheckpointFiles
+from franchise.running.kept_draws import LazyDraw
 from franchise.storage.checkpoint import parts_from, write_part
 from tests.running.runs import assert_same_bits, sample, sample_segments
 from tests.storage.parted import part_run
@@ -58,7 +58,7 @@ def run(tmp_path):
 def test_draws_in_parts_stay_on_disk(run):
     posterior = fr.load(run)
     first, second = posterior.snapshots[0][:2]
-    assert isinstance(first, DrawOnDisk)
+    assert isinstance(first, LazyDraw)
     assert (first.draw, second.draw) == (0, 1)
     assert first.whole() is first.whole()
     assert first.n_topics == len(first.tables_per_topic)
@@ -113,8 +113,8 @@ def test_a_part_of_what_is_stored(span, tmp_path):
         write_part(tmp_path, f"part-{begin}.safetensors", "me", {"topics": np.arange(begin, end)}, begin, end)
         for begin, end in ((0, 5), (5, 12))
     ]
-    stored = Stored.of(tmp_path, "me", {"numbers": np.ones(2)}, files, 3)
-    arrays = stored.part(SegmentChain, *span).read(SegmentChain)
+    stored = FromCheckpointFiles.of(tmp_path, "me", {"numbers": np.ones(2)}, files, 3)
+    arrays = stored.part(HTMMChain, *span).read(HTMMChain)
     assert arrays["topics"].tolist() == list(range(*span))
     assert arrays["numbers"].tolist() == [1.0, 1.0]
 

@@ -229,13 +229,13 @@ def test_what_is_in_a_folder_beside_an_unfinished_run_is_left(run):
 
 def test_one_process_at_a_time(run, tmp_path):
     before = contents(run)
-    with files.only_one_process(run):
+    with files.exclusive_lock(run):
         with pytest.raises(fr.InputError, match=r"another process is at work on the run in"):
             fr.resume(run, draws=9)
         assert fr.load(run).n_draws == 5
     assert contents(run) == before
     (tmp_path / "new").mkdir()
-    with files.only_one_process(tmp_path / "new"), pytest.raises(fr.InputError, match="another process"):
+    with files.exclusive_lock(tmp_path / "new"), pytest.raises(fr.InputError, match="another process"):
         sample("categorical", "direct", 1, run_dir=tmp_path / "new")
     assert fr.resume(run, draws=6).n_draws == 6
 
@@ -250,13 +250,13 @@ def test_numbers_come_back_to_the_bit(tmp_path):
         store.add_trace(row)
     store.add_labels(np.array([3, 0, -1], np.int32))
     store.write_checkpoint({"a": np.arange(6.0).reshape(2, 3)[:, ::2]}, {"sweeps": 3})
-    arrays, facts = ChainStore(tmp_path).read_checkpoint()
-    again = list(ChainStore(tmp_path).read_trace(facts))
+    arrays, metadata = ChainStore(tmp_path).read_checkpoint()
+    again = list(ChainStore(tmp_path).read_trace(metadata))
     assert again[:2] == rows[:2]
     assert np.isnan(again[2]["x"])
     np.testing.assert_array_equal(arrays["a"], [[0.0, 2.0], [3.0, 5.0]])
-    assert facts["sweeps"] == 3
-    (labels,) = ChainStore(tmp_path).read_labels(facts, 3)
+    assert metadata["sweeps"] == 3
+    (labels,) = ChainStore(tmp_path).read_labels(metadata, 3)
     assert labels.tolist() == [3, 0, -1]
     assert labels.dtype == np.int32
 

@@ -111,7 +111,7 @@ def test_chains_that_a_time_limit_has_ended_apart(tmp_path, monkeypatch):
     """What is kept of each is saved, and they end together when they go on."""
     ticks = iter(range(10**6))
     with monkeypatch.context() as patch:
-        patch.setattr(running.Control, "out_of_time", property(lambda self: next(ticks) > 20))
+        patch.setattr(running.StopSignal, "out_of_time", property(lambda self: next(ticks) > 20))
         with pytest.warns(UserWarning, match="time limit"):
             early = sample("categorical", "direct", DRAWS, time_limit=1.0, warmup=0)
     lengths = [len(chain.trace) for chain in early.run.chains]
@@ -126,7 +126,7 @@ def test_chains_that_a_time_limit_has_ended_apart(tmp_path, monkeypatch):
 
 def test_a_warm_up_that_a_time_limit_has_cut_short(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(running.Control, "out_of_time", property(lambda self: True))
+        patch.setattr(running.StopSignal, "out_of_time", property(lambda self: True))
         with pytest.warns(UserWarning, match="1 of 9 draws"):
             early = sample("categorical", "direct", DRAWS, time_limit=1.0)
     early.save(tmp_path / "saved")

@@ -37,9 +37,9 @@ from franchise.data.splits import halve_documents
 from franchise.diagnostics.held_out import completion_probabilities, document_completion
 from franchise.diagnostics.left_to_right import document_log_probabilities, in_last_half
 from franchise.posterior.hdp_posterior import Posterior
-from franchise.posterior.htmm_posterior import SegmentPosterior, even_rows
+from franchise.posterior.htmm_posterior import HTMMPosterior, even_rows
 from franchise.posterior.predictive import drawn_topics, prepare
-from franchise.running.kept_draws import Snapshot
+from franchise.running.kept_draws import HDPDraw
 
 CHAINS = 8
 """Of the Gibbs sampler, for every beginning: their spread is its error."""
@@ -129,7 +129,7 @@ def compare_scores(
 
 
 def compare_segment_scores(
-    posterior: SegmentPosterior, held_out: Corpus, *, draws: int = 2, particles: int = 2000, seed: int = 0
+    posterior: HTMMPosterior, held_out: Corpus, *, draws: int = 2, particles: int = 2000, seed: int = 0
 ) -> dict[str, Estimate]:
     """The last sentences of held-out documents given the first, by completion and from left to right.
 
@@ -245,7 +245,7 @@ def _documents(corpus: Corpus) -> list[np.ndarray]:
 
 
 def _by_gibbs(
-    posterior: Posterior, snapshot: Snapshot, beginnings: Beginnings, sweeps: int, rng: Any
+    posterior: Posterior, snapshot: HDPDraw, beginnings: Beginnings, sweeps: int, rng: Any
 ) -> Estimate:
     """Mean log probability of the words, with what is given sampled; the error from the spread of chains."""
     known = np.unique(np.concatenate([*beginnings.given, beginnings.words]))

@@ -268,7 +268,7 @@ def _statistics(family: Family, prepared: Any, rng: np.random.Generator) -> list
     gap = _statistics_difference(grown, _filled(family, prepared, [first, second], 2 * _SLOTS + 1))
     findings.append(_close("grow keeps everything", "statistics grown and made large", gap, 0.0))
     findings.append(_made_again(family, prepared, order))
-    if family.can_take(prepared):
+    if family.can_take_rows(prepared):
         findings.append(_shared_out(family, prepared, np.array(order)))
     return findings
 
@@ -276,9 +276,9 @@ def _statistics(family: Family, prepared: Any, rng: np.random.Generator) -> list
 def _shared_out(family: Family, prepared: Any, order: np.ndarray) -> Finding:
     """Whether observations that were taken out, and joined again, are still those that they were."""
     half = len(order) // 2
-    taken = [family.take(prepared, order[:half]), family.take(prepared, order[half:])]
+    taken = [family.take_rows(prepared, order[:half]), family.take_rows(prepared, order[half:])]
     joined = family.join(taken)
-    sliced = family.take(joined, slice(half, len(order)))
+    sliced = family.take_rows(joined, slice(half, len(order)))
     gap = max(
         _statistics_difference(
             _filled(family, joined, [range(len(order))]), _filled(family, prepared, [order.tolist()])

@@ -17,7 +17,7 @@ from franchise.data.grouped import GroupedData
 from franchise.data.splits import hold_out_documents
 from franchise.diagnostics.held_out import document_completion
 from franchise.posterior.hdp_posterior import Posterior
-from franchise.samplers.registry import AUTO, RECIPES
+from franchise.samplers.registry import AUTO, SAMPLERS
 from franchise.sampling import sample
 from franchise.validation import check_choice
 
@@ -28,23 +28,23 @@ _MOVED = {"topics": "n_topics", "log joint": "log_joint"}
 
 
 def compare_samplers(
-    data: GroupedData, samplers: list[str], asked: dict[str, Any], tell: Callable[[str, float], None]
+    data: GroupedData, samplers: list[str], asked: dict[str, Any], on_progress: Callable[[str, float], None]
 ) -> pd.DataFrame:
-    """One row a sampler; `asked` are further arguments of `sample`, and `tell` hears what is being run.
+    """One row a sampler; `asked` are further arguments of `sample`, and `on_progress` hears what is being run.
 
     Of a corpus a tenth of the documents is held out, and scored.
     """
     import pandas as pd
 
     for name in samplers:
-        check_choice("samplers", name, [AUTO, *RECIPES])
+        check_choice("samplers", name, [AUTO, *SAMPLERS])
     trained, held_out = hold_out_documents(data) if isinstance(data, Corpus) else (data, None)
     rows = {}
     for place, name in enumerate(samplers):
-        tell(name, place / len(samplers))
+        on_progress(name, place / len(samplers))
         posterior = sample(trained, sampler=name, progress=False, **asked)
         rows[name] = {**_facts(posterior), **_score(posterior, held_out)}
-    tell("done", 1.0)
+    on_progress("done", 1.0)
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("sampler")
 
 
@@ -129,8 +129,8 @@ def compare(
     names = [name.strip() for name in samplers.split(",")]
     console = make_console()
     console.quiet = json
-    with shared_progress(console) as tell:
-        table = compare_samplers(data, names, asked, tell)
+    with shared_progress(console) as on_progress:
+        table = compare_samplers(data, names, asked, on_progress)
     if out is not None:
         write_table(out, table)
     if json:

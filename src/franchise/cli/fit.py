@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from franchise.posterior.hdp_posterior import Posterior
-    from franchise.posterior.htmm_posterior import SegmentPosterior
+    from franchise.posterior.htmm_posterior import HTMMPosterior
 
 
 def fit(
@@ -91,7 +91,7 @@ def fit(
         rows_of_table(group, columns),
     )
     say_what_was_read(console, data)
-    draw: Callable[..., Posterior | SegmentPosterior]
+    draw: Callable[..., Posterior | HTMMPosterior]
     if follows_text:
         refuse(
             "is not for --model htmm", family=family, group=group, sampler=_said(sampler), set=setting or None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from franchise.cli import options
+from franchise.data.readers.source import format_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,18 +86,17 @@ def _write(console: Console, plan: Plan, folder: Path) -> ShardedCorpus:
 
     if console.quiet:
         return plan.write(folder)
-    with shared_progress(console) as tell:
-        return plan.write(folder, tell)
+    with shared_progress(console) as on_progress:
+        return plan.write(folder, on_progress)
 
 
 def _tell(console: Console, plan: Plan, estimate: Estimate) -> None:
-    from franchise.data.readers.source import in_units
 
     sizes = plan.planting.sizes
     console.print(
         f"{sizes.documents:,} documents, {sizes.vocabulary:,} words of vocabulary, {sizes.tokens:,} tokens, "
         f"{plan.planting.topics:,} topics.\n"
-        f"About {in_units(estimate.bytes)} on disk in {estimate.shards:,} {plan.format} shards, "
+        f"About {format_bytes(estimate.bytes)} on disk in {estimate.shards:,} {plan.format} shards, "
         f"{_duration(estimate.seconds)}.",
         soft_wrap=not console.is_terminal,
     )

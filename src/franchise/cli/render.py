@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from franchise.posterior.hdp_posterior import Posterior
-    from franchise.posterior.htmm_posterior import SegmentPosterior
+    from franchise.posterior.htmm_posterior import HTMMPosterior
 
 WIDE = 100  # columns of a terminal that has room for more words
 SHOWN = 20  # topics (or documents) in a table, unless more are asked for
@@ -28,7 +28,7 @@ LARGEST = 4  # topics shown of a document
 WORTH = 0.05  # the share from which on they are
 
 
-def show_fit(console: Console, posterior: Posterior | SegmentPosterior, run: Path, as_json: bool) -> None:
+def show_fit(console: Console, posterior: Posterior | HTMMPosterior, run: Path, as_json: bool) -> None:
     """What a fit has found and where it is; on a quiet console only where."""
     if as_json:
         print(json.dumps({"run": str(run), **as_plain(posterior)}))
@@ -54,7 +54,7 @@ def show_fit(console: Console, posterior: Posterior | SegmentPosterior, run: Pat
         console.print(f"  {command:<40} {what}", markup=False, soft_wrap=not console.is_terminal)
 
 
-def _more_draws(posterior: Posterior | SegmentPosterior, run: Path) -> tuple[str, str]:
+def _more_draws(posterior: Posterior | HTMMPosterior, run: Path) -> tuple[str, str]:
     """The command that goes on with a run, and what it gives."""
     planned = posterior.n_draws if posterior.run is None else posterior.run.plan.draws
     if posterior.n_draws < planned:
@@ -109,7 +109,7 @@ def _cell(name: str, value: Any) -> str:
     return f"{value:.1%}" if name == "share" else f"{int(value):,}"
 
 
-def size_sentence(posterior: Posterior | SegmentPosterior) -> str:
+def size_sentence(posterior: Posterior | HTMMPosterior) -> str:
     """How many topics there are."""
     row: dict[Any, float] = posterior.summary().loc["n_topics"].to_dict()
     between = _between(row["5%"], row["95%"])
@@ -135,7 +135,7 @@ def convergence_sentence(posterior: Any) -> str:
     return verdict(posterior).sentence
 
 
-def as_plain(posterior: Posterior | SegmentPosterior, words: int = 10) -> dict[str, Any]:
+def as_plain(posterior: Posterior | HTMMPosterior, words: int = 10) -> dict[str, Any]:
     """The same for machines: plain values that JSON can hold; what cannot be known is None."""
     from franchise.diagnostics.verdict import verdict
 

@@ -55,8 +55,8 @@ def write_with_progress(console: Console, posterior: Any, path: Path, **settings
 
     if console.quiet:
         return write_report(posterior, path, **settings)
-    with shared_progress(console) as tell:
-        return write_report(posterior, path, progress=tell, **settings)
+    with shared_progress(console) as on_progress:
+        return write_report(posterior, path, progress=on_progress, **settings)
 
 
 def show_written(console: Console, written: Path) -> None:

@@ -37,8 +37,8 @@ def reproduce(
 
     run_study = find_studies()
     console = make_console()
-    with shared_progress(console) as tell:
-        page = run_study(name, out or Path(f"reproduce-{name}"), quick, data, tell)
+    with shared_progress(console) as on_progress:
+        page = run_study(name, out or Path(f"reproduce-{name}"), quick, data, on_progress)
     _print_statements(page.parent)
     console.print(f"Everything is in {page.parent}; open {page}", soft_wrap=True)
 

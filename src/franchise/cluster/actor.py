@@ -15,7 +15,7 @@ from typing import Any
 import ray
 
 from franchise import validation
-from franchise.cluster.collectives import Forgotten, Gone, Together
+from franchise.cluster.collectives import StaleHandle, TreeCommunicator, WorkerLost
 from franchise.cluster.sparse_allreduce import bytes_of
 from franchise.parallel.threads import Threads
 
@@ -23,7 +23,7 @@ SMALL = 2**16
 """Bytes: what is larger is put into the object store, once for all who read it on a node."""
 
 
-class Mailbox:
+class MessageQueue:
     """Letters that have come and were not yet asked for."""
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class Mailbox:
         self._generation = 0
         self._open = True
 
-    def begin(self, generation: int) -> None:
+    def begin(self, epoch: int) -> None:
         """A new generation: letters of older ones are thrown away."""
         with self._condition:
-            self._generation, self._open = generation, True
-            self._letters = {key: value for key, value in self._letters.items() if key[0] >= generation}
+            self._generation, self._open = epoch, True
+            self._letters = {key: value for key, value in self._letters.items() if key[0] >= epoch}
 
     def close(self) -> None:
         """Whoever waits for a letter of this generation is told that none will come."""
@@ -44,37 +44,37 @@ class Mailbox:
             self._open = False
             self._condition.notify_all()
 
-    def put(self, generation: int, address: tuple[Any, ...], value: Any) -> None:
+    def put(self, epoch: int, address: tuple[Any, ...], value: Any) -> None:
         """A letter has come."""
         with self._condition:
-            if generation >= self._generation:
-                self._letters[generation, *address] = value
+            if epoch >= self._generation:
+                self._letters[epoch, *address] = value
                 self._condition.notify_all()
 
-    def take(self, generation: int, address: tuple[Any, ...]) -> Any:
-        """The letter with this address; waits for it. `Gone` if it will not come."""
-        key = (generation, *address)
+    def take(self, epoch: int, address: tuple[Any, ...]) -> Any:
+        """The letter with this address; waits for it. `WorkerLost` if it will not come."""
+        key = (epoch, *address)
         with self._condition:
             while key not in self._letters:
-                if not self._open or generation != self._generation:
-                    raise Gone(generation)
+                if not self._open or epoch != self._generation:
+                    raise WorkerLost(epoch)
                 self._condition.wait()
             return self._letters.pop(key)
 
 
-class ActorPost:
+class RayTransport:
     """How a chain's part reaches the others; see `franchise.parallel.communicator.Post`."""
 
     def __init__(
-        self, rank: int, actors: list[Any], together: bool, mailbox: Mailbox, generation: int, chain: int
+        self, rank: int, actors: list[Any], together: bool, mailbox: MessageQueue, epoch: int, chain: int
     ) -> None:
         self.rank, self.size, self.together = rank, len(actors), together
-        self._actors, self._mailbox, self._generation, self._chain = actors, mailbox, generation, chain
+        self._actors, self._mailbox, self._generation, self._chain = actors, mailbox, epoch, chain
 
     def send(self, to: int, tag: str, value: Any) -> None:
         """Send something to a peer."""
         address = (self._chain, self.rank, tag)
-        self._actors[to].deposit.remote(self._generation, address, value)
+        self._actors[to].put_message.remote(self._generation, address, value)
 
     def send_all(self, tag: str, value: Any) -> None:
         """Send the same to all others: what is large goes to each node once."""
@@ -89,22 +89,22 @@ class ActorPost:
         return self._mailbox.take(self._generation, (self._chain, source, tag))
 
 
-class Among:
+class DistributedExecutor:
     """The threads of an actor, as the engine of a chain that has peers."""
 
-    def __init__(self, threads: Threads, peers: Together) -> None:
-        self.peers = peers
+    def __init__(self, threads: Threads, comm: TreeCommunicator) -> None:
+        self.comm = comm
         self.run_blocks, self.run_parts = threads.run_blocks, threads.run_parts
         self.run_stages = threads.run_stages
 
 
-class Peer:
+class ChainActor:
     """The actor."""
 
     def __init__(self, rank: int, threads: int) -> None:
         self._rank = rank
         self._threads = Threads(threads)
-        self._mailbox = Mailbox()
+        self._mailbox = MessageQueue()
         self._generation, self._actors, self._nodes = 0, list[Any](), list[str]()
         self._models: dict[Any, Any] = {}
         self._chains: dict[int, Any] = {}
@@ -132,19 +132,19 @@ class Peer:
         return name
 
     @ray.method(concurrency_group="post")
-    def meet(self, actors: list[Any], nodes: list[str], generation: int) -> None:
+    def connect_to(self, actors: list[Any], nodes: list[str], epoch: int) -> None:
         """Who the others are, and where, from now on."""
-        self._actors, self._nodes, self._generation = actors, nodes, generation
+        self._actors, self._nodes, self._generation = actors, nodes, epoch
         self._chains.clear()
-        self._mailbox.begin(generation)
+        self._mailbox.begin(epoch)
 
     @ray.method(concurrency_group="post")
-    def deposit(self, generation: int, address: tuple[Any, ...], value: Any) -> None:
+    def put_message(self, epoch: int, address: tuple[Any, ...], value: Any) -> None:
         """A letter."""
-        self._mailbox.put(generation, address, value)
+        self._mailbox.put(epoch, address, value)
 
     @ray.method(concurrency_group="post")
-    def give_up(self) -> None:
+    def abort(self) -> None:
         """Leave what is being done; returns when it has been left."""
         self._mailbox.close()
         with self._idle:
@@ -153,12 +153,12 @@ class Peer:
 
     def load(
         self,
-        generation: int,
+        epoch: int,
         number: int,
         key: Any,
         model: list[Any],
         chain: Any,
-        origin: Any,
+        initial_state: Any,
         ranks: list[int],
     ) -> None:
         """Make a part of a chain; `model` is a reference to that of its model, which is fetched once.
@@ -166,31 +166,31 @@ class Peer:
         Fetching may take minutes. Where others have begun anew meanwhile, nobody waits for the chain any more.
         """
         with self._fetching:
-            self._check_present(generation)
+            self._check_present(epoch)
             if key not in self._models:
-                self._models[key] = chain.fetched(ray.get(model[0]))
+                self._models[key] = chain.materialised(ray.get(model[0]))
             part = self._models[key]
-        self._check_present(generation)
+        self._check_present(epoch)
         if len(ranks) == 1:
             engine: Any = self._threads
         else:
             actors = [self._actors[rank] for rank in ranks]
             together = len({self._nodes[rank] for rank in ranks}) == 1
-            post = ActorPost(ranks.index(self._rank), actors, together, self._mailbox, generation, number)
-            engine = Among(self._threads, Together(post))
-        made = self._work(lambda: origin.placed(replace(chain, model=part, engine=engine)))
-        self._check_present(generation)
+            post = RayTransport(ranks.index(self._rank), actors, together, self._mailbox, epoch, number)
+            engine = DistributedExecutor(self._threads, TreeCommunicator(post))
+        made = self._work(lambda: initial_state.initialise(replace(chain, model=part, engine=engine)))
+        self._check_present(epoch)
         self._chains[number] = made
 
-    def _check_present(self, generation: int) -> None:
-        """`Gone` if others have begun anew since."""
-        if generation != self._generation:
-            raise Gone(generation)
+    def _check_present(self, epoch: int) -> None:
+        """`WorkerLost` if others have begun anew since."""
+        if epoch != self._generation:
+            raise WorkerLost(epoch)
 
     def _chain(self, number: int) -> Any:
-        """A chain that is here; `Forgotten` if it is not."""
+        """A chain that is here; `StaleHandle` if it is not."""
         if number not in self._chains:
-            raise Forgotten(number)
+            raise StaleHandle(number)
         return self._chains[number]
 
     def unload(self, number: int) -> None:

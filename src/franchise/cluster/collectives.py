@@ -14,22 +14,22 @@ import numpy as np
 from franchise.cluster.shared_memory import can_share, make_shared, open_shared
 from franchise.cluster.sparse_allreduce import Total, bytes_of, changes_since, merged, packed, unpacked
 from franchise.kernels.sparse_allreduce import add_changes
-from franchise.parallel.communicator import Alone
+from franchise.parallel.communicator import SingleProcess
 
 
-class Gone(Exception):
+class WorkerLost(Exception):
     """A peer has died, so that what was being done cannot be finished."""
 
-    def __init__(self, generation: int) -> None:
-        super().__init__(generation)
-        self.generation = generation  # how often peers had been replaced when it was begun
+    def __init__(self, epoch: int) -> None:
+        super().__init__(epoch)
+        self.epoch = epoch  # how often peers had been replaced when it was begun
 
 
-class Forgotten(Exception):
+class StaleHandle(Exception):
     """A peer does not have what it is asked for any more: others have begun anew since, as somebody has died."""
 
 
-class Post(Protocol):
+class Transport(Protocol):
     """How a peer reaches the others."""
 
     rank: int  # its number, from 0
@@ -51,10 +51,10 @@ def shares_of(total: int, size: int) -> np.ndarray:
     return np.arange(size + 1) * total // size
 
 
-class Together(Alone):
+class TreeCommunicator(SingleProcess):
     """One of several peers."""
 
-    def __init__(self, post: Post) -> None:
+    def __init__(self, post: Transport) -> None:
         self._post = post
         self.rank, self.size = post.rank, post.size
         self._calls = 0
@@ -69,7 +69,7 @@ class Together(Alone):
         self._calls += 1
         return str(self._calls)
 
-    def _reduced(self, value: Any, put_together: Any, letter: Any = lambda value: value) -> Any:
+    def _reduced(self, value: Any, put_together: Any, message: Any = lambda value: value) -> Any:
         """Put the values of all peers together, pair by pair; everyone gets the result.
 
         `letter` makes what is sent of a value, and `put_together` takes a value and a letter. Those beyond the
@@ -78,18 +78,18 @@ class Together(Alone):
         tag = self._tag()
         paired = 1 << (self.size.bit_length() - 1)
         if self.rank >= paired:
-            self._send(self.rank - paired, tag, letter(value))
+            self._send(self.rank - paired, tag, message(value))
             return put_together(None, self._post.receive(self.rank - paired, tag))
         beyond = self.rank + paired
         if beyond < self.size:
             value = put_together(value, self._post.receive(beyond, tag))
         step = 1
         while step < paired:
-            self._send(self.rank ^ step, tag, letter(value))
+            self._send(self.rank ^ step, tag, message(value))
             value = put_together(value, self._post.receive(self.rank ^ step, tag))
             step *= 2
         if beyond < self.size:
-            self._send(beyond, tag, letter(value))
+            self._send(beyond, tag, message(value))
         return value
 
     def _send(self, to: int, tag: str, value: Any) -> None:
@@ -102,29 +102,29 @@ class Together(Alone):
 
     # -- what programs ask for -------------------------------------------------------------------------------
 
-    def sum(self, array: np.ndarray) -> np.ndarray:
+    def allreduce(self, array: np.ndarray) -> np.ndarray:
         """The sum over all peers, of whole numbers."""
         return np.array(self._reduced(array, _or_other(np.add)))
 
-    def least(self, array: np.ndarray) -> np.ndarray:
+    def allreduce_min(self, array: np.ndarray) -> np.ndarray:
         """The least of each place over all peers."""
         return np.array(self._reduced(array, _or_other(np.minimum)))
 
-    def add_up(self, name: str, counts: np.ndarray) -> None:
+    def allreduce_sparse(self, name: str, counts: np.ndarray) -> None:
         """Counts become the sum over all peers; only what has changed since the last call of this name is sent."""
         held = self._sums.get(name)
         if held is None or held.own.shape != counts.shape:
             held = self._sums[name] = Total(np.zeros_like(counts), np.zeros_like(counts))
         changes = self._reduced(
             [changes_since(held, counts)],
-            lambda known, letter: [*(known or []), unpacked(letter)],
+            lambda known, message: [*(known or []), unpacked(message)],
             lambda known: packed(merged(known), counts.size),
         )
         for each in changes:
             for array in (held.total, counts):
                 add_changes(array.reshape(-1), *each)
 
-    def relayed(self, arrays: Sequence[np.ndarray], add: Callable[[], None]) -> None:
+    def ordered_reduce(self, arrays: Sequence[np.ndarray], add: Callable[[], None]) -> None:
         """Let everyone add to the arrays, one after the other."""
         tag, last = self._tag(), self.size - 1
         if self.rank > 0:
@@ -136,31 +136,31 @@ class Together(Alone):
             self._send(self.rank + 1, tag, list(arrays))
             _take_over(arrays, self._post.receive(last, f"{tag}.last"))
 
-    def gathered(self, value: Any) -> list[Any]:
+    def allgather(self, value: Any) -> list[Any]:
         """What everyone gives, by rank."""
         tag = self._tag()
         self._send_all(tag, value)
         return [value if rank == self.rank else self._post.receive(rank, tag) for rank in range(self.size)]
 
-    def joined(self, array: np.ndarray) -> np.ndarray:
+    def allgather_concat(self, array: np.ndarray) -> np.ndarray:
         """The arrays of all peers, one after the other."""
-        return np.concatenate(self.gathered(array))
+        return np.concatenate(self.allgather(array))
 
-    def distinct(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def allreduce_unique(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The different values, and how often each occurs."""
-        parts = self.gathered(np.unique(values, return_counts=True))
+        parts = self.allgather(np.unique(values, return_counts=True))
         every = np.unique(np.concatenate([one for one, _ in parts]))
         times = np.zeros(len(every), np.int64)
         for one, count in parts:
             times[np.searchsorted(every, one)] += count
         return every, times
 
-    def own(self, blocks: int) -> tuple[int, int]:
+    def local_blocks(self, blocks: int) -> tuple[int, int]:
         """The blocks that this peer does."""
         shares = shares_of(blocks, self.size)
         return int(shares[self.rank]), int(shares[self.rank + 1])
 
-    def common(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    def shared_array(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """An array that peers fill in together: in memory that they share, if they can.
 
         Some may still read the one given last time; so there are two, in turn. Nobody can read the one before that,
@@ -176,21 +176,21 @@ class Together(Alone):
         """A new array in memory that all peers see; one of this peer alone if not all are on one machine."""
         if self._post.together and can_share():
             made = make_shared(shape, dtype) if self.rank == 0 else None
-            place = self.gathered(None if made is None else made.place)[0]
+            place = self.allgather(None if made is None else made.place)[0]
             array = made.array if made is not None else open_shared(place, shape, dtype)
-            seen = all(self.gathered(array is not None))
+            seen = all(self.allgather(array is not None))
             if made is not None:
                 made.close()  # all have it, or cannot have it
             if seen and array is not None:
                 return _Common(array, shared=True)
         return _Common(np.empty(shape, dtype), shared=False)
 
-    def exchanged(self, cuts: np.ndarray, *arrays: np.ndarray) -> None:
+    def allgather_rows(self, block_bounds: np.ndarray, *arrays: np.ndarray) -> None:
         """Fill in the rows that others have done."""
-        shares = cuts[shares_of(len(cuts) - 1, self.size)]
+        shares = block_bounds[shares_of(len(block_bounds) - 1, self.size)]
         own = slice(shares[self.rank], shares[self.rank + 1])
         apart = [array for array in arrays if not self._is_shared(array)]
-        for rank, parts in enumerate(self.gathered([array[own] for array in apart])):
+        for rank, parts in enumerate(self.allgather([array[own] for array in apart])):
             if rank != self.rank:
                 for array, part in zip(apart, parts, strict=True):
                     array[shares[rank] : shares[rank + 1]] = part
@@ -198,7 +198,7 @@ class Together(Alone):
     def _is_shared(self, array: np.ndarray) -> bool:
         return any(array is held.array and held.shared for two in self._common.values() for held in two)
 
-    def handed(self, values: list[Any]) -> list[list[Any]]:
+    def alltoall(self, values: list[Any]) -> list[list[Any]]:
         """Hand value t to peer t modulo size."""
         tag = self._tag()
         for number, value in enumerate(values):
@@ -222,7 +222,7 @@ def _take_over(arrays: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> No
 
 def _or_other(put_together: Any) -> Any:
     """Of a value and a letter what they are together; of a letter alone, itself."""
-    return lambda value, letter: letter if value is None else put_together(value, letter)
+    return lambda value, message: message if value is None else put_together(value, message)
 
 
 class _Common(NamedTuple):

@@ -9,39 +9,43 @@ from dataclasses import replace
 
 import numpy as np
 
-from franchise.data.sharded.memory_mapped import WordsInShards
-from franchise.model.hdp_model import Model, Share
+from franchise.data.sharded.memory_mapped import ShardedWords
+from franchise.model.hdp_model import Model, Partition
 from franchise.model.prepared_data import PreparedData, frozen
 
 _OF_OBSERVATIONS = ("topic_of_observation", "table_of_observation", "topic_of_table", "subtopics_sides")
 _OF_CELLS = ("customers_of_cell", "tables_of_cell")
 
-HELD = (*_OF_OBSERVATIONS, *_OF_CELLS)
+PER_OBSERVATION = (*_OF_OBSERVATIONS, *_OF_CELLS)
 """The arrays of a state (`storage/state_arrays.py`) of which each peer has only those of its observations."""
 
 
-def part_of_model(model: Model, share: Share) -> Model:
+def part_of_model(model: Model, partition: Partition) -> Model:
     """The model with only the observations of a share."""
-    offsets = model.data.offsets[share.groups.start : share.groups.stop + 1]
+    offsets = model.data.offsets[partition.groups.start : partition.groups.stop + 1]
     if model.words is not None:
         of_words = (offsets[-1] - offsets[0]) / model.data.n_observations
-        part = model.words.of_groups(share.groups.start, share.groups.stop, of_words)
+        part = model.words.of_groups(partition.groups.start, partition.groups.stop, of_words)
     else:
-        part = frozen(model.family.take(model.data.observations, slice(int(offsets[0]), int(offsets[-1]))))
-    return replace(model, data=PreparedData(part, frozen(offsets - offsets[0])), share=share, words=None)
+        part = frozen(
+            model.family.take_rows(model.data.observations, slice(int(offsets[0]), int(offsets[-1])))
+        )
+    return replace(
+        model, data=PreparedData(part, frozen(offsets - offsets[0])), partition=partition, words=None
+    )
 
 
-def unread(model: Model) -> Model:
+def without_data(model: Model) -> Model:
     """The model without observations that others can read for themselves."""
     if model.words is None:
         return model
     return replace(model, data=model.data._replace(observations=model.words), words=None)
 
 
-def fetched(model: Model) -> Model:
+def materialised(model: Model) -> Model:
     """The model with observations that can be seen: those that are in shards are read."""
     words = model.data.observations
-    if not isinstance(words, WordsInShards):
+    if not isinstance(words, ShardedWords):
         return model
     return replace(model, data=model.data._replace(observations=frozen(words.read())))
 

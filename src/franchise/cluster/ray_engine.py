@@ -26,8 +26,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from franchise.cluster.collectives import Gone
-from franchise.data.readers.source import in_units
+from franchise.cluster.collectives import WorkerLost
+from franchise.data.readers.source import format_bytes
 from franchise.errors import InputError
 from franchise.parallel.threads import Threads, available_cores, side_by_side
 from franchise.validation import check_integer, describe
@@ -77,7 +77,7 @@ class Ray:
         self.threads = None if threads is None else check_integer("threads", threads, minimum=1)
         self.local = Threads()
         """For what the driver does by itself: starts of chains."""
-        self._crew: Crew | None = None
+        self._crew: ActorPool | None = None
         self._lock = threading.Lock()
 
     @property
@@ -86,11 +86,11 @@ class Ray:
         return sum(seat.threads for seat in self.crew.seats)
 
     @property
-    def crew(self) -> Crew:
+    def crew(self) -> ActorPool:
         """The actors; called when first asked for."""
         with self._lock:
             if self._crew is None:
-                self._crew = Crew(connect(self.address), self.actors, self.threads)
+                self._crew = ActorPool(connect(self.address), self.actors, self.threads)
             return self._crew
 
     is_here = False
@@ -119,7 +119,7 @@ class Ray:
         """End the actors; the cluster stays. The next chain calls others."""
         with self._lock:
             if self._crew is not None:
-                self._crew.dismiss()
+                self._crew.shutdown()
             self._crew = None
 
     def __reduce__(self) -> tuple[type[Ray], tuple[Any, ...]]:
@@ -177,7 +177,7 @@ def _knock(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=_ANSWER).close()
 
 
-class Seat(NamedTuple):
+class Placement(NamedTuple):
     """Where an actor is."""
 
     node: str
@@ -185,37 +185,37 @@ class Seat(NamedTuple):
     cores: float  # that it reserves
 
 
-class Crew:
+class ActorPool:
     """The actors: called once, replaced when they die."""
 
     def __init__(self, ray: Any, actors: int | None, threads: int | None) -> None:
         self._ray, self._threads = ray, threads
-        self.seats = seats_for(nodes_of(ray), actors, threads)
+        self.seats = placements_for(nodes_of(ray), actors, threads)
         self._lock = threading.Lock()  # while actors are replaced
         self._parting = threading.Lock()  # while models are shared out
-        self.generation = 0  # how often somebody has been replaced
+        self.epoch = 0  # how often somebody has been replaced
         self._numbers = itertools.count()
         self._models: dict[Any, tuple[Any, list[Any], list[Any]]] = {}  # kept, so that ids stay theirs
-        self.actors = [self._hire(rank, seat, reserve=True) for rank, seat in enumerate(self.seats)]
+        self.actors = [self._start_actor(rank, seat, reserve=True) for rank, seat in enumerate(self.seats)]
         try:
             self._await_all()
-            self._introduce()
+            self._connect_actors()
         except InputError:
-            self.dismiss()
+            self.shutdown()
             raise
         except ray.exceptions.RayError:  # somebody has died already
-            self.repair(self.generation)
+            self.replace_failed(self.epoch)
 
     @property
     def size(self) -> int:
         """How many."""
         return len(self.actors)
 
-    def _hire(self, rank: int, seat: Seat, reserve: bool) -> Any:
+    def _start_actor(self, rank: int, seat: Placement, reserve: bool) -> Any:
         """Call an actor at a seat; one who replaces another does not wait for cores to be free."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        from franchise.cluster.actor import Peer
+        from franchise.cluster.actor import ChainActor
 
         options = {
             "num_cpus": seat.cores if reserve else 0,
@@ -223,7 +223,7 @@ class Crew:
             "max_concurrency": 64,
             "max_restarts": 0,
         }
-        kind = self._ray.remote(concurrency_groups={"post": 8})(Peer)
+        kind = self._ray.remote(concurrency_groups={"post": 8})(ChainActor)
         return kind.options(**options).remote(rank, seat.threads)
 
     def _await_all(self) -> None:
@@ -246,12 +246,12 @@ class Crew:
                     f"same version of it there as here."
                 ) from None
 
-    def _introduce(self) -> None:
+    def _connect_actors(self) -> None:
         """Tell everyone who the others are, and where."""
         nodes = self._ray.get([actor.node.remote() for actor in self.actors])
-        self._ray.get([actor.meet.remote(self.actors, nodes, self.generation) for actor in self.actors])
+        self._ray.get([actor.connect_to.remote(self.actors, nodes, self.epoch) for actor in self.actors])
 
-    def dismiss(self) -> None:
+    def shutdown(self) -> None:
         """End all actors."""
         for actor in self.actors:
             self._ray.kill(actor)
@@ -259,10 +259,10 @@ class Crew:
     # -- what is asked of actors -----------------------------------------------------------------------------
 
     def ask(self, ranks: Sequence[int], call: Callable[[Any], Any]) -> list[Any]:
-        """What the actors of these ranks answer; `Gone` as soon as one of them has died, or has given up."""
+        """What the actors of these ranks answer; `WorkerLost` as soon as one of them has died, or has given up."""
         errors = self._ray.exceptions
         with self._lock:  # nobody is being replaced just now
-            generation = self.generation
+            epoch = self.epoch
             asked = [call(self.actors[rank]) for rank in ranks]
         waiting = list(asked)
         try:
@@ -272,27 +272,29 @@ class Crew:
             answers: list[Any] = self._ray.get(asked)
             return answers
         except errors.RayTaskError as error:
-            if isinstance(error.cause, (Gone, errors.RayError)):  # somebody has died while others worked
-                raise Gone(generation) from None
+            if isinstance(
+                error.cause, (WorkerLost, errors.RayError)
+            ):  # somebody has died while others worked
+                raise WorkerLost(epoch) from None
             if isinstance(error.cause, Exception):
                 raise error.cause from None
             raise
         except errors.RayError as error:
-            raise Gone(generation) from error
+            raise WorkerLost(epoch) from error
 
-    def repair(self, generation: int) -> None:
+    def replace_failed(self, epoch: int) -> None:
         """Replace who has died; somebody else may have done so already."""
         with self._lock:
-            if self.generation > generation:
+            if self.epoch > epoch:
                 return
             begun = time.monotonic()
             while True:
-                self.generation += 1
+                self.epoch += 1
                 try:
                     for rank, actor in enumerate(self.actors):
                         if not self._gives_up(actor):
                             self.actors[rank] = self._replace(rank)
-                    self._introduce()
+                    self._connect_actors()
                     return
                 except self._ray.exceptions.RayError:  # somebody has died meanwhile
                     if time.monotonic() - begun > _REPAIR:
@@ -302,7 +304,7 @@ class Crew:
     def _gives_up(self, actor: Any) -> bool:
         """Tell an actor to leave what it is doing; whether it is there to hear it."""
         try:
-            self._ray.get(actor.give_up.remote(), timeout=_PATIENCE)
+            self._ray.get(actor.abort.remote(), timeout=_PATIENCE)
         except (self._ray.exceptions.RayError, TimeoutError):
             self._ray.kill(actor)
             return False
@@ -317,7 +319,7 @@ class Crew:
         if seat.node not in nodes:
             taken = [self.seats[other].node for other in range(self.size) if other != rank]
             seat = self.seats[rank] = seat._replace(node=min(nodes, key=taken.count))
-        actor = self._hire(rank, seat, reserve=False)
+        actor = self._start_actor(rank, seat, reserve=False)
         try:
             _check_version(seat, self._ray.get(actor.version.remote(), timeout=_PATIENCE))
         except BaseException:
@@ -331,30 +333,37 @@ class Crew:
         """A number for a chain that no other has had."""
         return next(self._numbers)
 
-    def load(self, name: int, chain: Any, origin: Any) -> list[int]:
+    def load(self, name: int, chain: Any, initial_state: Any) -> list[int]:
         """Let actors make the parts of a chain, which they know by a name; their ranks."""
-        key, models, references = self._parts_of(chain, chain.spreads(origin))
+        key, models, references = self._parts_of(chain, chain.distributed(initial_state))
         ranks = list(range(len(models))) if len(models) > 1 else [chain.number % self.size]
         template = replace(chain, model=None, engine=None)
         calls = iter(
             [
-                (name, (*key, place), [reference], template, origin.part(chain, *chain.span_of(model)), ranks)
+                (
+                    name,
+                    (*key, place),
+                    [reference],
+                    template,
+                    initial_state.part(chain, *chain.span_of(model)),
+                    ranks,
+                )
                 for place, (model, reference) in enumerate(zip(models, references, strict=True))
             ]
         )
-        self.ask(ranks, lambda actor: actor.load.remote(self.generation, *next(calls)))
+        self.ask(ranks, lambda actor: actor.load.remote(self.epoch, *next(calls)))
         return ranks
 
-    def _parts_of(self, chain: Any, spreads: bool) -> tuple[tuple[int, bool], list[Any], list[Any]]:
+    def _parts_of(self, chain: Any, distributed: bool) -> tuple[tuple[int, bool], list[Any], list[Any]]:
         """The parts of a chain's model, made once for all its chains: a key for them, themselves, references.
 
         Actors get the more the more threads they have.
         """
         with self._parting:
-            key = (id(chain.model), spreads)
+            key = (id(chain.model), distributed)
             if key not in self._models:
                 threads = [seat.threads for seat in self.seats]
-                models = chain.parts_of_model(threads if spreads else [1])
+                models = chain.parts_of_model(threads if distributed else [1])
                 self._check_room([chain.memory_for(model) for model in models])
                 self._models[key] = chain.model, models, [self._ray.put(model) for model in models]
             _, models, references = self._models[key]
@@ -371,12 +380,13 @@ class Crew:
             room, needed = min(free, promised.get(seat.node) or free), of_nodes.get(seat.node, 0)
             if needed > room:
                 raise InputError(
-                    f"node {seat.node[:8]} has {in_units(room)} of memory free, but what it would hold needs about "
-                    f"{in_units(needed)}. Add nodes, or free memory there."
+                    f"node {seat.node[:8]} has {format_bytes(room)} of memory free, but what it would hold "
+                    f"needs about "
+                    f"{format_bytes(needed)}. Add nodes, or free memory there."
                 )
 
 
-def _check_version(seat: Seat, version: str) -> None:
+def _check_version(seat: Placement, version: str) -> None:
     """InputError if an actor has another version of franchise than this process."""
     from franchise import __version__
 
@@ -396,7 +406,7 @@ def nodes_of(ray: Any) -> dict[str, int]:
     }
 
 
-def seats_for(nodes: dict[str, int], actors: int | None, threads: int | None) -> list[Seat]:
+def placements_for(nodes: dict[str, int], actors: int | None, threads: int | None) -> list[Placement]:
     """Where actors go: in turn over the nodes, the largest first."""
     if not nodes:
         raise InputError("the Ray cluster has no node with a core to spare.")
@@ -406,5 +416,5 @@ def seats_for(nodes: dict[str, int], actors: int | None, threads: int | None) ->
     for node in chosen:
         cores = nodes[node] / chosen.count(node)
         own = max(1, int(cores)) if threads is None else threads
-        seats.append(Seat(node, own, min(own, cores)))
+        seats.append(Placement(node, own, min(own, cores)))
     return seats

@@ -16,7 +16,7 @@ class Total(NamedTuple):
     total: np.ndarray
 
 
-class Changes(NamedTuple):
+class SparseDelta(NamedTuple):
     """What has changed in flat counts."""
 
     places: np.ndarray  # ascending
@@ -30,15 +30,15 @@ class Packed(NamedTuple):
     values: np.ndarray  # in the narrowest type
 
 
-def changes_since(held: Total, counts: np.ndarray) -> Changes:
+def changes_since(held: Total, counts: np.ndarray) -> SparseDelta:
     """What has changed since the last call, which is noted; the counts become the sums of that call."""
     flat = counts.reshape(-1)
     places, values = _room(len(flat), len(flat), flat.dtype)
     found = list_changes(flat, held.own.reshape(-1), held.total.reshape(-1), places, values)
-    return Changes(places[:found], values[:found])
+    return SparseDelta(places[:found], values[:found])
 
 
-def merged(lists: list[Changes]) -> Changes:
+def merged(lists: list[SparseDelta]) -> SparseDelta:
     """All of them together."""
     whole = lists[0]
     for other in lists[1:]:
@@ -46,11 +46,11 @@ def merged(lists: list[Changes]) -> Changes:
         places = np.empty(longest, whole.places.dtype)
         values = np.empty(longest, np.promote_types(whole.values.dtype, other.values.dtype))
         found = merge_changes(*whole, *other, places, values)
-        whole = Changes(places[:found], values[:found])
+        whole = SparseDelta(places[:found], values[:found])
     return whole
 
 
-def packed(changes: Changes, size: int) -> Packed:
+def packed(changes: SparseDelta, size: int) -> Packed:
     """Changes of so many counts in as few bytes as their number and size allow."""
     places, values = changes.places, narrowed(changes.values)
     if len(places) * (places.itemsize + values.itemsize) < size * values.itemsize:
@@ -60,14 +60,14 @@ def packed(changes: Changes, size: int) -> Packed:
     return Packed(None, whole)
 
 
-def unpacked(changes: Packed) -> Changes:
+def unpacked(changes: Packed) -> SparseDelta:
     """The changes that were packed, in counts as wide as they came."""
     if changes.places is not None:
-        return Changes(changes.places, changes.values.astype(np.int64, copy=False))
+        return SparseDelta(changes.places, changes.values.astype(np.int64, copy=False))
     size = len(changes.values)
     places, values = _room(size, size, np.dtype(np.int64))
     found = list_nonzero(changes.values, places, values)
-    return Changes(places[:found], values[:found])
+    return SparseDelta(places[:found], values[:found])
 
 
 def _room(length: int, size: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.data.planted import SIZES, Planting, Sizes
-from franchise.data.readers.source import check_path, in_units
+from franchise.data.readers.source import check_path, format_bytes
 from franchise.data.sharded.files import FORMATS, need_pyarrow, write_part
 from franchise.data.sharded.index import (
     INDEX,
@@ -117,8 +117,8 @@ def plan_planted(
     need, free = 4 * topics * sizes.vocabulary, available_memory()
     if need > free:
         raise InputError(
-            f"topics: {topics} of them over {sizes.vocabulary} words take {in_units(need)} of memory, and "
-            f"{in_units(free)} are free. Plant fewer."
+            f"topics: {topics} of them over {sizes.vocabulary} words take {format_bytes(need)} of memory, and "
+            f"{format_bytes(free)} are free. Plant fewer."
         )
     planting = Planting(sizes, topics, check_integer("seed", seed, minimum=0))
     shard_tokens = check_integer("shard_tokens", shard_tokens, minimum=1)
@@ -245,8 +245,8 @@ class Plan:
         free = shutil.disk_usage(place).free
         if need * _SPARE > free:
             raise InputError(
-                f"folder {str(folder)!r}: the corpus takes about {in_units(max(need, 0))}, and the disk has "
-                f"{in_units(free)} left. Make room, or give a folder on another disk."
+                f"folder {str(folder)!r}: the corpus takes about {format_bytes(max(need, 0))}, and the disk has "
+                f"{format_bytes(free)} left. Make room, or give a folder on another disk."
             )
 
     def write(self, folder: Any, progress: Progress | None = None) -> ShardedCorpus:

@@ -54,7 +54,7 @@ def coherence(
 
     Parameters
     ----------
-    topics : Posterior, SegmentPosterior, or list of lists of words
+    topics : Posterior, HTMMPosterior, or list of lists of words
         Of a posterior, the topics that ``posterior.topics()`` has, in that order.
     corpus : Corpus, optional
         Where words are counted; that of the posterior if not given.
@@ -207,9 +207,9 @@ def count_together(runs: Runs, topic: np.ndarray) -> np.ndarray:
 def _words_of_topics(topics: Any, corpus: Any, words: int) -> tuple[list[list[str]], Corpus]:
     """The words of every topic, and where to count them."""
     from franchise.posterior.hdp_posterior import Posterior
-    from franchise.posterior.htmm_posterior import SegmentPosterior
+    from franchise.posterior.htmm_posterior import HTMMPosterior
 
-    if isinstance(topics, Posterior | SegmentPosterior):
+    if isinstance(topics, Posterior | HTMMPosterior):
         vocabulary = _check_corpus("the data of the posterior", topics.data).vocabulary
         lists = [[vocabulary[word] for word in row] for row in best_words(topics, words)]
         return lists, _check_corpus("corpus", topics.data if corpus is None else corpus)

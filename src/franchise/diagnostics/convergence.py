@@ -44,7 +44,7 @@ def summary(posterior: Any, held_out: Corpus | None = None) -> pd.DataFrame:
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         What was sampled.
     held_out : Corpus, optional
         Documents that were not sampled. The table then has a row ``held_out_score``, too: the mean log probability

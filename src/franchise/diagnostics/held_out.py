@@ -31,7 +31,7 @@ from franchise.families.categorical import Categorical
 from franchise.families.known_topics import KnownTopics
 from franchise.posterior.draw import kept_by_all
 from franchise.posterior.hdp_posterior import Posterior
-from franchise.posterior.htmm_posterior import SegmentPosterior
+from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.posterior.predictive import (
     DrawnTopics,
     Occurrences,
@@ -40,11 +40,11 @@ from franchise.posterior.predictive import (
     fitted_weights,
     prepare,
 )
-from franchise.running.kept_draws import Snapshot
+from franchise.running.kept_draws import HDPDraw
 from franchise.validation import check_counts, describe
 
 
-def document_completion(posterior: Posterior | SegmentPosterior, held_out: Corpus, seed: int = 0) -> Score:
+def document_completion(posterior: Posterior | HTMMPosterior, held_out: Corpus, seed: int = 0) -> Score:
     """Predict one half of each held-out document from the other.
 
         training, held_out = hold_out_documents(corpus)            # franchise.data.splits
@@ -59,7 +59,7 @@ def document_completion(posterior: Posterior | SegmentPosterior, held_out: Corpu
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         Of a Corpus, with the family Categorical or KnownTopics.
     held_out : Corpus
         Documents that were not sampled, over the same vocabulary; `data.splits.hold_out_documents` splits a
@@ -72,7 +72,7 @@ def document_completion(posterior: Posterior | SegmentPosterior, held_out: Corpu
     Score
         Of the second halves; a document of one word has none, and one of a single sentence is all second half.
     """
-    if isinstance(posterior, SegmentPosterior):
+    if isinstance(posterior, HTMMPosterior):
         from franchise.diagnostics.left_to_right import segment_completion
 
         return segment_completion(posterior, held_out, seed=seed)
@@ -81,7 +81,7 @@ def document_completion(posterior: Posterior | SegmentPosterior, held_out: Corpu
     return _score(posterior, means, halves.documents, halves.words)
 
 
-def held_out_trace(posterior: Posterior | SegmentPosterior, held_out: Corpus, seed: int = 0) -> np.ndarray:
+def held_out_trace(posterior: Posterior | HTMMPosterior, held_out: Corpus, seed: int = 0) -> np.ndarray:
     """The score of `document_completion` under every single draw that is kept in full.
 
     It tells when chains have become good at predicting, and whether they agree on it; give it to `summarise`.
@@ -92,7 +92,7 @@ def held_out_trace(posterior: Posterior | SegmentPosterior, held_out: Corpus, se
         Mean log probability per word, of the draws in full that all chains have (`found.draws.kept_by_all`;
         sentences: at most 32 of a chain, evenly spaced).
     """
-    if isinstance(posterior, SegmentPosterior):
+    if isinstance(posterior, HTMMPosterior):
         from franchise.diagnostics.left_to_right import segment_trace
 
         return segment_trace(posterior, held_out, seed=seed)
@@ -249,7 +249,7 @@ def _log_means(
 
 def _log_densities(
     posterior: Posterior,
-    snapshots: list[Snapshot],
+    snapshots: list[HDPDraw],
     observations: Any,
     groups: np.ndarray,
     rows: np.ndarray,
@@ -266,14 +266,14 @@ def _log_densities(
         yield draw.log_scales[rows] + np.log(mixed)
 
 
-def _word_prior(family: Categorical | KnownTopics, snapshot: Snapshot) -> np.ndarray:
+def _word_prior(family: Categorical | KnownTopics, snapshot: HDPDraw) -> np.ndarray:
     """eta_w, float64 (V,): as given, or as learned by then."""
     if family.learned_prior is None:
         return family.prior_vector()
     return np.full(family.size, snapshot.prior)
 
 
-def _snapshots(posterior: Posterior) -> list[Snapshot]:
+def _snapshots(posterior: Posterior) -> list[HDPDraw]:
     """Those of all chains."""
     return [snapshot for kept in posterior.snapshots for snapshot in kept]
 

@@ -35,9 +35,9 @@ from franchise.htmm.new_documents import first_sentences
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.posterior.draw import kept_by_all
 from franchise.posterior.hdp_posterior import Posterior
-from franchise.posterior.htmm_posterior import SegmentPosterior, even_rows
+from franchise.posterior.htmm_posterior import HTMMPosterior, even_rows
 from franchise.posterior.predictive import check_like, drawn_topics, prepare
-from franchise.running.kept_draws import Snapshot
+from franchise.running.kept_draws import HDPDraw
 from franchise.validation import check_integer
 
 PARTICLES = 20
@@ -49,7 +49,7 @@ _ESTIMATES = 2
 
 
 def left_to_right(
-    posterior: Posterior | SegmentPosterior,
+    posterior: Posterior | HTMMPosterior,
     held_out: Corpus,
     *,
     particles: int = PARTICLES,
@@ -68,7 +68,7 @@ def left_to_right(
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         Of a Corpus, with the family Categorical or KnownTopics; or of a hidden topic Markov model.
     held_out : Corpus
         Documents that were not sampled, over the same vocabulary; with sentences for a model of these.
@@ -90,13 +90,13 @@ def left_to_right(
     return _score(texts, draws, seed, np.ones(len(texts.documents), bool))
 
 
-def segment_completion(posterior: SegmentPosterior, held_out: Corpus, *, seed: int = 0) -> Score:
+def segment_completion(posterior: HTMMPosterior, held_out: Corpus, *, seed: int = 0) -> Score:
     """The last half of the sentences of held-out documents, given the first; all of a document of one sentence."""
     texts = _texts(posterior, held_out, PARTICLES)
     return _score(texts, DRAWS, seed, in_last_half(held_out))
 
 
-def segment_trace(posterior: SegmentPosterior, held_out: Corpus, *, seed: int = 0) -> np.ndarray:
+def segment_trace(posterior: HTMMPosterior, held_out: Corpus, *, seed: int = 0) -> np.ndarray:
     """The same under single draws, at most 32 of each chain, float64 (chains, draws)."""
     texts, scored = _texts(posterior, held_out, PARTICLES), in_last_half(held_out)
     n_words = texts.words[scored].sum()
@@ -111,7 +111,7 @@ def segment_trace(posterior: SegmentPosterior, held_out: Corpus, *, seed: int = 
 
 
 def document_log_probabilities(
-    posterior: Posterior | SegmentPosterior,
+    posterior: Posterior | HTMMPosterior,
     held_out: Corpus,
     *,
     particles: int = PARTICLES,
@@ -145,7 +145,7 @@ class _Texts(NamedTuple):
 def _texts(posterior: Any, held_out: Any, particles: int) -> _Texts:
     """Held-out documents as the model of a posterior sees them."""
     share = -(-check_integer("particles", particles, minimum=1) // _ESTIMATES)
-    if isinstance(posterior, SegmentPosterior):
+    if isinstance(posterior, HTMMPosterior):
         return _texts_of_sentences(posterior, held_out, share)
     return _texts_of_words(posterior, held_out, share)
 
@@ -159,7 +159,7 @@ def _texts_of_words(posterior: Posterior, held_out: Corpus, particles: int) -> _
     rows, offsets = rows.astype(np.int64), held_out.offsets.copy()
     observations = prepare(family, known)
 
-    def fill(snapshot: Snapshot, states: np.ndarray, out: np.ndarray) -> None:
+    def fill(snapshot: HDPDraw, states: np.ndarray, out: np.ndarray) -> None:
         draw = drawn_topics(posterior.model, snapshot, observations, posterior.seed)
         predict_documents(offsets, rows, draw.densities, draw.prior, particles, states, out)
         out += draw.log_scales[rows]
@@ -174,7 +174,7 @@ def _texts_of_words(posterior: Posterior, held_out: Corpus, particles: int) -> _
     )
 
 
-def _texts_of_sentences(posterior: SegmentPosterior, held_out: Corpus, particles: int) -> _Texts:
+def _texts_of_sentences(posterior: HTMMPosterior, held_out: Corpus, particles: int) -> _Texts:
     from franchise.htmm.fitting import given_draw
     from franchise.kernels.hmm_sampling import room_for
     from franchise.kernels.particles import predict_texts

@@ -22,7 +22,7 @@ import numpy as np
 from franchise.diagnostics.verdict import NAMES
 from franchise.errors import InputError
 from franchise.posterior.hdp_posterior import Posterior
-from franchise.posterior.htmm_posterior import SegmentPosterior
+from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.running.chain import SHARES
 from franchise.validation import describe
 
@@ -45,7 +45,7 @@ def to_arviz(posterior: Any) -> Any:
     >>> tree["posterior"]["n_topics"].sizes
     Frozen({'chain': 2, 'draw': 4})
     """
-    if not isinstance(posterior, Posterior | SegmentPosterior):
+    if not isinstance(posterior, Posterior | HTMMPosterior):
         raise InputError(f"posterior must be what franchise.sample or HTMM gives; got {describe(posterior)}.")
     groups = {**_groups("", posterior.trace), **_groups("warmup_", posterior.warmup_trace)}
     facts = facts_of(posterior)
@@ -111,7 +111,7 @@ def facts_of(posterior: Any) -> dict[str, Any]:
     }
 
 
-def _model_in_words(posterior: SegmentPosterior) -> str:
+def _model_in_words(posterior: HTMMPosterior) -> str:
     """The settings of a hidden topic Markov model."""
     model = posterior.model
     settings = ", ".join(f"{name}={value!r}" for name, value in vars(model).items() if name != "prepared")

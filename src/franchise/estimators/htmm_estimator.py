@@ -32,11 +32,11 @@ from franchise.estimators.base import (
 from franchise.htmm import fitting
 from franchise.htmm.em import Fit, Priors
 from franchise.htmm.model import FiniteModel, InfiniteModel
-from franchise.htmm.results import Findings, document_table, sentence_table, topic_table
+from franchise.htmm.results import HTMMResults, document_table, sentence_table, topic_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.viterbi import DECODERS
 from franchise.parallel.threads import Threads
-from franchise.posterior.htmm_posterior import SegmentPosterior
+from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.priors import Gamma, check_number_or_gamma
 from franchise.sampling import make_engine
 from franchise.validation import check_choice, check_integer, check_positive, describe
@@ -94,7 +94,7 @@ class HTMM(TopicEstimator):
     workers, engine, progress
         As for `franchise.sample`.
     run_dir, time_limit, checkpoint_seconds
-        As for `franchise.sample`, for Gibbs sampling; `franchise.resume` gives the draws, a SegmentPosterior.
+        As for `franchise.sample`, for Gibbs sampling; `franchise.resume` gives the draws, a HTMMPosterior.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class HTMM(TopicEstimator):
         epsilon: the posterior mean, or the MAP estimate.
     topic_words_ : array (n_topics_, V)
         phi.
-    posterior_ : SegmentPosterior
+    posterior_ : HTMMPosterior
         The draws (Gibbs only).
     em_ : Fit
         The fit (EM only): `objectives`, `converged`, ...
@@ -220,14 +220,14 @@ class HTMM(TopicEstimator):
         self.em_ = found
         return self._take(corpus, findings, settings.priors.document)
 
-    def _take_draws(self, posterior: SegmentPosterior) -> HTMM:
+    def _take_draws(self, posterior: HTMMPosterior) -> HTMM:
         """Be fitted, by Gibbs sampling."""
         findings = posterior.findings
         self._forget()
         self.posterior_ = posterior
         return self._take(posterior.corpus, findings, fitting.prior_of_documents(posterior))
 
-    def _take(self, corpus: Corpus, findings: Findings, prior: float) -> HTMM:
+    def _take(self, corpus: Corpus, findings: HTMMResults, prior: float) -> HTMM:
         self.corpus_ = corpus
         self.findings_ = findings
         self.n_topics_ = findings.n_topics
@@ -463,7 +463,7 @@ class HTMM(TopicEstimator):
                 "it was fitted to (model.corpus_.vocabulary)."
             ) from None
 
-    def _infer(self, prepared: Prepared) -> Findings:
+    def _infer(self, prepared: Prepared) -> HTMMResults:
         known = self._of_new
         if hasattr(self, "em_"):
             return fitting.infer_by_em(self.findings_, prepared, known.prior, known.decoding, self._engine())
@@ -472,7 +472,7 @@ class HTMM(TopicEstimator):
     def _engine(self) -> Threads:
         return make_engine(self.engine, self.workers).local
 
-    def _draws(self, what: str) -> SegmentPosterior:
+    def _draws(self, what: str) -> HTMMPosterior:
         if not hasattr(self, "posterior_"):
             raise InputError(f'{what} draws from the posterior: fit with inference="gibbs".')
         return self.posterior_

@@ -18,7 +18,7 @@ from franchise.families.base import Family
 from franchise.moves.base import Move
 from franchise.moves.compose import Composed
 from franchise.priors import Gamma
-from franchise.storage.atomic import damage_named
+from franchise.storage.atomic import read_errors_named
 from franchise.storage.run_store import BY_EM, RunDirectory, check_new
 from franchise.validation import check_choice
 
@@ -35,30 +35,30 @@ _ESTIMATES = ("log_topics", "proportions", "objectives", "switches")
 
 def save_model(model: TopicEstimator, path: Any) -> None:
     """Write a fitted estimator to a new folder."""
-    facts = {
+    metadata = {
         "kind": type(model).__name__,
         "parameters": _plain_parameters(model),
         "n_columns": model.n_features_in_,
         "columns": list(getattr(model, "feature_names_in_", [])) or None,
     }
-    check_choice("the class of the model", facts["kind"], _kinds())
+    check_choice("the class of the model", metadata["kind"], _kinds())
     if hasattr(model, "em_"):
-        _save_estimates(model, path, facts)
+        _save_estimates(model, path, metadata)
     else:
-        model.posterior_.save(path, estimator=facts)
+        model.posterior_.save(path, estimator=metadata)
 
 
 def load_model(folder: RunDirectory) -> Any:
     """The estimator that was saved in a folder."""
     from franchise.sampling import load_posterior
 
-    with damage_named(folder.path / "run.json"):
-        facts = folder.settings["estimator"]
-        kind = _kinds()[check_choice("kind", facts["kind"], _kinds())]
-        model = kind(**{name: _from_plain(value) for name, value in facts["parameters"].items()})
-        model.n_features_in_ = int(facts["n_columns"])
-        if facts["columns"] is not None:
-            model.feature_names_in_ = np.array([str(name) for name in facts["columns"]], dtype=object)
+    with read_errors_named(folder.path / "run.json"):
+        metadata = folder.settings["estimator"]
+        kind = _kinds()[check_choice("kind", metadata["kind"], _kinds())]
+        model = kind(**{name: _from_plain(value) for name, value in metadata["parameters"].items()})
+        model.n_features_in_ = int(metadata["n_columns"])
+        if metadata["columns"] is not None:
+            model.feature_names_in_ = np.array([str(name) for name in metadata["columns"]], dtype=object)
     if folder.settings["model"] == BY_EM:
         return _load_estimates(model, folder)
     return model._take_draws(load_posterior(folder))
@@ -128,7 +128,7 @@ def _from_plain(value: Any) -> Any:
 # --- estimates by EM ----------------------------------------------------------------------------------------
 
 
-def _save_estimates(model: Any, path: Any, facts: dict[str, Any]) -> None:
+def _save_estimates(model: Any, path: Any, metadata: dict[str, Any]) -> None:
     found: Fit = model.em_
     arrays = {
         **found.parameters._asdict(),
@@ -144,7 +144,7 @@ def _save_estimates(model: Any, path: Any, facts: dict[str, Any]) -> None:
     def fill(folder: RunDirectory) -> None:
         folder.chain(0).write_checkpoint(arrays, numbers)
 
-    settings = {"model": BY_EM, "chains": 1, "estimator": facts}
+    settings = {"model": BY_EM, "chains": 1, "estimator": metadata}
     RunDirectory.create(check_new("path", path), settings, model.corpus_, fill)
 
 
@@ -157,7 +157,7 @@ def _load_estimates(model: HTMM, folder: RunDirectory) -> HTMM:
 
     corpus, store = folder.data(), folder.chain(0)
     arrays, numbers = store.read_checkpoint()
-    with damage_named(store.checkpoint_path):
+    with read_errors_named(store.checkpoint_path):
         log_topics, proportions, objectives, switches = (arrays[name] for name in _ESTIMATES)
         _check_shapes(corpus, log_topics, proportions)
         parameters = Parameters(log_topics, proportions, float(numbers["switch"]))

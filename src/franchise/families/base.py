@@ -83,7 +83,7 @@ class Family:
         return len(prepared)
 
     @staticmethod
-    def take(prepared: Any, which: Any) -> Any:
+    def take_rows(prepared: Any, which: Any) -> Any:
         """Some of what `prepare` returned: those at the places listed, or of a slice. For arrays as it is here."""
         return prepared[which]
 
@@ -112,7 +112,8 @@ class Family:
     def propose_parameters(self, statistics: Any, limit: int, rng: np.random.Generator) -> Any:
         """Draw phi_k, for the slots k < limit, from a law g near that given its observations, with a known density.
 
-        Only for a family that is not conjugate, and only for splits and merges (`LaunchedSplits`); topics along the
+        Only for a family that is not conjugate, and only for splits and merges (`LaunchSplitMerge`); topics
+        along the
         first axis. `log_proposal_weights` goes with it.
         """
         raise NotImplementedError
@@ -126,7 +127,7 @@ class Family:
     ) -> np.ndarray | None:
         """How much a topic is like each of some others, from 0 to 1; or None.
 
-        Splits and merges (`LaunchedSplits`) try alike topics more often by it.
+        Splits and merges (`LaunchSplitMerge`) try alike topics more often by it.
         """
         return None
 
@@ -170,7 +171,7 @@ class Family:
         raise NotImplementedError
 
     @staticmethod
-    def sum_statistics(statistics: Any, peers: Any) -> None:
+    def sum_statistics(statistics: Any, comm: Any) -> None:
         """Let statistics of what this peer has become those of what all have (`communicator.py`), where they
         are exact.
 
@@ -179,14 +180,14 @@ class Family:
         raise NotImplementedError
 
     @classmethod
-    def adds_up(cls) -> bool:
+    def has_exact_sums(cls) -> bool:
         """Whether there is such a sum."""
         return cls.sum_statistics is not Family.sum_statistics
 
     @classmethod
-    def can_take(cls, prepared: Any) -> bool:
+    def can_take_rows(cls, prepared: Any) -> bool:
         """Whether what `prepare` returned can be shared out."""
-        return isinstance(prepared, np.ndarray) or cls.take is not Family.take
+        return isinstance(prepared, np.ndarray) or cls.take_rows is not Family.take_rows
 
     # -- what it gets for free -----------------------------------------------------------------------------
 

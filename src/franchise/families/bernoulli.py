@@ -107,10 +107,10 @@ class Bernoulli(Family):
         return {"dimension": self.dimension, "a": self.a, "b": self.b}
 
     @staticmethod
-    def sum_statistics(statistics: BernoulliStatistics, peers: Any) -> None:
+    def sum_statistics(statistics: BernoulliStatistics, comm: Any) -> None:
         """Counts add up."""
-        statistics.sizes[:] = peers.sum(statistics.sizes)
-        statistics.ones[:] = peers.sum(statistics.ones)
+        statistics.sizes[:] = comm.allreduce(statistics.sizes)
+        statistics.ones[:] = comm.allreduce(statistics.ones)
 
     # -- compiled ------------------------------------------------------------------------------------------
 

@@ -35,8 +35,8 @@ from franchise.kernels.dirichlet_ops import (
     sum_of,
 )
 from franchise.kernels.recount import fill_log_rising
-from franchise.kernels.runtime.blocks import Part, cut_categories
-from franchise.parallel.communicator import peers_of
+from franchise.kernels.runtime.blocks import BlockLoop, cut_categories
+from franchise.parallel.communicator import comm_of
 from franchise.validation import check_positive
 
 if TYPE_CHECKING:
@@ -123,16 +123,16 @@ class Categorical(DirichletPrior, OfCategories, Family):
     @classmethod
     def log_marginals(cls, statistics: CategoricalStatistics, slots: int, engine: Any = None) -> np.ndarray:
         """Where there are many categories, by blocks of them."""
-        cuts = cut_categories(len(statistics.prior))
-        if engine is None or len(cuts) == 2:
+        block_bounds = cut_categories(len(statistics.prior))
+        if engine is None or len(block_bounds) == 2:
             return super().log_marginals(statistics, slots)
         return log_marginals_by_blocks(statistics, slots, engine)
 
     @staticmethod
-    def sum_statistics(statistics: CategoricalStatistics, peers: Any) -> None:
+    def sum_statistics(statistics: CategoricalStatistics, comm: Any) -> None:
         """Counts add up."""
-        peers.add_up("counts", statistics.counts)
-        set_totals(statistics, peers.sum(statistics.totals))
+        comm.allreduce_sparse("counts", statistics.counts)
+        set_totals(statistics, comm.allreduce(statistics.totals))
 
     # -- compiled ------------------------------------------------------------------------------------------
 
@@ -268,15 +268,17 @@ verbs.register(CategoricalRows, _RowVerbs)
 
 def log_marginals_by_blocks(statistics: CategoricalStatistics, slots: int, engine: Any) -> np.ndarray:
     """The log marginals of the topics in the first slots, by blocks of categories that all share out."""
-    cuts = cut_categories(len(statistics.prior))
-    parts = np.empty((len(cuts) - 1, slots))
-    counts, prior, peers = statistics.counts, statistics.prior, peers_of(engine)
-    first, last = peers.own(len(parts))
+    block_bounds = cut_categories(len(statistics.prior))
+    parts = np.empty((len(block_bounds) - 1, slots))
+    counts, prior, comm = statistics.counts, statistics.prior, comm_of(engine)
+    first, last = comm.local_blocks(len(parts))
     own = parts[first:last]
     if len(own):
-        fill = Part(lambda: lambda turns: fill_log_rising(turns, counts, prior, own), cuts[first : last + 1])
+        fill = BlockLoop(
+            lambda: lambda turns: fill_log_rising(turns, counts, prior, own), block_bounds[first : last + 1]
+        )
         engine.run_parts(fill)
-    peers.exchanged(np.arange(len(cuts)), parts)
+    comm.allgather_rows(np.arange(len(block_bounds)), parts)
     return log_marginals_of_parts(statistics, parts)
 
 

@@ -116,7 +116,7 @@ class Multinomial(DirichletPrior, Family):
         return len(prepared.totals)
 
     @staticmethod
-    def take(prepared: CountRows, which: Any) -> CountRows:
+    def take_rows(prepared: CountRows, which: Any) -> CountRows:
         """Some of the rows."""
         rows = np.arange(len(prepared.totals))[which]
         offsets, places = take_slices(prepared.offsets, rows)

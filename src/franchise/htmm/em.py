@@ -34,8 +34,8 @@ from franchise.kernels.hmm_messages import (
     expect_words,
     fill_log_topics,
 )
-from franchise.kernels.runtime.blocks import Part, Turns
-from franchise.kernels.runtime.padding import zeros_apart
+from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
+from franchise.kernels.runtime.padding import padded_zeros
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,16 @@ def run_expect(prepared: Prepared, parameters: Parameters, out: Expectations, en
     """E-step: fill in the posteriors of topics and switches."""
     topics = parameters.log_topics.shape[1]
 
-    def make_worker() -> Callable[[Turns], None]:
+    def make_worker() -> Callable[[BlockQueue], None]:
         room = Room(
-            emissions=zeros_apart((prepared.longest, topics)),
-            scales=zeros_apart(prepared.longest),
-            rows=zeros_apart((4, topics)),
-            bits=zeros_apart(topics, np.int64),
+            emissions=padded_zeros((prepared.longest, topics)),
+            scales=padded_zeros(prepared.longest),
+            rows=padded_zeros((4, topics)),
+            bits=padded_zeros(topics, np.int64),
         )
         return lambda turns: expect(turns, prepared.data, parameters, room, out)
 
-    engine.run_parts(Part(make_worker, prepared.cuts))
+    engine.run_parts(BlockLoop(make_worker, prepared.block_bounds))
 
 
 @dataclass
@@ -113,10 +113,10 @@ class Maximiser:
         of_place, places = prepared.sentence_of_place, prepared.places
         totals = np.empty((len(prepared.word_cuts) - 1, topics.shape[1]))
 
-        def gather(turns: Turns) -> None:
+        def gather(turns: BlockQueue) -> None:
             expect_words(turns, of_place, places, topics, counts, totals)
 
-        self.engine.run_parts(Part(lambda: gather, prepared.word_cuts))
+        self.engine.run_parts(BlockLoop(lambda: gather, prepared.word_cuts))
         return totals.sum(axis=0)
 
     def _fill_log_topics(self, totals: np.ndarray) -> np.ndarray:
@@ -125,10 +125,10 @@ class Maximiser:
         sums = np.empty(len(self.prepared.word_cuts) - 1)
         totals[totals == 0.0] = 1.0  # a topic that nothing belongs to
 
-        def fill(turns: Turns) -> None:
+        def fill(turns: BlockQueue) -> None:
             fill_log_topics(turns, counts, totals, logs, sums)
 
-        self.engine.run_parts(Part(lambda: fill, self.prepared.word_cuts))
+        self.engine.run_parts(BlockLoop(lambda: fill, self.prepared.word_cuts))
         self._log_topics_sum = float(sums.sum())
         return logs
 
@@ -210,7 +210,7 @@ def fit(
     starts: int = 10,
     tolerance: float = 1e-6,
     max_steps: int = 1000,
-    tell: Callable[[int, float], None] = lambda step, log_likelihood: None,
+    on_progress: Callable[[int, float], None] = lambda step, log_likelihood: None,
 ) -> Fit:
     """Climb from the best of some starts until a step gains less than `tolerance` for each word of the text."""
     log_topics = find_start(prepared, topics, priors, starts, rng, engine)
@@ -223,7 +223,7 @@ def fit(
                 "EM has left the range of numbers: the priors are too large, or the words impossible under all "
                 "topics. Give smaller priors, or a word_prior above 1."
             )
-        tell(step, climb.log_likelihood)
+        on_progress(step, climb.log_likelihood)
         gain = climb.objectives[-1] - climb.objectives[-2] if step > 0 else math.inf
         if gain < tolerance * prepared.n_words:
             converged = True

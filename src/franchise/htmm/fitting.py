@@ -12,7 +12,7 @@ from franchise.data.corpus import Corpus
 from franchise.htmm import gibbs_finite as finite
 from franchise.htmm import gibbs_hdp as infinite
 from franchise.htmm.em import LOWEST, Fit, Priors, find_start, fit
-from franchise.htmm.htmm_chain import SegmentChain, room_for_draws
+from franchise.htmm.htmm_chain import HTMMChain, room_for_draws
 from franchise.htmm.model import FiniteModel, InfiniteModel, start_of
 from franchise.htmm.new_documents import (
     completed_perplexity,
@@ -21,22 +21,22 @@ from franchise.htmm.new_documents import (
     fitted_perplexity,
     words_of_documents,
 )
-from franchise.htmm.results import Findings
+from franchise.htmm.results import HTMMResults
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.state import Segments
 from franchise.htmm.viterbi import best_path, decode
 from franchise.kernels.hmm_messages import Expectations, Parameters
 from franchise.kernels.hmm_sampling import Finite
 from franchise.kernels.random.streams import START, Streams
-from franchise.posterior.htmm_posterior import SegmentPosterior, ends_of, even_rows
+from franchise.posterior.htmm_posterior import HTMMPosterior, ends_of, even_rows
 from franchise.posterior.matching import NONE
 from franchise.priors import number_or_gamma, plain_number
-from franchise.running.chain_run import CHECKPOINT_SECONDS, Plan
+from franchise.running.chain_run import CHECKPOINT_SECONDS, DrawPlan
 from franchise.running.initial import start_streams
-from franchise.running.initial_state import Begun
-from franchise.running.kept_draws import Snapshots
+from franchise.running.initial_state import GivenState
+from franchise.running.kept_draws import KeptDraws
 from franchise.running.progress import make_progress
-from franchise.running.run import Run, Terms
+from franchise.running.run import Run, RunOptions
 from franchise.storage.run_store import check_new
 from franchise.validation import check_integer, check_positive
 
@@ -88,7 +88,7 @@ def fit_em(settings: EmSettings, seed: int, engine: Any) -> Fit:
     words = settings.prepared.n_words
     shown = make_progress(settings.progress, 1, settings.max_iterations, [0], words, "word")
 
-    def tell(step: int, log_likelihood: float) -> None:
+    def on_progress(step: int, log_likelihood: float) -> None:
         values = {
             "n_topics": settings.n_topics,
             "log_likelihood_per_observation": log_likelihood / max(1, words),
@@ -105,13 +105,13 @@ def fit_em(settings: EmSettings, seed: int, engine: Any) -> Fit:
             starts=settings.starts,
             tolerance=settings.tolerance,
             max_steps=settings.max_iterations,
-            tell=tell,
+            on_progress=on_progress,
         )
     order = np.argsort(-_words_of(settings.prepared, found.expectations), kind="stable")
     return found.ordered(order)
 
 
-def findings_of(settings: EmSettings, found: Fit, decoding: str, engine: Any) -> Findings:
+def findings_of(settings: EmSettings, found: Fit, decoding: str, engine: Any) -> HTMMResults:
     """What a fit has found."""
     return _findings(settings.prepared, found.parameters, found.expectations, decoding, engine)
 
@@ -123,9 +123,9 @@ def _words_of(prepared: Prepared, expectations: Expectations) -> np.ndarray:
 
 def _findings(
     prepared: Prepared, parameters: Parameters, expectations: Expectations, decoding: str, engine: Any
-) -> Findings:
+) -> HTMMResults:
     topics = decode(prepared, parameters, decoding, engine).topics
-    return Findings(
+    return HTMMResults(
         topic_words=np.exp(parameters.log_topics).T,
         proportions=parameters.proportions,
         switch=parameters.switch,
@@ -143,28 +143,30 @@ def _findings(
 
 def sample_segments(
     model: FiniteModel | InfiniteModel, corpus: Corpus, asked: Sampling, seed: int, engine: Any
-) -> SegmentPosterior:
+) -> HTMMPosterior:
     """Run the chains."""
-    plan = Plan(draws=asked.draws, warmup=asked.warmup, thin=asked.thin, keep_labels=False)
-    terms = Terms.checked(engine, None, asked.progress, asked.time_limit, asked.checkpoint_seconds)
+    plan = DrawPlan(draws=asked.draws, warmup=asked.warmup, thin=asked.thin, keep_labels=False)
+    options = RunOptions.checked(engine, None, asked.progress, asked.time_limit, asked.checkpoint_seconds)
     if asked.run_dir is not None:
         check_new("run_dir", asked.run_dir)
 
-    setup = SegmentModel(corpus, model, seed)
+    setup = HTMMProblem(corpus, model, seed)
 
     def begin(number: int) -> Any:
-        state = start_state(model, asked, start_streams(seed, number), terms.engine.local)
-        return host(terms.engine, setup.chain(number, asked.warmup, terms.engine.local), Begun(state))
+        state = start_state(model, asked, start_streams(seed, number), options.engine.local)
+        return host(
+            options.engine, setup.chain(number, asked.warmup, options.engine.local), GivenState(state)
+        )
 
-    with terms.engine:
-        run = Run.begin(setup, plan, terms.engine.local.map(begin, range(asked.chains)), asked.run_dir)
-        with run.alone():
-            posterior: SegmentPosterior = run.go(terms)
+    with options.engine:
+        run = Run.begin(setup, plan, options.engine.local.map(begin, range(asked.chains)), asked.run_dir)
+        with run.locked():
+            posterior: HTMMPosterior = run.go(options)
     return posterior
 
 
 @dataclass(frozen=True)
-class SegmentModel:
+class HTMMProblem:
     """What chains over segments draw from: see `franchise.running.run.Setup`."""
 
     data: Corpus
@@ -184,7 +186,7 @@ class SegmentModel:
         return {**own, **above}
 
     @classmethod
-    def from_settings(cls, settings: dict[str, Any], corpus: Corpus) -> SegmentModel:
+    def from_settings(cls, settings: dict[str, Any], corpus: Corpus) -> HTMMProblem:
         """The setup that has these settings."""
         prepared = Prepared.of(corpus)
 
@@ -204,17 +206,17 @@ class SegmentModel:
             )
         return cls(corpus, model, check_integer("seed", settings["seed"], minimum=0))
 
-    def room(self) -> Snapshots:
+    def new_kept_draws(self) -> KeptDraws:
         """Room for draws."""
         return room_for_draws(self.model.prepared.n_sentences)
 
-    def chain(self, number: int, warmup: int, engine: Any) -> SegmentChain:
+    def chain(self, number: int, warmup: int, engine: Any) -> HTMMChain:
         """A chain that an origin has yet to give a state."""
-        return SegmentChain(self.model, None, self.seed, number, warmup, engine)
+        return HTMMChain(self.model, None, self.seed, number, warmup, engine)
 
-    def gather(self, run: Run) -> SegmentPosterior:
+    def make_posterior(self, run: Run) -> HTMMPosterior:
         """The posterior."""
-        return SegmentPosterior.from_run(run, self.data, self.model, self.seed)
+        return HTMMPosterior.from_run(run, self.data, self.model, self.seed)
 
 
 def start_state(
@@ -237,7 +239,7 @@ def start_state(
     return finite.start_from(model, path.topics, path.switches, engine)
 
 
-def with_intervals(table: pd.DataFrame, posterior: SegmentPosterior, level: float) -> pd.DataFrame:
+def with_intervals(table: pd.DataFrame, posterior: HTMMPosterior, level: float) -> pd.DataFrame:
     """A table of documents and topics with the ends of the posterior's intervals."""
     import pandas as pd
 
@@ -258,14 +260,16 @@ def with_intervals(table: pd.DataFrame, posterior: SegmentPosterior, level: floa
 # --- new documents ------------------------------------------------------------------------------------------
 
 
-def prior_of_documents(posterior: SegmentPosterior) -> float:
+def prior_of_documents(posterior: HTMMPosterior) -> float:
     """The prior of the proportions of new documents where these are fitted: what was learned, but at least 1."""
     if isinstance(posterior.model, InfiniteModel):
         return 1.0
     return max(1.0, float(posterior.trace["document_prior"].mean()))
 
 
-def perplexity(findings: Findings, prepared: Prepared, prior: float, completed: bool, engine: Any) -> float:
+def perplexity(
+    findings: HTMMResults, prepared: Prepared, prior: float, completed: bool, engine: Any
+) -> float:
     """Of new documents, completed or with proportions fitted on the same words."""
     score = completed_perplexity if completed else fitted_perplexity
     return score(prepared, _logs(findings.topic_words.T), findings.switch, prior, engine)
@@ -277,14 +281,16 @@ def _logs(weights: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(np.maximum(np.log(weights), LOWEST))
 
 
-def infer_by_em(findings: Findings, prepared: Prepared, prior: float, decoding: str, engine: Any) -> Findings:
+def infer_by_em(
+    findings: HTMMResults, prepared: Prepared, prior: float, decoding: str, engine: Any
+) -> HTMMResults:
     """Topics of new documents whose proportions are fitted."""
     logs = _logs(findings.topic_words.T)
     parameters, expected = fit_documents(prepared, logs, findings.switch, prior, engine)
     return _findings(prepared, parameters, expected, decoding, engine)
 
 
-def infer_by_draws(posterior: SegmentPosterior, prepared: Prepared, seed: int, engine: Any) -> Findings:
+def infer_by_draws(posterior: HTMMPosterior, prepared: Prepared, seed: int, engine: Any) -> HTMMResults:
     """Topics of new documents, drawn given some draws of the fit; what is in topics that match none is left out."""
     topics = posterior.reference.n_topics
     frequencies = np.zeros((prepared.n_sentences, topics))
@@ -305,7 +311,7 @@ def infer_by_draws(posterior: SegmentPosterior, prepared: Prepared, seed: int, e
     best = frequencies.argmax(axis=1)
     share = frequencies[np.arange(len(best)), best]
     shares = proportions / proportions.sum(axis=1, keepdims=True)
-    return Findings(
+    return HTMMResults(
         topic_words=posterior.findings.topic_words,
         proportions=shares,
         switch=posterior.findings.switch,
@@ -316,7 +322,7 @@ def infer_by_draws(posterior: SegmentPosterior, prepared: Prepared, seed: int, e
     )
 
 
-def given_draw(posterior: SegmentPosterior, draw: Any) -> Finite:
+def given_draw(posterior: HTMMPosterior, draw: Any) -> Finite:
     """Topics, their prior weights and the switch probability of a draw; unseen topics as one with even words."""
     weights = posterior.count_words(draw) + draw.word_prior
     logs = np.log(weights / weights.sum(axis=1, keepdims=True))

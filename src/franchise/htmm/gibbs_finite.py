@@ -21,8 +21,8 @@ import numpy as np
 
 from franchise.htmm.gibbs_steps import (
     TABLES,
+    GibbsContext,
     WordCounts,
-    Work,
     count_switches,
     count_words,
     draw_at_random,
@@ -37,10 +37,10 @@ from franchise.htmm.model import FiniteModel, start_of
 from franchise.htmm.state import Segments
 from franchise.kernels.hmm_sampling import Drawn, DrawRoom, Finite, draw_finite
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.blocks import Turns
+from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.table_counts import draw_table_counts
 from franchise.moves.concentrations import draw_group_concentration
-from franchise.parallel.communicator import ALONE, Alone
+from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 from franchise.priors import Gamma
 
 
@@ -66,14 +66,14 @@ def start_from(model: FiniteModel, topics: np.ndarray, switches: np.ndarray, eng
 
 def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) -> dict[str, float]:
     """Draw everything once; what moves report, which is nothing here."""
-    work = Work(model.prepared, state, streams, engine)
+    work = GibbsContext(model.prepared, state, streams, engine)
     given = Finite(
         log_topics=draw_log_topics(work, state.counts),
         prior=np.full(model.n_topics, state.concentration),
         switch=state.switch_probability,
     )
 
-    def draw(turns: Turns, room: DrawRoom, words: np.ndarray, drawn: Drawn) -> None:
+    def draw(turns: BlockQueue, room: DrawRoom, words: np.ndarray, drawn: Drawn) -> None:
         draw_finite(turns, model.prepared.data, given, room, words, drawn)
 
     draw_documents(work, model.n_topics, draw)
@@ -82,11 +82,11 @@ def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) ->
     return {}
 
 
-def draw_numbers(model: FiniteModel, work: Work) -> None:
+def draw_numbers(model: FiniteModel, work: GibbsContext) -> None:
     """epsilon, and alpha and eta where they are learned, given topics and switches."""
     state, rng = work.state, work.rng
     state.switch_probability = draw_switch_probability(
-        state, model.prepared, model.switch_prior, rng, work.peers
+        state, model.prepared, model.switch_prior, rng, work.comm
     )
     if isinstance(model.document_prior, Gamma):
         state.concentration = _draw_document_prior(model, work, model.document_prior, rng)
@@ -94,14 +94,16 @@ def draw_numbers(model: FiniteModel, work: Work) -> None:
         state.word_prior = draw_word_prior(state, model.word_prior, rng)
 
 
-def _draw_document_prior(model: FiniteModel, work: Work, prior: Gamma, rng: np.random.Generator) -> float:
+def _draw_document_prior(
+    model: FiniteModel, work: GibbsContext, prior: Gamma, rng: np.random.Generator
+) -> float:
     """alpha by tables: given them, K alpha is the concentration of a process over documents (algorithms 1.4)."""
     state, topics = work.state, model.n_topics
     counts = state.switches_by_topic(model.prepared)
-    sizes = work.peers.joined(counts.sum(axis=1))
+    sizes = work.comm.allgather_concat(counts.sum(axis=1))
     in_all = draw_group_concentration(
         topics * state.concentration,
-        int(work.peers.sum(np.array(_draw_tables(work, counts)))),
+        int(work.comm.allreduce(np.array(_draw_tables(work, counts)))),
         sizes[sizes > 0],
         Gamma(prior.shape, prior.rate / topics),
         rng,
@@ -110,12 +112,12 @@ def _draw_document_prior(model: FiniteModel, work: Work, prior: Gamma, rng: np.r
     return in_all / topics
 
 
-def _draw_tables(work: Work, counts: np.ndarray) -> int:
+def _draw_tables(work: GibbsContext, counts: np.ndarray) -> int:
     """The number of tables of all documents, given n_dk; each block of documents has its own random numbers."""
-    cuts = work.prepared.cuts
-    words = work.words_of_blocks(TABLES + work.prepared.first_block, len(cuts) - 1)
+    block_bounds = work.prepared.block_bounds
+    words = work.rng_states(TABLES + work.prepared.first_block, len(block_bounds) - 1)
     total = 0
-    for own, (first, last) in zip(words, itertools.pairwise(cuts), strict=True):
+    for own, (first, last) in zip(words, itertools.pairwise(block_bounds), strict=True):
         block = counts[first:last]
         customers = block[block > 0]
         tables = np.empty(len(customers), np.int32)
@@ -124,14 +126,14 @@ def _draw_tables(work: Work, counts: np.ndarray) -> int:
     return total
 
 
-def measure(model: FiniteModel, state: Segments, peers: Alone = ALONE) -> dict[str, float]:
+def measure(model: FiniteModel, state: Segments, comm: SingleProcess = SINGLE_PROCESS) -> dict[str, float]:
     """What is traced: log p(x | z), the log joint and the numbers above."""
     likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
     learned = log_priors((model.document_prior, state.concentration), (model.word_prior, state.word_prior))
     return {
-        "n_topics": len(peers.distinct(state.topics)[0]),
-        "n_switches": count_switches(state, model.prepared, peers),
-        "log_joint": likelihood + log_topics_and_switches(model, state, peers) + learned,
+        "n_topics": len(comm.allreduce_unique(state.topics)[0]),
+        "n_switches": count_switches(state, model.prepared, comm),
+        "log_joint": likelihood + log_topics_and_switches(model, state, comm) + learned,
         "log_likelihood_per_observation": likelihood / max(1, model.prepared.all_words),
         "switch_probability": state.switch_probability,
         "document_prior": state.concentration,
@@ -139,14 +141,16 @@ def measure(model: FiniteModel, state: Segments, peers: Alone = ALONE) -> dict[s
     }
 
 
-def log_topics_and_switches(model: FiniteModel, state: Segments, peers: Alone = ALONE) -> float:
+def log_topics_and_switches(
+    model: FiniteModel, state: Segments, comm: SingleProcess = SINGLE_PROCESS
+) -> float:
     """log p(z, psi), theta and epsilon integrated out."""
     from scipy.special import gammaln
 
     counts, alpha = state.switches_by_topic(model.prepared), state.concentration
     mass = alpha * model.n_topics
-    sizes, documents = peers.distinct(counts.sum(axis=1))
-    seen, cells = peers.distinct(counts[counts > 0])
+    sizes, documents = comm.allreduce_unique(counts.sum(axis=1))
+    seen, cells = comm.allreduce_unique(counts[counts > 0])
     of_documents = float((documents * (math.lgamma(mass) - gammaln(mass + sizes))).sum())
     of_topics = float((cells * (gammaln(alpha + seen) - math.lgamma(alpha))).sum())
-    return of_documents + of_topics + log_switches(state, model.prepared, model.switch_prior, peers)
+    return of_documents + of_topics + log_switches(state, model.prepared, model.switch_prior, comm)

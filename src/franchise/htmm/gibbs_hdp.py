@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from franchise.htmm.gibbs_steps import (
+    GibbsContext,
     WordCounts,
-    Work,
     count_words,
     draw_at_random,
     draw_documents,
@@ -42,21 +42,21 @@ from franchise.kernels.hmm_sampling import Drawn, DrawRoom, Sliced, draw_sliced
 from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.recount import log_gamma_parts
-from franchise.kernels.runtime.blocks import Turns
+from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.table_counts import draw_table_counts, log_stirling_table
 from franchise.model.state.convert import draw_topic_weights
 from franchise.moves.base import Move
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
 from franchise.moves.direct_assignment import DirectAssignment
-from franchise.moves.launched.launched_splits import LaunchedSplits
-from franchise.parallel.communicator import ALONE, Alone
+from franchise.moves.launched.launched_splits import LaunchSplitMerge
+from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 from franchise.priors import Gamma
 
 CUTOFF = 0.1
 """c of the slices. Any constant is right: larger, and small topics are seldom above a slice; smaller, and more
 fresh topics must be broken off."""
 
-REGROUPING: tuple[Move, ...] = (LaunchedSplits(), DirectAssignment())
+REGROUPING: tuple[Move, ...] = (LaunchSplitMerge(), DirectAssignment())
 """Moves over the runs between switches, in every sweep."""
 
 
@@ -90,7 +90,7 @@ def start_at_random(model: InfiniteModel, topics: int, streams: Streams, engine:
 
 def sweep(model: InfiniteModel, state: InfiniteSegments, streams: Streams, engine: Any) -> dict[str, float]:
     """Draw everything once; what moves report."""
-    work = Work(model.prepared, state, streams, engine)
+    work = GibbsContext(model.prepared, state, streams, engine)
     rng = work.rng
     log_proportions = draw_log_proportions(work, rng)
     log_slices = draw_log_slices(work, log_proportions, rng)
@@ -105,7 +105,7 @@ def sweep(model: InfiniteModel, state: InfiniteSegments, streams: Streams, engin
         cutoff=CUTOFF,
     )
 
-    def draw(turns: Turns, room: DrawRoom, words: np.ndarray, drawn: Drawn) -> None:
+    def draw(turns: BlockQueue, room: DrawRoom, words: np.ndarray, drawn: Drawn) -> None:
         draw_sliced(turns, model.prepared.data, given, room, words, drawn)
 
     draw_documents(work, counts.shape[1], draw)
@@ -116,7 +116,7 @@ def sweep(model: InfiniteModel, state: InfiniteSegments, streams: Streams, engin
     return values
 
 
-def draw_log_proportions(work: Work, rng: np.random.Generator) -> np.ndarray:
+def draw_log_proportions(work: GibbsContext, rng: np.random.Generator) -> np.ndarray:
     """theta_d in logs, float64 (D, K + 1); the last column is for all unseen topics."""
     state = work.state
     prior = state.concentration * np.append(state.weights, state.unseen_weight)
@@ -124,7 +124,7 @@ def draw_log_proportions(work: Work, rng: np.random.Generator) -> np.ndarray:
     return draw_dirichlets(counts + prior, rng)
 
 
-def draw_log_slices(work: Work, log_proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_log_slices(work: GibbsContext, log_proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """log u_s, float64 (S,): u_s uniform below min(c, theta_dz) where a topic was drawn, else below c."""
     state, prepared = work.state, work.prepared
     below = np.full(prepared.n_sentences, math.log(CUTOFF))
@@ -135,7 +135,7 @@ def draw_log_slices(work: Work, log_proportions: np.ndarray, rng: np.random.Gene
 
 
 def break_off_topics(
-    work: Work, log_proportions: np.ndarray, log_slices: np.ndarray, rng: np.random.Generator
+    work: GibbsContext, log_proportions: np.ndarray, log_slices: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Break fresh topics off the unseen weight until no slice reaches the rest; log theta of all topics (D, K').
 
@@ -204,7 +204,9 @@ def draw_numbers(
         state.word_prior = draw_word_prior(state, model.word_prior, rng)
 
 
-def measure(model: InfiniteModel, state: InfiniteSegments, peers: Alone = ALONE) -> dict[str, float]:
+def measure(
+    model: InfiniteModel, state: InfiniteSegments, comm: SingleProcess = SINGLE_PROCESS
+) -> dict[str, float]:
     """What is traced: log p(x | z), the log joint with the tables, and the numbers above; by one who has all."""
     likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
     learned = log_priors(

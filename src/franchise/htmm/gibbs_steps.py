@@ -13,9 +13,9 @@ from franchise.htmm.state import Segments
 from franchise.kernels import hmm_sampling as kernels
 from franchise.kernels.hmm_sampling import Drawn, DrawRoom, room_for
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.blocks import Part, Turns
+from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
 from franchise.moves.topic_prior import slice_sample
-from franchise.parallel.communicator import ALONE, Alone, peers_of
+from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess, comm_of
 from franchise.priors import Gamma
 from franchise.validation import LARGEST_LOG
 
@@ -23,7 +23,7 @@ NUMBERS, DOCUMENTS, WORDS, TABLES = 0, 2**16, 2**24, 2**28
 """Where the streams of single numbers, of blocks of documents, of blocks of words, and of tables begin."""
 
 
-class Work(NamedTuple):
+class GibbsContext(NamedTuple):
     """What every step of a sweep needs."""
 
     prepared: Prepared
@@ -32,18 +32,18 @@ class Work(NamedTuple):
     engine: Any
 
     @property
-    def peers(self) -> Alone:
+    def comm(self) -> SingleProcess:
         """Who else has documents."""
-        return peers_of(self.engine)
+        return comm_of(self.engine)
 
     @property
     def rng(self) -> np.random.Generator:
         """The generator of the single numbers of a step, at its beginning."""
         return self.streams.generator(NUMBERS)
 
-    def words_of_blocks(self, first: int, blocks: int) -> np.ndarray:
+    def rng_states(self, first: int, blocks: int) -> np.ndarray:
         """The states of the generators of some blocks, (blocks, 4)."""
-        return self.streams.words_of_blocks(first, blocks).reshape(blocks, 4)
+        return self.streams.rng_states(first, blocks).reshape(blocks, 4)
 
 
 def draw_at_random(
@@ -56,48 +56,48 @@ def draw_at_random(
     return drawn[last_switch], switches
 
 
-def draw_log_topics(work: Work, counts: np.ndarray) -> np.ndarray:
+def draw_log_topics(work: GibbsContext, counts: np.ndarray) -> np.ndarray:
     """phi_k ~ Dirichlet(eta + n_k) in logs, float64 (V, K), for all columns of the counts (6.7)."""
-    cuts = work.prepared.word_cuts
-    blocks, topics = len(cuts) - 1, counts.shape[1]
+    block_bounds = work.prepared.word_cuts
+    blocks, topics = len(block_bounds) - 1, counts.shape[1]
     prior = np.full(len(counts), work.state.word_prior)
-    words = work.words_of_blocks(WORDS, blocks)
+    words = work.rng_states(WORDS, blocks)
     logs = np.empty(counts.shape)
     largest, sums = np.empty((blocks, topics)), np.empty((blocks, topics))
 
-    first, last = work.peers.own(blocks)
+    first, last = work.comm.local_blocks(blocks)
     own = slice(first, last)
 
-    def draw(turns: Turns) -> None:
+    def draw(turns: BlockQueue) -> None:
         kernels.draw_log_gammas(turns, counts, prior, words[own], logs, largest[own], sums[own])
 
     if last > first:
-        work.engine.run_parts(Part(lambda: draw, cuts[first : last + 1]))
-    work.peers.exchanged(cuts, logs)
-    work.peers.exchanged(np.arange(blocks + 1), largest, sums)
+        work.engine.run_parts(BlockLoop(lambda: draw, block_bounds[first : last + 1]))
+    work.comm.allgather_rows(block_bounds, logs)
+    work.comm.allgather_rows(np.arange(blocks + 1), largest, sums)
     top = largest.max(axis=0)
     totals = top + np.log((sums * np.exp(largest - top)).sum(axis=0))
 
-    def subtract(turns: Turns) -> None:
+    def subtract(turns: BlockQueue) -> None:
         kernels.subtract_logs(turns, totals, logs)
 
-    work.engine.run_parts(Part(lambda: subtract, cuts))
+    work.engine.run_parts(BlockLoop(lambda: subtract, block_bounds))
     return logs
 
 
 def draw_documents(
-    work: Work, topics: int, draw: Callable[[Turns, DrawRoom, np.ndarray, Drawn], None]
+    work: GibbsContext, topics: int, draw: Callable[[BlockQueue, DrawRoom, np.ndarray, Drawn], None]
 ) -> None:
     """Draw the topics and switches of all documents, by blocks; `draw` calls the kernel."""
     prepared, state = work.prepared, work.state
-    words = work.words_of_blocks(DOCUMENTS + prepared.first_block, len(prepared.cuts) - 1)
+    words = work.rng_states(DOCUMENTS + prepared.first_block, len(prepared.block_bounds) - 1)
     drawn = Drawn(state.topics, state.switches)
 
-    def make_worker() -> Callable[[Turns], None]:
+    def make_worker() -> Callable[[BlockQueue], None]:
         room = room_for(prepared.longest, topics)
         return lambda turns: draw(turns, room, words, drawn)
 
-    work.engine.run_parts(Part(make_worker, prepared.cuts))
+    work.engine.run_parts(BlockLoop(make_worker, prepared.block_bounds))
 
 
 def count_words(prepared: Prepared, state: Segments, engine: Any) -> None:
@@ -105,11 +105,11 @@ def count_words(prepared: Prepared, state: Segments, engine: Any) -> None:
     counts = np.empty((prepared.vocabulary_size, state.topic_count), np.int32)
     of_place, places = prepared.sentence_of_place, prepared.places
 
-    def count(turns: Turns) -> None:
+    def count(turns: BlockQueue) -> None:
         kernels.count_words(turns, of_place, places, state.topics, counts)
 
-    engine.run_parts(Part(lambda: count, prepared.word_cuts))
-    peers_of(engine).add_up("counts", counts)
+    engine.run_parts(BlockLoop(lambda: count, prepared.word_cuts))
+    comm_of(engine).add_up("counts", counts)
     state.counts = counts
 
 
@@ -118,23 +118,23 @@ def draw_switch_probability(
     prepared: Prepared,
     prior: tuple[float, float],
     rng: np.random.Generator,
-    peers: Alone = ALONE,
+    comm: SingleProcess = SINGLE_PROCESS,
 ) -> float:
     """epsilon ~ Beta(zeta1 + switches, zeta2 + stays), first sentences left out (6.11)."""
-    switches = count_switches(state, prepared, peers)
+    switches = count_switches(state, prepared, comm)
     return float(rng.beta(prior[0] + switches, prior[1] + (prepared.all_later_sentences - switches)))
 
 
-def count_switches(state: Segments, prepared: Prepared, peers: Alone) -> int:
+def count_switches(state: Segments, prepared: Prepared, comm: SingleProcess) -> int:
     """Switches of later sentences, of all peers."""
-    return int(peers.sum(np.array(state.later_switches(prepared))))
+    return int(comm.allreduce(np.array(state.later_switches(prepared))))
 
 
 def log_switches(
-    state: Segments, prepared: Prepared, prior: tuple[float, float], peers: Alone = ALONE
+    state: Segments, prepared: Prepared, prior: tuple[float, float], comm: SingleProcess = SINGLE_PROCESS
 ) -> float:
     """log p(psi), epsilon integrated out."""
-    switches = count_switches(state, prepared, peers)
+    switches = count_switches(state, prepared, comm)
     stays = prepared.all_later_sentences - switches
     return _log_beta(prior[0] + switches, prior[1] + stays) - _log_beta(*prior)
 

@@ -19,10 +19,10 @@ from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.state import InfiniteSegments, Segments
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.runtime.large_arrays import bytes_in
-from franchise.parallel.communicator import Alone, peers_of
+from franchise.parallel.communicator import SingleProcess, comm_of
 from franchise.priors import check_value
-from franchise.running.initial_state import Origin
-from franchise.running.kept_draws import MOST_BYTES, Snapshots, narrowest
+from franchise.running.initial_state import InitialState
+from franchise.running.kept_draws import MOST_BYTES, KeptDraws, narrowest
 from franchise.running.label_free import entropy_of, fixed_pairs, share_of_pairs
 from franchise.running.trace import BEST
 from franchise.storage.checkpoint import Saved
@@ -34,7 +34,7 @@ _MOST_DRAWS = 1000
 
 
 @dataclass(frozen=True)
-class SegmentDraw:
+class HTMMDraw:
     """One draw in full: topics and switches of all sentences, and the numbers above them."""
 
     draw: int  # which kept draw of its chain, from 0
@@ -53,15 +53,15 @@ class SegmentDraw:
         """Topics, switches and tables."""
         return {"topics": self.topics, "switches": self.switches, "tables": self.tables_per_topic}
 
-    def facts(self) -> list[float]:
+    def metadata(self) -> list[float]:
         """The numbers."""
         numbers = (self.switch_probability, self.concentration, self.word_prior, self.top_concentration)
         return [self.draw, self.n_topics, *numbers]
 
     @classmethod
-    def restored(cls, facts: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
+    def restored(cls, metadata: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
         """The draw that has these; InputError if it is none of so many sentences."""
-        draw, n_topics, switch, concentration, prior, top = facts
+        draw, n_topics, switch, concentration, prior, top = metadata
         n_topics = check_integer("n_topics", n_topics, minimum=1)
         tables = check_array("tables", arrays["tables"], np.int64, (None,), lowest=1)
         if len(tables) not in (0, n_topics):
@@ -79,14 +79,14 @@ class SegmentDraw:
         )
 
 
-def room_for_draws(n_sentences: int) -> Snapshots:
+def room_for_draws(n_sentences: int) -> KeptDraws:
     """As many draws in full as fit in a quarter of a gigabyte, at three bytes a sentence; at most a thousand."""
     most = int(np.clip(MOST_BYTES // (3 * max(1, n_sentences)), 2, _MOST_DRAWS))
-    return Snapshots(most, n_sentences, kind=SegmentDraw)
+    return KeptDraws(most, n_sentences, kind=HTMMDraw)
 
 
 @dataclass
-class SegmentChain:
+class HTMMChain:
     """A Markov chain over topics and switches; see `franchise.running.chain_run.AnyChain`."""
 
     model: FiniteModel | InfiniteModel
@@ -101,15 +101,15 @@ class SegmentChain:
 
     # -- among peers (`communicator.py`) ---------------------------------------------------------------------
 
-    def spreads(self, origin: Origin) -> bool:
+    def distributed(self, initial_state: InitialState) -> bool:
         """Whether peers can run it together: only with a given number of topics."""
         return isinstance(self.model, FiniteModel)
 
-    def parts_of_model(self, strengths: Sequence[int]) -> list[FiniteModel | InfiniteModel]:
+    def parts_of_model(self, capacities: Sequence[int]) -> list[FiniteModel | InfiniteModel]:
         """The model shared out over at most so many peers, by how strong each is."""
-        if len(strengths) == 1:
+        if len(capacities) == 1:
             return [self.model]
-        return [replace(self.model, prepared=part) for part in self.model.prepared.parts(strengths)]
+        return [replace(self.model, prepared=part) for part in self.model.prepared.parts(capacities)]
 
     @staticmethod
     def memory_for(model: FiniteModel | InfiniteModel) -> int:
@@ -121,7 +121,7 @@ class SegmentChain:
     """The arrays of which a peer has only those of its sentences."""
 
     @staticmethod
-    def fetched(model: FiniteModel | InfiniteModel) -> FiniteModel | InfiniteModel:
+    def materialised(model: FiniteModel | InfiniteModel) -> FiniteModel | InfiniteModel:
         """The model with words that can be seen: they always can."""
         return model
 
@@ -136,12 +136,12 @@ class SegmentChain:
         """The arrays with what is of the sentences from `begin` to `end` only."""
         return {name: array[begin:end] if name in cls.held else array for name, array in arrays.items()}
 
-    def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> SegmentChain:
+    def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> HTMMChain:
         """The same chain as it was when it had these arrays; InputError if there was none such."""
         state = state_from_arrays(self.model, arrays, self.engine)
         return replace(self, state=state, sweeps=sweeps, _generators={})
 
-    def rest(self) -> None:
+    def release(self) -> None:
         """No sweep comes for now."""
 
     # -- sweeps -------------------------------------------------------------------------------------------------
@@ -152,13 +152,13 @@ class SegmentChain:
         sampler = _SAMPLERS[type(self.model)]
         streams = Streams(self.seed, self.number, self.sweeps, 0, self._generators)
         values = sampler.sweep(self.model, self.state, streams, self.engine)
-        measured: dict[str, float] = sampler.measure(self.model, self.state, self._peers)
+        measured: dict[str, float] = sampler.measure(self.model, self.state, self._comm)
         self.best = max(self.best, measured["log_likelihood_per_observation"])
         return {**measured, **self._label_free(), BEST: self.best, **values}
 
     @property
-    def _peers(self) -> Alone:
-        return peers_of(self.engine)
+    def _comm(self) -> SingleProcess:
+        return comm_of(self.engine)
 
     def _label_free(self) -> dict[str, float]:
         """Of the words: how evenly topics share them, and which pairs have the same one."""
@@ -168,8 +168,8 @@ class SegmentChain:
         of_pairs = np.zeros(held.shape, np.int64)
         of_pairs[held] = topics[sentences]
         return {
-            "topic_entropy": entropy_of(self._peers.sum(sizes)),
-            "co_assignment": share_of_pairs(self._peers.sum(of_pairs)),
+            "topic_entropy": entropy_of(self._comm.allreduce(sizes)),
+            "co_assignment": share_of_pairs(self._comm.allreduce(of_pairs)),
         }
 
     @cached_property
@@ -185,10 +185,10 @@ class SegmentChain:
         topics: np.ndarray = self.state.topics
         return topics
 
-    def snapshot(self, draw: int, labels: np.ndarray | None = None, store: Any = None) -> SegmentDraw:
+    def snapshot(self, draw: int, labels: np.ndarray | None = None, store: Any = None) -> HTMMDraw:
         """The present state as a kept draw, in memory."""
         state = self.state
-        return SegmentDraw(
+        return HTMMDraw(
             draw=draw,
             topics=narrowest(self.labels() if labels is None else labels),
             switches=state.switches.copy(),
@@ -222,7 +222,7 @@ class SegmentChain:
 def state_from_arrays(
     model: FiniteModel | InfiniteModel, arrays: dict[str, np.ndarray], engine: Any
 ) -> Segments:
-    """The state that `SegmentChain.to_arrays` was made of, words counted anew; InputError if there is none such."""
+    """The state that `HTMMChain.to_arrays` was made of, words counted anew; InputError if there is none such."""
     size, learned = model.prepared.n_sentences, isinstance(model, InfiniteModel)
     count = int(check_array("topic_count", arrays["topic_count"], np.int64, (1,), lowest=1)[0])
     topics = check_labels("topics", arrays["topics"], size, count)

@@ -32,7 +32,7 @@ from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.hmm_messages import Expectations, Parameters, SentenceData
 from franchise.kernels.hmm_sampling import Drawn, Finite, draw_each, room_for
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.blocks import Part, Turns
+from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
 
 
 def fit_documents(
@@ -94,7 +94,7 @@ def words_of_documents(prepared: Prepared, streams: Streams, sweeps: int) -> np.
         bounds = data.tokens[data.documents[document] : data.documents[document + 1] + 1]
         text = data.words[bounds[0] : bounds[-1]].tobytes()
         name = zlib.crc32(text, zlib.crc32((bounds - bounds[0]).tobytes()))
-        words[:, document] = streams.words_of_blocks(name, 1, sweeps)[0]
+        words[:, document] = streams.rng_states(name, 1, sweeps)[0]
     return words
 
 
@@ -126,11 +126,11 @@ def draw_documents(
 def _sweep(prepared: Prepared, given: Finite, words: np.ndarray, drawn: Drawn, engine: Any) -> None:
     """One sweep; each document has a generator of its own."""
 
-    def make_worker() -> Callable[[Turns], None]:
+    def make_worker() -> Callable[[BlockQueue], None]:
         room = room_for(prepared.longest, len(given.prior))
         return lambda turns: draw_each(turns, prepared.data, given, room, words, drawn)
 
-    engine.run_parts(Part(make_worker, prepared.cuts))
+    engine.run_parts(BlockLoop(make_worker, prepared.block_bounds))
 
 
 def fitted_perplexity(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Findings:
+class HTMMResults:
     """Point estimates and probabilities of K topics in D documents with S sentences."""
 
     topic_words: np.ndarray  # float64 (K, V): phi
@@ -33,7 +33,7 @@ class Findings:
         return len(self.topic_words)
 
 
-def topic_table(corpus: Corpus, findings: Findings, words: int) -> pd.DataFrame:
+def topic_table(corpus: Corpus, findings: HTMMResults, words: int) -> pd.DataFrame:
     """One row a topic: its share of the words, its sentences and its most probable words."""
     import pandas as pd
 
@@ -48,7 +48,7 @@ def topic_table(corpus: Corpus, findings: Findings, words: int) -> pd.DataFrame:
     return pd.DataFrame(table, index=pd.RangeIndex(findings.n_topics, name="topic"))
 
 
-def document_table(corpus: Corpus, findings: Findings) -> pd.DataFrame:
+def document_table(corpus: Corpus, findings: HTMMResults) -> pd.DataFrame:
     """One row a document, one column a topic."""
     import pandas as pd
 
@@ -58,7 +58,7 @@ def document_table(corpus: Corpus, findings: Findings) -> pd.DataFrame:
     )
 
 
-def sentence_table(corpus: Corpus, findings: Findings) -> pd.DataFrame:
+def sentence_table(corpus: Corpus, findings: HTMMResults) -> pd.DataFrame:
     """One row a sentence: where it is, its topic, how probable that is, and how probably it is a switch."""
     table = corpus.sentence_table().assign(
         topic=findings.sentence_topic,

@@ -15,7 +15,7 @@ from franchise.errors import InputError
 from franchise.kernels.hmm_messages import SentenceData
 from franchise.kernels.recount import list_by_category
 from franchise.kernels.runtime.blocks import cut_blocks, cut_categories
-from franchise.model.hdp_model import shares_of_groups
+from franchise.model.hdp_model import partition_groups
 
 
 class Held(NamedTuple):
@@ -26,7 +26,7 @@ class Held(NamedTuple):
     first_word: int
     words: int
     later_sentences: int
-    cuts: np.ndarray  # where the blocks of documents that are held begin and end
+    block_bounds: np.ndarray  # where the blocks of documents that are held begin and end
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class Prepared:
         )
         return cls(data, vocabulary_size)
 
-    def parts(self, strengths: Sequence[int]) -> list[Prepared]:
+    def parts(self, capacities: Sequence[int]) -> list[Prepared]:
         """The documents shared out over at most so many peers, by how strong each is: whole blocks."""
         weights = self.data.tokens[self.data.documents] + self.data.documents
         parts = []
-        for share in shares_of_groups(np.diff(weights), strengths):
+        for share in partition_groups(np.diff(weights), capacities):
             first, last = share.groups.start, share.groups.stop
             held = Held(
                 share.first_block,
@@ -69,7 +69,7 @@ class Prepared:
                 int(self.data.tokens[self.data.documents[first]]),
                 self.n_words,
                 self.later_sentences,
-                share.cuts[share.first_block : share.last_block + 1] - first,
+                share.block_bounds[share.first_block : share.last_block + 1] - first,
             )
             parts.append(replace(self.of_documents(np.arange(first, last)), held=held))
         return parts
@@ -141,10 +141,10 @@ class Prepared:
         return first
 
     @cached_property
-    def cuts(self) -> np.ndarray:
+    def block_bounds(self) -> np.ndarray:
         """Where blocks of documents begin and end; by words and sentences, as both take time."""
         if self.held is not None:
-            return self.held.cuts
+            return self.held.block_bounds
         return cut_blocks(self.data.tokens[self.data.documents] + self.data.documents)
 
     @cached_property

@@ -11,8 +11,8 @@ from franchise.htmm.em import expectations_for, run_expect
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.hmm_messages import Parameters
 from franchise.kernels.hmm_viterbi import PathRoom, Steps, find_paths
-from franchise.kernels.runtime.blocks import Part, Turns
-from franchise.kernels.runtime.padding import zeros_apart
+from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
+from franchise.kernels.runtime.padding import padded_zeros
 
 
 class Decoded(NamedTuple):
@@ -67,13 +67,13 @@ def _along_paths(prepared: Prepared, parameters: Parameters, steps: Steps, engin
         np.empty(prepared.n_documents),
     )
 
-    def make_worker() -> Callable[[Turns], None]:
+    def make_worker() -> Callable[[BlockQueue], None]:
         room = PathRoom(
-            zeros_apart((prepared.longest, topics), np.bool_),
-            zeros_apart(prepared.longest, np.int64),
-            zeros_apart((3, topics)),
+            padded_zeros((prepared.longest, topics), np.bool_),
+            padded_zeros(prepared.longest, np.int64),
+            padded_zeros((3, topics)),
         )
         return lambda turns: find_paths(turns, prepared.data, parameters, steps, room, *decoded)
 
-    engine.run_parts(Part(make_worker, prepared.cuts))
+    engine.run_parts(BlockLoop(make_worker, prepared.block_bounds))
     return decoded

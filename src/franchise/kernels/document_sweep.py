@@ -29,7 +29,7 @@ from franchise.kernels import family_ops as verbs
 from franchise.kernels.dirichlet_ops import log_rising_of
 from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_gap, next_uniform
-from franchise.kernels.runtime.blocks import take_turn
+from franchise.kernels.runtime.blocks import next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper, summing_helper
 from franchise.kernels.runtime.prefetch import LINE, prefetch, prefetch_row
 from franchise.kernels.table_counts import draw_table_count
@@ -85,7 +85,7 @@ class Fresh(NamedTuple):
     probabilities: np.ndarray  # float64: phi_fw
 
 
-class Lots(NamedTuple):
+class SweepStages(NamedTuple):
     """The turns, or the cuts, of a settled sweep: one lot of blocks after the other."""
 
     marking: Any  # blocks of groups: which topics are settled
@@ -94,7 +94,7 @@ class Lots(NamedTuple):
     counting: Any  # blocks of categories: n_kw
 
 
-class Given(NamedTuple):
+class SweepInputs(NamedTuple):
     """What a settled sweep is given, and what it fills in for all threads to see."""
 
     densities: Densities  # gammas come, not normalised; heights come as 1 for topics that are settled anyway
@@ -234,18 +234,18 @@ def finish_document(live, count, densities, cells, words):
 
 
 @kernel
-def sweep_settled(lots, given, log_rest, labels, counts, live, cells):
+def sweep_settled(stages, given, log_rest, labels, counts, live, cells):
     """Draw the topics of observations, over settled topics, for categories; then count words anew.
 
     Each observation is frozen with probability 1 - exp(log_rest), and its topic settled.
     """
     densities = given.densities
     rows, heights = densities.rows, densities.heights
-    mark_settled_in(lots.marking, labels, given.offsets, log_rest, given.words, heights)
+    mark_settled_in(stages.marking, labels, given.offsets, log_rest, given.words, heights)
     scale = inverses(given.totals, heights)
-    fill_shared(lots.sums, rows, scale, densities.concentrations, given.shared)
-    draw_settled(lots.drawing, given, log_rest, labels, live, cells)
-    count_and_score(lots.counting, given, labels, counts)
+    fill_shared(stages.sums, rows, scale, densities.concentrations, given.shared)
+    draw_settled(stages.drawing, given, log_rest, labels, live, cells)
+    count_and_score(stages.counting, given, labels, counts)
 
 
 @kernel
@@ -265,12 +265,12 @@ def sweep_settled_only(turns, given, log_rest, labels, live, cells):
 @shared_helper
 def count_and_score(turns, given, labels, counts):
     """Count words, and fill in what each block has of the topics' log marginals while its counts are at hand."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        begin, end = turns.block_bounds[block], turns.block_bounds[block + 1]
         count_rows(begin, end, labels, given.by_word, given.word_offsets, counts)
         given.rising[block] = log_rising_of(counts[begin:end], given.prior[begin:end], counts.shape[1])
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @kernel
@@ -282,15 +282,15 @@ def mark_settled(turns, labels, offsets, log_rest, words, heights):
 @shared_helper
 def mark_settled_in(turns, labels, offsets, log_rest, words, heights):
     """The same. Blocks are of groups; block b has the words ``words[b]``."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        end = offsets[turns.cuts[block + 1]]
+        end = offsets[turns.block_bounds[block + 1]]
         own = words[block, FROZEN].copy()
-        frozen = offsets[turns.cuts[block]] + next_gap(own, log_rest)
+        frozen = offsets[turns.block_bounds[block]] + next_gap(own, log_rest)
         while frozen < end:
             heights[labels[frozen]] = 1.0
             frozen += 1 + next_gap(own, log_rest)
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @shared_helper
@@ -309,9 +309,9 @@ def fill_shared(turns, rows, scale, weights, out):
 
     Blocks are of categories, here and wherever rows are filled.
     """
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        for word in range(turns.cuts[block], turns.cuts[block + 1]):
+        for word in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             scale_row(rows[word], scale)
             total = 0.0
             for chunk in range(out.shape[1] - 1):
@@ -320,7 +320,7 @@ def fill_shared(turns, rows, scale, weights, out):
                 out[word, chunk] = sum_of_products(weights[begin:end], rows[word, begin:end])
                 total += out[word, chunk]
             out[word, -1] = total
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @helper
@@ -363,14 +363,14 @@ def search_row(row, weights, sums, target):
 @shared_helper
 def draw_settled(turns, given, log_rest, labels, live, cells):
     """Draw the topics of observations, given which are settled; blocks are of groups."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        groups = turns.cuts[block], turns.cuts[block + 1]
+        groups = turns.block_bounds[block], turns.block_bounds[block + 1]
         cells.filled[0] = cells.begins[block]
         own = given.words[block].copy()
         sweep_settled_block(given, given.offsets, groups, log_rest, labels, own, live, cells)
         cells.ends[block] = cells.filled[0]
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @shared_helper
@@ -426,11 +426,11 @@ def sweep_settled_block(given, offsets, groups, log_rest, labels, words, live, c
 @kernel
 def count_words(turns, labels, observations_by_word, offsets_by_word, counts):
     """Count n_kw for all words (rows of `counts`), whose observations are listed one word after the other."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        begin, end = turns.block_bounds[block], turns.block_bounds[block + 1]
         count_rows(begin, end, labels, observations_by_word, offsets_by_word, counts)
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @shared_helper
@@ -452,30 +452,30 @@ def count_rows(begin, end, labels, observations_by_word, offsets_by_word, counts
 @kernel
 def find_lowest_slices(turns, heights, observations, offsets, labels, reach, words, lowest):
     """lowest[w] = the lowest slice of word w in some blocks, where it is below `reach`: fresh topics lie there."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
         own = words[block, SLICES].copy()
-        for index in range(offsets[turns.cuts[block]], offsets[turns.cuts[block + 1]]):
+        for index in range(offsets[turns.block_bounds[block]], offsets[turns.block_bounds[block + 1]]):
             height = next_uniform(own) * heights[labels[index]]
             if height < reach:
                 word = observations[index]
                 lowest[word] = min(lowest[word], height)
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @kernel
 def fill_prefixes(turns, rows, scale, weights, order, out):
     """Multiply each row by `scale`; out[w, r] = sum of weights[k] rows[w, k] over k = order[0], ..., order[r]."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        for word in range(turns.cuts[block], turns.cuts[block + 1]):
+        for word in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             scale_row(rows[word], scale)
             total = 0.0
             for place in range(len(order)):
                 topic = order[place]
                 total += weights[topic] * rows[word, topic]
                 out[word, place] = total
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @shared_helper
@@ -541,14 +541,14 @@ def sweep_slices(turns, densities, observations, offsets, labels, order, fresh, 
 
     Fresh topic f is written as C + f into the labels.
     """
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        groups = turns.cuts[block], turns.cuts[block + 1]
+        groups = turns.block_bounds[block], turns.block_bounds[block + 1]
         cells.filled[0] = cells.begins[block]
         own = words[block].copy()
         sweep_slices_block(densities, observations, offsets, groups, labels, order, fresh, own, live, cells)
         cells.ends[block] = cells.filled[0]
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @shared_helper

@@ -26,7 +26,7 @@ import numpy as np
 
 from franchise.kernels.document_weights import sum_of_products
 from franchise.kernels.random.exp import exponentiate_below
-from franchise.kernels.runtime.blocks import take_turn
+from franchise.kernels.runtime.blocks import next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper, summing_helper
 
 PLAIN = 1e-100
@@ -288,9 +288,9 @@ def is_plain(proportions, switch, barrier):
 @kernel
 def expect(turns, data, parameters, room, expectations):
     """E-step: the posteriors of the topics and switches of all sentences, over blocks of documents."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        for document in range(turns.cuts[block], turns.cuts[block + 1]):
+        for document in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             expectations.entered[document, :] = 0.0
             expectations.log_likelihood[document] = 0.0
             if data.documents[document + 1] > data.documents[document]:
@@ -298,7 +298,7 @@ def expect(turns, data, parameters, room, expectations):
                     expect_scaled(data, parameters, document, room, expectations)
                 else:
                     expect_in_logs(data, parameters, document, room, expectations)
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @kernel
@@ -307,10 +307,10 @@ def expect_words(turns, sentence_of_place, places, topics, out, totals):
 
     Word w has the places from places[w] to places[w + 1]; the sums over the words of block b go into ``totals[b]``.
     """
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
         total = np.zeros(out.shape[1])
-        for word in range(turns.cuts[block], turns.cuts[block + 1]):
+        for word in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             row = out[word]
             row[:] = 0.0
             for place in range(places[word], places[word + 1]):
@@ -320,18 +320,18 @@ def expect_words(turns, sentence_of_place, places, topics, out, totals):
             for topic in range(len(row)):
                 total[topic] += row[topic]
         totals[block] = total
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @kernel
 def fill_log_topics(turns, weights, totals, out, sums):
     """log phi_kw: logs of weights over their totals, -inf of zero; the sums of blocks of words into ``sums[b]``."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
         total = 0.0
-        for word in range(turns.cuts[block], turns.cuts[block + 1]):
+        for word in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             for topic in range(out.shape[1]):
                 out[word, topic] = log_of(weights[word, topic] / totals[topic])
                 total += out[word, topic]
         sums[block] = total
-        block = take_turn(turns)
+        block = next_block(turns)

@@ -33,9 +33,9 @@ from franchise.kernels.hmm_messages import (
 from franchise.kernels.random.gamma import next_gamma
 from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_uniform
-from franchise.kernels.runtime.blocks import take_turn
+from franchise.kernels.runtime.blocks import next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
-from franchise.kernels.runtime.padding import zeros_apart
+from franchise.kernels.runtime.padding import padded_zeros
 
 
 class Drawn(NamedTuple):
@@ -55,7 +55,9 @@ class DrawRoom(NamedTuple):
 
 def room_for(sentences: int, topics: int) -> DrawRoom:
     """Room for documents of up to so many sentences."""
-    return DrawRoom(zeros_apart((sentences, topics)), zeros_apart((4, topics)), zeros_apart(topics, np.int64))
+    return DrawRoom(
+        padded_zeros((sentences, topics)), padded_zeros((4, topics)), padded_zeros(topics, np.int64)
+    )
 
 
 class Finite(NamedTuple):
@@ -202,26 +204,26 @@ def draw_document(data, given, document, room, proportions, words, drawn):
 @kernel
 def draw_finite(turns, data, given, room, words, drawn):
     """Draw the documents of all blocks; block b has the generator ``words[b]``."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
         own, proportions = words[block].copy(), np.empty(len(given.prior))
-        for document in range(turns.cuts[block], turns.cuts[block + 1]):
+        for document in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             if data.documents[document + 1] > data.documents[document]:
                 draw_document(data, given, document, room, proportions, own, drawn)
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @kernel
 def draw_each(turns, data, given, room, words, drawn):
     """Draw the documents of all blocks, each with a generator of its own, ``words[document]``."""
     proportions = np.empty(len(given.prior))
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        for document in range(turns.cuts[block], turns.cuts[block + 1]):
+        for document in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             if data.documents[document + 1] > data.documents[document]:
                 own = words[document].copy()
                 draw_document(data, given, document, room, proportions, own, drawn)
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 # --- infinitely many topics ---------------------------------------------------------------------------------
@@ -269,13 +271,13 @@ def draw_sliced_document(data, given, document, room, words, drawn):
 @kernel
 def draw_sliced(turns, data, given, room, words, drawn):
     """Draw the documents of all blocks; block b has the generator ``words[b]``."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
         own = words[block].copy()
-        for document in range(turns.cuts[block], turns.cuts[block + 1]):
+        for document in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             if data.documents[document + 1] > data.documents[document]:
                 draw_sliced_document(data, given, document, room, own, drawn)
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 # --- topics -------------------------------------------------------------------------------------------------
@@ -284,14 +286,14 @@ def draw_sliced(turns, data, given, room, words, drawn):
 @kernel
 def count_words(turns, sentence_of_place, places, topic_of_sentence, counts):
     """n_kw, (V, K): the words of each kind whose sentence has topic k; over blocks of words."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        for word in range(turns.cuts[block], turns.cuts[block + 1]):
+        for word in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             row = counts[word]
             row[:] = 0
             for place in range(places[word], places[word + 1]):
                 row[topic_of_sentence[sentence_of_place[place]]] += 1
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @kernel
@@ -300,10 +302,10 @@ def draw_log_gammas(turns, counts, prior, words, out, largest, sums):
 
     Their sums over the words of block b are ``sums[b, k] * exp(largest[b, k])``.
     """
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
         own = words[block].copy()
-        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        begin, end = turns.block_bounds[block], turns.block_bounds[block + 1]
         for topic in range(out.shape[1]):
             largest[block, topic] = -math.inf
         for word in range(begin, end):
@@ -314,15 +316,15 @@ def draw_log_gammas(turns, counts, prior, words, out, largest, sums):
         for word in range(begin, end):
             for topic in range(out.shape[1]):
                 sums[block, topic] += math.exp(out[word, topic] - largest[block, topic])
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @kernel
 def subtract_logs(turns, totals, out):
     """Take the log totals of the topics off every word's row, over blocks of words."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        for word in range(turns.cuts[block], turns.cuts[block + 1]):
+        for word in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             for topic in range(out.shape[1]):
                 out[word, topic] -= totals[topic]
-        block = take_turn(turns)
+        block = next_block(turns)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.kernels.hmm_messages import fill_barrier, fill_emissions, log_of
-from franchise.kernels.runtime.blocks import take_turn
+from franchise.kernels.runtime.blocks import next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
 
@@ -77,12 +77,12 @@ def find_path(data, parameters, steps, document, room, topics, switches):
 @kernel
 def find_paths(turns, data, parameters, steps, room, topics, switches, log_probabilities):
     """The best paths, over blocks of documents."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        for document in range(turns.cuts[block], turns.cuts[block + 1]):
+        for document in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             log_probabilities[document] = 0.0
             if data.documents[document + 1] > data.documents[document]:
                 log_probabilities[document] = find_path(
                     data, parameters, steps, document, room, topics, switches
                 )
-        block = take_turn(turns)
+        block = next_block(turns)

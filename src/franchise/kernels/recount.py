@@ -9,7 +9,7 @@ import numpy as np
 from franchise.kernels import family_ops as verbs
 from franchise.kernels.dirichlet_ops import log_rising_of
 from franchise.kernels.random.xoshiro import next_uniform
-from franchise.kernels.runtime.blocks import take_turn
+from franchise.kernels.runtime.blocks import next_block
 from franchise.kernels.runtime.compile import helper, kernel
 
 
@@ -47,11 +47,11 @@ def fill_log_marginals(statistics, out):
 @kernel
 def fill_log_rising(turns, counts, prior, out):
     """Fill ``out[b, k]`` with the sum of lgamma(eta_w + n_kw) - lgamma(eta_w) over the categories w of block b."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        begin, end = turns.block_bounds[block], turns.block_bounds[block + 1]
         out[block] = log_rising_of(counts[begin:end], prior[begin:end], out.shape[1])
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @kernel

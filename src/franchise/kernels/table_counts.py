@@ -61,7 +61,9 @@ def draw_table_counts(customers, concentrations, words, out):
 
 
 @kernel
-def draw_tables(topic_of_observation, offsets, cuts, concentrations, customers, tables, per_topic, words):
+def draw_tables(
+    topic_of_observation, offsets, block_bounds, concentrations, customers, tables, per_topic, words
+):
     """Draw m_jk given z and the topic weights, for every cell (algorithms 1.2).
 
     Block b has the groups from ``cuts[b]`` to ``cuts[b + 1]`` and the generator ``words[b]``. `concentrations` are
@@ -73,9 +75,9 @@ def draw_tables(topic_of_observation, offsets, cuts, concentrations, customers, 
     in_group = np.zeros(len(concentrations), np.int64)
     met = np.zeros(len(concentrations), np.int64)
     cells = 0
-    for block in range(len(cuts) - 1):
+    for block in range(len(block_bounds) - 1):
         own = words[block].copy()
-        for group in range(cuts[block], cuts[block + 1]):
+        for group in range(block_bounds[block], block_bounds[block + 1]):
             met_count = count_met(topic_of_observation, offsets[group], offsets[group + 1], in_group, met)
             for position in range(met_count):
                 topic = met[position]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.data.sharded.memory_mapped import WordsInShards
+from franchise.data.sharded.memory_mapped import ShardedWords
 from franchise.families.base import Family
 from franchise.kernels.recount import list_by_category
 from franchise.kernels.runtime.blocks import cut_blocks
@@ -20,20 +20,20 @@ from franchise.model.prepared_data import PreparedData, frozen
 from franchise.priors import Gamma
 
 
-class Share(NamedTuple):
+class Partition(NamedTuple):
     """Which of the groups a model holds, where several peers share them out (`communicator.py`): a run of
     blocks.
     """
 
     sizes: np.ndarray  # int64 (J,): observations of every group, of all peers
-    cuts: np.ndarray  # int64 (B + 1,): where the blocks of all peers begin and end
+    block_bounds: np.ndarray  # int64 (B + 1,): where the blocks of all peers begin and end
     first_block: int
     last_block: int  # the one after the last
 
     @property
     def groups(self) -> slice:
         """The groups that are held."""
-        return slice(int(self.cuts[self.first_block]), int(self.cuts[self.last_block]))
+        return slice(int(self.block_bounds[self.first_block]), int(self.block_bounds[self.last_block]))
 
     @property
     def first_observation(self) -> int:
@@ -41,15 +41,15 @@ class Share(NamedTuple):
         return int(self.sizes[: self.groups.start].sum())
 
 
-def shares_of_groups(sizes: np.ndarray, strengths: Sequence[int]) -> list[Share]:
+def partition_groups(sizes: np.ndarray, capacities: Sequence[int]) -> list[Partition]:
     """The shares of at most so many peers: whole blocks, at least one, observations by how strong each is."""
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    cuts = cut_blocks(offsets)
-    ends = offsets[cuts]
-    marks = np.cumsum(strengths)[:-1] * int(ends[-1]) / sum(strengths)
+    block_bounds = cut_blocks(offsets)
+    ends = offsets[block_bounds]
+    marks = np.cumsum(capacities)[:-1] * int(ends[-1]) / sum(capacities)
     between = np.searchsorted(ends, marks)
-    bounds = np.unique(np.concatenate([[0], between, [len(cuts) - 1]])).tolist()
-    return [Share(sizes, cuts, first, last) for first, last in itertools.pairwise(bounds)]
+    bounds = np.unique(np.concatenate([[0], between, [len(block_bounds) - 1]])).tolist()
+    return [Partition(sizes, block_bounds, first, last) for first, last in itertools.pairwise(bounds)]
 
 
 class CategoryIndex(NamedTuple):
@@ -71,8 +71,8 @@ class Model:
     alpha: float | Gamma  # group_concentration: fixed, or learned under a Gamma prior
     gamma: float | Gamma  # top_concentration: the same
     finite_topics: int = 100  # the order of the finite model, for the sampler of that
-    share: Share | None = None  # what of the data is held here; None: all
-    words: WordsInShards | None = None  # where others can read the observations, if they are in shards
+    partition: Partition | None = None  # what of the data is held here; None: all
+    words: ShardedWords | None = None  # where others can read the observations, if they are in shards
 
     def __getstate__(self) -> dict[str, Any]:
         """What is copied and pickled: the fields; what is worked out from them can be worked out again."""
@@ -90,7 +90,7 @@ class Model:
     def here(self) -> Model:
         """The model with observations that can be seen in this process: those that are in shards are mapped."""
         words = self.data.observations
-        if not isinstance(words, WordsInShards):
+        if not isinstance(words, ShardedWords):
             return self
         return replace(self, data=self.data._replace(observations=frozen(words.mapped())))
 
@@ -105,21 +105,24 @@ class Model:
         return CategoryIndex(listed, offsets)
 
     @cached_property
-    def cuts(self) -> np.ndarray:
+    def block_bounds(self) -> np.ndarray:
         """Where the blocks of observations that are held begin and end (`franchise/blocks.py`)."""
-        if self.share is None:
+        if self.partition is None:
             return cut_blocks(self.data.offsets)
-        return self.share.cuts[self.share.first_block : self.share.last_block + 1] - self.share.groups.start
+        return (
+            self.partition.block_bounds[self.partition.first_block : self.partition.last_block + 1]
+            - self.partition.groups.start
+        )
 
     @property
     def first_block(self) -> int:
         """The number of the first block that is held, among all."""
-        return 0 if self.share is None else self.share.first_block
+        return 0 if self.partition is None else self.partition.first_block
 
     @cached_property
     def all_sizes(self) -> np.ndarray:
         """n_j of all groups, held here or not."""
-        return np.diff(self.data.offsets) if self.share is None else self.share.sizes
+        return np.diff(self.data.offsets) if self.partition is None else self.partition.sizes
 
     @cached_property
     def n_observations(self) -> int:
@@ -143,7 +146,7 @@ class Model:
 
     def _make_room(self, slots: int) -> tuple[np.ndarray, int]:
         room = np.append(0, np.cumsum(np.minimum(np.diff(self.data.offsets), slots)))
-        return room[self.cuts[:-1]], int(room[-1])
+        return room[self.block_bounds[:-1]], int(room[-1])
 
     @cached_property
     def observations_per_cell(self) -> float:
@@ -156,7 +159,7 @@ class Model:
         groups = max(1, int(np.searchsorted(self.data.offsets, 2**20, side="right")) - 1)
         count = int(self.data.offsets[groups])
         observations = self.data.observations
-        if isinstance(observations, WordsInShards):
+        if isinstance(observations, ShardedWords):
             observations = observations.of_groups(0, groups, 0.0).read()
         which = np.repeat(np.arange(groups), np.diff(self.data.offsets[: groups + 1]))
         size = self.family.size  # type: ignore[attr-defined]

@@ -2,14 +2,14 @@
 
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import at_random, during_first, during_warmup, every, in_turn
-from franchise.moves.concentrations import Concentrations, EvenWeights, TopicWeights
+from franchise.moves.concentrations import Concentrations, TopicWeights, UniformWeights
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
-from franchise.moves.document.document_sweep import DocumentSweep, SettledSweep
+from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
 from franchise.moves.finite import FiniteConcentrations, FiniteSweep
 from franchise.moves.group_weights import BlockedSweep, CellSweep
-from franchise.moves.launched.launched_splits import LaunchedSplits
-from franchise.moves.restricted import NonEmptyingSweep, RestrictedSweep
+from franchise.moves.launched.launched_splits import LaunchSplitMerge
+from franchise.moves.restricted import GuardedSweep, RestrictedSweep
 from franchise.moves.slice import SliceSweep
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.subcluster.subcluster_sweep import SubclusterSweep
@@ -22,20 +22,20 @@ __all__ = [
     "CrfGibbs",
     "DirectAssignment",
     "DocumentSweep",
-    "EvenWeights",
     "FiniteConcentrations",
     "FiniteSweep",
-    "LaunchedSplits",
+    "FixedTopicsSweep",
+    "GuardedSweep",
+    "LaunchSplitMerge",
     "Move",
     "MoveReport",
-    "NonEmptyingSweep",
     "RestrictedSweep",
-    "SettledSweep",
     "SliceSweep",
     "SplitMerge",
     "SubclusterSweep",
     "TopicPrior",
     "TopicWeights",
+    "UniformWeights",
     "at_random",
     "during_first",
     "during_warmup",

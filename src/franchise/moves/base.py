@@ -53,13 +53,13 @@ class Move:
     exact_for: ClassVar[str | None] = HDP
     """The model whose posterior it leaves invariant; None if it is only approximate."""
 
-    learns: ClassVar[tuple[str, ...]] = ()
+    updates: ClassVar[tuple[str, ...]] = ()
     """What it draws of: "observations" (their topics or seats), and "concentrations" and "prior", if learned."""
 
     needs_conjugacy: ClassVar[bool] = True
     """Whether it needs the parameters of the family integrated out."""
 
-    spreads: ClassVar[bool] = False
+    distributed: ClassVar[bool] = False
     """Whether it may run among peers that share the groups out (`parallel/communicator.py`)."""
 
     def step(self, model: Model, state: Any, streams: Streams, engine: Any) -> MoveReport:

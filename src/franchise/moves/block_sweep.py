@@ -18,13 +18,13 @@ from franchise.families.base import Family
 from franchise.kernels.document_sweep import Cells, gather_runs
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.runtime.blocks import cut_blocks
-from franchise.kernels.runtime.padding import copied_apart, rows_apart
+from franchise.kernels.runtime.padding import padded_copy, padded_rows
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import CellTables
 from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move
-from franchise.parallel.communicator import peers_of
+from franchise.parallel.communicator import comm_of
 from franchise.validation import check_positive
 
 # Streams of a move: blocks of observations have the numbers from 0 on, other work takes these.
@@ -43,7 +43,7 @@ class Sliced(Move):
             check_positive("cutoff", self.cutoff)
 
 
-class Work:
+class SweepContext:
     """What all steps of a sweep need; `offsets` are of the items that make a block as large as `size`."""
 
     def __init__(
@@ -56,18 +56,20 @@ class Work:
         size: int | None = None,
     ) -> None:
         self.model, self.state, self.streams, self.engine = model, state, streams, engine
-        self.peers = peers_of(engine)
+        self.comm = comm_of(engine)
         self.data: PreparedData = model.data
         self.offsets = model.data.offsets if offsets is None else offsets
-        self.cuts = model.cuts if offsets is None and size is None else cut_blocks(self.offsets, size)
-        self.blocks = len(self.cuts) - 1
-        self.words = streams.words_of_blocks(model.first_block, self.blocks, 3)  # kernels copy them
+        self.block_bounds = (
+            model.block_bounds if offsets is None and size is None else cut_blocks(self.offsets, size)
+        )
+        self.blocks = len(self.block_bounds) - 1
+        self.words = streams.rng_states(model.first_block, self.blocks, 3)  # kernels copy them
         if isinstance(state, Weighted):
             state.cell_tables = None
 
     def groups_of(self, block: int) -> tuple[int, int]:
         """The first group of a block, and the one after its last."""
-        return int(self.cuts[block]), int(self.cuts[block + 1])
+        return int(self.block_bounds[block]), int(self.block_bounds[block + 1])
 
     def range_of(self, block: int) -> tuple[int, int]:
         """The first item of a block, and the one after its last: observations, or cells."""
@@ -85,11 +87,11 @@ class Work:
 
     def recount(self) -> None:
         """Statistics and sizes of all topics counted anew, those of observations that others have included."""
-        self.state.recount(self.data, self.peers)
+        self.state.recount(self.data, self.comm)
 
     def words_of(self, block: int) -> np.ndarray:
         """The generators of a block, each of four words: a copy, so it begins anew every time."""
-        return copied_apart(self.words[block])
+        return padded_copy(self.words[block])
 
     @property
     def concentrations(self) -> np.ndarray:
@@ -115,23 +117,23 @@ def expected_unseen(model: Model, state: Weighted) -> float:
 class CellLists:
     """The cells of all blocks, with room for as many as there can be; workers have their own sums by topic."""
 
-    def __init__(self, work: Work, slots: int) -> None:
+    def __init__(self, work: SweepContext, slots: int) -> None:
         self._begins, room = work.model.room_for_cells(slots)
         self._lists = np.empty((2, room), np.int32)
         self._ends = np.empty(work.blocks, np.int64)
-        self._slots, self._peers = slots, work.peers
+        self._slots, self._comm = slots, work.comm
         self._sums: list[np.ndarray] = []  # n_k and m_k of every worker
 
     def room(self) -> Cells:
         """What a worker writes to."""
         customers, tables = self._lists
-        rows = rows_apart(3, self._slots, np.int64)
+        rows = padded_rows(3, self._slots, np.int64)
         self._sums.append(rows[1:])
         return Cells(customers, tables, rows[0], self._begins, self._ends, rows[1], rows[2])
 
     def sums(self) -> np.ndarray:
         """n_k and m_k of all blocks, those of others included, (2, slots)."""
-        return self._peers.sum(sum(self._sums[1:], start=self._sums[0]))
+        return self._comm.allreduce(sum(self._sums[1:], start=self._sums[0]))
 
     def listed(self) -> np.ndarray:
         """n_jk and m_jk of all cells, (2, cells)."""
@@ -152,7 +154,7 @@ def keep_cells(
 # --- parameters, fresh topics ---------------------------------------------------------------------------------
 
 
-def draw_topics(work: Work, limit: int) -> Any:
+def draw_topics(work: SweepContext, limit: int) -> Any:
     """phi_k for the slots below the limit: drawn; moved on from the last ones if the family is not conjugate."""
     state, family, rng = work.state, work.model.family, work.streams.generator(WORDS)
     if family.conjugate or state.parameters is None:
@@ -191,14 +193,14 @@ def break_sticks(
     return np.sort(np.array(sticks))[::-1], rest
 
 
-def take_vacant_slots(work: Work, weights: np.ndarray) -> np.ndarray:
+def take_vacant_slots(work: SweepContext, weights: np.ndarray) -> np.ndarray:
     """Give fresh topics, whose weights are given, vacant slots for the sweep; which."""
     vacant = vacant_slots(work, len(weights))
     work.state.topic_weights[vacant] = weights
     return vacant
 
 
-def vacant_slots(work: Work, count: int) -> np.ndarray:
+def vacant_slots(work: SweepContext, count: int) -> np.ndarray:
     """So many slots without observations, room being made for them if need be."""
     state = work.state
     while state.capacity - state.topic_count < count:

@@ -18,7 +18,7 @@ import numpy as np
 
 from franchise.kernels.random.gamma import draw_auxiliary
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.blocks import Part, Turns, cut_evenly, first_turns
+from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue, cut_evenly, first_turns
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import State
 from franchise.model.state.cell_counts import CellCounts
@@ -27,7 +27,7 @@ from franchise.model.state.convert import draw_topic_weights
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move, MoveReport
-from franchise.parallel.communicator import peers_of
+from franchise.parallel.communicator import comm_of
 from franchise.priors import Gamma
 
 GROUPS_IN_BLOCK = 256
@@ -62,17 +62,17 @@ def draw_group_concentration(
     w_j ~ Beta(alpha + 1, n_j), s_j ~ Bernoulli(n_j / (n_j + alpha)), over groups that have observations;
     alpha ~ Gamma(a + m - sum s_j, b - sum log w_j).
     """
-    cuts = cut_evenly(len(group_sizes), GROUPS_IN_BLOCK)
-    words = rng.bit_generator.random_raw((len(cuts) - 1, 4))
+    block_bounds = cut_evenly(len(group_sizes), GROUPS_IN_BLOCK)
+    words = rng.bit_generator.random_raw((len(block_bounds) - 1, 4))
     logs, switches = np.empty(len(words)), np.empty(len(words), np.int64)
 
-    def draw(turns: Turns) -> None:
+    def draw(turns: BlockQueue) -> None:
         draw_auxiliary(turns, group_sizes, alpha, words, logs, switches)
 
     if engine is None:
-        draw(first_turns(cuts))
+        draw(first_turns(block_bounds))
     else:
-        engine.run_parts(Part(lambda: draw, cuts))
+        engine.run_parts(BlockLoop(lambda: draw, block_bounds))
     return _positive_gamma(prior.shape + table_count - switches.sum(), prior.rate - logs.sum(), rng)
 
 
@@ -112,13 +112,13 @@ class TopicWeights(Move):
     """
 
     views = (Weights, CellCounts)
-    spreads = True
+    distributed = True
     needs_conjugacy = False
 
     def step(self, model: Model, state: Weighted, streams: Streams, engine: Any) -> MoveReport:
         """Draw m, then beta."""
         rng = streams.generator()
-        cells = new_cell_tables(state, model, streams, peers_of(engine))
+        cells = new_cell_tables(state, model, streams, comm_of(engine))
         state.topic_weights, state.unseen_weight = draw_topic_weights(
             cells.per_topic, state.top_concentration, rng
         )
@@ -126,7 +126,7 @@ class TopicWeights(Move):
 
 
 @dataclass(frozen=True)
-class EvenWeights(Move):
+class UniformWeights(Move):
     """Give all topics the same weight. Not exact: for warming up only.
 
     From a start at random all topics are alike, and whichever is ahead by chance attracts the others' observations
@@ -136,7 +136,7 @@ class EvenWeights(Move):
     """
 
     views = (Weights, CellCounts)
-    spreads = True
+    distributed = True
     exact_for = None
     needs_conjugacy = False
 
@@ -158,8 +158,8 @@ class Concentrations(Move):
     """
 
     views = (Weights, Seating, CellCounts)
-    spreads = True
-    learns = ("concentrations",)
+    distributed = True
+    updates = ("concentrations",)
     needs_conjugacy = False
 
     def step(self, model: Model, state: Weighted | Seating, streams: Streams, engine: Any) -> MoveReport:
@@ -168,7 +168,7 @@ class Concentrations(Move):
         if isinstance(state, Seating):
             draw_concentrations(model, state, int(state.table_count[0]), rng, engine)
             return MoveReport()
-        cells = new_cell_tables(state, model, streams, peers_of(engine))
+        cells = new_cell_tables(state, model, streams, comm_of(engine))
         draw_concentrations(model, state, int(cells.per_topic.sum()), rng, engine)
         state.topic_weights, state.unseen_weight = draw_topic_weights(
             cells.per_topic, state.top_concentration, rng

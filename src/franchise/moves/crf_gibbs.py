@@ -38,7 +38,7 @@ class CrfGibbs(Move):
     tables: bool = True
 
     views = (Seating,)
-    learns = ("observations",)
+    updates = ("observations",)
 
     def check_family(self, family: Family) -> None:
         """The kernels for categories need categories."""

@@ -41,7 +41,7 @@ class DirectAssignment(Move):
     share: float = 1.0
 
     views = (Weights,)
-    learns = ("observations",)
+    updates = ("observations",)
 
     def __post_init__(self) -> None:
         """Check the setting."""

@@ -23,12 +23,12 @@ from franchise.model.hdp_model import Model
 from franchise.model.state.cell_tables import new_cell_tables
 from franchise.model.state.weights import Weights
 from franchise.moves.base import FINITE, Move, MoveReport, check_draws, check_sparse
-from franchise.moves.block_sweep import Work, drop_empty_topics
+from franchise.moves.block_sweep import SweepContext, drop_empty_topics
 from franchise.moves.concentrations import draw_concentrations
 from franchise.moves.document.document_sweep import is_sparse, sweep_any
 from franchise.moves.document.topic_gammas import drawn_gammas
 from franchise.moves.document.word_sweep import sweep_settled_categories
-from franchise.parallel.communicator import peers_of
+from franchise.parallel.communicator import comm_of
 from franchise.validation import check_integer
 
 _WEIGHTS, _EMPTY = 2**31, 2**31 + 1
@@ -38,7 +38,7 @@ _WEIGHTS, _EMPTY = 2**31, 2**31 + 1
 class FiniteSweep(Move):
     """Draw the topics of all observations, over all L topics: parameters drawn, documents' weights integrated out.
 
-    View: weights. Exact for the finite model. Costs as `SettledSweep`. Parallel over blocks.
+    View: weights. Exact for the finite model. Costs as `FixedTopicsSweep`. Parallel over blocks.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ class FiniteSweep(Move):
     sparse: bool | None = None
 
     views = (Weights,)
-    spreads = True
+    distributed = True
     exact_for = FINITE
-    learns = ("observations",)
+    updates = ("observations",)
     needs_conjugacy = False
 
     def __post_init__(self) -> None:
@@ -74,7 +74,7 @@ class FiniteSweep(Move):
         slots = share_out_unseen(model, state, self.topics, streams.generator(_WEIGHTS))
         heights = np.zeros(state.capacity)
         heights[slots] = 1.0
-        work = Work(model, state, streams, engine)
+        work = SweepContext(model, state, streams, engine)
         if is_sparse(self.sparse, model):
             gammas = drawn_gammas(work, slots)
             gammas.redraw_prior(slots[state.observations_per_topic[slots] == 0], streams.generator(_EMPTY))
@@ -101,9 +101,9 @@ class FiniteConcentrations(Move):
     topics: int = 100
 
     views = (Weights,)
-    spreads = True
+    distributed = True
     exact_for = FINITE
-    learns = ("concentrations",)
+    updates = ("concentrations",)
     needs_conjugacy = False
 
     def __post_init__(self) -> None:
@@ -114,7 +114,7 @@ class FiniteConcentrations(Move):
         """Draw m; r; gamma and alpha; beta."""
         check_order(state, self.topics)
         rng = streams.generator()
-        tables = new_cell_tables(state, model, streams, peers_of(engine)).per_topic
+        tables = new_cell_tables(state, model, streams, comm_of(engine)).per_topic
         clusters = draw_clusters(tables, state.top_concentration / self.topics, rng)
         draw_concentrations(model, state, int(tables.sum()), rng, engine, clusters)
         state.topic_weights, state.unseen_weight = draw_finite_weights(

@@ -33,7 +33,7 @@ from franchise.families.base import Family
 from franchise.kernels import group_weights as kernels
 from franchise.kernels.random.dirichlet import draw_dirichlets, draw_log_gammas
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.padding import zeros_apart
+from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
 from franchise.model.state.cell_counts import CellCounts, sums_of_runs
 from franchise.model.state.weights import Weighted, Weights
@@ -42,7 +42,7 @@ from franchise.moves.block_sweep import (
     STICKS,
     WORDS,
     Sliced,
-    Work,
+    SweepContext,
     draw_topics,
     drop_empty_topics,
     expected_unseen,
@@ -81,7 +81,7 @@ class BlockedSweep(Sliced):
     """
 
     views = (Weights,)
-    learns = ("observations",)
+    updates = ("observations",)
     needs_conjugacy = False
 
     def check_family(self, family: Family) -> None:
@@ -91,7 +91,7 @@ class BlockedSweep(Sliced):
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
-        work = Work(model, state, streams, engine)
+        work = SweepContext(model, state, streams, engine)
         cutoffs = usual_cutoffs(model, state, self.cutoff, np.diff(model.data.offsets))
         topics = np.flatnonzero(state.topic_weights)
         slices = _over_blocks(work, lambda block: _slice_observations(work, block, topics, cutoffs))
@@ -125,7 +125,7 @@ class CellSweep(Sliced):
     """
 
     views = (CellCounts,)
-    learns = ("observations",)
+    updates = ("observations",)
 
     def check_family(self, family: Family) -> None:
         """Cells are of categories."""
@@ -138,7 +138,7 @@ class CellSweep(Sliced):
 
     def step(self, model: Model, state: CellCounts, streams: Streams, engine: Any) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
-        work = Work(model, state, streams, engine, state.cells.offsets, CELLS_IN_BLOCK)
+        work = SweepContext(model, state, streams, engine, state.cells.offsets, CELLS_IN_BLOCK)
         cutoffs = usual_cutoffs(model, state, self.cutoff, np.diff(state.cells.offsets))
         topics = np.flatnonzero(state.topic_weights)
         slices = _over_blocks(work, lambda block: _slice_cells(work, block, topics, cutoffs))
@@ -179,7 +179,7 @@ def heights_of(shares: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
     return np.minimum(heights, shares)  # but for rounding, it is below
 
 
-def _over_blocks(work: Work, function: Callable[[int], Any]) -> list[Any]:
+def _over_blocks(work: SweepContext, function: Callable[[int], Any]) -> list[Any]:
     return work.engine.run_blocks(lambda: function, work.blocks)
 
 
@@ -187,7 +187,7 @@ def _over_blocks(work: Work, function: Callable[[int], Any]) -> list[Any]:
 
 
 def draw_shares(
-    work: Work, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
+    work: SweepContext, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """pi_jk of some groups for the topics listed, whose n_jk are given; and log pi_ju."""
     alpha, unseen = work.state.group_concentration, work.state.unseen_weight
@@ -206,7 +206,7 @@ class Sticks(NamedTuple):
     rest: float  # the unseen weight that is left
 
 
-def break_off_topics(work: Work, slices: list[Slices]) -> Sticks:
+def break_off_topics(work: SweepContext, slices: list[Slices]) -> Sticks:
     """Break topics off the unseen weight until in no group a slice reaches what is left."""
     state, rng = work.state, work.streams.generator(STICKS)
     log_left = np.concatenate([part.log_left for part in slices])
@@ -230,7 +230,7 @@ def break_off_topics(work: Work, slices: list[Slices]) -> Sticks:
 
 
 def _all_shares(
-    work: Work, topics: np.ndarray, slices: list[Slices], sticks: Sticks
+    work: SweepContext, topics: np.ndarray, slices: list[Slices], sticks: Sticks
 ) -> tuple[np.ndarray, np.ndarray]:
     """pi_jk by slot, (J, C), fresh topics in vacant slots; and the slots of all topics, fresh ones last."""
     state = work.state
@@ -245,7 +245,7 @@ def _all_shares(
 # --- observation by observation -------------------------------------------------------------------------------
 
 
-def _slice_observations(work: Work, block: int, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
+def _slice_observations(work: SweepContext, block: int, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
     """The first part of a sweep in a block of observations; in detail, all slices."""
     (first, last), (begin, end) = work.groups_of(block), work.range_of(block)
     rng = work.streams.generator(block)
@@ -265,7 +265,12 @@ def _slice_observations(work: Work, block: int, topics: np.ndarray, cutoffs: np.
 
 
 def _draw_observations(
-    work: Work, block: int, parameters: Any, shares: np.ndarray, heights: np.ndarray, slices: np.ndarray
+    work: SweepContext,
+    block: int,
+    parameters: Any,
+    shares: np.ndarray,
+    heights: np.ndarray,
+    slices: np.ndarray,
 ) -> None:
     """The second part: a topic for every observation of a block."""
     first, last = work.groups_of(block)
@@ -277,7 +282,7 @@ def _draw_observations(
         heights[first:last],
         slices,
         work.streams.words(_TOPICS + block)[0],
-        zeros_apart((2, shares.shape[1])),
+        padded_zeros((2, shares.shape[1])),
         work.state.topic_of_observation,
     )
     if fault >= 0:
@@ -296,7 +301,7 @@ class CellSlices(NamedTuple):
     single_slices: np.ndarray  # float64 (S,)
 
 
-def _slice_cells(work: Work, block: int, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
+def _slice_cells(work: SweepContext, block: int, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
     """The first part of a sweep in a block of cells.
 
     Slices of observations of the r-th topic are uniform below h_r, and so are those of heavier topics, given that
@@ -336,7 +341,7 @@ def _slice_cells(work: Work, block: int, topics: np.ndarray, cutoffs: np.ndarray
     return Slices(shares, log_left, lowest, CellSlices(order, bands, single_cells, single_slices))
 
 
-def _draw_densities(work: Work, slots: np.ndarray) -> np.ndarray:
+def _draw_densities(work: SweepContext, slots: np.ndarray) -> np.ndarray:
     """phi_kw for the slots listed, (V, slots), from the prior for those that are empty."""
     statistics, rng = work.state.statistics, work.streams.generator(WORDS)
     shapes = statistics.counts[:, slots].T + statistics.prior
@@ -344,7 +349,7 @@ def _draw_densities(work: Work, slots: np.ndarray) -> np.ndarray:
 
 
 def _draw_cells(
-    work: Work,
+    work: SweepContext,
     block: int,
     shares: np.ndarray,
     cutoffs: np.ndarray,

@@ -8,7 +8,7 @@ section 6).
 No topic can be opened by such a sweep, but one can be left without observations, and then it is gone: so it does
 not leave the posterior invariant (`RestrictedSweep`).  The draw of a group's topics is right for the posterior
 over those z in which no topic is empty, if it is refused where it would empty one: it then proposes independently
-of where it is, from a law that is the target's up to that condition (`NonEmptyingSweep`).
+of where it is, from a law that is the target's up to that condition (`GuardedSweep`).
 
 Parameters of topics for moves that draw them all at once, by whatever is quickest for the family.
 """
@@ -25,11 +25,11 @@ from franchise.families.base import Family
 from franchise.families.categorical import CategoricalRows
 from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.padding import zeros_apart
+from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
 from franchise.moves.base import HDP, Move, MoveReport, check_draws
-from franchise.moves.block_sweep import WORDS, Work, drop_empty_topics, raise_fault
+from franchise.moves.block_sweep import WORDS, SweepContext, drop_empty_topics, raise_fault
 from franchise.moves.document.document_sweep import is_sparse
 from franchise.moves.document.topic_gammas import Gammas
 
@@ -43,13 +43,13 @@ class RestrictedSweep(Move):
 
     View: weights. **Approximate**: it may empty a topic but never open one, so even with moves that open topics
     exactly it is biased to few (a total variation of 0.2 on six observations, 2.0 topics where 2.4 are right). Part
-    of the sampler "subcluster", as published; to sample, use `NonEmptyingSweep`, or `DocumentSweep`. Costs K for
+    of the sampler "subcluster", as published; to sample, use `GuardedSweep`, or `DocumentSweep`. Costs K for
     each observation. Parallel over blocks. Conjugate families.
     """
 
     views = (Weights,)
     exact_for: ClassVar[str | None] = None
-    learns = ("observations",)
+    updates = ("observations",)
 
     def check_family(self, family: Family) -> None:
         """Parameters must be drawn."""
@@ -58,7 +58,7 @@ class RestrictedSweep(Move):
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Draw weights, parameters, topics; drop what is empty."""
-        work = Work(model, state, streams, engine)
+        work = SweepContext(model, state, streams, engine)
         state.topic_of_observation[:] = propose_topics(work)
         state.recount(model.data)
         drop_empty_topics(state)
@@ -66,18 +66,18 @@ class RestrictedSweep(Move):
 
 
 @dataclass(frozen=True)
-class NonEmptyingSweep(RestrictedSweep):
+class GuardedSweep(RestrictedSweep):
     """As `RestrictedSweep`, but a group keeps its topics where the new ones would leave a topic empty.
 
     View: weights. Exact for the HDP. Neither opens nor closes topics: use it with a move that does, such as
-    `LaunchedSplits`. In the trace: ``refused_groups``.
+    `LaunchSplitMerge`. In the trace: ``refused_groups``.
     """
 
     exact_for = HDP
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Draw weights, parameters, topics; group by group, take them or not."""
-        work = Work(model, state, streams, engine)
+        work = SweepContext(model, state, streams, engine)
         topics = propose_topics(work)
         refused = kernels.refuse_to_empty(
             model.data.offsets, state.topic_of_observation, topics, state.observations_per_topic
@@ -87,7 +87,7 @@ class NonEmptyingSweep(RestrictedSweep):
         return MoveReport({"refused_groups": float(refused)})
 
 
-def propose_topics(work: Work) -> np.ndarray:
+def propose_topics(work: SweepContext) -> np.ndarray:
     """(2), (3), (4): new topics for all observations, int32 (N,)."""
     state = work.state
     occupied = state.occupied
@@ -105,12 +105,12 @@ def propose_topics(work: Work) -> np.ndarray:
     return topics
 
 
-def over_blocks(work: Work, function: Callable[[int], Any]) -> list[Any]:
+def over_blocks(work: SweepContext, function: Callable[[int], Any]) -> list[Any]:
     """The results of a function of a block, for all of them."""
     return work.engine.run_blocks(lambda: function, work.blocks)
 
 
-def count_by_group(work: Work, block: int, topics: np.ndarray, limit: int) -> np.ndarray:
+def count_by_group(work: SweepContext, block: int, topics: np.ndarray, limit: int) -> np.ndarray:
     """n_jk of the groups of a block (groups, limit), whose observations have these topics."""
     first, last = work.groups_of(block)
     sizes = np.diff(work.data.offsets[first : last + 1])
@@ -118,7 +118,9 @@ def count_by_group(work: Work, block: int, topics: np.ndarray, limit: int) -> np
     return np.bincount(places, minlength=(last - first) * limit).reshape(last - first, limit)
 
 
-def draw_shares(work: Work, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_shares(
+    work: SweepContext, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
     """pi_jk of some groups up to a factor for each (2): gammas for the topics listed, zero for others.
 
     Groups without observations take no part.
@@ -130,7 +132,7 @@ def draw_shares(work: Work, counts: np.ndarray, topics: np.ndarray, rng: np.rand
 
 
 def draw_topics_of_block(
-    work: Work, block: int, parameters: Any, shares: np.ndarray, stream: int, topics: np.ndarray
+    work: SweepContext, block: int, parameters: Any, shares: np.ndarray, stream: int, topics: np.ndarray
 ) -> float:
     """(4) in a block: `topics` of its observations are filled; the log probability of what was drawn."""
     first, last = work.groups_of(block)
@@ -139,7 +141,7 @@ def draw_topics_of_block(
         work.data.observations,
         work.data.offsets[first : last + 1],
         shares,
-        zeros_apart(shares.shape[1]),
+        padded_zeros(shares.shape[1]),
         work.streams.words(stream + block)[0],
         topics,
     )
@@ -148,7 +150,7 @@ def draw_topics_of_block(
     return float(log_probability)
 
 
-def draw_parameters(work: Work, statistics: Any, topics: np.ndarray, limit: int, stream: int) -> Any:
+def draw_parameters(work: SweepContext, statistics: Any, topics: np.ndarray, limit: int, stream: int) -> Any:
     """phi_k of the topics listed, all below the limit, given their observations; from the prior if there are none.
 
     Where there are many observations of categories, blocks of categories are drawn side by side. `stream` is the
@@ -160,7 +162,7 @@ def draw_parameters(work: Work, statistics: Any, topics: np.ndarray, limit: int,
     gammas = Gammas(
         statistics,
         topics,
-        lambda blocks: work.streams.words_of_blocks(stream + 1, blocks).reshape(blocks, 4),
+        lambda blocks: work.streams.rng_states(stream + 1, blocks).reshape(blocks, 4),
     )
     gammas.draw(work)
     gammas.redraw_prior(topics[statistics.totals[topics] == 0.0], rng)

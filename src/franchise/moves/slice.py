@@ -36,14 +36,14 @@ from franchise.families.base import Family
 from franchise.kernels import slice as kernels
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.padding import zeros_apart
+from franchise.kernels.runtime.padding import padded_zeros
 from franchise.kernels.slice import BlockTables, Scratch
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import grown
 from franchise.model.state.convert import draw_topic_weights
 from franchise.model.state.seating import Seating
 from franchise.moves.base import Move, MoveReport, check_draws
-from franchise.moves.block_sweep import STICKS, WORDS, Work, draw_topics, raise_fault, vacant_slots
+from franchise.moves.block_sweep import STICKS, WORDS, SweepContext, draw_topics, raise_fault, vacant_slots
 from franchise.moves.restricted import draw_parameters
 
 _SEATS = 2**29  # the streams of the blocks' second part begin here
@@ -58,8 +58,8 @@ class SliceSweep(Move):
     """
 
     views = (Seating,)
-    spreads = True
-    learns = ("observations",)
+    distributed = True
+    updates = ("observations",)
     needs_conjugacy = False
 
     def check_family(self, family: Family) -> None:
@@ -69,7 +69,7 @@ class SliceSweep(Move):
 
     def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
         """Draw weights, slices below them, sticks as far as they reach; then parameters, topics, tables."""
-        work = Work(model, state, streams, engine)
+        work = SweepContext(model, state, streams, engine)
         rng = streams.generator(STICKS)
         topic_weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
         parts = _over_blocks(work, lambda block: slice_tables(work, block, topic_weights))
@@ -89,7 +89,7 @@ class SliceSweep(Move):
         return MoveReport()
 
 
-class Part(NamedTuple):
+class BlockLoop(NamedTuple):
     """A block after the first part of a sweep."""
 
     tables: BlockTables
@@ -101,11 +101,11 @@ class Part(NamedTuple):
         return float(min(self.tables.slices.min(initial=np.inf), 1.0 - self.uniforms.max(initial=0.0)))
 
 
-def _over_blocks(work: Work, function: Any) -> list[Any]:
+def _over_blocks(work: SweepContext, function: Any) -> list[Any]:
     return work.engine.run_blocks(lambda: function, work.blocks)
 
 
-def slice_tables(work: Work, block: int, topic_weights: np.ndarray) -> Part:
+def slice_tables(work: SweepContext, block: int, topic_weights: np.ndarray) -> BlockLoop:
     """The tables of a block with their weights, slices of its observations and tables, and vacant tables."""
     state, rng = work.state, work.generator(block)
     first, last = work.groups_of(block)
@@ -142,7 +142,7 @@ def slice_tables(work: Work, block: int, topic_weights: np.ndarray) -> Part:
         seats=rank[seats],
         slices_of_observations=slices,
     )
-    return Part(tables, rng.random(len(vacant_weights)))
+    return BlockLoop(tables, rng.random(len(vacant_weights)))
 
 
 def draw_table_weights(
@@ -178,14 +178,18 @@ def break_tables(
 
 
 def open_topics(
-    work: Work, topic_weights: np.ndarray, unseen: float, parts: list[Part], rng: np.random.Generator
+    work: SweepContext,
+    topic_weights: np.ndarray,
+    unseen: float,
+    parts: list[BlockLoop],
+    rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Break Beta(1, gamma) shares off the unseen weight until nothing reaches the rest; give them vacant slots.
 
     The weights by slot, as far as the last topic; and the slots of all topics, in an order fixed before any vacant
     table has chosen.
     """
-    lowest = float(work.peers.least(np.array(min((part.lowest for part in parts), default=np.inf))))
+    lowest = float(work.comm.allreduce_min(np.array(min((part.lowest for part in parts), default=np.inf))))
     sticks, rest = [], unseen
     while rest >= lowest:
         log_stays = math.log1p(-rng.random()) / work.state.top_concentration
@@ -198,23 +202,23 @@ def open_topics(
     return weights[: int(order.max()) + 1], order
 
 
-def _draw_parameters(work: Work, topics: np.ndarray, limit: int) -> Any:
+def _draw_parameters(work: SweepContext, topics: np.ndarray, limit: int) -> Any:
     if not work.model.family.conjugate:
         return draw_topics(work, limit)
     return draw_parameters(work, work.state.statistics, topics, limit, WORDS)
 
 
 def _draw_block(
-    work: Work, block: int, parameters: Any, tables: BlockTables, topic_weights: np.ndarray
+    work: SweepContext, block: int, parameters: Any, tables: BlockTables, topic_weights: np.ndarray
 ) -> None:
     """The second part of a sweep in a block."""
     first, last = work.groups_of(block)
     offsets = work.data.offsets[first : last + 1]
-    room = zeros_apart((2, len(topic_weights)))
+    room = padded_zeros((2, len(topic_weights)))
     scratch = Scratch(
         prior_weights=room[0],
         weights=room[1],
-        admitted=zeros_apart(len(topic_weights), np.int64),
+        admitted=padded_zeros(len(topic_weights), np.int64),
         by_table=np.empty(len(tables.seats), np.int64),
         ends=np.empty(len(tables.weights), np.int64),
     )

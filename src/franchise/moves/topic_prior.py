@@ -53,8 +53,8 @@ class TopicPrior(Move):
     width: float = 1.0
 
     views = (Weights, Seating, CellCounts)
-    spreads = True
-    learns = ("prior",)
+    distributed = True
+    updates = ("prior",)
 
     def __post_init__(self) -> None:
         """Check the setting."""

@@ -27,57 +27,57 @@ from typing import Any
 import numpy as np
 
 
-class Alone:
+class SingleProcess:
     """A single process that has everything."""
 
     rank, size = 0, 1
 
-    def sum(self, array: np.ndarray) -> np.ndarray:
+    def allreduce(self, array: np.ndarray) -> np.ndarray:
         """The sum over all peers."""
         return array
 
-    def least(self, array: np.ndarray) -> np.ndarray:
+    def allreduce_min(self, array: np.ndarray) -> np.ndarray:
         """The least of each place over all peers."""
         return array
 
-    def add_up(self, name: str, counts: np.ndarray) -> None:
+    def allreduce_sparse(self, name: str, counts: np.ndarray) -> None:
         """Counts, in place, become the sum over all peers; from one call of this name to the next few change."""
 
-    def relayed(self, arrays: Sequence[np.ndarray], add: Callable[[], None]) -> None:
+    def ordered_reduce(self, arrays: Sequence[np.ndarray], add: Callable[[], None]) -> None:
         """Let `add` add to arrays, in place, which come as the peer before has left them; all get the last."""
         add()
 
-    def gathered(self, value: Any) -> list[Any]:
+    def allgather(self, value: Any) -> list[Any]:
         """What everyone gives, by rank."""
         return [value]
 
-    def joined(self, array: np.ndarray) -> np.ndarray:
+    def allgather_concat(self, array: np.ndarray) -> np.ndarray:
         """The arrays of all peers, one after the other."""
         return array
 
-    def distinct(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def allreduce_unique(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The different values, whole numbers, that all peers have together, and how often each occurs."""
         return np.unique(values, return_counts=True)
 
-    def own(self, blocks: int) -> tuple[int, int]:
+    def local_blocks(self, blocks: int) -> tuple[int, int]:
         """Of blocks of work that anyone can do: the first that this peer does, and the one after its last."""
         return 0, blocks
 
-    def common(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    def shared_array(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """An array that peers fill in together, and then exchange; it may have been given before for this name."""
         return np.empty(shape, dtype)
 
-    def exchanged(self, cuts: np.ndarray, *arrays: np.ndarray) -> None:
+    def allgather_rows(self, block_bounds: np.ndarray, *arrays: np.ndarray) -> None:
         """Fill in the rows of blocks that others have done (block b has those from cuts[b] to cuts[b + 1])."""
 
-    def handed(self, values: list[Any]) -> list[list[Any]]:
+    def alltoall(self, values: list[Any]) -> list[list[Any]]:
         """Hand value t to peer t modulo size: for each that is this peer's, what everyone has handed it."""
         return [[value] for value in values]
 
 
-ALONE = Alone()
+SINGLE_PROCESS = SingleProcess()
 
 
-def peers_of(engine: Any) -> Any:
+def comm_of(engine: Any) -> Any:
     """The peers of an engine; without an engine there are none."""
-    return getattr(engine, "peers", ALONE)
+    return getattr(engine, "peers", SINGLE_PROCESS)

@@ -3,7 +3,7 @@
 They wait awake for a while, as the next part of a sweep follows soon, and only then fall asleep; so does the thread
 that waits for them.  Where there are more workers than cores nobody waits awake, as it would keep others from work.
 
-A helper counts the tasks that it was given and those that it has done (`blocks.py`: `Bells`).  It may be
+A helper counts the tasks that it was given and those that it has done (`blocks.py`: `TeamFlags`).  It may be
 called, say that it is done and wait for its next task inside a kernel; what is here catches whoever falls asleep
 meanwhile, and sees that nobody sleeps who should be woken.
 
@@ -22,40 +22,40 @@ import numpy as np
 from franchise.errors import InternalError
 from franchise.kernels.runtime.atomics import LOOKS, await_more
 from franchise.kernels.runtime.blocks import (
-    ALONE,
+    MAIN_THREAD,
     PLACE,
-    Part,
-    Role,
+    BlockLoop,
+    BlockQueue,
     Stages,
-    Turns,
-    bells_for,
+    ThreadRole,
     end_turns,
     first_turns,
     shared_turns,
+    team_flags,
 )
 
 
-class Desk:
+class ThreadTeam:
     """Where the helpers of an engine have their numbers and bells."""
 
     def __init__(self, helpers: int, awake: bool) -> None:
-        self.bells = bells_for(helpers)
-        self.looks = LOOKS if awake else 0
+        self.flags = team_flags(helpers)
+        self.spin_count = LOOKS if awake else 0
         self.free = list(range(helpers))  # numbers
 
-    def caller(self, to_call: list[int]) -> Role:
+    def caller(self, to_call: list[int]) -> ThreadRole:
         """The role of a thread that calls these helpers."""
-        return Role(self.bells, np.array(to_call, np.int64), -1, 0, 0)
+        return ThreadRole(self.flags, np.array(to_call, np.int64), -1, 0, 0)
 
 
-class Helper:
+class WorkerThread:
     """A thread that does one task after the other as it is told."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ThreadTeam) -> None:
         self._desk = desk
         self.number = desk.free.pop()
         self._called, self._done, self._awaited = (
-            rows[self.number, PLACE : PLACE + 1] for rows in desk.bells
+            rows[self.number, PLACE : PLACE + 1] for rows in desk.flags
         )
         self._tasks = int(self._called[0])
         self._job: Job | None = None
@@ -71,7 +71,7 @@ class Helper:
         """
         self._job = job
         self._tasks += 1
-        if job.calls_helpers and self._desk.looks and not self._sleeps:
+        if job.calls_helpers and self._desk.spin_count and not self._sleeps:
             return False
         self._call()
         return True
@@ -80,7 +80,7 @@ class Helper:
         """Until the job, which is closed, is done."""
         if self._called[0] < self._tasks:  # the job has failed before it called
             self._call()
-        if await_more(self._done, self._tasks - 1, self._desk.looks):
+        if await_more(self._done, self._tasks - 1, self._desk.spin_count):
             return
         with self._condition:
             self._awaited[0] = 1
@@ -102,7 +102,7 @@ class Helper:
             self._condition.notify_all()
 
     def _serve(self, task: int) -> None:
-        role = Role(self._desk.bells, ALONE.to_call, self.number, self._desk.looks, 0)
+        role = ThreadRole(self._desk.flags, MAIN_THREAD.to_call, self.number, self._desk.spin_count, 0)
         while True:
             task += 1
             self._await_call(task)
@@ -112,7 +112,7 @@ class Helper:
             self._say_done(task)
 
     def _await_call(self, task: int) -> None:
-        if await_more(self._called, task - 1, self._desk.looks):
+        if await_more(self._called, task - 1, self._desk.spin_count):
             return
         with self._condition:
             self._sleeps = True
@@ -137,7 +137,7 @@ class Job(Protocol):
         bool  # whether helpers are called inside a kernel as the caller's thread begins; or else before
     )
 
-    def take_part(self, role: Role) -> None:
+    def take_part(self, role: ThreadRole) -> None:
         """Run blocks until none is left; raises nothing."""
 
     def close(self) -> None:
@@ -157,7 +157,7 @@ class Blocks(Generic[Result]):
         self._failures: dict[int, BaseException] = {}
         self._closed = False
 
-    def take_part(self, role: Role) -> None:
+    def take_part(self, role: ThreadRole) -> None:
         """Run blocks until none is left."""
         worker: Callable[[int], Result] | None = None
         while not self._closed and (block := next(self._next)) < self._blocks:
@@ -184,24 +184,24 @@ class _InKernels:
 
     calls_helpers = True
 
-    def __init__(self, cuts: Iterable[np.ndarray]) -> None:
-        self._lots = [first_turns(each) for each in cuts]
+    def __init__(self, block_bounds: Iterable[np.ndarray]) -> None:
+        self._lots = [first_turns(each) for each in block_bounds]
         self._failures: list[tuple[int, int, BaseException]] = []  # block, of how many, error
 
-    def _turns_in(self, number: int, role: Role, meets: bool = False) -> Turns:
+    def _turns_in(self, number: int, role: ThreadRole, meets: bool = False) -> BlockQueue:
         """A thread's turns in a lot: helpers are called in the first and done in the last."""
         last = len(self._lots) - 1
-        own = Role(
-            role.bells,
-            role.to_call if number == 0 else ALONE.to_call,
+        own = ThreadRole(
+            role.flags,
+            role.to_call if number == 0 else MAIN_THREAD.to_call,
             role.helper if number == last else -1,
-            role.looks,
+            role.spin_count,
             int(meets and number < last),
         )
         return shared_turns(self._lots[number], own)
 
-    def _fail(self, turns: Turns, error: BaseException) -> None:
-        self._failures.append((int(turns.at_hand[0]), len(turns.cuts) - 1, error))
+    def _fail(self, turns: BlockQueue, error: BaseException) -> None:
+        self._failures.append((int(turns.at_hand[0]), len(turns.block_bounds) - 1, error))
         self.close()
 
     def close(self) -> None:
@@ -219,11 +219,11 @@ class _InKernels:
 class Parts(_InKernels):
     """A kernel for each lot, one after the other; threads do not wait for each other."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        super().__init__(part.cuts for part in parts)
+    def __init__(self, parts: Sequence[BlockLoop]) -> None:
+        super().__init__(part.block_bounds for part in parts)
         self._workers = [part.make_worker for part in parts]
 
-    def take_part(self, role: Role) -> None:
+    def take_part(self, role: ThreadRole) -> None:
         """Run blocks of every part until none is left."""
         for number, make_worker in enumerate(self._workers):
             turns = self._turns_in(number, role)
@@ -237,16 +237,16 @@ class Staged(_InKernels):
     """One kernel over all lots; threads meet inside it after each but the last."""
 
     def __init__(self, stages: Stages) -> None:
-        super().__init__(stages.cuts)
-        self._make_worker, self._kind = stages.make_worker, type(stages.cuts)
+        super().__init__(stages.block_bounds)
+        self._make_worker, self._kind = stages.make_worker, type(stages.block_bounds)
 
-    def take_part(self, role: Role) -> None:
+    def take_part(self, role: ThreadRole) -> None:
         """Run blocks of every lot until none is left."""
-        lots = [self._turns_in(number, role, meets=True) for number in range(len(self._lots))]
+        stages = [self._turns_in(number, role, meets=True) for number in range(len(self._lots))]
         try:
-            self._make_worker()(self._kind(*lots))
+            self._make_worker()(self._kind(*stages))
         except BaseException as error:
-            begun = [turns for turns in lots if turns.at_hand[0] >= 0] or lots[:1]
+            begun = [turns for turns in stages if turns.at_hand[0] >= 0] or stages[:1]
             self._fail(begun[-1], error)
 
 

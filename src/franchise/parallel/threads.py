@@ -15,8 +15,8 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from franchise.kernels.runtime.blocks import ALONE, Part, Stages
-from franchise.parallel.thread_team import Blocks, Desk, Helper, Job, Parts, Staged
+from franchise.kernels.runtime.blocks import MAIN_THREAD, BlockLoop, Stages
+from franchise.parallel.thread_team import Blocks, Job, Parts, Staged, ThreadTeam, WorkerThread
 from franchise.validation import check_integer
 
 Task = TypeVar("Task")
@@ -34,8 +34,8 @@ class Threads:
         self._lock = threading.Lock()
         self._busy = 0  # workers that run a task or help with blocks
         self._users = 0  # calls under way that may use helpers
-        self._idle: list[Helper] = []  # helpers that are there and free
-        self._desk = Desk(self.workers - 1, awake=self.workers <= available_cores())
+        self._idle: list[WorkerThread] = []  # helpers that are there and free
+        self._desk = ThreadTeam(self.workers - 1, awake=self.workers <= available_cores())
 
     def __enter__(self) -> Threads:
         """While inside, chains run."""
@@ -86,26 +86,26 @@ class Threads:
         self._run(job, blocks)
         return job.results()
 
-    def run_parts(self, *parts: Part) -> None:
+    def run_parts(self, *parts: BlockLoop) -> None:
         """Run kernels that take their blocks in turn by themselves, one part after the other.
 
         Threads do not wait for each other between the parts, so none may need what another gives. If a block fails
         no further one is begun, and an InternalError names it.
         """
         job = Parts(parts)
-        self._run(job, max(len(part.cuts) - 1 for part in parts))
+        self._run(job, max(len(part.block_bounds) - 1 for part in parts))
         job.raise_failure()
 
     def run_stages(self, stages: Stages) -> None:
         """Run a kernel over several lots of blocks, one after the other; threads wait for each other in between."""
         job = Staged(stages)
-        self._run(job, max(len(cuts) - 1 for cuts in stages.cuts))
+        self._run(job, max(len(block_bounds) - 1 for block_bounds in stages.block_bounds))
         job.raise_failure()
 
     def _run(self, job: Job, most: int) -> None:
         """Let up to so many threads take part in a job, the caller's among them."""
         if most == 1 or self.workers == 1:
-            job.take_part(ALONE)
+            job.take_part(MAIN_THREAD)
             return
         with self._helpers_open(), self._borrowed(most - 1) as helpers:
             to_call = [helper.number for helper in helpers if not helper.begin(job)]
@@ -128,13 +128,13 @@ class Threads:
                 self._busy -= workers
 
     @contextmanager
-    def _borrowed(self, wanted: int) -> Iterator[list[Helper]]:
+    def _borrowed(self, wanted: int) -> Iterator[list[WorkerThread]]:
         """Take up to so many of the workers that are free; the caller's own is never among them."""
         with self._lock:
             count = max(0, min(wanted, self.workers - max(1, self._busy)))
             self._busy += count
             while len(self._idle) < count:
-                self._idle.append(Helper(self._desk))
+                self._idle.append(WorkerThread(self._desk))
             helpers = [self._idle.pop() for _ in range(count)]
         try:
             yield helpers

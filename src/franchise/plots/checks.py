@@ -17,18 +17,18 @@ from franchise.errors import InputError
 from franchise.plots.style import shorten
 from franchise.posterior.draw import check_draws
 from franchise.posterior.hdp_posterior import Posterior
-from franchise.posterior.htmm_posterior import SegmentPosterior
+from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.validation import check_choice, check_integer, describe
 
 if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
-AnyPosterior: TypeAlias = Posterior | SegmentPosterior
+AnyPosterior: TypeAlias = Posterior | HTMMPosterior
 
 
 def check_posterior(posterior: Any) -> AnyPosterior:
     """A posterior of either model, with draws."""
-    if isinstance(posterior, (Posterior, SegmentPosterior)):
+    if isinstance(posterior, (Posterior, HTMMPosterior)):
         check_draws(posterior)
         return posterior
     if hasattr(posterior, "fit"):
@@ -41,10 +41,10 @@ def check_posterior(posterior: Any) -> AnyPosterior:
     )
 
 
-def check_segments(posterior: Any) -> SegmentPosterior:
+def check_segments(posterior: Any) -> HTMMPosterior:
     """A posterior of the hidden topic Markov model."""
     checked = check_posterior(posterior)
-    if not isinstance(checked, SegmentPosterior):
+    if not isinstance(checked, HTMMPosterior):
         raise InputError(
             "segments are those of the hidden topic Markov model: posterior must be posterior_ of a fitted HTMM; "
             "got one of an HDP mixture, which has no sentences. See document_strip for its documents."

@@ -34,7 +34,7 @@ from franchise.plots.style import (
     set_title,
     shorten,
 )
-from franchise.posterior.htmm_posterior import SegmentPosterior
+from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def document_strip_data(posterior: AnyPosterior, document: Any = 0) -> Strip:
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     document : int or str
         Number or name of a document, or group.
@@ -74,7 +74,7 @@ def document_strip_data(posterior: AnyPosterior, document: Any = 0) -> Strip:
     posterior = check_posterior(posterior)
     number = check_document(posterior, document)
     check_any(posterior.matched)
-    if isinstance(posterior, SegmentPosterior):
+    if isinstance(posterior, HTMMPosterior):
         lengths, topics, probabilities = _of_sentences(posterior, number)
     else:
         inside = slice(*posterior.data.offsets[number : number + 2])
@@ -94,7 +94,7 @@ def document_strip_data(posterior: AnyPosterior, document: Any = 0) -> Strip:
     )
 
 
-def _of_sentences(posterior: SegmentPosterior, document: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _of_sentences(posterior: HTMMPosterior, document: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Words, most probable topic and its probability of every sentence of a document that has words."""
     of_sentences = sentence_probabilities(posterior, document)
     has = of_sentences.lengths > 0

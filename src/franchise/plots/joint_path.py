@@ -50,7 +50,7 @@ def joint_path_data(
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     held_out : Corpus, optional
         Documents that were not sampled: the score is that of `franchise.diagnostics.held_out_trace`, of the draws

@@ -28,7 +28,7 @@ def n_topics(posterior: AnyPosterior, axes: Any = None) -> Figure:
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
         Where to draw.

@@ -53,7 +53,7 @@ def over_time_data(
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         Of data with metadata.
     by : str
         A column of ``posterior.data.metadata`` that has numbers or dates; documents without one are left out.

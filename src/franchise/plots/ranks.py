@@ -44,7 +44,7 @@ def ranks_data(posterior: AnyPosterior, names: Any = None, bins: int | None = No
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     names : str or list of str, optional
         Names in ``posterior.trace``; chosen as by `traces_data` if not given.

@@ -22,13 +22,13 @@ from franchise.plots.style import (
     set_title,
     shorten,
 )
-from franchise.posterior.htmm_posterior import SegmentPosterior
+from franchise.posterior.htmm_posterior import HTMMPosterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from franchise.posterior.htmm_posterior import SegmentPosterior
+    from franchise.posterior.htmm_posterior import HTMMPosterior
 
 
 class SentenceProbabilities(NamedTuple):
@@ -39,7 +39,7 @@ class SentenceProbabilities(NamedTuple):
     switches: np.ndarray  # float64 (n,): share of draws in which the sentence draws its topic anew
 
 
-def sentence_probabilities(posterior: SegmentPosterior, document: int) -> SentenceProbabilities:
+def sentence_probabilities(posterior: HTMMPosterior, document: int) -> SentenceProbabilities:
     """Shares of the draws that are matched in which the sentences of a document have each topic, and switch."""
     consensus, data = posterior.matched, posterior.model.prepared.data
     begin, end = data.documents[document : document + 2]
@@ -69,12 +69,12 @@ class SegmentChances(NamedTuple):
     switches: np.ndarray  # float64 (n,): how probably a sentence draws its topic anew; 1 for the first
 
 
-def segments_data(posterior: SegmentPosterior, document: Any = 0) -> SegmentChances:
+def segments_data(posterior: HTMMPosterior, document: Any = 0) -> SegmentChances:
     """What `segments` draws: for every sentence of a document the probabilities of topics and of a switch.
 
     Parameters
     ----------
-    posterior : SegmentPosterior
+    posterior : HTMMPosterior
         `posterior_` of a fitted HTMM.
     document : int or str
         Number or name of a document. Beyond its twelve most probable topics all are one, the rest.
@@ -100,7 +100,7 @@ def segments_data(posterior: SegmentPosterior, document: Any = 0) -> SegmentChan
 
 
 @drawing
-def segments(posterior: SegmentPosterior, document: Any = 0, axes: Any = None) -> Figure:
+def segments(posterior: HTMMPosterior, document: Any = 0, axes: Any = None) -> Figure:
     """Draw, for every sentence of a document, the probabilities of topics, stacked, and of a switch, below.
 
     Parameters

@@ -33,7 +33,7 @@ def similarity_data(posterior: AnyPosterior) -> Similarity:
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     """
     posterior = check_posterior(posterior)
@@ -67,7 +67,7 @@ def similarity(posterior: AnyPosterior, axes: Any = None) -> Figure:
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
         Where to draw.

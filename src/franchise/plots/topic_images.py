@@ -32,7 +32,7 @@ def pictures_data(posterior: AnyPosterior, side: int | None = None, topics: Any 
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         Of a Corpus whose vocabulary is a square grid, row by row, such as that of `franchise.synthetic.bars`.
     side : int, optional
         Cells along a side; the square root of the size of the vocabulary if not given.

@@ -51,7 +51,7 @@ def topic_map_data(posterior: AnyPosterior) -> TopicMap:
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     """
     posterior = check_posterior(posterior)
@@ -89,7 +89,7 @@ def topic_map(posterior: AnyPosterior, axes: Any = None) -> Figure:
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
         Where to draw.

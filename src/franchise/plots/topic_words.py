@@ -44,7 +44,7 @@ def topic_words_data(posterior: AnyPosterior, topics: Any = None, words: int = 1
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         Of a Corpus.
     topics : int or list of ints, optional
         How many of the largest, or which; the twelve largest if not given.

@@ -40,7 +40,7 @@ def traces_data(posterior: AnyPosterior, names: Any = None) -> list[Traced]:
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     names : str or list of str, optional
         Names in ``posterior.trace``. If not given: of the number of topics, log joint probability, log likelihood,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from franchise.posterior.edits import NO_CHANGES, Changes
+from franchise.posterior.edits import NO_EDITS, TopicEdits
 from franchise.running.run import FromRun
 from franchise.validation import check_integer
 
@@ -40,7 +40,7 @@ class WithTopics(FromRun):
     (`topics()` and `document_topics()` have these, and other numbers).
     """
 
-    changes: Changes
+    changes: TopicEdits
 
     # -- what was found ------------------------------------------------------------------------------------
 
@@ -212,7 +212,7 @@ class WithTopics(FromRun):
         return posterior
 
     def _said_by_hand(self) -> dict[str, Any]:
-        return {} if self.changes == NO_CHANGES else {"topics": self.changes.to_plain(self.n_draws)}
+        return {} if self.changes == NO_EDITS else {"topics": self.changes.to_plain(self.n_draws)}
 
     def with_changes(self, plain: Any) -> Self:
         """The same posterior with topics named and merged as its run says, if that has the same draws still."""
@@ -225,7 +225,7 @@ class WithTopics(FromRun):
                 stacklevel=3,
             )
             return self
-        return replace(self, changes=Changes.from_plain(plain))  # type: ignore[type-var]
+        return replace(self, changes=TopicEdits.from_plain(plain))  # type: ignore[type-var]
 
     # -- told elsewhere ------------------------------------------------------------------------------------
 

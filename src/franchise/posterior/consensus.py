@@ -22,7 +22,7 @@ from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.posterior.draw import Draw, document_weights, draws_of, has_words, word_weights
-from franchise.posterior.edits import Changes
+from franchise.posterior.edits import TopicEdits
 from franchise.posterior.match_draws import (
     LEAST_SHARE,
     appearances,
@@ -130,7 +130,7 @@ class Consensus:
         """One row a draw: its chain, number, topics, those of them that match none, and the share of these."""
         import pandas as pd
 
-        strangers = [
+        unmatched = [
             int(((match == NONE) & (draw.sizes > 0)).sum())
             for draw, match in zip(self.draws, self.matches, strict=True)
         ]
@@ -139,7 +139,7 @@ class Consensus:
                 "chain": self.chains,
                 "draw": [draw.number for draw in self.draws],
                 "topics": [int((draw.sizes > 0).sum()) for draw in self.draws],
-                "unmatched": strangers,
+                "unmatched": unmatched,
                 "share": self._shares_with_none[:, -1],
             }
         )
@@ -377,9 +377,9 @@ class Consensus:
         return replace(self, matches=merged, given_labels=given, merges=(*self.merges, checked))
 
     @property
-    def changes(self) -> Changes:
+    def changes(self) -> TopicEdits:
         """What was done to the topics by hand."""
-        return Changes(self.merges, tuple(sorted(self.given_labels.items())))
+        return TopicEdits(self.merges, tuple(sorted(self.given_labels.items())))
 
     def _new_numbers(self, merged: Sequence[np.ndarray]) -> np.ndarray:
         """The number that each topic has in other matches of the same draws, int64 (T,)."""

@@ -19,13 +19,13 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
 from franchise.posterior.hdp_posterior import expected_document_weights
-from franchise.posterior.htmm_posterior import SegmentPosterior, even_rows
+from franchise.posterior.htmm_posterior import HTMMPosterior, even_rows
 from franchise.running.kept_draws import MOST_KEPT
 
 if TYPE_CHECKING:
     from franchise.posterior.hdp_posterior import Posterior
 
-AnyPosterior: TypeAlias = "Posterior | SegmentPosterior"
+AnyPosterior: TypeAlias = "Posterior | HTMMPosterior"
 
 
 class Draw(NamedTuple):
@@ -82,7 +82,7 @@ def check_draws(posterior: AnyPosterior) -> None:
 
 def has_words(posterior: AnyPosterior) -> bool:
     """Whether topics are distributions over the words of a corpus."""
-    if isinstance(posterior, SegmentPosterior):
+    if isinstance(posterior, HTMMPosterior):
         return True
     return isinstance(posterior.data, Corpus) and posterior.family.of_words
 
@@ -98,7 +98,7 @@ def word_weights(posterior: AnyPosterior, draw: Draw, counts: np.ndarray) -> np.
     A family whose topics do not all have the same prior says itself what they are (`word_weights` of it).
     """
     kept = _in_full(posterior, draw)
-    if isinstance(posterior, SegmentPosterior):
+    if isinstance(posterior, HTMMPosterior):
         return counts + kept.word_prior
     family: Any = posterior.family
     if hasattr(family, "word_weights"):
@@ -110,7 +110,7 @@ def word_weights(posterior: AnyPosterior, draw: Draw, counts: np.ndarray) -> np.
 def document_weights(posterior: AnyPosterior, draw: Draw) -> np.ndarray:
     """E[pi_j | draw], float64 (J, K + 1); the last column is for all unseen topics; rows sum to one."""
     kept = _in_full(posterior, draw)
-    if isinstance(posterior, SegmentPosterior):
+    if isinstance(posterior, HTMMPosterior):
         weights = posterior.proportion_weights(kept)
         return weights / weights.sum(axis=1, keepdims=True)
     return expected_document_weights(posterior.data, kept)
@@ -129,11 +129,11 @@ def _kept(posterior: AnyPosterior) -> list[tuple[int, Any]]:
 
 
 def _chains(posterior: AnyPosterior) -> list[list[Any]]:
-    return list(posterior.draws if isinstance(posterior, SegmentPosterior) else posterior.snapshots)
+    return list(posterior.draws if isinstance(posterior, HTMMPosterior) else posterior.snapshots)
 
 
 def _labels(posterior: AnyPosterior, kept: Any) -> np.ndarray:
-    if isinstance(posterior, SegmentPosterior):
+    if isinstance(posterior, HTMMPosterior):
         return np.repeat(kept.topics, np.diff(posterior.model.prepared.data.tokens))
     labels: np.ndarray = kept.labels
     return labels

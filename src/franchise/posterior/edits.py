@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
 
-class Changes(NamedTuple):
+class TopicEdits(NamedTuple):
     """Merges, call after call, by the numbers that topics had then; and labels, by the numbers after all merges."""
 
     merges: tuple[tuple[tuple[int, ...], ...], ...] = ()
@@ -32,7 +32,7 @@ class Changes(NamedTuple):
         return {"draws": draws, "merges": self.merges, "labels": self.labels}
 
     @classmethod
-    def from_plain(cls, plain: Any) -> Changes:
+    def from_plain(cls, plain: Any) -> TopicEdits:
         """What `to_plain` was given; InputError if it is nothing such."""
         check = check_integer
         merges = tuple(
@@ -45,4 +45,4 @@ class Changes(NamedTuple):
         return cls(merges, labels)
 
 
-NO_CHANGES = Changes()
+NO_EDITS = TopicEdits()

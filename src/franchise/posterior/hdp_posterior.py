@@ -18,8 +18,8 @@ from franchise.families.base import Family
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import LastStates, State
 from franchise.posterior.base import WithTopics
-from franchise.posterior.edits import NO_CHANGES, Changes
-from franchise.running.kept_draws import Snapshot
+from franchise.posterior.edits import NO_EDITS, TopicEdits
+from franchise.running.kept_draws import HDPDraw
 from franchise.running.run import Run
 from franchise.running.trace import names_of, stack
 from franchise.validation import check_integer
@@ -61,14 +61,14 @@ class Posterior(WithTopics):
     trace: dict[str, np.ndarray]
     warmup_trace: dict[str, np.ndarray]
     labels: np.ndarray | None
-    snapshots: list[list[Snapshot]]
+    snapshots: list[list[HDPDraw]]
     states: Sequence[State]
     data: GroupedData
     model: Model
     sampler: str
     seed: int
     run: Run | None = None
-    changes: Changes = NO_CHANGES
+    changes: TopicEdits = NO_EDITS
 
     @classmethod
     def from_run(cls, run: Run, data: GroupedData, model: Model, sampler: str, seed: int) -> Posterior:
@@ -167,7 +167,7 @@ class Posterior(WithTopics):
             data.group_names, infer_weights(self.model, self._draw(None), observed, self.seed)
         )
 
-    def _draw(self, chain: int | None) -> Snapshot:
+    def _draw(self, chain: int | None) -> HDPDraw:
         pass
 
         if chain is None:
@@ -178,7 +178,7 @@ class Posterior(WithTopics):
         return self.snapshots[chain][-1]
 
 
-def reference_draw(posterior: Posterior) -> Snapshot:
+def reference_draw(posterior: Posterior) -> HDPDraw:
     """Of all draws kept in full, of all chains, that with the highest log joint probability."""
     log_joint = posterior.trace["log_joint"]
     scored = [
@@ -190,37 +190,37 @@ def reference_draw(posterior: Posterior) -> Snapshot:
     return max(scored, key=lambda pair: pair[0])[1]
 
 
-def topic_sizes(snapshot: Snapshot) -> np.ndarray:
+def topic_sizes(snapshot: HDPDraw) -> np.ndarray:
     """Observations of each topic, int64 (K,): n_k."""
     return np.bincount(snapshot.labels, minlength=snapshot.n_topics)
 
 
-def by_size(snapshot: Snapshot) -> np.ndarray:
+def by_size(snapshot: HDPDraw) -> np.ndarray:
     """The topics from the largest to the smallest; equal ones by number."""
     return np.argsort(-topic_sizes(snapshot), kind="stable")
 
 
-def expected_weights(snapshot: Snapshot) -> tuple[np.ndarray, float]:
+def expected_weights(snapshot: HDPDraw) -> tuple[np.ndarray, float]:
     """E[beta | m] = (m_1, ..., m_K, gamma) / (m + gamma): of the topics (K,), and of all unseen ones."""
     mass = snapshot.tables_per_topic.sum() + snapshot.gamma
     return snapshot.tables_per_topic / mass, snapshot.gamma / mass
 
 
-def count_words(corpus: Corpus, snapshot: Snapshot) -> np.ndarray:
+def count_words(corpus: Corpus, snapshot: HDPDraw) -> np.ndarray:
     """Tokens by topic and word, int64 (K, V): n_kw."""
     size = corpus.vocabulary_size
     flat = snapshot.labels.astype(np.int64) * size + corpus.observations
     return np.bincount(flat, minlength=snapshot.n_topics * size).reshape(-1, size)
 
 
-def count_documents(data: GroupedData, snapshot: Snapshot) -> np.ndarray:
+def count_documents(data: GroupedData, snapshot: HDPDraw) -> np.ndarray:
     """Observations by group and topic, int64 (J, K): n_jk."""
     groups = np.repeat(np.arange(data.n_groups), data.group_sizes)
     flat = groups * snapshot.n_topics + snapshot.labels
     return np.bincount(flat, minlength=data.n_groups * snapshot.n_topics).reshape(data.n_groups, -1)
 
 
-def expected_document_weights(data: GroupedData, snapshot: Snapshot) -> np.ndarray:
+def expected_document_weights(data: GroupedData, snapshot: HDPDraw) -> np.ndarray:
     """E[pi_j | z, m], float64 (J, K + 1); the last column is for all unseen topics; rows sum to one."""
     weights, unseen = expected_weights(snapshot)
     counts = count_documents(data, snapshot)
@@ -258,7 +258,7 @@ def members_of(labels: np.ndarray, topics: int) -> Any:
 
 
 def topic_table(
-    data: GroupedData, model: Model, snapshot: Snapshot, words: int, vocabulary: Sequence[str] | None = None
+    data: GroupedData, model: Model, snapshot: HDPDraw, words: int, vocabulary: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """One row a topic, largest first: share, groups it occurs in, and its most frequent words in a corpus.
 
@@ -293,12 +293,12 @@ def _most_frequent(counts: np.ndarray, most: int) -> np.ndarray:
     return np.argsort(-counts, kind="stable")[: min(most, int((counts > 0).sum()))]
 
 
-def document_table(data: GroupedData, snapshot: Snapshot) -> pd.DataFrame:
+def document_table(data: GroupedData, snapshot: HDPDraw) -> pd.DataFrame:
     """The topics of the groups that were sampled, in one draw."""
     return weights_table(data.group_names, in_order(snapshot, expected_document_weights(data, snapshot)))
 
 
-def in_order(snapshot: Snapshot, weights: np.ndarray) -> np.ndarray:
+def in_order(snapshot: HDPDraw, weights: np.ndarray) -> np.ndarray:
     """Weights (J, K + 1) with topics as `topic_table` numbers them; the last column, of unseen ones, stays."""
     return weights[:, np.append(by_size(snapshot), snapshot.n_topics)]
 

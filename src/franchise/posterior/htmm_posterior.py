@@ -11,14 +11,14 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
-from franchise.htmm.htmm_chain import SegmentDraw
+from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.htmm.model import FiniteModel, InfiniteModel
-from franchise.htmm.results import Findings, document_table, sentence_table, topic_table
+from franchise.htmm.results import HTMMResults, document_table, sentence_table, topic_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.parallel.threads import Threads
 from franchise.posterior.base import WithTopics
-from franchise.posterior.edits import NO_CHANGES, Changes
+from franchise.posterior.edits import NO_EDITS, TopicEdits
 from franchise.posterior.matching import NONE, match_topics, mode_of, without_strangers
 from franchise.running.run import Run
 from franchise.running.trace import names_of, stack
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class SegmentPosterior(WithTopics):
+class HTMMPosterior(WithTopics):
     """Draws from the posterior of a hidden topic Markov model.
 
     Attributes
@@ -39,7 +39,7 @@ class SegmentPosterior(WithTopics):
         ``log_likelihood_per_observation`` (log p(words | topics) per word), the concentrations, ``seconds``.
     warmup_trace : dict of arrays (chains, warm-up sweeps)
         The same for every sweep of the warm-up.
-    draws : list (chains) of lists of SegmentDraw
+    draws : list (chains) of lists of HTMMDraw
         Draws in full: all that are kept, or evenly spaced ones if these would not fit in memory.
     corpus, model, seed
         What was sampled.
@@ -51,17 +51,17 @@ class SegmentPosterior(WithTopics):
 
     trace: dict[str, np.ndarray]
     warmup_trace: dict[str, np.ndarray]
-    draws: list[list[SegmentDraw]]
+    draws: list[list[HTMMDraw]]
     corpus: Corpus
     model: FiniteModel | InfiniteModel
     seed: int
     run: Run | None = None
-    changes: Changes = NO_CHANGES
+    changes: TopicEdits = NO_EDITS
 
     @classmethod
     def from_run(
         cls, run: Run, corpus: Corpus, model: FiniteModel | InfiniteModel, seed: int
-    ) -> SegmentPosterior:
+    ) -> HTMMPosterior:
         """Gather what the chains have kept."""
         warmup = min(len(chain.warmup_trace) for chain in run.chains)
         names = names_of([chain.trace for chain in run.chains])
@@ -91,12 +91,12 @@ class SegmentPosterior(WithTopics):
         return len(self.draws)
 
     @cached_property
-    def all_draws(self) -> list[SegmentDraw]:
+    def all_draws(self) -> list[HTMMDraw]:
         """The draws in full of all chains, one chain after the other."""
         return [draw for chain in self.draws for draw in chain]
 
     @cached_property
-    def reference(self) -> SegmentDraw:
+    def reference(self) -> HTMMDraw:
         """The draw that the topics of all others are matched with: that of the highest log joint probability."""
         scored = [
             (self.trace["log_joint"][chain, draw.draw], draw)
@@ -130,7 +130,7 @@ class SegmentPosterior(WithTopics):
             yield match[draw.topics]
 
     @cached_property
-    def findings(self) -> Findings:
+    def findings(self) -> HTMMResults:
         """Posterior means of topics and proportions, and the mode of every sentence's topic."""
         prepared, topics = self.model.prepared, self.reference.n_topics
         words = np.zeros((topics, prepared.vocabulary_size))
@@ -149,7 +149,7 @@ class SegmentPosterior(WithTopics):
             proportions[:, match[has]] += mean[:, :-1][:, has]
         best, share = mode_of(self.labels(), prepared.n_sentences, topics)
         switches = np.mean([draw.switches for draw in self.all_draws], axis=0)
-        return Findings(
+        return HTMMResults(
             topic_words=words / np.maximum(seen, 1.0)[:, None],
             proportions=proportions / len(self.all_draws),
             switch=float(self.trace["switch_probability"].mean()),
@@ -159,7 +159,7 @@ class SegmentPosterior(WithTopics):
             words_per_topic=sizes / len(self.all_draws),
         )
 
-    def count_words(self, draw: SegmentDraw) -> np.ndarray:
+    def count_words(self, draw: HTMMDraw) -> np.ndarray:
         """n_kw of a draw, float64 (K, V)."""
         prepared = self.model.prepared
         topic_of_word = np.repeat(draw.topics.astype(np.int64), np.diff(prepared.data.tokens))
@@ -167,25 +167,25 @@ class SegmentPosterior(WithTopics):
         counts = np.bincount(flat, minlength=draw.n_topics * prepared.vocabulary_size)
         return counts.reshape(draw.n_topics, -1).astype(np.float64)
 
-    def topic_prior(self, draw: SegmentDraw) -> np.ndarray:
+    def topic_prior(self, draw: HTMMDraw) -> np.ndarray:
         """The Dirichlet weights of proportions before a document is seen, (K + 1,); the last: unseen topics."""
         if isinstance(self.model, FiniteModel):
             return np.append(np.full(draw.n_topics, draw.concentration), 0.0)
         tables = np.append(draw.tables_per_topic, draw.top_concentration)
         return draw.concentration * tables / tables.sum()
 
-    def drawn_topic_prior(self, draw: SegmentDraw, rng: np.random.Generator) -> np.ndarray:
+    def drawn_topic_prior(self, draw: HTMMDraw, rng: np.random.Generator) -> np.ndarray:
         """The same with topics' weights drawn, beta ~ Dirichlet(m_1, ..., m_K, gamma), if they are learned."""
         if isinstance(self.model, FiniteModel):
             return self.topic_prior(draw)
         tables = np.append(draw.tables_per_topic.astype(np.float64), draw.top_concentration)
         return draw.concentration * np.exp(draw_dirichlets(tables, rng))
 
-    def proportion_weights(self, draw: SegmentDraw) -> np.ndarray:
+    def proportion_weights(self, draw: HTMMDraw) -> np.ndarray:
         """Weights in proportion to what is expected of every document's proportions, float64 (D, K + 1)."""
         return self.switch_counts(draw) + self.topic_prior(draw)
 
-    def switch_counts(self, draw: SegmentDraw) -> np.ndarray:
+    def switch_counts(self, draw: HTMMDraw) -> np.ndarray:
         """Sentences that drew each topic, by document, int64 (D, K + 1); the last column, of unseen ones, is 0."""
         prepared, drew = self.model.prepared, draw.switches
         flat = prepared.document_of_sentence[drew] * (draw.n_topics + 1) + draw.topics[drew]

@@ -31,7 +31,7 @@ def match_fits(a: Any, b: Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    a, b : Posterior or SegmentPosterior
+    a, b : Posterior or HTMMPosterior
         Two fits.
 
     Returns

@@ -37,7 +37,7 @@ from franchise.kernels.recount import recount
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import frozen
 from franchise.posterior.hdp_posterior import expected_weights, in_order
-from franchise.running.kept_draws import Snapshot
+from franchise.running.kept_draws import HDPDraw
 from franchise.validation import describe
 
 _ROUNDS = 100
@@ -93,7 +93,7 @@ class Occurrences(NamedTuple):
 class DrawnTopics(NamedTuple):
     """The topics of one draw and, as the last, all unseen ones together, as some observations see them."""
 
-    snapshot: Snapshot
+    snapshot: HDPDraw
     densities: np.ndarray  # float64 (observations, K + 1): f_k(x), the largest of each row divided out
     log_scales: np.ndarray  # float64 (observations,): the logs of what was divided out
     prior: np.ndarray  # float64 (K + 1,): alpha beta_k
@@ -104,7 +104,7 @@ def prepare(family: Family, observations: Any) -> Any:
     return frozen(family.prepare(observations))
 
 
-def drawn_topics(model: Model, snapshot: Snapshot, observations: Any, seed: int = 0) -> DrawnTopics:
+def drawn_topics(model: Model, snapshot: HDPDraw, observations: Any, seed: int = 0) -> DrawnTopics:
     """The topics of a draw of this model, for prepared observations; `seed` is for families not conjugate."""
     logs = log_densities(model, snapshot, observations, seed)
     scales = logs.max(axis=1)
@@ -113,7 +113,7 @@ def drawn_topics(model: Model, snapshot: Snapshot, observations: Any, seed: int 
     return DrawnTopics(snapshot, np.exp(logs, out=logs), scales, snapshot.alpha * np.append(weights, unseen))
 
 
-def log_densities(model: Model, snapshot: Snapshot, observations: Any, seed: int = 0) -> np.ndarray:
+def log_densities(model: Model, snapshot: HDPDraw, observations: Any, seed: int = 0) -> np.ndarray:
     """log f_k(x) of prepared observations, float64 (observations, K + 1); the last column is log f_new(x)."""
     family, statistics = model.family, statistics_of(model, snapshot)
     logs = np.empty((family.count(observations), snapshot.n_topics + 1))
@@ -128,7 +128,7 @@ def log_densities(model: Model, snapshot: Snapshot, observations: Any, seed: int
     return total - np.log(_PARAMETER_DRAWS)
 
 
-def statistics_of(model: Model, snapshot: Snapshot) -> Any:
+def statistics_of(model: Model, snapshot: HDPDraw) -> Any:
     """What a draw knows of its K topics, under the prior that it has learned; an empty one follows them."""
     family = model.family
     statistics = family.empty_statistics(snapshot.n_topics + 1)
@@ -155,7 +155,7 @@ def fitted_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
     return weights
 
 
-def infer_weights(model: Model, snapshot: Snapshot, observed: Occurrences, seed: int) -> np.ndarray:
+def infer_weights(model: Model, snapshot: HDPDraw, observed: Occurrences, seed: int) -> np.ndarray:
     """E[pi_j | x_j] of new groups under one draw, float64 (J, K + 1), topics as tables of that draw number them."""
     draw = drawn_topics(model, snapshot, observed.observations, seed)
     return in_order(snapshot, fitted_weights(draw, observed))

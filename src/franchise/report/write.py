@@ -136,7 +136,7 @@ def write_report(
 
     Parameters
     ----------
-    posterior : Posterior or SegmentPosterior
+    posterior : Posterior or HTMMPosterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     path : path
         The file to write, such as "report.html"; one that is there is replaced.
@@ -166,27 +166,27 @@ def write_report(
     return target
 
 
-def page_of(posterior: AnyPosterior, title: str | None, documents: int, seed: int, tell: Tell) -> str:
+def page_of(posterior: AnyPosterior, title: str | None, documents: int, seed: int, on_progress: Tell) -> str:
     """The page as text."""
     verdict = judge(posterior)
-    data = data_of(posterior, verdict, documents, seed, tell)
-    tell("writing the report", 0.95)
+    data = data_of(posterior, verdict, documents, seed, on_progress)
+    on_progress("writing the report", 0.95)
     page = render(texts_of(posterior, posterior.matched, verdict, title, data), data)
-    tell("writing the report", 1.0)
+    on_progress("writing the report", 1.0)
     return page
 
 
 def data_of(
-    posterior: AnyPosterior, verdict: Verdict, documents: int, seed: int, tell: Tell
+    posterior: AnyPosterior, verdict: Verdict, documents: int, seed: int, on_progress: Tell
 ) -> dict[str, Any]:
     """What the script of the page shows, as plain values."""
-    tell("matching the topics of all draws", 0.1)
+    on_progress("matching the topics of all draws", 0.1)
     consensus = posterior.matched
-    tell("following topics over time", 0.5)
+    on_progress("following topics over time", 0.5)
     trend, classes = trend_of(posterior), classes_of(posterior)
-    tell("looking at the words of topics", 0.6)
+    on_progress("looking at the words of topics", 0.6)
     rows = topic_rows(posterior, trend, classes)
-    tell("colouring documents", 0.75)
+    on_progress("colouring documents", 0.75)
     return {
         "unit": _unit(posterior),
         "group": "document" if consensus.has_words else "group",
@@ -214,9 +214,9 @@ def _unit(posterior: AnyPosterior) -> str:
 
 
 def _has_sentences(posterior: AnyPosterior) -> bool:
-    from franchise.posterior.htmm_posterior import SegmentPosterior
+    from franchise.posterior.htmm_posterior import HTMMPosterior
 
-    return isinstance(posterior, SegmentPosterior)
+    return isinstance(posterior, HTMMPosterior)
 
 
 def _documents(posterior: AnyPosterior, rows: list[dict[str, Any]], most: int, seed: int) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from franchise.cluster.partition import HELD, cut_arrays, fetched, part_of_model, unread
-from franchise.data.sharded.memory_mapped import WordsInShards
+from franchise.cluster.partition import PER_OBSERVATION, cut_arrays, materialised, part_of_model, without_data
+from franchise.data.sharded.memory_mapped import ShardedWords
 from franchise.kernels.random.streams import CONVERSION, MEASUREMENT, Streams
 from franchise.kernels.runtime.large_arrays import bytes_in
-from franchise.model.hdp_model import Model, shares_of_groups, usual_topics
+from franchise.model.hdp_model import Model, partition_groups, usual_topics
 from franchise.model.state.base import CellTables, State
 from franchise.model.state.cell_counts import CellCounts
 from franchise.model.state.cell_tables import count_cell_tables, draw_cell_tables
@@ -25,11 +25,11 @@ from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weighted
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import InTurn, Sweep, moves_of, plan
-from franchise.parallel.communicator import Alone, peers_of
+from franchise.parallel.communicator import SingleProcess, comm_of
 from franchise.priors import Gamma, check_value
-from franchise.running.initial import AtRandom
-from franchise.running.initial_state import Origin
-from franchise.running.kept_draws import Snapshot, narrowest
+from franchise.running.initial import RandomInit
+from franchise.running.initial_state import InitialState
+from franchise.running.kept_draws import HDPDraw, narrowest
 from franchise.running.label_free import Pairs, entropy_of
 from franchise.running.trace import BEST
 from franchise.storage.checkpoint import Saved
@@ -56,19 +56,23 @@ class Chain:
 
     # -- among peers (`communicator.py`) ---------------------------------------------------------------------
 
-    def spreads(self, origin: Origin) -> bool:
+    def distributed(self, initial_state: InitialState) -> bool:
         """Whether peers can run it together: observations and every move can be shared out, in one view."""
         observations = self.model.data.observations
-        can_take = isinstance(observations, WordsInShards) or self.model.family.can_take(observations)
-        view = origin.view if isinstance(origin, AtRandom) else view_of(origin.common)
-        return can_take and all(move.spreads and view in move.views for move in moves_of(self.schedule))
+        can_take_rows = isinstance(observations, ShardedWords) or self.model.family.can_take_rows(
+            observations
+        )
+        view = initial_state.view if isinstance(initial_state, RandomInit) else view_of(initial_state.common)
+        return can_take_rows and all(
+            move.distributed and view in move.views for move in moves_of(self.schedule)
+        )
 
-    def parts_of_model(self, strengths: Sequence[int]) -> list[Model]:
+    def parts_of_model(self, capacities: Sequence[int]) -> list[Model]:
         """The model shared out over at most so many peers, by how strong each is."""
-        if len(strengths) == 1:
-            return [unread(self.model)]
-        shares = shares_of_groups(self.model.all_sizes, strengths)
-        return [part_of_model(self.model, share) for share in shares]
+        if len(capacities) == 1:
+            return [without_data(self.model)]
+        shares = partition_groups(self.model.all_sizes, capacities)
+        return [part_of_model(self.model, partition) for partition in shares]
 
     @staticmethod
     def memory_for(model: Model) -> int:
@@ -80,28 +84,28 @@ class Chain:
         of_topic = bytes_in(model.family.empty_statistics(1))
         return 4 * bytes_in(model.data) + 6 * of_topic * usual_topics(model.n_observations)
 
-    held = HELD
+    per_observation = PER_OBSERVATION
     """The arrays of which a peer has only those of its observations."""
 
-    fetched = staticmethod(fetched)
+    materialised = staticmethod(materialised)
     cut = staticmethod(cut_arrays)
 
     @staticmethod
     def span_of(model: Model) -> tuple[int, int]:
         """The first observation that a part of the model has, and the one after its last."""
-        begin = 0 if model.share is None else model.share.first_observation
+        begin = 0 if model.partition is None else model.partition.first_observation
         return begin, begin + model.data.n_observations
 
     def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> Chain:
         """The same chain as it was when it had these arrays; InputError if there was none such."""
         model = self.model.here
-        state = state_from_arrays(arrays, model.data, model.family, self._peers)
+        state = state_from_arrays(arrays, model.data, model.family, self._comm)
         check_state(state, model.data, model.n_observations)
         check_value("alpha", model.alpha, state.group_concentration)
         check_value("gamma", model.gamma, state.top_concentration)
         return replace(self, model=model, state=state, sweeps=sweeps, _generators={})
 
-    def rest(self) -> None:
+    def release(self) -> None:
         """No sweep comes for now."""
 
     # -- sweeps -------------------------------------------------------------------------------------------------
@@ -134,8 +138,8 @@ class Chain:
         return Pairs(self.model)
 
     @property
-    def _peers(self) -> Alone:
-        return peers_of(self.engine)
+    def _comm(self) -> SingleProcess:
+        return comm_of(self.engine)
 
     def _streams(self, move: int) -> Streams:
         return Streams(self.seed, self.number, self.sweeps, move, self._generators)
@@ -149,9 +153,9 @@ class Chain:
             self.state.tables_are_new = False
             self.state.forget_log_likelihood()
         if has_many_holes(self.state):
-            compact(self.state, self.model.data, self.model.family, self._peers)
+            compact(self.state, self.model.data, self.model.family, self._comm)
         elif not self.model.family.exact_statistics:
-            self.state.recount(self.model.data, self._peers)
+            self.state.recount(self.model.data, self._comm)
 
     def cell_tables(self) -> CellTables:
         """Customers and tables of every cell: those of the state, or drawn for the occasion if it has none."""
@@ -160,7 +164,7 @@ class Chain:
         assert isinstance(self.state, Weighted)
         if self.state.cell_tables is not None:
             return self.state.cell_tables
-        return draw_cell_tables(self.state, self.model, self._streams(MEASUREMENT), self._peers)
+        return draw_cell_tables(self.state, self.model, self._streams(MEASUREMENT), self._comm)
 
     def labels(self) -> np.ndarray:
         """Topics of the observations, 0..K-1, in grouped order; where only counts are held, arranged at random."""
@@ -169,10 +173,10 @@ class Chain:
             state = to_weights(state, self.model.data, self._streams(MEASUREMENT).generator(1))
         return state.labels(self.model.data)
 
-    def snapshot(self, draw: int, labels: np.ndarray | None = None, store: Any = None) -> Snapshot:
+    def snapshot(self, draw: int, labels: np.ndarray | None = None, store: Any = None) -> HDPDraw:
         """The present state as a snapshot, in memory."""
         state, family = self.state, self.model.family
-        return Snapshot(
+        return HDPDraw(
             draw=draw,
             labels=narrowest(self.labels() if labels is None else labels),
             tables_per_topic=self.cell_tables().per_topic[state.occupied],
@@ -196,7 +200,7 @@ class Chain:
         likelihood = cells.log_likelihood
         if likelihood is None:
             likelihood = log_likelihood(state, model.data, self.engine)
-        joint = likelihood + log_prior(state, model, cells, self._peers)
+        joint = likelihood + log_prior(state, model, cells, self._comm)
         for prior, value in (
             (model.alpha, state.group_concentration),
             (model.gamma, state.top_concentration),
@@ -211,7 +215,7 @@ class Chain:
             "alpha": state.group_concentration,
             "gamma": state.top_concentration,
             "topic_entropy": entropy_of(state.observations_per_topic),
-            "co_assignment": self._pairs.co_assignment(state, model, self._peers),
+            "co_assignment": self._pairs.co_assignment(state, model, self._comm),
             **dict(zip(SHARES, state.shares_of_largest(len(SHARES)), strict=True)),
         }
         if model.family.learned_prior is not None:

@@ -15,10 +15,10 @@ import numpy as np
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError, StorageError
 from franchise.parallel.engine import Engine
-from franchise.running.kept_draws import DrawOnDisk, Kept, Snapshots, name_of_draw
+from franchise.running.kept_draws import KeptDraw, KeptDraws, LazyDraw, name_of_draw
 from franchise.running.progress import Progress
 from franchise.running.trace import BEST, Trace
-from franchise.storage.atomic import damage_named
+from franchise.storage.atomic import read_errors_named
 from franchise.storage.checkpoint import Saved
 from franchise.storage.run_store import ChainStore
 from franchise.validation import check_integer, check_labels
@@ -28,7 +28,7 @@ CHECKPOINT_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Plan:
+class DrawPlan:
     """How long the chains run and what is kept of them."""
 
     draws: int  # kept draws of each chain
@@ -37,7 +37,7 @@ class Plan:
     keep_labels: bool
 
     @classmethod
-    def checked(cls, draws: Any, warmup: Any, thin: Any, keep_labels: Any) -> Plan:
+    def checked(cls, draws: Any, warmup: Any, thin: Any, keep_labels: Any) -> DrawPlan:
         """The plan that is asked for; InputError if one of the numbers will not do."""
         return cls(
             draws=check_integer("draws", draws, minimum=1),
@@ -52,7 +52,7 @@ class Plan:
         return self.warmup + self.draws * self.thin
 
 
-class Control:
+class StopSignal:
     """Tells the chains when to write a checkpoint, and when to end before their time."""
 
     def __init__(self, time_limit: float | None, checkpoint_seconds: float = CHECKPOINT_SECONDS) -> None:
@@ -89,7 +89,7 @@ class AnyChain(Protocol):
     def labels(self) -> np.ndarray:
         """The topics of everything that has one, in grouped order."""
 
-    def snapshot(self, draw: int, labels: np.ndarray | None, store: ChainStore | None) -> Kept:
+    def snapshot(self, draw: int, labels: np.ndarray | None, store: ChainStore | None) -> KeptDraw:
         """The present state as a kept draw; `labels` are its labels, if they are known.
 
         A chain that is held elsewhere leaves what is of observations in files of the store, if there is one.
@@ -101,7 +101,7 @@ class AnyChain(Protocol):
     def saved(self, store: ChainStore) -> Saved:
         """The present state for a checkpoint; a chain that is held elsewhere writes files by itself."""
 
-    def rest(self) -> None:
+    def release(self) -> None:
         """No sweep comes for now."""
 
 
@@ -112,7 +112,7 @@ class Checkpoint(NamedTuple):
     """A chain after some sweep, but for what the logs have."""
 
     arrays: dict[str, np.ndarray]  # the state, and the draws that are kept in full
-    facts: dict[str, Any]  # numbers
+    metadata: dict[str, Any]  # numbers
 
 
 @dataclass
@@ -120,17 +120,17 @@ class ChainRun(Generic[Kind]):
     """A chain with all that is kept of it."""
 
     chain: Kind
-    plan: Plan
+    plan: DrawPlan
     data: GroupedData
-    snapshots: Snapshots
+    snapshots: KeptDraws
     store: ChainStore | None = None
     trace: Trace = field(default_factory=Trace)
     warmup_trace: Trace = field(default_factory=Trace)
     labels: np.ndarray | None = None  # int32 (draws, N), in input order, filled as draws come
     seconds: float = 0.0  # spent so far, earlier parts of an interrupted run included
-    facts: dict[str, Any] | None = None  # of the checkpoint that it was read from
+    metadata: dict[str, Any] | None = None  # of the checkpoint that it was read from
 
-    def run(self, control: Control, progress: Progress) -> None:
+    def run(self, control: StopSignal, progress: Progress) -> None:
         """Sweep until the plan is done, or the control says to end."""
         begun = time.perf_counter() - self.seconds
         saved = time.perf_counter()
@@ -149,7 +149,7 @@ class ChainRun(Generic[Kind]):
                 saved = time.perf_counter()
         if self.store is not None:
             self.write_checkpoint()
-        self.chain.rest()
+        self.chain.release()
 
     def _cut_warmup_short(self) -> None:
         """Let the next sweep give a draw, for want of time. It is none of the plan's, so the disk never sees it."""
@@ -191,7 +191,7 @@ class ChainRun(Generic[Kind]):
         except StorageError as error:
             if self.store is None:
                 raise
-            raise StorageError(f"{error} {self.store.what_is_left()}") from error.__cause__
+            raise StorageError(f"{error} {self.store.recovery_hint()}") from error.__cause__
 
     # -- to keep, and to go on with ------------------------------------------------------------------------
 
@@ -203,7 +203,7 @@ class ChainRun(Generic[Kind]):
         parts = {"": files} if files else {}
         for place, kept in enumerate(self.snapshots.kept):
             held = kept.to_arrays
-            if isinstance(kept, DrawOnDisk) and kept.is_in(self.store.folder):
+            if isinstance(kept, LazyDraw) and kept.is_in(self.store.folder):
                 parts[name_of_draw(place)] = kept.files
                 held = kept.common_arrays
             arrays.update({name_of_draw(place) + name: array for name, array in held().items()})
@@ -230,7 +230,7 @@ class ChainRun(Generic[Kind]):
             "warmup": self.chain.warmup,
             "best": self.chain.best,
             "seconds": self.seconds,
-            "snapshots": [snapshot.facts() for snapshot in self.snapshots.kept],
+            "snapshots": [snapshot.metadata() for snapshot in self.snapshots.kept],
             "stride": self.snapshots.stride,
         }
 
@@ -247,26 +247,26 @@ class ChainRun(Generic[Kind]):
             return
         if self.labels is not None:
             yield from self.labels[: len(self.trace)]
-        elif self.store is not None and self.facts is not None:
-            rows = self.store.read_labels(self.facts, self.data.n_observations)
-            with damage_named(self.store.labels_path):
+        elif self.store is not None and self.metadata is not None:
+            rows = self.store.read_labels(self.metadata, self.data.n_observations)
+            with read_errors_named(self.store.labels_path):
                 for row, topics in zip(rows, self.trace.columns.get("n_topics", []), strict=True):
                     yield check_labels("labels", row, self.data.n_observations, int(topics))
 
     @classmethod
     def restored(
         cls,
-        facts: dict[str, Any],
+        metadata: dict[str, Any],
         rows: Iterable[dict[str, float]],
         chain: Kind,
-        plan: Plan,
+        plan: DrawPlan,
         data: GroupedData,
-        snapshots: Snapshots,
+        snapshots: KeptDraws,
     ) -> ChainRun[Kind]:
         """A chain with all that was kept of it; InputError if that does not go together."""
-        run = cls(chain, plan, data, snapshots, seconds=float(facts["seconds"]))
+        run = cls(chain, plan, data, snapshots, seconds=float(metadata["seconds"]))
         last_best = run._restore_traces(rows)
-        chain.best = float(facts.get("best", last_best))  # format 1 has it in the trace only
+        chain.best = float(metadata.get("best", last_best))  # format 1 has it in the trace only
         run._check_lengths()
         return run
 
@@ -304,7 +304,7 @@ SWEEP = "sweep"
 
 
 def run_chains(
-    runs: list[ChainRun[Any]], engine: Engine, control: Control, progress: Progress, interruptible: bool
+    runs: list[ChainRun[Any]], engine: Engine, control: StopSignal, progress: Progress, interruptible: bool
 ) -> None:
     """Run all chains to their end, side by side as far as the engine's workers go."""
     with progress:

@@ -28,7 +28,7 @@ from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
-from franchise.parallel.communicator import peers_of
+from franchise.parallel.communicator import comm_of
 from franchise.priors import Gamma
 from franchise.storage.state_arrays import state_from_arrays, state_to_arrays
 from franchise.validation import check_integer, describe
@@ -89,7 +89,7 @@ def _home(view: type[State]) -> type[Seating] | type[Weights]:
 def draw_topics_at_random(model: Model, topics: int, streams: Streams) -> np.ndarray:
     """A topic for each observation, uniformly; blocks of observations have random numbers of their own."""
     labels = large_empty(model.data.n_observations, type_for(model.data.n_observations, topics - 1))
-    for block, (first, last) in enumerate(itertools.pairwise(model.cuts)):
+    for block, (first, last) in enumerate(itertools.pairwise(model.block_bounds)):
         begin, end = model.data.offsets[first], model.data.offsets[last]
         rng = streams.generator(model.first_block + block)
         labels[begin:end] = rng.integers(0, topics, end - begin, dtype=np.int32)
@@ -97,7 +97,7 @@ def draw_topics_at_random(model: Model, topics: int, streams: Streams) -> np.nda
 
 
 @dataclass(frozen=True)
-class AtRandom:
+class RandomInit:
     """An origin (`initial_state.py`): each observation in one of so many topics, made where the chain is."""
 
     topics: int
@@ -106,7 +106,7 @@ class AtRandom:
     common: ClassVar[dict[str, np.ndarray]] = {}
 
     @classmethod
-    def asked_for(cls, start: Any, model: Model, view: type[State]) -> AtRandom | None:
+    def from_start(cls, start: Any, model: Model, view: type[State]) -> RandomInit | None:
         """What a start asks for, if it is this."""
         if start is None:
             start = usual_topics(model.n_observations)
@@ -115,11 +115,11 @@ class AtRandom:
         topics = check_integer("start", start, minimum=1)
         return None if topics > model.n_observations else cls(topics, _home(view))
 
-    def part(self, chain: Any, begin: int, end: int) -> AtRandom:
+    def part(self, chain: Any, begin: int, end: int) -> RandomInit:
         """The same: what is made goes by the observations that the chain has."""
         return self
 
-    def placed(self, chain: Any) -> Any:
+    def initialise(self, chain: Any) -> Any:
         """The chain at its start."""
         model = chain.model.here
         labels = draw_topics_at_random(model, self.topics, start_streams(chain.seed, chain.number))
@@ -129,7 +129,7 @@ class AtRandom:
             labels,
             model.start_alpha(),
             model.start_gamma(),
-            peers=peers_of(chain.engine),
+            comm=comm_of(chain.engine),
         )
         return replace(chain, model=model, state=state)
 

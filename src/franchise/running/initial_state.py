@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from franchise.storage.checkpoint import Arrays, PartFile, joined, read_part
+from franchise.storage.checkpoint import Arrays, ShardFile, joined, read_part
 
 
-class Origin(Protocol):
+class InitialState(Protocol):
     """What gives a chain its state."""
 
     @property
@@ -30,36 +30,36 @@ class Origin(Protocol):
     def common(self) -> Arrays:
         """Arrays of the state, at least those that are not of observations; none if it is yet to be made."""
 
-    def part(self, chain: Any, begin: int, end: int) -> Origin:
+    def part(self, chain: Any, begin: int, end: int) -> InitialState:
         """What of it makes the part of the chain that is of these observations."""
 
-    def placed(self, chain: Any) -> Any:
+    def initialise(self, chain: Any) -> Any:
         """The chain with its state."""
 
 
 @dataclass(frozen=True)
-class Begun:
+class GivenState:
     """A state that is here."""
 
     state: Any
     sweeps: int = 0
     common: ClassVar[Arrays] = {}
 
-    def part(self, chain: Any, begin: int, end: int) -> Origin:
+    def part(self, chain: Any, begin: int, end: int) -> InitialState:
         """By way of its arrays."""
         return self.as_arrays(chain).part(chain, begin, end)
 
-    def as_arrays(self, chain: Any) -> Restored:
+    def as_arrays(self, chain: Any) -> FromCheckpoint:
         """The same as arrays."""
-        return Restored(replace(chain, state=self.state).to_arrays(), self.sweeps)
+        return FromCheckpoint(replace(chain, state=self.state).to_arrays(), self.sweeps)
 
-    def placed(self, chain: Any) -> Any:
+    def initialise(self, chain: Any) -> Any:
         """The chain with it."""
         return replace(chain, state=self.state, sweeps=self.sweeps)
 
 
 @dataclass(frozen=True)
-class Restored:
+class FromCheckpoint:
     """Arrays of a checkpoint."""
 
     arrays: Arrays
@@ -70,33 +70,35 @@ class Restored:
         """All of them, and so what is not of observations, too."""
         return self.arrays
 
-    def part(self, chain: Any, begin: int, end: int) -> Restored:
+    def part(self, chain: Any, begin: int, end: int) -> FromCheckpoint:
         """Arrays of these observations."""
-        return Restored(chain.cut(self.arrays, begin, end), self.sweeps)
+        return FromCheckpoint(chain.cut(self.arrays, begin, end), self.sweeps)
 
-    def placed(self, chain: Any) -> Any:
+    def initialise(self, chain: Any) -> Any:
         """The chain as it was then; InputError if there was none such."""
         return chain.restored(dict(self.arrays), self.sweeps)
 
 
 @dataclass(frozen=True)
-class Stored:
+class FromCheckpointFiles:
     """A checkpoint whose parts are on disk."""
 
     folder: str
-    owner: str
+    chain_id: str
     common: Arrays  # what is not of observations
-    files: tuple[PartFile, ...]  # all of them, or those that have the observations from `begin` to `end`
+    files: tuple[ShardFile, ...]  # all of them, or those that have the observations from `begin` to `end`
     sweeps: int
     begin: int
     end: int
 
     @classmethod
-    def of(cls, folder: Path, owner: str, common: Arrays, files: list[PartFile], sweeps: int) -> Stored:
+    def of(
+        cls, folder: Path, chain_id: str, common: Arrays, files: list[ShardFile], sweeps: int
+    ) -> FromCheckpointFiles:
         """The whole of a checkpoint."""
-        return cls(str(folder.resolve()), owner, common, tuple(files), sweeps, 0, files[-1].end)
+        return cls(str(folder.resolve()), chain_id, common, tuple(files), sweeps, 0, files[-1].end)
 
-    def part(self, chain: Any, begin: int, end: int) -> Stored:
+    def part(self, chain: Any, begin: int, end: int) -> FromCheckpointFiles:
         """Only the files that have any of these observations."""
         files = tuple(file for file in self.files if file.begin < end and file.end > begin)
         return replace(
@@ -105,11 +107,11 @@ class Stored:
 
     def read(self, chain: Any) -> Arrays:
         """The arrays of the observations."""
-        held = joined([read_part(Path(self.folder), file, self.owner) for file in self.files])
+        per_observation = joined([read_part(Path(self.folder), file, self.chain_id) for file in self.files])
         first = self.files[0].begin
-        arrays: Arrays = chain.cut({**self.common, **held}, self.begin - first, self.end - first)
+        arrays: Arrays = chain.cut({**self.common, **per_observation}, self.begin - first, self.end - first)
         return arrays
 
-    def placed(self, chain: Any) -> Any:
+    def initialise(self, chain: Any) -> Any:
         """The chain as it was then."""
         return chain.restored(self.read(chain), self.sweeps)

@@ -15,15 +15,15 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.storage.atomic import damage_named
-from franchise.storage.checkpoint import PartFile, check_there, read_parts
+from franchise.storage.atomic import read_errors_named
+from franchise.storage.checkpoint import ShardFile, check_there, read_parts
 from franchise.validation import check_array, check_integer, check_labels, check_positive
 
 MOST_KEPT = 32
 MOST_BYTES = 2**28
 
 
-class Kept(Protocol):
+class KeptDraw(Protocol):
     """A draw that is kept in full, whichever model it is of."""
 
     held: ClassVar[tuple[str, ...]]
@@ -36,16 +36,16 @@ class Kept(Protocol):
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Its arrays, by name."""
 
-    def facts(self) -> list[float]:
+    def metadata(self) -> list[float]:
         """Its numbers."""
 
     @classmethod
-    def restored(cls, facts: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
+    def restored(cls, metadata: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
         """The draw that has these; InputError if they are not of a draw of so many labels."""
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class HDPDraw:
     """One draw: labels in grouped order, and what stands above them."""
 
     draw: int  # which kept draw of its chain, from 0
@@ -66,14 +66,14 @@ class Snapshot:
         """Labels and tables."""
         return {"labels": self.labels, "tables": self.tables_per_topic}
 
-    def facts(self) -> list[float]:
+    def metadata(self) -> list[float]:
         """The number of the draw, and the numbers above the labels."""
         return [self.draw, self.alpha, self.gamma, self.prior]
 
     @classmethod
-    def restored(cls, facts: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
+    def restored(cls, metadata: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
         """The snapshot that has these."""
-        draw, alpha, gamma, prior = facts
+        draw, alpha, gamma, prior = metadata
         tables = check_array("tables", arrays["tables"], np.int64, (None,), lowest=1)
         labels = check_labels("labels", arrays["labels"], size, len(tables))
         check_positive("alpha", alpha)
@@ -81,27 +81,27 @@ class Snapshot:
         return cls(check_integer("draw", draw), labels, tables, alpha, gamma, float(prior))
 
 
-class DrawOnDisk:
-    """A draw that is kept in full in files, as `Kept`: it is read when somebody asks for what is in it.
+class LazyDraw:
+    """A draw that is kept in full in files, as `KeptDraw`: it is read when somebody asks for what is in it.
 
     Only the one that was asked for last stays in memory.
     """
 
-    _latest: ClassVar[tuple[DrawOnDisk, Any] | None] = None
+    _latest: ClassVar[tuple[LazyDraw, Any] | None] = None
 
     def __init__(
         self,
-        kind: type[Kept],
-        facts: list[Any],
+        kind: type[KeptDraw],
+        metadata: list[Any],
         common: dict[str, np.ndarray],
-        files: list[PartFile],
+        files: list[ShardFile],
         store: tuple[Path, str],
     ) -> None:
-        self.draw = check_integer("draw", facts[0])
+        self.draw = check_integer("draw", metadata[0])
         self.files, self.common = files, common
-        self._kind, self._facts, self._store = kind, facts, store
+        self._kind, self._facts, self._store = kind, metadata, store
 
-    def facts(self) -> list[Any]:
+    def metadata(self) -> list[Any]:
         """Its numbers."""
         return self._facts
 
@@ -120,14 +120,14 @@ class DrawOnDisk:
 
     def whole(self) -> Any:
         """The draw, in memory."""
-        latest = DrawOnDisk._latest
+        latest = LazyDraw._latest
         if latest is None or latest[0] is not self:
-            folder, owner = self._store
+            folder, chain_id = self._store
             check_there(folder, self.files, f"draw {self.draw}")
-            arrays = {**self.common, **read_parts(folder, self.files, owner)}
-            with damage_named(*(folder / file.name for file in self.files)):
+            arrays = {**self.common, **read_parts(folder, self.files, chain_id)}
+            with read_errors_named(*(folder / file.name for file in self.files)):
                 latest = self, self._kind.restored(self._facts, arrays, self.files[-1].end)
-            DrawOnDisk._latest = latest
+            LazyDraw._latest = latest
         return latest[1]
 
     def __getattr__(self, name: str) -> Any:
@@ -138,17 +138,17 @@ class DrawOnDisk:
 
 
 @dataclass
-class Snapshots:
+class KeptDraws:
     """The snapshots of one chain, thinned as they come."""
 
     most: int
     size: int  # labels of each
     stride: int = 1
     kept: list[Any] = field(default_factory=list)
-    kind: type[Kept] = Snapshot
+    kind: type[KeptDraw] = HDPDraw
 
     @classmethod
-    def for_size(cls, n_observations: int) -> Snapshots:
+    def for_size(cls, n_observations: int) -> KeptDraws:
         """As many as fit in a quarter of a gigabyte, at two bytes an observation; at least two, at most 32."""
         return cls(int(np.clip(MOST_BYTES // (2 * n_observations), 2, MOST_KEPT)), n_observations)
 
@@ -156,7 +156,7 @@ class Snapshots:
         """Whether this draw would be kept."""
         return draw % self.stride == 0
 
-    def add(self, snapshot: Kept) -> None:
+    def add(self, snapshot: KeptDraw) -> None:
         """Keep a snapshot; drop every other one if there are too many."""
         self.kept.append(snapshot)
         if len(self.kept) > self.most:
@@ -166,9 +166,9 @@ class Snapshots:
     def restore(
         self,
         stride: Any,
-        facts: list[list[Any]],
+        metadata: list[list[Any]],
         arrays: dict[str, np.ndarray],
-        files: dict[str, list[PartFile]] | None = None,
+        files: dict[str, list[ShardFile]] | None = None,
         store: tuple[Path, str] | None = None,
     ) -> None:
         """Take the snapshots out of the arrays of a checkpoint; InputError if they are not those of the stride.
@@ -176,18 +176,18 @@ class Snapshots:
         Those that are in files stay there; `store` is their folder, and whose they are.
         """
         self.stride = check_integer("stride", stride, minimum=1)
-        own: list[dict[str, np.ndarray]] = [{} for _ in facts]
+        own: list[dict[str, np.ndarray]] = [{} for _ in metadata]
         for name in [name for name in arrays if name.startswith("snapshot_")]:
             _, number, part = name.split("_", 2)
             own[int(number)][part] = arrays.pop(name)
         self.kept = []
-        for place, (told, held) in enumerate(zip(facts, own, strict=True)):
+        for place, (told, held) in enumerate(zip(metadata, own, strict=True)):
             in_files = (files or {}).get(name_of_draw(place))
             if in_files is None or store is None:
                 self.kept.append(self.kind.restored(told, held, self.size))
             else:
-                self.kept.append(DrawOnDisk(self.kind, told, held, in_files, store))
-        if [kept.draw for kept in self.kept] != [place * self.stride for place in range(len(facts))]:
+                self.kept.append(LazyDraw(self.kind, told, held, in_files, store))
+        if [kept.draw for kept in self.kept] != [place * self.stride for place in range(len(metadata))]:
             raise InputError("the draws in full are not evenly spaced")
 
 

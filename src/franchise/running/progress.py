@@ -55,7 +55,7 @@ class Bars:
             transient=False,
         )
         self._tasks = [
-            self._bars.add_task(f"chain {chain}", total=total, completed=done[chain], facts="")
+            self._bars.add_task(f"chain {chain}", total=total, completed=done[chain], metadata="")
             for chain in range(chains)
         ]
         self._total = total
@@ -75,12 +75,12 @@ class Bars:
         self._shown[chain] = now
         begun, before = self._begun[chain]
         speed = (sweeps - before) * self._n_observations / max(now - begun, 1e-9)
-        facts = (
+        metadata = (
             f"{values['n_topics']:.0f} topics  "
             f"{values['log_likelihood_per_observation']:.3f} nats/{self._unit}  "
             f"{_short(speed)} {self._unit}s/s"
         )
-        self._bars.update(self._tasks[chain], completed=sweeps, facts=facts)
+        self._bars.update(self._tasks[chain], completed=sweeps, metadata=metadata)
 
 
 @cache

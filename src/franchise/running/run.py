@@ -6,7 +6,7 @@
     extended    a copy that goes on for more draws
     save        everything to a new run directory
 
-All of it is told once here.  What differs from model to model is in a `Setup`.
+All of it is told once here.  What differs from model to model is in a `Problem`.
 """
 
 from __future__ import annotations
@@ -28,18 +28,25 @@ from franchise.data.grouped import GroupedData
 from franchise.errors import InputError, StorageError
 from franchise.parallel.engine import Engine, make_engine
 from franchise.parallel.threads import Threads
-from franchise.running.chain_run import CHECKPOINT_SECONDS, AnyChain, ChainRun, Control, Plan, run_chains
-from franchise.running.initial_state import Origin, Restored, Stored
-from franchise.running.kept_draws import Snapshots
+from franchise.running.chain_run import (
+    CHECKPOINT_SECONDS,
+    AnyChain,
+    ChainRun,
+    DrawPlan,
+    StopSignal,
+    run_chains,
+)
+from franchise.running.initial_state import FromCheckpoint, FromCheckpointFiles, InitialState
+from franchise.running.kept_draws import KeptDraws
 from franchise.running.progress import Progress, make_progress
 from franchise.running.signals import interruptions
-from franchise.storage.atomic import damage_named, only_one_process
+from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.checkpoint import read_parts
 from franchise.storage.run_store import ChainStore, RunDirectory, check_new
 from franchise.validation import check_integer, check_positive
 
 
-class Setup(Protocol):
+class Problem(Protocol):
     """All that is fixed before the first sweep: data, model, moves, seed."""
 
     model_name: ClassVar[str]
@@ -56,17 +63,17 @@ class Setup(Protocol):
     def settings(self) -> dict[str, Any]:
         """All but the data and the seed, as plain values; InputError if something cannot be kept."""
 
-    def room(self) -> Snapshots:
+    def new_kept_draws(self) -> KeptDraws:
         """Room for the draws of one chain that are kept in full."""
 
     def chain(self, number: int, warmup: int, engine: Threads) -> Any:
         """A chain that an origin (`running/initial_state.py`) has yet to give a state."""
 
-    def gather(self, run: Run) -> Any:
+    def make_posterior(self, run: Run) -> Any:
         """The posterior of what the chains have kept."""
 
 
-class Terms(NamedTuple):
+class RunOptions(NamedTuple):
     """How chains are run; it makes no difference to what they draw."""
 
     engine: Engine
@@ -82,7 +89,7 @@ class Terms(NamedTuple):
         progress: bool | None = None,
         time_limit: Any = None,
         checkpoint_seconds: Any = CHECKPOINT_SECONDS,
-    ) -> Terms:
+    ) -> RunOptions:
         """What was asked for; InputError if something will not do."""
         if time_limit is not None:
             time_limit = check_positive("time_limit", time_limit)
@@ -94,8 +101,8 @@ class Terms(NamedTuple):
 class Run:
     """The chains of a setup, as far as they have come."""
 
-    setup: Setup
-    plan: Plan
+    setup: Problem
+    plan: DrawPlan
     chains: list[ChainRun[Any]]
     labels: np.ndarray | None = None  # int32 (chains, draws, N), in input order, if they are kept
     folder: RunDirectory | None = None  # where it is kept as it goes
@@ -103,10 +110,12 @@ class Run:
     # -- beginnings ----------------------------------------------------------------------------------------
 
     @classmethod
-    def begin(cls, setup: Setup, plan: Plan, chains: Iterable[AnyChain], run_dir: Any = None) -> Run:
+    def begin(cls, setup: Problem, plan: DrawPlan, chains: Iterable[AnyChain], run_dir: Any = None) -> Run:
         """Chains before their first sweep; with a run directory, that is made."""
-        run = cls(setup, plan, [ChainRun(chain, plan, setup.data, setup.room()) for chain in chains])
-        run.aim_for(plan.draws)
+        run = cls(
+            setup, plan, [ChainRun(chain, plan, setup.data, setup.new_kept_draws()) for chain in chains]
+        )
+        run.set_target_draws(plan.draws)
         if run_dir is not None:
             run.folder = run._create("run_dir", run_dir, run._begin_in)
         return run
@@ -119,13 +128,15 @@ class Run:
 
     @classmethod
     def read(
-        cls, folder: RunDirectory, make_setup: Callable[[dict[str, Any], Any, bool], Setup], engine: Engine
+        cls, folder: RunDirectory, make_setup: Callable[[dict[str, Any], Any, bool], Problem], engine: Engine
     ) -> Run:
-        """A run on disk as its last checkpoints have it; before anything else, say what it is to `aim_for`."""
+        """A run on disk as its last checkpoints have it; before anything else, say what it is to
+        `set_target_draws`.
+        """
         settings, data = folder.settings, folder.data()
-        with damage_named(folder.path / "run.json"):
+        with read_errors_named(folder.path / "run.json"):
             setup = make_setup(settings, data, not engine.is_here)
-            plan = Plan.checked(*(settings[name] for name in ("draws", "warmup", "thin", "keep_labels")))
+            plan = DrawPlan.checked(*(settings[name] for name in ("draws", "warmup", "thin", "keep_labels")))
             chains = check_integer("chains", settings["chains"], minimum=1)
         run = cls(setup, plan, [], folder=folder)
         for number in range(chains):
@@ -133,23 +144,27 @@ class Run:
         return run
 
     def _read_chain(self, store: ChainStore, number: int, engine: Engine) -> ChainRun[Any]:
-        arrays, facts = store.read_head()
-        files = store.parts_of(facts)
+        arrays, metadata = store.read_head()
+        files = store.parts_of(metadata)
         if engine.is_here:
             for of, own in files.items():
-                read = read_parts(store.folder, own, store.owner)  # damage shows now, not when it is needed
+                read = read_parts(
+                    store.folder, own, store.chain_id
+                )  # damage shows now, not when it is needed
                 arrays.update(read if of == "" else {})
-        with damage_named(store.checkpoint_path, store.trace_path):
-            sweeps, warmup = (check_integer(name, facts[name], minimum=0) for name in ("sweeps", "warmup"))
-            snapshots = self.setup.room()
-            of_store = (store.folder.resolve(), store.owner)
-            snapshots.restore(facts["stride"], facts["snapshots"], arrays, files, of_store)
-            origin: Origin = Restored(arrays, sweeps)
+        with read_errors_named(store.checkpoint_path, store.trace_path):
+            sweeps, warmup = (check_integer(name, metadata[name], minimum=0) for name in ("sweeps", "warmup"))
+            snapshots = self.setup.new_kept_draws()
+            of_store = (store.folder.resolve(), store.chain_id)
+            snapshots.restore(metadata["stride"], metadata["snapshots"], arrays, files, of_store)
+            initial_state: InitialState = FromCheckpoint(arrays, sweeps)
             if "" in files and not engine.is_here:
-                origin = Stored.of(store.folder, store.owner, arrays, files[""], sweeps)
-            chain = host(engine, self.setup.chain(number, warmup, engine.local), origin)
-            run = self._restored(facts, store.read_trace(facts), chain, snapshots)
-        run.store, run.facts = store, facts
+                initial_state = FromCheckpointFiles.of(
+                    store.folder, store.chain_id, arrays, files[""], sweeps
+                )
+            chain = host(engine, self.setup.chain(number, warmup, engine.local), initial_state)
+            run = self._restored(metadata, store.read_trace(metadata), chain, snapshots)
+        run.store, run.metadata = store, metadata
         return run
 
     def extended(self, draws: int, engine: Engine) -> Run:
@@ -158,20 +173,20 @@ class Run:
         for number, each in enumerate(self.chains):
             copies = {name: np.array(array) for name, array in each.chain.to_arrays().items()}
             template = self.setup.chain(number, each.chain.warmup, engine.local)
-            chain = host(engine, template, Restored(copies, each.chain.sweeps))
+            chain = host(engine, template, FromCheckpoint(copies, each.chain.sweeps))
             snapshots = replace(each.snapshots, kept=list(each.snapshots.kept))
-            facts = {"seconds": each.seconds, "best": each.chain.best}
-            run.chains.append(run._restored(facts, each.rows(), chain, snapshots))
+            metadata = {"seconds": each.seconds, "best": each.chain.best}
+            run.chains.append(run._restored(metadata, each.rows(), chain, snapshots))
             run.chains[-1].labels = each.labels
-        run.aim_for(self.most_draws + draws)
+        run.set_target_draws(self.most_draws + draws)
         return run
 
     def _restored(
-        self, facts: dict[str, Any], rows: Iterable[dict[str, float]], chain: Any, snapshots: Snapshots
+        self, metadata: dict[str, Any], rows: Iterable[dict[str, float]], chain: Any, snapshots: KeptDraws
     ) -> ChainRun[Any]:
-        return ChainRun.restored(facts, rows, chain, self.plan, self.setup.data, snapshots)
+        return ChainRun.restored(metadata, rows, chain, self.plan, self.setup.data, snapshots)
 
-    def aim_for(self, draws: int) -> None:
+    def set_target_draws(self, draws: int) -> None:
         """Plan so many draws of each chain, no fewer than there are, and make room for their labels."""
         self.plan = replace(self.plan, draws=max(draws, self.most_draws))
         check_memory(self.plan, len(self.chains), self.setup.data.n_observations)
@@ -197,21 +212,21 @@ class Run:
 
     # -- running -------------------------------------------------------------------------------------------
 
-    def go(self, terms: Terms) -> Any:
+    def go(self, options: RunOptions) -> Any:
         """Sweep until there are the draws that are planned; the posterior.
 
         A run that is kept in a folder is not torn out of a sweep by Ctrl-C or SIGTERM: every chain finishes its
         sweep and writes a checkpoint, and only then the KeyboardInterrupt comes.
         """
-        control = Control(terms.time_limit, terms.checkpoint_seconds)
+        control = StopSignal(options.time_limit, options.checkpoint_seconds)
         kept = self.folder is not None
         nothing: list[int] = []
         listening = interruptions(control.stop) if kept else nullcontext(nothing)
         try:
             with listening as came:
                 self._write_plan()
-                progress = self._progress(terms.progress)
-                run_chains(self.chains, terms.engine, control, progress, kept or len(self.chains) > 1)
+                progress = self._progress(options.progress)
+                run_chains(self.chains, options.engine, control, progress, kept or len(self.chains) > 1)
                 if came:
                     raise KeyboardInterrupt
         except KeyboardInterrupt:
@@ -221,11 +236,11 @@ class Run:
         except StorageError as error:
             raise StorageError(f"{error} When that is mended, {self._how_to_go_on}") from error.__cause__
         self._warn_if_early()
-        return self.setup.gather(self)
+        return self.setup.make_posterior(self)
 
-    def alone(self) -> AbstractContextManager[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """While inside, no other process may go on with the run."""
-        return nullcontext() if self.folder is None else only_one_process(self.folder.path)
+        return nullcontext() if self.folder is None else exclusive_lock(self.folder.path)
 
     def _progress(self, asked: bool | None) -> Progress:
         unit = "word" if isinstance(self.setup.data, Corpus) else "observation"
@@ -285,11 +300,11 @@ class Run:
         if self.folder is not None:
             self.folder.change(draws=self.plan.draws)
         for chain in self.chains:
-            if chain.store is not None and chain.facts is not None:
-                chain.store.cut_logs(chain.facts)
+            if chain.store is not None and chain.metadata is not None:
+                chain.store.cut_logs(chain.metadata)
 
 
-def check_memory(plan: Plan, chains: int, n_observations: int) -> None:
+def check_memory(plan: DrawPlan, chains: int, n_observations: int) -> None:
     """Refuse to keep labels that will not fit, before anything runs."""
     if plan.keep_labels:
         needed = 4 * plan.draws * chains * n_observations
@@ -359,10 +374,10 @@ class FromRun:
         the same kind of posterior
             With all draws, those before included. What there was stays as it is, on disk too.
         """
-        terms = Terms.checked(engine, workers, progress, time_limit)
-        with terms.engine:
-            run = self._checked_run.extended(check_integer("draws", draws, minimum=1), terms.engine)
-            posterior: Self = run.go(terms)
+        options = RunOptions.checked(engine, workers, progress, time_limit)
+        with options.engine:
+            run = self._checked_run.extended(check_integer("draws", draws, minimum=1), options.engine)
+            posterior: Self = run.go(options)
         return posterior
 
     @property

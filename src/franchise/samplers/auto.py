@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from franchise.model.hdp_model import Model, usual_topics
-from franchise.samplers.base import Recipe
+from franchise.samplers.base import NamedSampler
 from franchise.samplers.named import FEW, PARALLEL, SPLIT_MERGE, goes_by_cells
 
 NOT_MANY = 20_000
@@ -19,12 +19,12 @@ NOT_MANY = 20_000
 class Choice(NamedTuple):
     """What was chosen, and why."""
 
-    recipe: Recipe
+    recipe: NamedSampler
     start: Any  # where chains start; None is a number of topics by the size of the data
     where: str  # the start in words
     reason: str
 
-    def told(self, start_is_chosen: bool = True) -> str:
+    def message(self, start_is_chosen: bool = True) -> str:
         """In one line; without the start, where that was given."""
         start = f" from {self.where}" if start_is_chosen else ""
         return f"auto: {self.recipe.name!r}{start}; {self.reason}."

@@ -16,7 +16,7 @@ from franchise.priors import Gamma
 
 
 @dataclass(frozen=True)
-class Recipe:
+class NamedSampler:
     """A named sampler. The facts are the columns of Chang & Fisher's Table 1, for ours."""
 
     name: str

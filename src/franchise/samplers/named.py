@@ -22,13 +22,13 @@ from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weights
 from franchise.moves.base import Move
 from franchise.moves.compose import Composed, at_random, during_warmup, in_turn
-from franchise.moves.concentrations import EvenWeights
+from franchise.moves.concentrations import UniformWeights
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
-from franchise.moves.document.document_sweep import DocumentSweep, SettledSweep
+from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
 from franchise.moves.finite import FiniteConcentrations, FiniteSweep
 from franchise.moves.group_weights import CellSweep
-from franchise.moves.launched.launched_splits import LaunchedSplits, can_split
+from franchise.moves.launched.launched_splits import LaunchSplitMerge, can_split
 from franchise.moves.slice import SliceSweep
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.subcluster.subcluster_sweep import (
@@ -39,9 +39,9 @@ from franchise.moves.subcluster.subcluster_sweep import (
     has_prior_density,
 )
 from franchise.moves.topic_prior import TopicPrior
-from franchise.samplers.base import FromSample, Recipe, moves_above_topics, repeated_if_tiny
+from franchise.samplers.base import FromSample, NamedSampler, moves_above_topics, repeated_if_tiny
 
-CRF = Recipe(
+CRF = NamedSampler(
     name="crf",
     moves=lambda model: repeated_if_tiny(
         model, [CrfGibbs(), *moves_above_topics(model, in_weights_view=False)]
@@ -58,7 +58,7 @@ CRF = Recipe(
 )
 
 
-DIRECT = Recipe(
+DIRECT = NamedSampler(
     name="direct",
     moves=lambda model: repeated_if_tiny(
         model, [DirectAssignment(), *moves_above_topics(model, in_weights_view=True)]
@@ -84,7 +84,7 @@ def finite_moves(model: Model) -> list[Move | Composed]:
     return repeated_if_tiny(model, moves)
 
 
-FINITE = Recipe(
+FINITE = NamedSampler(
     name="finite",
     moves=finite_moves,
     view=Weights,
@@ -122,7 +122,7 @@ def parallel_moves(model: Model) -> list[Move | Composed]:
     if not goes_by_cells(model):
         return moves_by_observations(model)
     above = moves_above_topics(model, in_weights_view=True)
-    return [CellSweep(), *above, during_warmup(EvenWeights(), (0.0, EVEN))]
+    return [CellSweep(), *above, during_warmup(UniformWeights(), (0.0, EVEN))]
 
 
 def moves_by_observations(model: Model) -> list[Move | Composed]:
@@ -134,17 +134,17 @@ def moves_by_observations(model: Model) -> list[Move | Composed]:
     above = moves_above_topics(model, in_weights_view=True)
     splits = can_split(model.family)
     if model.n_observations <= FEW:
-        tried: list[Move | Composed] = [LaunchedSplits(tries=1)] if splits else []
+        tried: list[Move | Composed] = [LaunchSplitMerge(tries=1)] if splits else []
         return repeated_if_tiny(model, [DocumentSweep(), *tried, *above])
     tried = [
-        during_warmup(LaunchedSplits(), (EVEN, 1.0)),
-        at_random((LaunchedSplits(), 1.0), (in_turn(), 31.0)),
+        during_warmup(LaunchSplitMerge(), (EVEN, 1.0)),
+        at_random((LaunchSplitMerge(), 1.0), (in_turn(), 31.0)),
     ]
     return [
-        at_random((SettledSweep(), 15.0), (DocumentSweep(), 1.0)),
+        at_random((FixedTopicsSweep(), 15.0), (DocumentSweep(), 1.0)),
         *(tried if splits else []),
         *above,
-        during_warmup(EvenWeights(), (0.0, EVEN)),
+        during_warmup(UniformWeights(), (0.0, EVEN)),
     ]
 
 
@@ -153,7 +153,7 @@ def parallel_start(model: Model) -> Any:
     return FromSample(moves_by_observations) if goes_by_cells(model) else None
 
 
-PARALLEL = Recipe(
+PARALLEL = NamedSampler(
     name="parallel",
     moves=parallel_moves,
     view=Weights,
@@ -168,7 +168,7 @@ PARALLEL = Recipe(
 )
 
 
-SLICE = Recipe(
+SLICE = NamedSampler(
     name="slice",
     moves=lambda model: repeated_if_tiny(
         model, [SliceSweep(), *moves_above_topics(model, in_weights_view=False)]
@@ -185,7 +185,7 @@ SLICE = Recipe(
 )
 
 
-SPLIT_MERGE = Recipe(
+SPLIT_MERGE = NamedSampler(
     name="split-merge",
     moves=lambda model: repeated_if_tiny(
         model, [CrfGibbs(), SplitMerge(), *moves_above_topics(model, in_weights_view=False)]
@@ -208,7 +208,7 @@ def subcluster_moves(model: Model) -> list[Move | Composed]:
     return [SubclusterSweep(moves), *moves_above_topics(model, in_weights_view=True)]
 
 
-SUBCLUSTER = Recipe(
+SUBCLUSTER = NamedSampler(
     name="subcluster",
     moves=subcluster_moves,
     view=Weights,

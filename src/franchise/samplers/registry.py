@@ -12,14 +12,14 @@ from franchise.moves.base import Move
 from franchise.moves.compose import Composed, InTurn, in_turn, moves_of
 from franchise.priors import Gamma
 from franchise.samplers.auto import Choice, choose
-from franchise.samplers.base import Recipe
+from franchise.samplers.base import NamedSampler
 from franchise.samplers.named import CRF, DIRECT, FINITE, PARALLEL, SLICE, SPLIT_MERGE, SUBCLUSTER
 from franchise.validation import check_choice, describe
 
 if TYPE_CHECKING:
     import pandas as pd
 
-RECIPES: dict[str, Recipe] = {
+SAMPLERS: dict[str, NamedSampler] = {
     recipe.name: recipe for recipe in (CRF, SPLIT_MERGE, DIRECT, SLICE, PARALLEL, SUBCLUSTER, FINITE)
 }
 
@@ -42,16 +42,16 @@ def resolve(sampler: Any, model: Model) -> Sampler:
     InputError if there is no such sampler, or if the family lacks what one of its moves needs.
     """
     if isinstance(sampler, str):
-        name = check_choice("sampler", sampler, [AUTO, *RECIPES])
+        name = check_choice("sampler", sampler, [AUTO, *SAMPLERS])
         choice = choose(model) if name == AUTO else None
-        recipe = RECIPES[name] if choice is None else choice.recipe
+        recipe = SAMPLERS[name] if choice is None else choice.recipe
         start = None if recipe.start is None else recipe.start(model)
         resolved = Sampler(recipe.name, in_turn(*recipe.moves(model)), recipe.view, start, choice)
     else:
         parts = [sampler] if isinstance(sampler, (Move, Composed)) else sampler
         if not isinstance(parts, (list, tuple)) or not parts:
             raise InputError(
-                f"sampler must be one of {', '.join(map(repr, [AUTO, *RECIPES]))}, a move, or a list of moves; "
+                f"sampler must be one of {', '.join(map(repr, [AUTO, *SAMPLERS]))}, a move, or a list of moves; "
                 f"got {describe(sampler)}."
             )
         schedule = in_turn(*parts)
@@ -67,7 +67,7 @@ def resolve(sampler: Any, model: Model) -> Sampler:
 
 def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
     """Say so if something is to be learned, but no move of the user's list learns it."""
-    learned = {part for move in moves for part in move.learns}
+    learned = {part for move in moves for part in move.updates}
     ours = all(type(move).__module__.startswith("franchise.") for move in moves)
     if ours and "observations" not in learned:
         warnings.warn(
@@ -99,5 +99,5 @@ def sampler_table() -> pd.DataFrame:
     import pandas as pd
 
     columns = ["exact", "parallel", "opens_topics", "non_conjugate", "local_splits", "global_splits", "what"]
-    rows = [{"name": name, **{c: getattr(recipe, c) for c in columns}} for name, recipe in RECIPES.items()]
+    rows = [{"name": name, **{c: getattr(recipe, c) for c in columns}} for name, recipe in SAMPLERS.items()]
     return pd.DataFrame(rows)

@@ -23,7 +23,7 @@ def write_atomically(path: Path, content: bytes, writer: str = "") -> None:
     Where several may write it at once, each gives the temporary file a name of its own by `writer`.
     """
     temporary = path.with_name(f"{path.name}{writer}.tmp")
-    with refusals_named(path):
+    with write_errors_named(path):
         try:
             with open(temporary, "wb") as file:
                 _put(file, content)
@@ -58,7 +58,7 @@ class Log:
         if not self._waiting:
             return
         content = b"".join(self._waiting)
-        with refusals_named(self.path):
+        with write_errors_named(self.path):
             try:
                 self._write_at_the_end(content)
             except OSError:
@@ -84,7 +84,7 @@ class Log:
         size = self.path.stat().st_size if self.path.exists() else 0
         self._check_size(size)
         if size > self.size:
-            with refusals_named(self.path):
+            with write_errors_named(self.path):
                 os.truncate(self.path, self.size)
 
     def _check_size(self, size: int) -> None:
@@ -137,14 +137,14 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def only_one_process(folder: Path) -> Iterator[None]:
+def exclusive_lock(folder: Path) -> Iterator[None]:
     """Keep other processes from a folder for a while, on systems and disks that can; it ends with the process."""
     try:
         import fcntl
     except ImportError:  # Windows
         yield
         return
-    with refusals_named(folder):
+    with write_errors_named(folder):
         descriptor = os.open(folder, os.O_RDONLY)
     try:
         try:
@@ -161,7 +161,7 @@ def only_one_process(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def refusals_named(path: Path) -> Iterator[None]:
+def write_errors_named(path: Path) -> Iterator[None]:
     """Turn what the system says against a write into a StorageError that names the file."""
     try:
         yield
@@ -170,7 +170,7 @@ def refusals_named(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def damage_named(*paths: Path) -> Iterator[None]:
+def read_errors_named(*paths: Path) -> Iterator[None]:
     """Turn whatever goes wrong in reading a file into a StorageError that names the file.
 
     A parser, or what is made of its result, may complain in any way of a file that was changed; so every exception

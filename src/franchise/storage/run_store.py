@@ -37,13 +37,13 @@ from franchise.errors import InputError, StorageError
 from franchise.storage.atomic import (
     Log,
     checksum_of,
-    damage_named,
-    only_one_process,
-    refusals_named,
+    exclusive_lock,
+    read_errors_named,
     sync_folder,
     write_atomically,
+    write_errors_named,
 )
-from franchise.storage.checkpoint import PARTS, Arrays, PartFile, parts_from, read_parts, seal, unseal
+from franchise.storage.checkpoint import PARTS, Arrays, ShardFile, parts_from, read_parts, seal, unseal
 from franchise.validation import check_folder, check_format, check_integer, describe
 
 FORMAT = 2
@@ -58,7 +58,7 @@ _UNFINISHED = "unfinished"
 
 _DATA = ("data.json", "data.safetensors")
 
-_NO_PARTS: Mapping[str, Sequence[PartFile]] = {}
+_NO_PARTS: Mapping[str, Sequence[ShardFile]] = {}
 
 
 class RunDirectory:
@@ -88,9 +88,9 @@ class RunDirectory:
         run = cls(folder, whole)
         made = [each for each in (folder, *folder.parents) if not each.exists()]
         try:
-            with refusals_named(folder):
+            with write_errors_named(folder):
                 folder.mkdir(parents=True, exist_ok=True)
-            with only_one_process(folder):
+            with exclusive_lock(folder):
                 check_new("run_dir", folder)  # nobody else has made one meanwhile
                 run._write(files, fill)
         except BaseException as error:
@@ -107,13 +107,13 @@ class RunDirectory:
     def _write(self, files: dict[str, bytes], fill: Callable[[RunDirectory], None]) -> None:
         self._clear()
         try:
-            with refusals_named(self.path):
+            with write_errors_named(self.path):
                 (self.path / _UNFINISHED).touch()
                 sync_folder(self.path)
             for name, content in files.items():
                 write_atomically(self.path / name, content)
             for number in range(self.settings["chains"]):
-                with refusals_named(self.path):
+                with write_errors_named(self.path):
                     self._folder_of(number).mkdir()
             fill(self)
             self._write_settings()
@@ -142,7 +142,7 @@ class RunDirectory:
         folder = _checked_path("run_dir", path)
         if not (folder / "run.json").is_file():
             raise InputError(f"{str(folder)!r} holds no run: there is no run.json in it.{_reason(folder)}")
-        with damage_named(folder / "run.json"):
+        with read_errors_named(folder / "run.json"):
             settings = dict(json.loads((folder / "run.json").read_bytes()))
             version = settings.get("format")
         check_format(str(folder / "run.json"), version, FORMAT)
@@ -170,16 +170,16 @@ class RunDirectory:
 
         for name in _DATA:
             path = self.path / name
-            with damage_named(path):
+            with read_errors_named(path):
                 if _checksum_of_bytes(path.read_bytes()) != self.settings["files"][name]:
                     raise StorageError(f"{path}: checksum wrong; the run is damaged.")
-        with damage_named(*(self.path / name for name in _DATA)):
+        with read_errors_named(*(self.path / name for name in _DATA)):
             return load_data(self.path)
 
     def chain(self, number: int) -> ChainStore:
         """The part of one chain."""
         settings = {name: value for name, value in self.settings.items() if name != "draws"}
-        return ChainStore(self._folder_of(number), owner=f"{checksum_of(settings)}-{number}")
+        return ChainStore(self._folder_of(number), chain_id=f"{checksum_of(settings)}-{number}")
 
     def _folder_of(self, chain: int) -> Path:
         return self.path / f"chain-{chain}"
@@ -188,9 +188,9 @@ class RunDirectory:
 class ChainStore:
     """The files of one chain; `owner` names it and its run."""
 
-    def __init__(self, folder: Path, owner: str = "") -> None:
+    def __init__(self, folder: Path, chain_id: str = "") -> None:
         self.folder = folder
-        self.owner = owner
+        self.chain_id = chain_id
         self.trace_path = folder / "trace.log"
         self.checkpoint_path = folder / "checkpoint.safetensors"
         self._trace = Log(self.trace_path)
@@ -208,7 +208,7 @@ class ChainStore:
         self._labels.add(zlib.crc32(content).to_bytes(4, "little") + content)
 
     def write_checkpoint(
-        self, arrays: Arrays, facts: dict[str, Any], parts: Mapping[str, Sequence[PartFile]] = _NO_PARTS
+        self, arrays: Arrays, metadata: dict[str, Any], parts: Mapping[str, Sequence[ShardFile]] = _NO_PARTS
     ) -> None:
         """Append what the logs have waiting, then replace the checkpoint.
 
@@ -217,17 +217,19 @@ class ChainStore:
         try:
             self._trace.write()
             self._labels.write()
-            content, _ = seal(arrays, self._all_facts(facts, parts))
+            content, _ = seal(arrays, self._all_facts(metadata, parts))
             write_atomically(self.checkpoint_path, content)
         except StorageError as error:
-            raise StorageError(f"{error} {self.what_is_left()}") from error.__cause__
+            raise StorageError(f"{error} {self.recovery_hint()}") from error.__cause__
         self._remove_parts_but(parts)
 
-    def _all_facts(self, facts: dict[str, Any], parts: Mapping[str, Sequence[PartFile]]) -> dict[str, Any]:
+    def _all_facts(
+        self, metadata: dict[str, Any], parts: Mapping[str, Sequence[ShardFile]]
+    ) -> dict[str, Any]:
         return {
-            **facts,
+            **metadata,
             "format": FORMAT_WITH_PARTS if parts else FORMAT,
-            "of": self.owner,
+            "of": self.chain_id,
             "trace_bytes": self._trace.size,
             "trace_checksum": self._trace.checksum,
             "labels_bytes": self._labels.size,
@@ -235,7 +237,7 @@ class ChainStore:
             **({"parts": {of: list(files) for of, files in parts.items()}} if parts else {}),
         }
 
-    def _remove_parts_but(self, parts: Mapping[str, Sequence[PartFile]]) -> None:
+    def _remove_parts_but(self, parts: Mapping[str, Sequence[ShardFile]]) -> None:
         """Parts that belong to no checkpoint any more go; what cannot be removed now can be later."""
         named = {part.name for files in parts.values() for part in files}
         for path in self.folder.glob(f"{PARTS}*"):  # also what was begun and not finished
@@ -243,71 +245,73 @@ class ChainStore:
                 with suppress(OSError):
                     path.unlink()
 
-    def what_is_left(self) -> str:
+    def recovery_hint(self) -> str:
         """What a run that cannot go on has on disk, in words."""
         if not self.checkpoint_path.is_file():
             return "No checkpoint is there."
         try:
-            _, facts = self.read_head()
+            _, metadata = self.read_head()
         except StorageError as error:
             return str(error)
-        return f"The last checkpoint, of sweep {facts['sweeps']}, is whole."
+        return f"The last checkpoint, of sweep {metadata['sweeps']}, is whole."
 
     def read_checkpoint(self) -> tuple[Arrays, dict[str, Any]]:
         """The arrays and facts of the last checkpoint, its parts put together."""
-        arrays, facts = self.read_head()
-        for of, files in self.parts_of(facts).items():
-            for name, array in read_parts(self.folder, files, self.owner).items():
+        arrays, metadata = self.read_head()
+        for of, files in self.parts_of(metadata).items():
+            for name, array in read_parts(self.folder, files, self.chain_id).items():
                 arrays[of + name] = array
-        return arrays, facts
+        return arrays, metadata
 
-    def parts_of(self, facts: dict[str, Any]) -> dict[str, list[PartFile]]:
+    def parts_of(self, metadata: dict[str, Any]) -> dict[str, list[ShardFile]]:
         """The parts of a checkpoint."""
-        with damage_named(self.checkpoint_path):
-            return parts_from(facts.get("parts", {}))
+        with read_errors_named(self.checkpoint_path):
+            return parts_from(metadata.get("parts", {}))
 
     def read_head(self) -> tuple[Arrays, dict[str, Any]]:
         """The arrays and facts of the last checkpoint, but what its parts have."""
         path = self.checkpoint_path
-        arrays, facts, checksum = unseal(path)
-        with damage_named(path):
-            version = facts.setdefault("format", 1)
+        arrays, metadata, checksum = unseal(path)
+        with read_errors_named(path):
+            version = metadata.setdefault("format", 1)
         check_format(str(path), version, FORMAT_WITH_PARTS)
-        with damage_named(path):
-            wrong = facts["checksum"] != _checksum_of_format_1(arrays) if version == 1 else checksum is None
+        with read_errors_named(path):
+            wrong = (
+                metadata["checksum"] != _checksum_of_format_1(arrays) if version == 1 else checksum is None
+            )
             if wrong:
                 raise StorageError(f"{path}: checksum wrong; the run is damaged.")
-            if version > 1 and facts["of"] != self.owner:
+            if version > 1 and metadata["of"] != self.chain_id:
                 raise StorageError(f"{path} is of another run or chain: the run is damaged.")
             for name in ("trace_bytes", "labels_bytes"):
-                check_integer(name, facts[name], minimum=0)
-        return arrays, facts
+                check_integer(name, metadata[name], minimum=0)
+        return arrays, metadata
 
-    def cut_logs(self, facts: dict[str, Any]) -> None:
+    def cut_logs(self, metadata: dict[str, Any]) -> None:
         """Go on with the logs after a checkpoint: what they have beyond it is cut off.
 
         It was written by sweeps that are about to be done again.
         """
         for log, name in ((self._trace, "trace"), (self._labels, "labels")):
-            log.size = facts[f"{name}_bytes"]
+            log.size = metadata[f"{name}_bytes"]
             log.checksum = zlib.crc32(log.read(log.size))
             log.cut()
 
-    def read_trace(self, facts: dict[str, Any]) -> Iterator[dict[str, float]]:
+    def read_trace(self, metadata: dict[str, Any]) -> Iterator[dict[str, float]]:
         """The lines of the trace up to the checkpoint; StorageError at one whose checksum is wrong."""
-        content = self._trace.read(facts["trace_bytes"])
+        content = self._trace.read(metadata["trace_bytes"])
         for number, line in enumerate(content.splitlines(), start=1):
             checksum, _, text = line.partition(b" ")
             if b"%08x" % zlib.crc32(text) != checksum:
                 raise StorageError(f"{self.trace_path}, line {number}: checksum wrong; the run is damaged.")
-            with damage_named(self.trace_path):
+            with read_errors_named(self.trace_path):
                 values = dict(json.loads(text))
             yield values
-        self._check_whole(self._trace, content, facts.get("trace_checksum"))
+        self._check_whole(self._trace, content, metadata.get("trace_checksum"))
 
-    def read_labels(self, facts: dict[str, Any], n_observations: int) -> Iterator[np.ndarray]:
+    def read_labels(self, metadata: dict[str, Any], n_observations: int) -> Iterator[np.ndarray]:
         """The labels of the kept draws up to the checkpoint; StorageError at one whose checksum is wrong."""
-        content, step = self._labels.read(facts["labels_bytes"]), 4 + 4 * n_observations
+        content, step = self._labels.read(metadata["labels_bytes"]), 4 + 4 * n_observations
         for begin in range(0, len(content), step):
             row = content[begin + 4 : begin + step]
             if zlib.crc32(row).to_bytes(4, "little") != content[begin : begin + 4] or len(row) < step - 4:
@@ -315,7 +319,7 @@ class ChainStore:
                     f"{self._labels.path}: checksum of draw {begin // step} wrong; the run is damaged."
                 )
             yield np.frombuffer(row, "<i4")
-        self._check_whole(self._labels, content, facts.get("labels_checksum"))
+        self._check_whole(self._labels, content, metadata.get("labels_checksum"))
 
     @staticmethod
     def _check_whole(log: Log, content: bytes, checksum: int | None) -> None:
@@ -356,7 +360,7 @@ def _from_format_1(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The settings of a run that an earlier version has begun, as they are now."""
     checksums = {}
     for name in _DATA:
-        with damage_named(folder / name):
+        with read_errors_named(folder / name):
             checksums[name] = _checksum_of_bytes((folder / name).read_bytes())
     return {**settings, "format": FORMAT, "files": checksums, "model": "hdp"}
 

@@ -63,15 +63,17 @@ QUICK = Size(
 TITLE = "Amini et al.'s slice sampler for the hierarchical Dirichlet process, done again"
 
 
-def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: Size | None = None) -> Path:
+def run(
+    folder: StudyFolder, quick: bool, data: Path | None, on_progress: Tell, size: Size | None = None
+) -> Path:
     """Do the study and write its page; nothing is written before all is measured."""
     size = size or (QUICK if quick else FULL)
     papers = None if data is None else titles.load_titles(data)
     _compile()
-    runs = _run_synthetic(size, tell)
+    runs = _run_synthetic(size, on_progress)
     capped = [synthetic.count_capped(of, size.printed_sweeps) for of in size.sizes]
-    title_runs = [] if papers is None else _run_titles(size, papers, tell)
-    measured = _run_exactness(size, tell)
+    title_runs = [] if papers is None else _run_titles(size, papers, on_progress)
+    measured = _run_exactness(size, on_progress)
     folder.make()
     _write_exactness(folder, measured)
     _write_synthetic(folder, runs)
@@ -101,29 +103,29 @@ def _compile() -> None:
             synthetic.run_chain(task, 1)
 
 
-def _run_synthetic(size: Size, tell: Tell) -> list[synthetic.Run]:
+def _run_synthetic(size: Size, on_progress: Tell) -> list[synthetic.Run]:
     tasks = synthetic.tasks_of(size.sizes, size.repetitions, size.of_large)
     tasks += synthetic.gaussian_tasks_of(size.gaussian_sizes, size.repetitions)
     return side_by_side(
         lambda task, _: synthetic.run_chain(task, size.sweeps_of(task.method)),
         tasks,
-        lambda share: tell("figure 2, synthetic data", 0.6 * share),
+        lambda share: on_progress("figure 2, synthetic data", 0.6 * share),
     )
 
 
-def _run_titles(size: Size, papers: titles.Titles, tell: Tell) -> list[titles.Run]:
+def _run_titles(size: Size, papers: titles.Titles, on_progress: Tell) -> list[titles.Run]:
     return side_by_side(
         lambda task, _: titles.run_chain(task, papers, size.sweeps_of(task.method)),
         titles.tasks_of(papers, size.title_runs),
-        lambda share: tell("figure 3, titles", 0.6 + 0.1 * share),
+        lambda share: on_progress("figure 3, titles", 0.6 + 0.1 * share),
     )
 
 
-def _run_exactness(size: Size, tell: Tell) -> list[exactness.Measured]:
+def _run_exactness(size: Size, on_progress: Tell) -> list[exactness.Measured]:
     return side_by_side(
         lambda task, _: exactness.measure(task, size.tiny_sweeps),
         exactness.tasks_of(exactness.CASES[: size.cases]),
-        lambda share: tell("enumeration", 0.7 + 0.3 * share),
+        lambda share: on_progress("enumeration", 0.7 + 0.3 * share),
     )
 
 

@@ -19,7 +19,9 @@ from franchise_studies.output import StudyFolder
 from franchise_studies.running import Tell, versions
 
 
-def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, scale: Size | None = None) -> Path:
+def run(
+    folder: StudyFolder, quick: bool, data: Path | None, on_progress: Tell, scale: Size | None = None
+) -> Path:
     """Do the study and write its page; go on with it if it was interrupted in this folder.
 
     Chains are kept in the folder as they run; tables, figures and the page are written when all is measured.
@@ -28,7 +30,7 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, scale: 
     corpora = load_corpora(data, scale.documents, scale.enron)
     facts = {"quick": quick, "size": asdict(scale), "corpora": [named.facts() for named in corpora]}
     folder.keep_chains(facts)
-    measured = results.measure(scale, corpora, folder.chains, tell)
+    measured = results.measure(scale, corpora, folder.chains, on_progress)
     folder.make()
     page.write_parts(folder, scale, corpora, measured)
     folder.facts(

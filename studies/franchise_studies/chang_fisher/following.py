@@ -36,7 +36,7 @@ from franchise.running.initial import make_start, start_streams
 from franchise.running.trace import BEST
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
-from franchise.storage.run_store import ChainStore, damage_named, write_atomically
+from franchise.storage.run_store import ChainStore, read_errors_named, write_atomically
 from franchise.storage.state_arrays import state_from_arrays, state_to_arrays
 from franchise_studies.chang_fisher.samplers import SAMPLERS
 
@@ -265,7 +265,7 @@ class _Following:
 def remembered(path: Path, compute: Callable[[], Any]) -> Any:
     """What was computed in an earlier call of the study; else computed now, and kept as JSON."""
     if path.is_file():
-        with damage_named(path):
+        with read_errors_named(path):
             return json.loads(path.read_text(encoding="utf-8"))
     result = compute()
     path.parent.mkdir(parents=True, exist_ok=True)

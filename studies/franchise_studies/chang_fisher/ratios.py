@@ -18,7 +18,7 @@ import numpy as np
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
-from franchise.moves.block_sweep import Work
+from franchise.moves.block_sweep import SweepContext
 from franchise.moves.subcluster.global_moves import (
     draw_merged,
     log_of_merged_parameter,
@@ -86,7 +86,7 @@ def weigh_moves(model: Model, state: Weights, tries: int, what: str) -> list[dic
 
 def _sweep(model: Model, state: Weights, number: int) -> tuple[Sweep, np.ndarray]:
     """A sweep with its parameters drawn, and the topics that may take part."""
-    sweep = Sweep(Work(model, state, Streams(0, 0, number, 0), Threads(1)))
+    sweep = Sweep(SweepContext(model, state, Streams(0, 0, number, 0), Threads(1)))
     sweep.draw_given()
     return sweep, np.array([topic for topic in sweep.topics if sweep.is_ready(int(topic))])
 

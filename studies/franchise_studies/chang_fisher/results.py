@@ -37,7 +37,7 @@ class Results:
     large: list[Followed]  # figure 6
 
 
-def measure(size: Size, corpora: list[NamedCorpus], chains: Path, tell: Tell) -> Results:
+def measure(size: Size, corpora: list[NamedCorpus], chains: Path, on_progress: Tell) -> Results:
     """Run whatever has not been run yet."""
     compile_kernels(size)
     problems = {named.name: Problem.of(named.name, named.corpus) for named in corpora}
@@ -47,11 +47,13 @@ def measure(size: Size, corpora: list[NamedCorpus], chains: Path, tell: Tell) ->
         return side_by_side(
             lambda task, stopped: follow(task, problems[task.problem], chains, stopped),
             tasks,
-            _telling(tell, what),
+            _telling(on_progress, what),
         )
 
     biases = side_by_side(
-        lambda task, _: bias.measure(task, size.visits, chains), bias.tasks(), _telling(tell, "enumeration")
+        lambda task, _: bias.measure(task, size.visits, chains),
+        bias.tasks(),
+        _telling(on_progress, "enumeration"),
     )
     picture = bars.draw_picture(size.bars_documents, size.picture_sweeps)
     timings = [
@@ -97,10 +99,10 @@ def _ratios(
     return on_the_way + at_the_end
 
 
-def _telling(tell: Tell, what: str) -> Callable[[float], None]:
+def _telling(on_progress: Tell, what: str) -> Callable[[float], None]:
     """Tells the share of the whole study, given that of a part."""
     before = sum(share for name, share in list(_SHARES.items())[: list(_SHARES).index(what)])
-    return lambda share: tell(what, before + _SHARES[what] * share)
+    return lambda share: on_progress(what, before + _SHARES[what] * share)
 
 
 def compile_kernels(size: Size) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from franchise.moves import (
-    LaunchedSplits,
-    NonEmptyingSweep,
+    GuardedSweep,
+    LaunchSplitMerge,
     RestrictedSweep,
     SubclusterSweep,
     TopicWeights,
@@ -35,7 +35,7 @@ SAMPLERS: dict[str, Any] = {
     BALANCED: _published("balanced"),
     SUBCLUSTER: _published("local", "global"),
     LOCAL_BALANCED: _published("local", "balanced"),
-    REPAIRED: [NonEmptyingSweep(), LaunchedSplits(tries=1), TopicWeights()],
+    REPAIRED: [GuardedSweep(), LaunchSplitMerge(tries=1), TopicWeights()],
     PARALLEL: PARALLEL,
     DIRECT: DIRECT,
     FINITE: FINITE,

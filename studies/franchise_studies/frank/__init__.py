@@ -61,14 +61,16 @@ QUICK = Size(
 TITLE = "Frank, Greenberg & Lindner's replication of the HDP, done again"
 
 
-def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: Size | None = None) -> Path:
+def run(
+    folder: StudyFolder, quick: bool, data: Path | None, on_progress: Tell, size: Size | None = None
+) -> Path:
     """Do the study and write its page; nothing is written before all is measured."""
     size = size or (QUICK if quick else FULL)
     texts = load_texts(data, size.samples, size.documents)
-    tell("run times", 0.0)
+    on_progress("run times", 0.0)
     timings = speed.time_all(size.speed_sweeps, size.speed_repeats)
-    chains = _run_ants(size, tell)
-    runs = _run_texts(size, texts, tell)
+    chains = _run_ants(size, on_progress)
+    runs = _run_texts(size, texts, on_progress)
     scores = script.score_as_the_script(texts.samples[0], size.sweeps, size.warmup)
     folder.make()
     _write_ants(folder, chains)
@@ -92,7 +94,7 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
     )
 
 
-def _run_ants(size: Size, tell: Tell) -> list[ants.Run]:
+def _run_ants(size: Size, on_progress: Tell) -> list[ants.Run]:
     tasks = [
         ants.Task(sampler, grouping, seed)
         for seed in range(size.ants_chains)
@@ -102,15 +104,15 @@ def _run_ants(size: Size, tell: Tell) -> list[ants.Run]:
     return side_by_side(
         lambda task, _: ants.run_chain(task, size.ants_sweeps),
         tasks,
-        lambda share: tell("ants", 0.15 + 0.15 * share),
+        lambda share: on_progress("ants", 0.15 + 0.15 * share),
     )
 
 
-def _run_texts(size: Size, texts: Texts, tell: Tell) -> list[text.TextRun]:
+def _run_texts(size: Size, texts: Texts, on_progress: Tell) -> list[text.TextRun]:
     runs = []
     for sample in texts.samples:
         runs.append(text.run_sample(sample, size.chains, size.sweeps, size.warmup, size.topics))
-        tell("text", 0.3 + 0.7 * len(runs) / len(texts.samples))
+        on_progress("text", 0.3 + 0.7 * len(runs) / len(texts.samples))
     return runs
 
 

@@ -40,14 +40,16 @@ QUICK = Size(seeds=4, sweeps=250, runs=2, text_sweeps=60, priors=(0.2, 0.5), doc
 TITLE = "Wang & Blei's split-merge experiments, done again"
 
 
-def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: Size | None = None) -> Path:
+def run(
+    folder: StudyFolder, quick: bool, data: Path | None, on_progress: Tell, size: Size | None = None
+) -> Path:
     """Do the study and write its page; nothing is written before all is measured."""
     size = size or (QUICK if quick else FULL)
     corpora = load_corpora(data, size.documents)
     _compile()
-    chains = _run_synthetic(size, tell)
-    runs = _run_text(size, corpora, tell)
-    tries = _run_tries(size, corpora, tell)
+    chains = _run_synthetic(size, on_progress)
+    runs = _run_text(size, corpora, on_progress)
+    tries = _run_tries(size, corpora, on_progress)
     found = text.differences(runs)
     folder.make()
     _write_synthetic(folder, chains)
@@ -80,7 +82,7 @@ def _compile() -> None:
     sample(corpus, sampler=moves, draws=2, warmup=0, chains=1, progress=False)
 
 
-def _run_synthetic(size: Size, tell: Tell) -> list[synthetic.Run]:
+def _run_synthetic(size: Size, on_progress: Tell) -> list[synthetic.Run]:
     tasks = [
         (seed, start, method)
         for seed in range(size.seeds)
@@ -90,11 +92,11 @@ def _run_synthetic(size: Size, tell: Tell) -> list[synthetic.Run]:
     return side_by_side(
         lambda task, _: synthetic.run_chain(task, size.sweeps),
         tasks,
-        lambda share: tell("section 4.1, synthetic data", 0.1 * share),
+        lambda share: on_progress("section 4.1, synthetic data", 0.1 * share),
     )
 
 
-def _run_text(size: Size, corpora: list[NamedCorpus], tell: Tell) -> list[text.TextRun]:
+def _run_text(size: Size, corpora: list[NamedCorpus], on_progress: Tell) -> list[text.TextRun]:
     by_name = {named.name: named.corpus for named in corpora}
     tasks = [
         text.Task(name, prior, number, method)
@@ -106,11 +108,11 @@ def _run_text(size: Size, corpora: list[NamedCorpus], tell: Tell) -> list[text.T
     return side_by_side(
         lambda task, stopped: text.run_chain(task, by_name[task.corpus], size.text_sweeps, stopped),
         tasks,
-        lambda share: tell("section 4.2, text", 0.1 + 0.8 * share),
+        lambda share: on_progress("section 4.2, text", 0.1 + 0.8 * share),
     )
 
 
-def _run_tries(size: Size, corpora: list[NamedCorpus], tell: Tell) -> list[dict[str, Any]]:
+def _run_tries(size: Size, corpora: list[NamedCorpus], on_progress: Tell) -> list[dict[str, Any]]:
     by_name = {named.name: named.corpus for named in corpora}
     tasks = [
         text.TriesTask(name, prior, picks, scans)
@@ -122,7 +124,7 @@ def _run_tries(size: Size, corpora: list[NamedCorpus], tell: Tell) -> list[dict[
     return side_by_side(
         lambda task, _: text.count_tries(task, by_name[task.corpus], sweeps),
         tasks,
-        lambda share: tell("section 4.2, acceptance", 0.9 + 0.1 * share),
+        lambda share: on_progress("section 4.2, acceptance", 0.9 + 0.1 * share),
     )
 
 

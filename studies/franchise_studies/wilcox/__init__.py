@@ -28,7 +28,9 @@ from franchise_studies.wilcox.size import FULL, QUICK, Size
 _SHARE_OF_SIMULATED = 0.75
 
 
-def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: Size | None = None) -> Path:
+def run(
+    folder: StudyFolder, quick: bool, data: Path | None, on_progress: Tell, size: Size | None = None
+) -> Path:
     """Do the study and write its page; go on with it if it was interrupted in this folder.
 
     What was measured of each data set is kept in the folder; tables, figures and the page are written when all is.
@@ -37,11 +39,11 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
     papers = None if data is None else nips.load_papers(data, size)
     facts = {"quick": quick, "size": asdict(size), "papers": None if papers is None else _facts(papers)}
     folder.keep_chains(facts)
-    outcomes = _measure_simulated(folder, size, tell)
+    outcomes = _measure_simulated(folder, size, on_progress)
     single = single_starts(_design(size, SINGLE), folder.chains / "single-starts.json")
     effort = Effort(size.starts, size.small, fitting=False)
     crossed = cross_priors(_design(size, CROSSED), effort, folder.chains / "crossed-priors.json")
-    fits = [] if papers is None else _fit_papers(folder, papers, size, tell)
+    fits = [] if papers is None else _fit_papers(folder, papers, size, on_progress)
     folder.make()
     page.write_simulated(folder, size, outcomes, crossed)
     senses: dict[str, list[str]] = {}
@@ -50,7 +52,7 @@ def run(folder: StudyFolder, quick: bool, data: Path | None, tell: Tell, size: S
         table = nips.table_of_senses(fits, papers.train.vocabulary)
         senses = {fit.name: table["words"][table["model"] == fit.name].tolist() for fit in fits}
     folder.facts({"study": "wilcox", **facts, "versions": versions()})
-    tell("page", 1.0)
+    on_progress("page", 1.0)
     return folder.page(
         page.TITLE, page.introduction(size, quick, data), statements.judge(outcomes, single, fits, senses)
     )
@@ -69,19 +71,19 @@ def _design(size: Size, number: int) -> Design:
     return designs(size.documents, size.trained)[number - 1]
 
 
-def _measure_simulated(folder: StudyFolder, size: Size, tell: Tell) -> dict[str, list[Outcome]]:
+def _measure_simulated(folder: StudyFolder, size: Size, on_progress: Tell) -> dict[str, list[Outcome]]:
     outcomes: dict[str, list[Outcome]] = {}
     tasks = size.tasks()
     for place, (reading, design, effort) in enumerate(tasks):
-        tell(f"data set {design.number}, {reading}", _SHARE_OF_SIMULATED * place / len(tasks))
+        on_progress(f"data set {design.number}, {reading}", _SHARE_OF_SIMULATED * place / len(tasks))
         name = f"{reading.replace(' ', '-')}-{design.number}.json"
         outcomes.setdefault(reading, []).append(measure_kept(design, effort, folder.chains / name))
     return outcomes
 
 
-def _fit_papers(folder: StudyFolder, papers: nips.Papers, size: Size, tell: Tell) -> list[nips.Fitted]:
+def _fit_papers(folder: StudyFolder, papers: nips.Papers, size: Size, on_progress: Tell) -> list[nips.Fitted]:
     fits = []
     for name, share in ((nips.HTMM_NAME, _SHARE_OF_SIMULATED), (nips.LDA_NAME, 0.85)):
-        tell(f"NIPS papers, {name}", share)
+        on_progress(f"NIPS papers, {name}", share)
         fits.append(nips.fit_kept(name, papers, size, folder.chains / f"papers-{name.lower()}.npz"))
     return fits

@@ -20,7 +20,7 @@ from franchise.htmm.em import Parameters, Priors, fit
 from franchise.htmm.viterbi import decode
 from franchise.parallel.threads import Threads
 from franchise.posterior.matching import match_topics
-from franchise.storage.run_store import damage_named, write_atomically
+from franchise.storage.run_store import read_errors_named, write_atomically
 from franchise_studies.wilcox.decoding import decode_as_printed
 from franchise_studies.wilcox.simulation import Design, Simulated, simulate
 
@@ -68,7 +68,7 @@ def fitting_priors(design: Design) -> tuple[float, float]:
 def measure_kept(design: Design, effort: Effort, path: Path) -> Outcome:
     """Measure a data set; or read what an earlier run has measured."""
     if path.is_file():
-        with damage_named(path):
+        with read_errors_named(path):
             return dict(json.loads(path.read_text(encoding="utf-8")))
     outcome = measure(design, effort)
     write_atomically(path, json.dumps(outcome).encode())
@@ -94,7 +94,7 @@ def measure(design: Design, effort: Effort) -> Outcome:
 def single_starts(design: Design, path: Path) -> list[float]:
     """Accuracies of EM from single starts, without a race; kept like the others."""
     if path.is_file():
-        with damage_named(path):
+        with read_errors_named(path):
             return list(json.loads(path.read_text(encoding="utf-8")))
     simulated = simulate(design)
     priors = Priors(thesis_prior(design.topics), ETA, (1.0, 1.0))
@@ -111,7 +111,7 @@ def single_starts(design: Design, path: Path) -> list[float]:
 def cross_priors(design: Design, effort: Effort, path: Path) -> list[Outcome]:
     """Gibbs sampling with each of the thesis' priors and of those that fit, apart and together; kept, too."""
     if path.is_file():
-        with damage_named(path):
+        with read_errors_named(path):
             return list(json.loads(path.read_text(encoding="utf-8")))
     simulated = simulate(design)
     alpha, eta = fitting_priors(design)

@@ -25,7 +25,7 @@ from franchise.errors import InputError
 from franchise.estimators.htmm_estimator import HTMM
 from franchise.htmm.new_documents import first_sentences
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.storage.run_store import damage_named, write_atomically
+from franchise.storage.run_store import read_errors_named, write_atomically
 from franchise_studies.sources import read_records
 from franchise_studies.wilcox.printed import NIPS_DOCUMENTS, NIPS_TEST
 
@@ -287,7 +287,7 @@ _ARRAYS = ("topic_words", "proportions", "path", "switches")
 def fit_kept(name: str, papers: Papers, size: Size, path: Path) -> Fitted:
     """Fit a model; or read what an earlier run has fitted."""
     if path.is_file():
-        with damage_named(path), np.load(path) as kept:
+        with read_errors_named(path), np.load(path) as kept:
             train, test, completed, seconds, steps = kept["numbers"].tolist()
             arrays = {key: kept[key] for key in _ARRAYS}
         return Fitted(

@@ -649,7 +649,7 @@ def test_members_of_an_archive_are_counted(tmp_path):
     [(1, "1 bytes"), (1023, "1023 bytes"), (1536, "1.5 KiB"), (3 << 30, "3.0 GiB"), (1 << 50, "1024.0 TiB")],
 )
 def test_sizes_in_words(size, text):
-    assert files.in_units(size) == text
+    assert files.format_bytes(size) == text
 
 
 def test_available_memory():

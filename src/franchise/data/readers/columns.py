@@ -65,7 +65,7 @@ class Table:
         """The entries of a column, numbers as numbers."""
         return typed(self.values(column)) if self.untyped else self.values(column)
 
-    def wrong(self, message: str, row: int) -> InputError:
+    def error(self, message: str, row: int) -> InputError:
         """An error that names the file and the place of a row."""
         return FileError(f"{self.source.path}, {self.place(row)}: {message}")
 
@@ -73,7 +73,7 @@ class Table:
         """The name of a column that was asked for, if there is one."""
         if isinstance(name, str) and name in self.frame.columns:
             return name
-        raise self.source.wrong(
+        raise self.source.error(
             f"{argument} must be one of the columns; got {describe(name)}. There are {shown(self.columns)}."
         )
 
@@ -82,12 +82,12 @@ def check_columns(source: Source, names: Sequence[str], line: int | None = None)
     """Names of columns without white space around them, those without any numbered; none twice."""
     checked = [name.strip() or f"column {number}" for number, name in enumerate(names, start=1)]
     if len(checked) > _MOST_COLUMNS:
-        raise source.wrong(
+        raise source.error(
             f"has {len(checked)} columns; at most {_MOST_COLUMNS} are read. Leave some out.", line
         )
     twice = [name for name, uses in Counter(checked).items() if uses > 1]
     if twice:
-        raise source.wrong(
+        raise source.error(
             f"two columns must not have the same name; got {shown(twice)} more than once.", line
         )
     return checked
@@ -125,14 +125,14 @@ def _text_column(table: Table) -> str:
     if len(likely) == 1:
         return likely[0]
     why = f"{shown(likely)} may all be meant" if likely else "none has a usual name such as 'text'"
-    raise table.source.wrong(f"which column has the texts? {why}. Give text=, one of {shown(table.columns)}.")
+    raise table.source.error(f"which column has the texts? {why}. Give text=, one of {shown(table.columns)}.")
 
 
 def _check_text(table: Table, column: str, row: int, value: Any) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise table.wrong(
+        raise table.error(
             f"column {column!r} must hold texts; got {describe(value)}. Choose another by text=.", row
         )
     return value
@@ -149,13 +149,13 @@ def _is_unique(entries: list[Any]) -> bool:
 def _check_naming(table: Table, column: str, text: str) -> str:
     """The column of names that was asked for, with another name in every row."""
     if column == text:
-        raise table.source.wrong(f"name and text must be two columns; got {column!r} for both.")
+        raise table.source.error(f"name and text must be two columns; got {column!r} for both.")
     row_of_entry: dict[Any, int] = {}
     for row, entry in enumerate(table.values(column)):
         first = row_of_entry.setdefault(entry, row)
         if entry is None or first != row:
             what = "nothing" if entry is None else f"{describe(entry)}, as in {table.place(first)}"
-            raise table.wrong(
+            raise table.error(
                 f"column {column!r} must have another name for every document; got {what}. Leave out name= to "
                 "number the documents.",
                 row,
@@ -235,7 +235,7 @@ def listed(names: Any) -> list[Any]:
 def _labels(table: Table, column: str) -> list[Any]:
     labels = table.facts(column)
     if None in labels:
-        raise table.wrong(
+        raise table.error(
             f"column {column!r} must name a group in every row; got nothing. Drop such rows or give them a label.",
             labels.index(None),
         )
@@ -246,7 +246,7 @@ def _number_columns(table: Table, labels: list[str], columns: Any) -> list[str]:
     if columns is None:
         others = [column for column in table.columns if column not in labels]
         if not others:
-            raise table.source.wrong(
+            raise table.source.error(
                 f"there must be a column of numbers beside {labels[0]!r}; there is none."
             )
         return others
@@ -276,7 +276,7 @@ def _numbers(table: Table, column: str) -> np.ndarray:
         good = np.fromiter(map(_is_finite_number, values), dtype=bool, count=len(values))
     if not good.all():
         row = int(np.argmin(good))
-        raise table.wrong(
+        raise table.error(
             f"column {column!r} must hold finite numbers; got {describe(plain(values[row]))}. Drop or fill in such "
             "rows, or choose other columns by columns=[...].",
             row,

@@ -23,7 +23,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.dropped import Dropped
-from franchise.data.readers.source import NEWLINE, Source, in_units
+from franchise.data.readers.source import NEWLINE, Source, format_bytes
 from franchise.data.readers.vocabulary import find_vocabulary, read_vocabulary, words_given
 from franchise.data.tokens import MOST, numbered
 from franchise.errors import InputError
@@ -52,18 +52,18 @@ class Counts:
     words_may_be_more: bool = False
     """whether a vocabulary may have more words than were found, for lack of a header"""
 
-    def wrong(self, message: str, entry: int) -> InputError:
+    def error(self, message: str, entry: int) -> InputError:
         """An error that names the file and the line of an entry, or else its row and column."""
         line = self.place(entry)
         where = "" if line is not None else f" It is in row {self.rows[entry]}, column {self.columns[entry]}."
-        return self.source.wrong(message + where, line)
+        return self.source.error(message + where, line)
 
     def check_below(self, what: str, ids: np.ndarray, size: int, first: int) -> None:
         """Ids must be from 0 to size - 1; the file counts them from `first`."""
         bad = (ids < 0) | (ids >= size)
         if bad.any():
             entry = int(np.argmax(bad))
-            raise self.wrong(
+            raise self.error(
                 f"{what} must be from {first} to {size - 1 + first}; got {ids[entry] + first}.", entry
             )
 
@@ -71,7 +71,7 @@ class Counts:
 def corpus_of_counts(counts: Counts, vocabulary: Any) -> Corpus:
     """A corpus of counts; the words are given, or in a file beside, or numbers."""
     if not len(counts.values):
-        raise counts.source.wrong("has no counts.")
+        raise counts.source.error("has no counts.")
     words = _words(counts, vocabulary)
     _check_counts(counts)
     check_likely(counts.source, "documents", counts.n_documents, len(counts.values))
@@ -108,7 +108,7 @@ def check_likely(source: Source, what: str, size: int, n_entries: int, line: int
     """InputError if a file claims, perhaps in a line, much more documents or words than it has entries."""
     most = max(_FEW, _MOST_PER_ENTRY * n_entries)
     if size > most:
-        raise source.wrong(
+        raise source.error(
             f"claims {size} {what}, but has only {n_entries} counts. With so few at most {most} {what} are "
             "believed. Is the header, or an id, wrong?",
             line,
@@ -127,7 +127,7 @@ def _words(counts: Counts, vocabulary: Any) -> list[str] | None:
         return words
     if counts.words_may_be_more:
         counts.check_below("word ids", counts.columns, len(words), 0)
-    raise counts.source.wrong(
+    raise counts.source.error(
         f"has {counts.n_words} words, but {where} has {len(words)}. Give the vocabulary that belongs to the file "
         "by vocabulary=, a file or a list of words."
     )
@@ -140,7 +140,7 @@ def _check_counts(counts: Counts) -> None:
         bad |= values != np.floor(values)
     if bad.any():
         entry = int(np.argmax(bad))
-        raise counts.wrong(
+        raise counts.error(
             f"a count must be a whole number from 0 to {MOST}; got {describe(values[entry].item())}.", entry
         )
 
@@ -148,10 +148,10 @@ def _check_counts(counts: Counts) -> None:
 def _check_tokens(counts: Counts) -> None:
     tokens = int(counts.values.sum(dtype=np.float64))
     if tokens * _BYTES_PER_TOKEN > counts.source.limit.most:
-        raise counts.source.wrong(
-            f"its counts sum to {tokens} words, which would take {in_units(tokens * _BYTES_PER_TOKEN)} and more; "
-            f"the limit is {in_units(counts.source.limit.most)} (max_bytes; if not given, a quarter of the free "
-            "memory). If that is right, raise max_bytes."
+        raise counts.source.error(
+            f"its counts sum to {tokens} words, which would take {format_bytes(tokens * _BYTES_PER_TOKEN)} "
+            f"and more; the limit is {format_bytes(counts.source.limit.most)} (max_bytes; if not given, a quarter "
+            f"of the free memory). If that is right, raise max_bytes."
         )
 
 
@@ -202,7 +202,7 @@ def _parse_fields(
     source: Source, line: int, fields: list[str], kinds: list[type], form: str
 ) -> list[int | float]:
     if len(fields) != len(kinds):
-        raise source.wrong(f"must be {form}; got {len(fields)} fields: {describe(' '.join(fields))}.", line)
+        raise source.error(f"must be {form}; got {len(fields)} fields: {describe(' '.join(fields))}.", line)
     return [number_of(source, line, text, kind) for text, kind in zip(fields, kinds, strict=True)]
 
 
@@ -212,9 +212,9 @@ def number_of(source: Source, line: int, text: str, kind: type = int) -> Any:
         number = kind(text if text.isascii() and "_" not in text and len(text) < 100 else "?")
     except ValueError:
         wanted = "a whole number" if kind is int else "a number"
-        raise source.wrong(f"must be {wanted}; got {describe(text)}.", line) from None
+        raise source.error(f"must be {wanted}; got {describe(text)}.", line) from None
     if kind is int and abs(number) >= 2**63:
-        raise source.wrong(f"must be a number of at most 18 digits; got {describe(text)}.", line)
+        raise source.error(f"must be a number of at most 18 digits; got {describe(text)}.", line)
     return number
 
 
@@ -243,7 +243,7 @@ def read_npz(source: Source) -> Counts:
     except InputError:
         raise
     except _UNSOUND as error:
-        raise source.wrong(
+        raise source.error(
             f"is not a sound sparse matrix of scipy ({type(error).__name__}: {str(error)[:200]}). Write it by "
             "scipy.sparse.save_npz."
         ) from error
@@ -259,7 +259,7 @@ def _load(source: Source) -> Any:
         source.limit.take(sum(part.file_size for part in archive.infolist()), source.path)
     matrix: Any = load_npz(source.path)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
-        raise source.wrong(
+        raise source.error(
             f"must be a matrix of counts, documents by words; got one of shape {matrix.shape} and type "
             f"{matrix.dtype}."
         )

@@ -61,7 +61,7 @@ class _File:
         self.source, self.content, self.separator = source, content, separator
         header = next(self.records(), None)
         if header is None:
-            raise source.wrong("must have a header, the names of the columns; there is none.")
+            raise source.error("must have a header, the names of the columns; there is none.")
         self.header = header
 
     def records(self) -> Iterator[_Record]:
@@ -75,7 +75,7 @@ class _File:
                     yield _Record(line, reader.line_num, fields)
                 line = reader.line_num + 1
         except csv.Error as error:
-            raise self.source.wrong(f"cannot be read as a table ({error}).", line) from error
+            raise self.source.error(f"cannot be read as a table ({error}).", line) from error
 
     def rows(self) -> Iterator[_Record]:
         """All records after the header."""
@@ -100,14 +100,14 @@ class _File:
         if not fits or (frame.iloc[:, -1] == "").any():
             self.check_lengths()
         if not fits:
-            raise self.source.wrong("cannot be read as a table: the rows are not as long as the header.")
+            raise self.source.error("cannot be read as a table: the rows are not as long as the header.")
 
     def check_lengths(self) -> None:
         """InputError for the first row that is not as long as the header."""
         wanted = len(self.header.fields)
         for row in self.rows():
             if len(row.fields) != wanted:
-                raise self.source.wrong(
+                raise self.source.error(
                     f"must have {wanted} fields, as the header has; got {len(row.fields)}. A text with "
                     f'{self.separator!r} or a line break in it must be in quotation marks ("...").',
                     row.line,
@@ -117,14 +117,14 @@ class _File:
         """The error for a table of nothing but a header, or a header that runs to the end."""
         if "\n" in self.header.fields[-1]:
             return self.open_quotation()
-        return self.source.wrong(
+        return self.source.error(
             "must have a header, the names of the columns, and at least one row below it."
         )
 
     def open_quotation(self) -> InputError:
         """The error for a quotation mark that is never closed: all that follows is in the last record."""
         *_, last = self.records()
-        return self.source.wrong(
+        return self.source.error(
             'a quotation mark (") that is opened here is never closed. Close it, or write it twice where it is '
             "part of the text.",
             last.line,
@@ -144,7 +144,7 @@ def _parse(file: _File, as_text: Any) -> DataFrame:
         if "EOF inside string" in str(error):
             raise file.open_quotation() from error
         file.check_lengths()
-        raise file.source.wrong(f"cannot be read as a table ({str(error).strip()}).") from error
+        raise file.source.error(f"cannot be read as a table ({str(error).strip()}).") from error
 
 
 def _separator(content: bytes) -> str:

@@ -36,7 +36,7 @@ def header_of(source: Source, content: bytes) -> Header:
     """The header of a docword file, with whose text the content begins."""
     header = _HEADER.match(content)
     if header is None:
-        raise source.wrong(
+        raise source.error(
             "must begin with three lines: the numbers of documents, of words and of entries.", 1
         )
     lines = [line_at(content, header.start(group)) for group in (1, 2, 3)]
@@ -53,7 +53,7 @@ def read_docword(source: Source) -> Counts:
     body = content[end:]
     documents, words, values = parse_rows(source, body, line, [int, int, int], "`document word count`")
     if len(values) != n_entries:
-        raise source.wrong(
+        raise source.error(
             f"must have {n_entries} entries, as line {line} says; got {len(values)}. Was the file cut off?"
         )
     place = line_of_row(body, line)
@@ -66,5 +66,5 @@ def read_docword(source: Source) -> Counts:
 def _check_size(source: Source, line: int, what: str, text: bytes) -> int:
     size = text.decode("utf-8").strip()
     if not re.fullmatch(r"\d{1,18}", size, re.ASCII):
-        raise source.wrong(f"must be the number of {what}, and nothing else; got {describe(size)}.", line)
+        raise source.error(f"must be the number of {what}, and nothing else; got {describe(size)}.", line)
     return int(size)

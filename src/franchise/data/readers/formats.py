@@ -73,7 +73,7 @@ def choose_format(source: Source, given: Any, allowed: list[str]) -> str:
     seems = (
         "its format cannot be told from its name" if found is None else f"its format seems to be {found!r}"
     )
-    raise source.wrong(f"{seems}. Give format=, one of {', '.join(map(repr, allowed))}.")
+    raise source.error(f"{seems}. Give format=, one of {', '.join(map(repr, allowed))}.")
 
 
 def _by_name(source: Source) -> str | None:

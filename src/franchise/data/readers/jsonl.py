@@ -46,8 +46,8 @@ def _parse(source: Source, number: int, line: str) -> dict[str, Any]:
                 json.dumps(record, ensure_ascii=False, default=str).encode("utf-8")  # no halves of characters
             return record
     except (ValueError, RecursionError) as error:
-        raise source.wrong(f"is not JSON that can be read ({_in_words(error)}). {_WANTED}", number) from error
-    raise source.wrong(f"must be a JSON object; got {describe(line.strip())}. {_WANTED}", number)
+        raise source.error(f"is not JSON that can be read ({_in_words(error)}). {_WANTED}", number) from error
+    raise source.error(f"must be a JSON object; got {describe(line.strip())}. {_WANTED}", number)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -69,10 +69,10 @@ def _in_words(error: Exception) -> str:
 def _check_keys(source: Source, names: list[str], records: list[dict[str, Any]]) -> None:
     """Objects must have much the same keys, or their table would be empty for the most part, and huge."""
     if not names:
-        raise source.wrong("the objects have no keys.")
+        raise source.error("the objects have no keys.")
     cells = len(names) * len(records)
     if cells > max(_FEW_CELLS, _MOST_GAPS * sum(map(len, records))):
-        raise source.wrong(
+        raise source.error(
             f"the objects must have much the same keys; {len(records)} of them have {len(names)} different ones. "
             "Put what varies into one value."
         )

@@ -21,7 +21,7 @@ def read_ldac(source: Source) -> Counts:
         lines.pop()
     for number, line in enumerate(lines, start=1):
         if _LINE.fullmatch(line) is None:
-            raise source.wrong(_trouble(source, number, line), number)
+            raise source.error(_trouble(source, number, line), number)
     pairs = np.array([line.count(":") for line in lines])
     numbers = np.fromstring(" ".join(lines).replace(":", " "), dtype=np.int64, sep=" ")
     begins = offsets_of_sizes(2 * pairs + 1)[:-1]
@@ -41,7 +41,7 @@ def _check_sizes(source: Source, told: np.ndarray, found: np.ndarray) -> None:
     wrong = told != found
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise source.wrong(
+        raise source.error(
             f"must have as many pairs word:count as it says first; it says {told[row]} and has {found[row]}.",
             row + 1,
         )

@@ -31,7 +31,7 @@ def read_matrix_market(source: Source) -> Counts:
     content = source.text()
     header = _HEADER.match(content)
     if header is None:
-        raise source.wrong(
+        raise source.error(
             "must begin with '%%MatrixMarket', and then have a line with the matrix' sizes.", 1
         )
     layout, numbers = _check_banner(source, header[1].decode("utf-8"))
@@ -46,7 +46,7 @@ def read_matrix_market(source: Source) -> Counts:
 def _check_banner(source: Source, banner: str) -> tuple[str, str]:
     words = banner.lower().split()
     if words[:2] != ["%%matrixmarket", "matrix"] or len(words) != 5:
-        raise source.wrong(
+        raise source.error(
             "must begin with '%%MatrixMarket matrix coordinate integer general' or the like; got "
             f"{describe(banner)}.",
             1,
@@ -57,7 +57,7 @@ def _check_banner(source: Source, banner: str) -> tuple[str, str]:
     wanted["integer or real, for an array"] = layout != "array" or numbers != "pattern"
     for allowed, met in wanted.items():
         if not met:
-            raise source.wrong(f"must be a matrix of counts ({allowed}); got {describe(banner)}.", 1)
+            raise source.error(f"must be a matrix of counts ({allowed}); got {describe(banner)}.", 1)
     return layout, numbers
 
 
@@ -65,7 +65,7 @@ def _check_sizes(source: Source, line: int, text: str, wanted: int) -> list[int]
     fields = text.split()
     if len(fields) != wanted or not all(re.fullmatch(r"\d{1,18}", field, re.ASCII) for field in fields):
         entries = " and of entries" if wanted == 3 else ""
-        raise source.wrong(
+        raise source.error(
             f"must be the numbers of documents (rows), of words (columns){entries}; got {describe(text)}.",
             line,
         )
@@ -95,6 +95,6 @@ def _read_array(source: Source, body: bytes, line: int, sizes: list[int], number
 
 def _check_entries(source: Source, line: int, told: int, found: int) -> None:
     if told != found:
-        raise source.wrong(
+        raise source.error(
             f"must have {told} entries, by the sizes in line {line}; got {found}. Was the file cut off?"
         )

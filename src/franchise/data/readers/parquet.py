@@ -26,11 +26,11 @@ def read_parquet(source: Source, texts: list[str] | None = None) -> Table:
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError, NotImplementedError) as error:
         if isinstance(error, InputError):
             raise
-        raise source.wrong(
+        raise source.error(
             f"is not a sound Parquet file ({str(error)[:200]}). Get it again, or write it again."
         ) from error
     if len(frame) == 0:
-        raise source.wrong("has no rows.")
+        raise source.error("has no rows.")
     frame.columns = check_columns(source, table.column_names)
     return Table(source, frame, lambda row: f"row {row + 1}")
 

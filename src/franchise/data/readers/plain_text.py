@@ -39,7 +39,7 @@ def read_mallet(source: Source) -> Texts:
     for number, line in enumerate(source.lines(), start=1):
         instance = line.split(maxsplit=2)
         if len(instance) == 1:
-            raise source.wrong(
+            raise source.error(
                 f"must have a name, a label and a text; got {describe(line)}. For plain documents, one a line, "
                 'give format="lines".',
                 number,
@@ -55,11 +55,11 @@ def read_folder(source: Source) -> Texts:
     """The .txt files of a folder and the folders in it, by name; hidden ones and other files are left out."""
     read, left_out = _sort_out(source)
     if not read:
-        raise source.wrong(
+        raise source.error(
             f"there are no .txt files in this folder; {_shown(left_out)}. Give a single file, or a folder of texts."
         )
     if any(_COUNTS.match(path.name) for path in read) or all(_WORDS.match(path.name) for path in read):
-        raise source.wrong(
+        raise source.error(
             f"seems to hold counts of words, not texts: there is {read[0].name!r} in it. Give the file with the "
             "counts itself."
         )
@@ -82,7 +82,7 @@ def _entries(source: Source) -> Iterator[tuple[Path, bool]]:
     """Each file, and hidden folder, with whether it is to be read; links to folders are not followed."""
 
     def fail(error: OSError) -> None:
-        raise source.wrong(f"the folder {error.filename!r} cannot be read ({error.strerror}).") from error
+        raise source.error(f"the folder {error.filename!r} cannot be read ({error.strerror}).") from error
 
     for place, folders, files in os.walk(source.path, onerror=fail):
         folder = Path(place)

@@ -189,7 +189,7 @@ def _file_named(source: Source) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise source.wrong("does not fit into memory. Read a part of it, or fewer columns.") from error
+        raise source.error("does not fit into memory. Read a part of it, or fewer columns.") from error
     except FileError:
         raise
     except InputError as error:

@@ -72,7 +72,7 @@ class Limit:
         self._left -= size
         if self._left < 0:
             raise FileError(
-                f"{path}: there is more than {in_units(self.most)} to read, uncompressed, which is the limit "
+                f"{path}: there is more than {format_bytes(self.most)} to read, uncompressed, which is the limit "
                 "(max_bytes; if not given, a quarter of the free memory). If that much is really meant, and there "
                 "is the memory for it, raise max_bytes."
             )
@@ -106,7 +106,7 @@ class Source:
         """Another file that is read in the same way, within the same limit."""
         return Source(check_path(path, argument), self.encoding, self.limit)
 
-    def wrong(self, message: str, line: int | None = None) -> InputError:
+    def error(self, message: str, line: int | None = None) -> InputError:
         """An error that names the file, and the line of its text, counted from 1."""
         return FileError(f"{self.path}{'' if line is None else f', line {line}'}: {message}")
 
@@ -141,7 +141,7 @@ class Source:
         """All of the file as text in UTF-8; there must be some."""
         text = self.utf8()
         if not text:
-            raise self.wrong("the file is empty. Is it the right one?")
+            raise self.error("the file is empty. Is it the right one?")
         if not text.strip():
             raise self.blank()
         return text
@@ -158,7 +158,7 @@ class Source:
 
     def blank(self) -> InputError:
         """The error for a file without anything to read."""
-        return self.wrong("there is nothing but white space in the file. Is it the right one?")
+        return self.error("there is nothing but white space in the file. Is it the right one?")
 
 
 def open_source(path: Any, encoding: Any, max_bytes: int | None) -> Source:
@@ -187,7 +187,7 @@ def check_path(path: Any, argument: str = "path") -> Path:
     return location
 
 
-def in_units(size: int) -> str:
+def format_bytes(size: int) -> str:
     """A number of bytes as people write it."""
     amount, unit = float(size), "bytes"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
@@ -214,24 +214,24 @@ def _without_tilde(path: Path) -> Path:
 
 def _opened(source: Source) -> Any:
     if source.is_folder:
-        raise source.wrong("must be a file; it is a folder. Give the file in it that is meant.")
+        raise source.error("must be a file; it is a folder. Give the file in it that is meant.")
     try:
         return COMPRESSED.get(source.compression, open)(source.path, "rb")
     except OSError as error:
-        raise source.wrong(f"cannot be opened ({_reason(error)}). May you read it?") from error
+        raise source.error(f"cannot be opened ({_reason(error)}). May you read it?") from error
 
 
 def _next_chunk(source: Source, stream: Any, size: int) -> bytes:
     try:
         return stream.read(size)
     except EOFError as error:
-        raise source.wrong(
+        raise source.error(
             "the compressed file ends too early; it was cut off, perhaps while being copied. Get it again."
         ) from error
     except (OSError, lzma.LZMAError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise source.wrong(f"cannot be read ({_reason(error)}).") from error
-        raise source.wrong(
+            raise source.error(f"cannot be read ({_reason(error)}).") from error
+        raise source.error(
             f"is not a sound {source.compression} file ({_reason(error)}). Get it again, or name it as what it is."
         ) from error
 
@@ -279,7 +279,7 @@ def _as_utf8(source: Source, content: bytes) -> bytes:
         text = _recoded(source, content)
     if b"\0" in text:
         _check_kind(source, content, _KINDS)
-        raise source.wrong(
+        raise source.error(
             "has a NUL character, which text has not. Either it is no text, or it is in another encoding: then "
             'give it, for example encoding="utf-16".',
             line_at(text, text.index(b"\0")),
@@ -309,17 +309,17 @@ def _recoded(source: Source, content: bytes) -> bytes:
         raise _undecodable(source, content[error.start], line_at(before, len(before))) from error
     except UnicodeError as error:  # some encodings have errors of their own, or give halves of characters
         _check_kind(source, content, _KINDS)
-        raise source.wrong(f"is not text in {source.encoding} ({error}). {_REPAIR}") from error
+        raise source.error(f"is not text in {source.encoding} ({error}). {_REPAIR}") from error
 
 
 def _check_kind(source: Source, content: bytes, marks: Any) -> None:
     """Say what kind of file this is if it begins with one of these marks."""
     for mark in marks:
         if content.startswith(mark):
-            raise source.wrong(f"is not text in {source.encoding}. It seems to be {_KINDS[mark]}.")
+            raise source.error(f"is not text in {source.encoding}. It seems to be {_KINDS[mark]}.")
 
 
 def _undecodable(source: Source, byte: int, line: int) -> InputError:
-    return source.wrong(
+    return source.error(
         f"is not text in {source.encoding}: byte {byte:#04x} cannot be decoded. {_REPAIR}", line
     )

@@ -99,7 +99,7 @@ def _read_parquet(source: Source, vocabulary: int, first: int, last: int) -> Ite
                 yield begin, _batch_of_lists(source, batch.column(0), begin, vocabulary)
                 begin += len(batch)
     except (pyarrow.ArrowException, OSError) as error:
-        raise source.wrong(
+        raise source.error(
             f"is not a sound Parquet file ({str(error)[:200]}). Get it again, or write it again."
         ) from error
 
@@ -113,7 +113,7 @@ def _check_column(source: Source, pyarrow: Any, schema: Any) -> None:
         or not (types.is_list(kind) or types.is_large_list(kind))
         or not types.is_integer(kind.value_type)
     ):
-        raise source.wrong(
+        raise source.error(
             "must have a column `words` with a list of whole numbers, the word ids, a document; "
             f"got {'no such column' if kind is None else f'the type {kind}'}. Write it again with that column."
         )
@@ -143,7 +143,7 @@ def _rows_at_a_time(metadata: Any) -> int:
 def _batch_of_lists(source: Source, lists: Any, begin: int, vocabulary: int) -> Batch:
     values = lists.flatten()
     if lists.null_count or values.null_count:
-        raise source.wrong(
+        raise source.error(
             f"a list, or a word id, is missing in one of the rows {begin + 1} to {begin + len(lists)}; a document "
             "without words is an empty list."
         )
@@ -153,7 +153,7 @@ def _batch_of_lists(source: Source, lists: Any, begin: int, vocabulary: int) -> 
     if bad.any():
         place = int(np.argmax(bad))
         row = begin + int(np.searchsorted(np.cumsum(sizes), place, side="right"))
-        raise source.wrong(
+        raise source.error(
             f"a word id must be from 0 to {vocabulary - 1}, as vocab.txt has {vocabulary} words; got "
             f"{words[place]} in row {row + 1}. Give the vocabulary that belongs to it, or write the part again."
         )
@@ -206,7 +206,7 @@ def _read_docword(source: Source, vocabulary: int, first: int, last: int) -> Ite
             yield begin, _batch_of_entries(rest[:, :whole], begin, newest)
             begin, rest = newest, rest[:, whole:]
     if entries != header.entries:
-        raise source.wrong(
+        raise source.error(
             f"must have {header.entries} entries, as line {header.line} says; got {entries}. Was the file cut off?"
         )
     yield begin, _batch_of_entries(rest, begin, header.documents)
@@ -235,12 +235,12 @@ def _whole_lines(source: Source) -> Iterator[bytes]:
     rest = b""
     for chunk in source.chunks():
         if not chunk.isascii() or b"\0" in chunk:
-            raise source.wrong(
+            raise source.error(
                 "must be numbers in lines; there is something else in it. Is it the right file?"
             )
         end = chunk.rfind(b"\n") + 1
         if not end and len(rest) + len(chunk) > _LONGEST_LINE:
-            raise source.wrong("has a line that does not end. Is it the right file?")
+            raise source.error("has a line that does not end. Is it the right file?")
         if end:
             yield rest + chunk[:end]
             rest = b""
@@ -251,7 +251,7 @@ def _whole_lines(source: Source) -> Iterator[bytes]:
 
 def _check_header(source: Source, header: Header, vocabulary: int) -> None:
     if header.words != vocabulary:
-        raise source.wrong(
+        raise source.error(
             f"has {header.words} words, as its second line says, but vocab.txt has {vocabulary}. Give the "
             "vocabulary that belongs to it."
         )
@@ -271,7 +271,7 @@ def _check_rows(rows: Counts, newest: int) -> None:
         if wrong.any():
             entry = int(np.argmax(wrong))
             shown = (rows.rows[entry] + 1, rows.columns[entry] + 1, rows.values[entry])
-            raise rows.wrong(f"{message}; got `{' '.join(map(str, shown))}`.", entry)
+            raise rows.error(f"{message}; got `{' '.join(map(str, shown))}`.", entry)
 
 
 @contextmanager

@@ -5,7 +5,7 @@
 Word ids lie in one flat file beside the shards, made when they are first needed; `np.memmap` makes an array of it
 that takes no memory.  What is kept in memory is 8 bytes a document, and the vocabulary.
 
-Where others are to read the words, on other machines, they are told only where the shards are (`WordsInShards`);
+Where others are to read the words, on other machines, they are told only where the shards are (`ShardedWords`);
 each reads those of its own documents, and the flat file is not made.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from franchise.data.sharded.sharded_corpus import ShardedCorpus
 
 
-class WordsInShards(NamedTuple):
+class ShardedWords(NamedTuple):
     """The words of some documents of a corpus in shards, not read yet: what stands in their place."""
 
     folder: str
@@ -36,7 +36,7 @@ class WordsInShards(NamedTuple):
     nbytes: int  # that the words take when they are read
     path: str  # of the flat file of all words, if one is needed
 
-    def of_groups(self, first: int, last: int, share: float) -> WordsInShards:
+    def of_groups(self, first: int, last: int, share: float) -> ShardedWords:
         """Those of some of these documents, which have such a share of the words."""
         return self._replace(
             first=self.first + first, last=self.first + last, nbytes=int(share * self.nbytes)
@@ -95,12 +95,12 @@ class MappedCorpus(Corpus):
         return self.observations
 
     @property
-    def words(self) -> WordsInShards:
+    def words(self) -> ShardedWords:
         """What stands in the place of the words where others are to read them."""
         folder = str(self.shards.folder.resolve())
         size = self.shards.mapped_type.itemsize * self.n_observations
         path = str(self.path.resolve())
-        return WordsInShards(folder, self.shards.checksum, 0, self.shards.n_documents, size, path)
+        return ShardedWords(folder, self.shards.checksum, 0, self.shards.n_documents, size, path)
 
     @property
     def n_observations(self) -> int:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.data.readers.source import check_path, in_units
+from franchise.data.readers.source import check_path, format_bytes
 from franchise.data.sharded.files import FORMATS, Batch, read_part
 from franchise.data.sharded.index import (
     INDEX,
@@ -263,7 +263,8 @@ class ShardedCorpus:
         free = available_memory()
         if need > free:
             raise InputError(
-                f"{self.folder}: this takes {in_units(need)} of memory, and {in_units(free)} are free; {instead}."
+                f"{self.folder}: this takes {format_bytes(need)} of memory, and {format_bytes(free)} are free; "
+                f"{instead}."
             )
 
 

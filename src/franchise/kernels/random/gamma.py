@@ -32,9 +32,9 @@ from franchise.kernels.random.xoshiro import (
     stepped,
     uniform_of,
 )
-from franchise.kernels.runtime.blocks import take_turn
+from franchise.kernels.runtime.blocks import next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
-from franchise.kernels.runtime.padding import zeros_apart
+from franchise.kernels.runtime.padding import padded_zeros
 
 INTERVALS = 2**16
 
@@ -122,16 +122,16 @@ def draw_auxiliary(turns, sizes, alpha, words, logs, switches):
 
     A Beta(a, b) is x / (x + y) with gammas x and y of the shapes a and b.
     """
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
         own, log_sum, count = words[block].copy(), 0.0, 0
-        for group in range(turns.cuts[block], turns.cuts[block + 1]):
+        for group in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             size = sizes[group]
             first = next_gamma(own, alpha + 1.0)
             log_sum += math.log(first / (first + next_gamma(own, np.float64(size))))
             count += next_uniform(own) * (size + alpha) < size
         logs[block], switches[block] = log_sum, count
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @shared_helper
@@ -219,8 +219,8 @@ def room_for_batch(slots: int) -> Batch:
         shapes=np.empty(size),
         normals=np.empty(size),
         random=np.empty((2, size), np.uint64),
-        bits=zeros_apart(slots, np.uint32),
-        flags=zeros_apart(-(-slots // 8) * 8, np.uint8),
+        bits=padded_zeros(slots, np.uint32),
+        flags=padded_zeros(-(-slots // 8) * 8, np.uint8),
     )
 
 
@@ -231,16 +231,16 @@ def draw_rows_by_table(turns, small, counts, whole, vacant, words, batch, out, t
     `counts` and `out`, single precision, are (words, slots). Block b has the generator ``words[b]``; the sums over
     its words go into ``totals[b]``.
     """
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
-        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        begin, end = turns.block_bounds[block], turns.block_bounds[block + 1]
         own, sums = words[block].copy(), np.zeros(out.shape[1])
         for first in range(begin, end, BATCH):
             last = min(first + BATCH, end)
             draw_batch(small, counts[first:last], whole, own, batch, out[first:last])
             finish_batch(vacant, out[first:last], sums)
         totals[block] = sums
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @shared_helper
@@ -342,16 +342,16 @@ def drawn_with_care(small, shape, normal, uniform, value, words):
 @kernel
 def draw_rows(turns, counts, topics, prior, words, out, totals):
     """Gamma(prior_w + n_kw), as above, for words with priors of their own and the topics listed."""
-    block = take_turn(turns)
+    block = next_block(turns)
     while block >= 0:
         own, sums = words[block].copy(), np.zeros(out.shape[1])
-        for row in range(turns.cuts[block], turns.cuts[block + 1]):
+        for row in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
             out[row] = 0.0
             draw_row(counts[row], topics, prior[row], own, out[row])
             for topic in topics:
                 sums[topic] += out[row, topic]
         totals[block] = sums
-        block = take_turn(turns)
+        block = next_block(turns)
 
 
 @shared_helper

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from franchise.kernels.random.philox import fill_words
-from franchise.kernels.runtime.padding import copied_apart
+from franchise.kernels.runtime.padding import padded_copy
 
 # Names of streams that belong to no move of the schedule.
 START, CONVERSION, MEASUREMENT = 2**31, 2**31 + 1, 2**31 + 2
@@ -56,13 +56,13 @@ class Streams:
 
     def uniform(self) -> float:
         """The first number of the stream, uniform on [0, 1), as its generator gives it."""
-        return int(self.words_of_blocks(0, 1)[0, 0, 0] >> np.uint64(11)) * 2.0**-53
+        return int(self.rng_states(0, 1)[0, 0, 0] >> np.uint64(11)) * 2.0**-53
 
     def words(self, block: int = 0, count: int = 1) -> np.ndarray:
         """The first words of a block's stream, (count, 4): the states of as many generators inside kernels."""
-        return copied_apart(self.words_of_blocks(block, 1, count)[0])
+        return padded_copy(self.rng_states(block, 1, count)[0])
 
-    def words_of_blocks(self, first: int, blocks: int, count: int = 1) -> np.ndarray:
+    def rng_states(self, first: int, blocks: int, count: int = 1) -> np.ndarray:
         """The same for several blocks, (blocks, count, 4), to be copied: threads must not write side by side."""
         words = np.empty((blocks, count, 4), np.uint64)
         fill_words(_key_of(self.seed), self._counter(first), words)

@@ -122,13 +122,13 @@ def _compiled_give_way():
 
 
 @kernel
-def await_more(number, than, looks):
+def await_more(number, than, spin_count):
     """Look so many times whether ``number[0]``, 64 bits, is larger; whether it was.
 
     A thread that sleeps takes long to wake, up to milliseconds on a virtual machine; the gaps between the parts of
     a sweep are shorter than that, so threads wait awake.
     """
-    for _ in range(looks):  # noqa: SIM110 (compiled)
+    for _ in range(spin_count):  # noqa: SIM110 (compiled)
         if load_now(number, 0) > than:
             return True
     return False

@@ -38,7 +38,7 @@ PLACE, WIDTH = 16, 32
 _ENDED = 2**62
 
 
-class Bells(NamedTuple):
+class TeamFlags(NamedTuple):
     """What the threads of an engine tell each other.
 
     Each is int64 (H, WIDTH), a row for each helper; the number is at PLACE, apart from everything else in memory.
@@ -49,45 +49,45 @@ class Bells(NamedTuple):
     awaited: np.ndarray  # 1 if its caller sleeps until then
 
 
-class Role(NamedTuple):
+class ThreadRole(NamedTuple):
     """What a thread has to tell the others."""
 
-    bells: Bells
+    flags: TeamFlags
     to_call: np.ndarray  # int64: the helpers to call when it takes its first block
     helper: int  # the number of the helper that it is, to say when all is done; or -1
-    looks: int  # how often it looks then whether it is called again
+    spin_count: int  # how often it looks then whether it is called again
     meets: int  # 1 if it waits for the others when no block is left
 
 
-class Turns(NamedTuple):
+class BlockQueue(NamedTuple):
     """What a thread needs to take blocks in turn with others."""
 
-    cuts: np.ndarray  # int64 (B + 1,): block b has the items from cuts[b] to cuts[b + 1]
+    block_bounds: np.ndarray  # int64 (B + 1,): block b has the items from cuts[b] to cuts[b + 1]
     taken: np.ndarray  # int64 (1,): blocks taken by all threads
     done: np.ndarray  # int64 (1,): blocks done by all threads
     at_hand: np.ndarray  # int64 (1,): the block this thread took last; -1 before the first
-    role: Role
+    role: ThreadRole
 
 
-def bells_for(helpers: int) -> Bells:
+def team_flags(helpers: int) -> TeamFlags:
     """The bells of so many helpers."""
     called, done, awaited = np.zeros((3, helpers, WIDTH), np.int64)
-    return Bells(called, done, awaited)
+    return TeamFlags(called, done, awaited)
 
 
-ALONE = Role(bells_for(1), np.empty(0, np.int64), -1, 0, 0)
+MAIN_THREAD = ThreadRole(team_flags(1), np.empty(0, np.int64), -1, 0, 0)
 """The role of a thread that works alone."""
 
 
-def first_turns(cuts: np.ndarray) -> Turns:
+def first_turns(block_bounds: np.ndarray) -> BlockQueue:
     """The turns of a thread that works alone."""
-    cuts = np.ascontiguousarray(cuts, np.int64)
-    return Turns(cuts, _number(0), _number(0), _number(-1), ALONE)
+    block_bounds = np.ascontiguousarray(block_bounds, np.int64)
+    return BlockQueue(block_bounds, _number(0), _number(0), _number(-1), MAIN_THREAD)
 
 
-def shared_turns(turns: Turns, role: Role) -> Turns:
+def shared_turns(turns: BlockQueue, role: ThreadRole) -> BlockQueue:
     """Those of another thread, over the same blocks."""
-    return Turns(turns.cuts, turns.taken, turns.done, _number(-1), role)
+    return BlockQueue(turns.block_bounds, turns.taken, turns.done, _number(-1), role)
 
 
 def _number(value: int) -> np.ndarray:
@@ -95,45 +95,45 @@ def _number(value: int) -> np.ndarray:
     return np.full(WIDTH + 1, value, np.int64)[PLACE : PLACE + 1]
 
 
-def end_turns(turns: Turns) -> None:
+def end_turns(turns: BlockQueue) -> None:
     """Let no thread take a further block, nor wait for others."""
     turns.taken[0] = _ENDED
 
 
 @shared_helper
-def take_turn(turns):
+def next_block(turns):
     """The next block, the one before being done; -1 if there is none left."""
     role = turns.role
     if turns.at_hand[0] < 0:
         for helper in role.to_call:
-            add_now(role.bells.called[helper], PLACE, 1)
+            add_now(role.flags.called[helper], PLACE, 1)
     else:
         add_now(turns.done, 0, 1)
     block = add_now(turns.taken, 0, 1)
-    if block < len(turns.cuts) - 1:
+    if block < len(turns.block_bounds) - 1:
         turns.at_hand[0] = block
         return block
     if role.meets:
-        await_others(turns)
+        barrier(turns)
     if role.helper >= 0:
         await_call(role)
     return -1
 
 
 @shared_helper
-def await_others(turns):
+def barrier(turns):
     """Until all blocks are done, whoever has them; or turns are ended."""
-    while load_now(turns.done, 0) < len(turns.cuts) - 1 and load_now(turns.taken, 0) < _ENDED:
+    while load_now(turns.done, 0) < len(turns.block_bounds) - 1 and load_now(turns.taken, 0) < _ENDED:
         give_way()
 
 
 @shared_helper
 def await_call(role):
     """Say that all is done, and wait for the next call, but not while the caller sleeps: it must be woken."""
-    called, awaited = role.bells.called[role.helper], role.bells.awaited[role.helper]
+    called, awaited = role.flags.called[role.helper], role.flags.awaited[role.helper]
     task = load_now(called, PLACE)
-    store_now(role.bells.done[role.helper], PLACE, task)
-    for _ in range(role.looks):
+    store_now(role.flags.done[role.helper], PLACE, task)
+    for _ in range(role.spin_count):
         if load_now(called, PLACE) != task or load_now(awaited, PLACE) != 0:
             break
 
@@ -146,26 +146,26 @@ CATEGORIES_IN_BLOCK = 1024
 _WORKERS = 8
 
 
-class Part(NamedTuple):
+class BlockLoop(NamedTuple):
     """A kernel over blocks that threads take in turn inside it.
 
     `make_worker` is called once by every thread that takes part: what the function that it gives keeps, such as
     counts that add up in any order, is the thread's own.
     """
 
-    make_worker: Callable[[], Callable[[Turns], None]]
-    cuts: np.ndarray  # block b has the items from cuts[b] to cuts[b + 1]
+    make_worker: Callable[[], Callable[[BlockQueue], None]]
+    block_bounds: np.ndarray  # block b has the items from cuts[b] to cuts[b + 1]
 
 
 class Stages(NamedTuple):
     """A kernel over several lots of blocks, one after the other, of which each needs what the one before gives.
 
     Threads meet inside the kernel after each lot but the last (`blocks.py`). The function that `make_worker`
-    gives takes a named tuple of turns, of the type of `cuts`.
+    gives takes a named tuple of turns, of the type of `block_bounds`.
     """
 
     make_worker: Callable[[], Callable[[Any], None]]
-    cuts: Any  # a named tuple of the package: cuts for each lot, as in `Part`
+    block_bounds: Any  # a named tuple of the package: cuts for each lot, as in `BlockLoop`
 
 
 def count_blocks(total: int, size: int) -> int:

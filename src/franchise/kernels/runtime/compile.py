@@ -175,7 +175,9 @@ def cache_folder() -> Path | None:
     It is in ``NUMBA_CACHE_DIR`` if that is set, otherwise in the user's cache folder. Folders of other contents
     that nobody has used for a month are removed when a new one is made.
     """
-    parent = Path(getattr(numba.config, "CACHE_DIR", "") or AppDirs(appname="franchise", appauthor=False).user_cache_dir)
+    parent = Path(
+        getattr(numba.config, "CACHE_DIR", "") or AppDirs(appname="franchise", appauthor=False).user_cache_dir
+    )
     folder = parent / f"kernels-{digest_of_sources()}"
     try:
         if not folder.exists():

@@ -16,20 +16,20 @@ MARGIN = 128
 """Bytes: two lines, as processors fetch lines in pairs."""
 
 
-def rows_apart(rows: int, columns: int, dtype: Any = np.float64) -> np.ndarray:
+def padded_rows(rows: int, columns: int, dtype: Any = np.float64) -> np.ndarray:
     """Rows of zeros that share no line with one another, nor with any other array."""
     margin = MARGIN // np.dtype(dtype).itemsize
     return np.zeros((rows, columns + 2 * margin), dtype)[:, margin : margin + columns]
 
 
-def zeros_apart(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
+def padded_zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
     """An array of zeros that shares no line with any other."""
     size = math.prod(shape) if isinstance(shape, tuple) else shape
-    return rows_apart(1, size, dtype)[0].reshape(shape)
+    return padded_rows(1, size, dtype)[0].reshape(shape)
 
 
-def copied_apart(array: np.ndarray) -> np.ndarray:
+def padded_copy(array: np.ndarray) -> np.ndarray:
     """A copy that shares no line with any other array."""
-    copy = zeros_apart(array.shape, array.dtype)
+    copy = padded_zeros(array.shape, array.dtype)
     copy[:] = array
     return copy

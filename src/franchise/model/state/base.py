@@ -25,7 +25,7 @@ from franchise.kernels.family_ops import family_of
 from franchise.kernels.recount import count_on, recount
 from franchise.kernels.runtime.large_arrays import type_for
 from franchise.model.prepared_data import PreparedData
-from franchise.parallel.communicator import ALONE, Alone
+from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 
 SPARE_SLOTS = 8
 """Vacant slots that a state begins with, for topics that open."""
@@ -88,26 +88,28 @@ class State:
         numbers[self.occupied] = np.arange(self.topic_count)
         return numbers[self.topics(data)]
 
-    def recount(self, data: PreparedData, peers: Alone = ALONE) -> None:
+    def recount(self, data: PreparedData, comm: SingleProcess = SINGLE_PROCESS) -> None:
         """Count statistics and sizes anew from the assignments, those that peers have included."""
         raise NotImplementedError
 
-    def count_topics(self, data: PreparedData, topics: np.ndarray, peers: Alone) -> None:
+    def count_topics(self, data: PreparedData, topics: np.ndarray, comm: SingleProcess) -> None:
         """Count statistics and sizes anew from the topics of observations (-1: none), those of peers included.
 
         Where statistics are exact, everyone counts what it has; where they are rounded, one after the other does,
         so that they are the same however many there are.
         """
         sizes, family = self.observations_per_topic, family_of(type(self.statistics))
-        if peers.size == 1 or family.adds_up():
+        if comm.size == 1 or family.has_exact_sums():
             recount(self.statistics, data.observations, topics, sizes)
-            if peers.size > 1:
-                family.sum_statistics(self.statistics, peers)
-                sizes[:] = peers.sum(sizes)
+            if comm.size > 1:
+                family.sum_statistics(self.statistics, comm)
+                sizes[:] = comm.allreduce(sizes)
             return
         recount(self.statistics, data.observations, topics[:0], sizes)  # of nothing
         arrays = [part for part in self.statistics if isinstance(part, np.ndarray)]
-        peers.relayed([*arrays, sizes], lambda: count_on(self.statistics, data.observations, topics, sizes))
+        comm.ordered_reduce(
+            [*arrays, sizes], lambda: count_on(self.statistics, data.observations, topics, sizes)
+        )
 
     def make_room(self, family: Family) -> None:
         """More slots for topics."""
@@ -127,10 +129,10 @@ class State:
         raise NotImplementedError
 
 
-def slots_for(topics: np.ndarray, peers: Alone) -> int:
+def slots_for(topics: np.ndarray, comm: SingleProcess) -> int:
     """As many slots as the topics of all peers' observations need, -1 being none, and some to spare."""
     largest = int(topics.max()) if len(topics) else -1
-    return 1 - int(peers.least(np.array([-largest]))[0]) + SPARE_SLOTS
+    return 1 - int(comm.allreduce_min(np.array([-largest]))[0]) + SPARE_SLOTS
 
 
 class LastStates(Sequence[State]):

@@ -12,16 +12,18 @@ from franchise.model.state.base import CellTables
 from franchise.model.state.cell_counts import CellCounts
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weighted, Weights
-from franchise.parallel.communicator import ALONE, Alone
+from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 
 TABLES = 2**28
 """Where the streams of the blocks that tables are drawn in begin."""
 
 
-def draw_cell_tables(state: Weighted, model: Model, streams: Streams, peers: Alone = ALONE) -> CellTables:
+def draw_cell_tables(
+    state: Weighted, model: Model, streams: Streams, comm: SingleProcess = SINGLE_PROCESS
+) -> CellTables:
     """Draw m_jk given z and beta for every cell."""
-    blocks = len(model.cuts) - 1
-    words = streams.words_of_blocks(TABLES + model.first_block, blocks).reshape(blocks, 4)
+    blocks = len(model.block_bounds) - 1
+    words = streams.rng_states(TABLES + model.first_block, blocks).reshape(blocks, 4)
     if isinstance(state, CellCounts):
         return _draw_from_counts(state, words[0])
     assert isinstance(state, Weights)
@@ -32,14 +34,14 @@ def draw_cell_tables(state: Weighted, model: Model, streams: Streams, peers: Alo
     cells = draw_tables(
         state.topic_of_observation,
         model.data.offsets,
-        model.cuts,
+        model.block_bounds,
         concentrations,
         customers,
         tables,
         per_topic,
         words,
     )
-    return CellTables(customers[:cells].copy(), tables[:cells].copy(), peers.sum(per_topic))
+    return CellTables(customers[:cells].copy(), tables[:cells].copy(), comm.allreduce(per_topic))
 
 
 def _draw_from_counts(state: CellCounts, words: np.ndarray) -> CellTables:
@@ -53,10 +55,12 @@ def _draw_from_counts(state: CellCounts, words: np.ndarray) -> CellTables:
     return CellTables(customers.astype(np.int32), tables, per_topic)
 
 
-def new_cell_tables(state: Weighted, model: Model, streams: Streams, peers: Alone = ALONE) -> CellTables:
+def new_cell_tables(
+    state: Weighted, model: Model, streams: Streams, comm: SingleProcess = SINGLE_PROCESS
+) -> CellTables:
     """The tables given z and beta, kept in the state: those a sweep has just drawn, or a new draw."""
     if state.cell_tables is None or not state.tables_are_new:
-        state.cell_tables = draw_cell_tables(state, model, streams, peers)
+        state.cell_tables = draw_cell_tables(state, model, streams, comm)
     state.tables_are_new = False
     return state.cell_tables
 

@@ -20,7 +20,7 @@ from franchise.kernels.table_counts import log_stirling_table
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import CellTables, State
-from franchise.parallel.communicator import ALONE, Alone, peers_of
+from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess, comm_of
 
 
 def log_likelihood(state: State, data: PreparedData | None = None, engine: Any = None) -> float:
@@ -35,7 +35,7 @@ def log_likelihood(state: State, data: PreparedData | None = None, engine: Any =
         if state.parameters is None or data is None:
             return math.nan
         total, topics = np.zeros(1), state.topics(data)
-        peers_of(engine).relayed(
+        comm_of(engine).relayed(
             [total], lambda: sum_log_densities(state.parameters, data.observations, topics, total)
         )
         return float(total[0])
@@ -43,7 +43,7 @@ def log_likelihood(state: State, data: PreparedData | None = None, engine: Any =
     return float(marginals[state.observations_per_topic > 0].sum())
 
 
-def log_prior(state: State, model: Model, cells: CellTables, peers: Alone = ALONE) -> float:
+def log_prior(state: State, model: Model, cells: CellTables, comm: SingleProcess = SINGLE_PROCESS) -> float:
     """log p(z, m) given the concentrations."""
     from scipy.special import gammaln
 
@@ -53,7 +53,7 @@ def log_prior(state: State, model: Model, cells: CellTables, peers: Alone = ALON
     of_topics = gammaln(cells.per_topic[cells.per_topic > 0])
     return float(
         (times * (math.lgamma(alpha) - gammaln(alpha + sizes))).sum()
-        + _log_stirling_of(cells, peers)
+        + _log_stirling_of(cells, comm)
         + of_topics.sum()
         + table_count * math.log(alpha)
         + len(of_topics) * math.log(gamma)
@@ -62,10 +62,10 @@ def log_prior(state: State, model: Model, cells: CellTables, peers: Alone = ALON
     )
 
 
-def _log_stirling_of(cells: CellTables, peers: Alone) -> float:
+def _log_stirling_of(cells: CellTables, comm: SingleProcess) -> float:
     """The sum of log s(n_jk, m_jk) over the cells of all peers."""
     stirling = log_stirling_table(int(cells.customers.max(initial=1)), int(cells.tables.max(initial=1)))
     units = np.zeros(2, np.int64)
     sum_log_stirling(cells.customers, cells.tables, stirling, units)
-    large, small = peers.sum(units).tolist()
+    large, small = comm.allreduce(units).tolist()
     return (large * 2**32 + small) / 2**30

@@ -14,7 +14,8 @@ slice can reach what is left.  What h depends on must not depend on z: here beta
 of the group sizes and the concentrations.  (A slice by the order of topics, or by which were occupied, is wrong:
 the order is a function of z.)
 
-`SettledSweep`, by frozen observations: each observation is left where it is with a small probability, independently
+`FixedTopicsSweep`, by frozen observations: each observation is left where it is with a small probability,
+independently
 of all else.  Topics that have such an observation are settled.  All others that are in a settled topic are drawn
 anew over settled topics only; the rest stay.  The set of settled topics depends only on what does not move, so each
 draw is a Gibbs draw given that z_ji is settled, and no topic can empty or open meanwhile.  It costs half of a sweep
@@ -37,8 +38,8 @@ from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.kernels import document_sweep as kernels
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.blocks import Part, Turns
-from franchise.kernels.runtime.padding import zeros_apart
+from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
+from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
 from franchise.moves.base import Move, MoveReport, check_draws, check_sparse
@@ -46,7 +47,7 @@ from franchise.moves.block_sweep import (
     STICKS,
     CellLists,
     Sliced,
-    Work,
+    SweepContext,
     break_sticks,
     draw_topics,
     drop_empty_topics,
@@ -75,7 +76,7 @@ FEW = 1000
 
 
 @dataclass(frozen=True)
-class SettledSweep(Move):
+class FixedTopicsSweep(Move):
     """Draw the topics of all observations but a few, over the topics that those few have.
 
     View: weights. Exact for the HDP. Neither opens nor closes topics: use it with a move that does. Costs, for
@@ -95,8 +96,8 @@ class SettledSweep(Move):
     sparse: bool | None = None
 
     views = (Weights,)
-    spreads = True
-    learns = ("observations",)
+    distributed = True
+    updates = ("observations",)
     needs_conjugacy = False
 
     def __post_init__(self) -> None:
@@ -113,7 +114,7 @@ class SettledSweep(Move):
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Find the settled topics, draw their parameters, sweep."""
-        work = Work(model, state, streams, engine)
+        work = SweepContext(model, state, streams, engine)
         log_rest = math.log1p(-self.frozen)
         heights = np.zeros(state.capacity)
         if is_sparse(self.sparse, model):
@@ -129,7 +130,7 @@ class SettledSweep(Move):
 class DocumentSweep(Sliced):
     """Draw the topics of all observations, over all topics above each one's slice, fresh ones included.
 
-    View: weights. Exact for the HDP. Costs as `SettledSweep`, and about as much again for slices and fresh topics.
+    View: weights. Exact for the HDP. Costs as `FixedTopicsSweep`, and as much again for slices and new topics.
     Parallel over blocks. Algorithms page, section 7.3.
 
     Parameters
@@ -145,8 +146,8 @@ class DocumentSweep(Sliced):
     sparse: bool | None = None
 
     views = (Weights,)
-    spreads = True
-    learns = ("observations",)
+    distributed = True
+    updates = ("observations",)
     needs_conjugacy = False
 
     def check_family(self, family: Family) -> None:
@@ -157,7 +158,7 @@ class DocumentSweep(Sliced):
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Draw slices, fresh topics as far as they reach, parameters; sweep; drop what is empty."""
-        work = Work(model, state, streams, engine)
+        work = SweepContext(model, state, streams, engine)
         cutoff = usual_cutoff(model, state) if self.cutoff is None else self.cutoff
         if is_sparse(self.sparse, model):
             sweep_slices_categories(work, cutoff)
@@ -177,18 +178,18 @@ def is_sparse(asked: bool | None, model: Model) -> bool:
     return (model.family.sparse and model.n_observations > FEW) if asked is None else asked
 
 
-def _mark_settled(work: Work, heights: np.ndarray, log_rest: float) -> None:
+def _mark_settled(work: SweepContext, heights: np.ndarray, log_rest: float) -> None:
     """Height 1 for the topics that have a frozen observation."""
     labels, offsets = work.state.topic_of_observation, work.data.offsets
 
-    def mark(turns: Turns) -> None:
+    def mark(turns: BlockQueue) -> None:
         kernels.mark_settled(turns, labels, offsets, log_rest, work.words, heights)
 
-    work.engine.run_parts(Part(lambda: mark, work.cuts))
-    heights[:] = work.peers.sum(heights.astype(np.int64)) > 0
+    work.engine.run_parts(BlockLoop(lambda: mark, work.block_bounds))
+    heights[:] = work.comm.allreduce(heights.astype(np.int64)) > 0
 
 
-def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
+def sweep_any(work: SweepContext, heights: np.ndarray, log_rest: float) -> None:
     """Sweep with the kernel for all families; statistics are counted anew."""
     state = work.state
     limit = int(np.flatnonzero(heights)[-1]) + 1 if heights.any() else 0
@@ -198,7 +199,7 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
     lists = CellLists(work, state.capacity)
 
     def make_worker() -> Callable[[int], None]:
-        scratch, cells = zeros_apart((3, limit)), lists.room()
+        scratch, cells = padded_zeros((3, limit)), lists.room()
 
         def sweep(block: int) -> None:
             cells.filled[0] = cells.begins[block]
@@ -226,7 +227,7 @@ def sweep_any(work: Work, heights: np.ndarray, log_rest: float) -> None:
     keep_cells(state, lists, lists.sums()[1])
 
 
-def _sweep_slices_any(work: Work, cutoff: float) -> None:
+def _sweep_slices_any(work: SweepContext, cutoff: float) -> None:
     """Fresh topics take vacant slots for the sweep."""
     state = work.state
     heights = np.minimum(cutoff, state.topic_weights)

@@ -19,8 +19,8 @@ from franchise.kernels.random.gamma import (
     draw_rows_by_table,
     room_for_batch,
 )
-from franchise.kernels.runtime.blocks import Part, Turns, cut_categories, first_turns
-from franchise.moves.block_sweep import WORDS, Work
+from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue, cut_categories, first_turns
+from franchise.moves.block_sweep import WORDS, SweepContext
 
 SURE = 5.0
 """With so large a sum of the priors, the sum of their gammas cannot underflow."""
@@ -35,32 +35,32 @@ class Gammas:
     """Gamma(eta_w + n_kw) for all words and the topics listed, drawn by a part of a sweep."""
 
     def __init__(self, statistics: Any, topics: np.ndarray, words_of: Callable[[int], np.ndarray]) -> None:
-        cuts = cut_categories(len(statistics.prior))
+        block_bounds = cut_categories(len(statistics.prior))
         slots = statistics.counts.shape[1]
         self.rows = np.empty((0, slots), np.float32)  # (V, slots) when they are drawn: zero for other topics
         self._own = slice(0, 0)  # of rows
-        self._sums = np.empty((len(cuts) - 1, slots))
-        self._statistics, self._topics, self._words = statistics, topics, words_of(len(cuts) - 1)
+        self._sums = np.empty((len(block_bounds) - 1, slots))
+        self._statistics, self._topics, self._words = statistics, topics, words_of(len(block_bounds) - 1)
         is_vacant = np.ones(slots, np.bool_)
         is_vacant[topics] = False
         self._vacant = np.flatnonzero(is_vacant)
-        self._cuts = cuts
+        self._cuts = block_bounds
 
-    def draw(self, work: Work) -> None:
+    def draw(self, work: SweepContext) -> None:
         """Draw them, by blocks of words; peers share these out, and know only the sums of what others draw."""
-        first, last = work.peers.own(len(self._cuts) - 1)
+        first, last = work.comm.local_blocks(len(self._cuts) - 1)
         self._own = slice(int(self._cuts[first]), int(self._cuts[last]))
-        self.rows = work.peers.common("rows", self._statistics.counts.shape, np.float32)
+        self.rows = work.comm.shared_array("rows", self._statistics.counts.shape, np.float32)
         own = slice(first, last)
         table = table_of(self._statistics.prior)
         make_worker = self._by_word(own) if table is None else self._by_table(own, table)
         if last > first:
-            work.engine.run_parts(Part(make_worker, self._cuts[first : last + 1]))
-        work.peers.exchanged(np.arange(len(self._cuts)), self._sums)
+            work.engine.run_parts(BlockLoop(make_worker, self._cuts[first : last + 1]))
+        work.comm.allgather_rows(np.arange(len(self._cuts)), self._sums)
 
-    def exchange(self, work: Work) -> None:
+    def exchange(self, work: SweepContext) -> None:
         """Fill in the rows that others have drawn."""
-        work.peers.exchanged(self._cuts, self.rows)
+        work.comm.allgather_rows(self._cuts, self.rows)
 
     @property
     def totals(self) -> np.ndarray:
@@ -79,7 +79,7 @@ class Gammas:
             self._sums[:, topics] = 0.0
             self._sums[0, topics] = drawn.sum(axis=1)
 
-    def _by_word(self, own: slice) -> Callable[[], Callable[[Turns], None]]:
+    def _by_word(self, own: slice) -> Callable[[], Callable[[BlockQueue], None]]:
         return lambda: (
             lambda turns: draw_rows(
                 turns,
@@ -92,8 +92,8 @@ class Gammas:
             )
         )
 
-    def _by_table(self, own: slice, table: Table) -> Callable[[], Callable[[Turns], None]]:
-        def make_worker() -> Callable[[Turns], None]:
+    def _by_table(self, own: slice, table: Table) -> Callable[[], Callable[[BlockQueue], None]]:
+        def make_worker() -> Callable[[BlockQueue], None]:
             batch = room_for_batch(self.rows.shape[1])
             return lambda turns: draw_rows_by_table(
                 turns,
@@ -110,12 +110,12 @@ class Gammas:
         return make_worker
 
 
-def drawn_gammas(work: Work, topics: np.ndarray) -> Gammas:
+def drawn_gammas(work: SweepContext, topics: np.ndarray) -> Gammas:
     """The parameters of a sweep."""
     gammas = Gammas(
         work.state.statistics,
         topics,
-        lambda blocks: work.streams.words_of_blocks(WORDS, blocks).reshape(blocks, 4),
+        lambda blocks: work.streams.rng_states(WORDS, blocks).reshape(blocks, 4),
     )
     gammas.draw(work)
     return gammas

@@ -8,11 +8,11 @@ import numpy as np
 
 from franchise.families.categorical import log_marginals_by_blocks, log_marginals_of_parts, set_totals
 from franchise.kernels import document_sweep as kernels
-from franchise.kernels.document_sweep import CHUNK, Densities, Fresh, Given, Live, Lots, Order
-from franchise.kernels.runtime.blocks import Part, Stages, Turns, cut_categories
-from franchise.kernels.runtime.padding import copied_apart, zeros_apart
+from franchise.kernels.document_sweep import CHUNK, Densities, Fresh, Live, Order, SweepInputs, SweepStages
+from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue, Stages, cut_categories
+from franchise.kernels.runtime.padding import padded_copy, padded_zeros
 from franchise.model.state.weights import Weights
-from franchise.moves.block_sweep import STICKS, CellLists, Work, break_sticks, keep_cells
+from franchise.moves.block_sweep import STICKS, CellLists, SweepContext, break_sticks, keep_cells
 from franchise.moves.document.topic_gammas import Gammas, draw_fresh_gammas, drawn_gammas
 
 CUSTOMERS = 64
@@ -21,49 +21,49 @@ CUSTOMERS = 64
 _BINS = 256
 
 
-def _over_words(work: Work, function: Callable[[Turns], None]) -> None:
+def _over_words(work: SweepContext, function: Callable[[BlockQueue], None]) -> None:
     """Call a kernel over blocks of words."""
-    work.engine.run_parts(Part(lambda: function, cut_categories(len(work.state.statistics.prior))))
+    work.engine.run_parts(BlockLoop(lambda: function, cut_categories(len(work.state.statistics.prior))))
 
 
-def _over_own_words(work: Work, function: Callable[[Turns], None], *rows: np.ndarray) -> None:
+def _over_own_words(work: SweepContext, function: Callable[[BlockQueue], None], *rows: np.ndarray) -> None:
     """Call a kernel over the blocks of words that are this peer's; rows that it fills are exchanged."""
-    cuts = cut_categories(len(work.state.statistics.prior))
-    first, last = work.peers.own(len(cuts) - 1)
-    _between(work, function, cuts[first : last + 1])
-    work.peers.exchanged(cuts, *rows)
+    block_bounds = cut_categories(len(work.state.statistics.prior))
+    first, last = work.comm.local_blocks(len(block_bounds) - 1)
+    _between(work, function, block_bounds[first : last + 1])
+    work.comm.allgather_rows(block_bounds, *rows)
 
 
-def _over_other_words(work: Work, function: Callable[[Turns], None]) -> None:
+def _over_other_words(work: SweepContext, function: Callable[[BlockQueue], None]) -> None:
     """Call a kernel over the blocks of words that are not."""
-    cuts = cut_categories(len(work.state.statistics.prior))
-    first, last = work.peers.own(len(cuts) - 1)
-    _between(work, function, cuts[: first + 1])
-    _between(work, function, cuts[last:])
+    block_bounds = cut_categories(len(work.state.statistics.prior))
+    first, last = work.comm.local_blocks(len(block_bounds) - 1)
+    _between(work, function, block_bounds[: first + 1])
+    _between(work, function, block_bounds[last:])
 
 
-def _between(work: Work, function: Callable[[Turns], None], cuts: np.ndarray) -> None:
-    if len(cuts) > 1:
-        work.engine.run_parts(Part(lambda: function, cuts))
+def _between(work: SweepContext, function: Callable[[BlockQueue], None], block_bounds: np.ndarray) -> None:
+    if len(block_bounds) > 1:
+        work.engine.run_parts(BlockLoop(lambda: function, block_bounds))
 
 
 def _room_for_live(capacity: int) -> Live:
     return Live(
-        topics=zeros_apart(capacity, np.int64),
-        counts=zeros_apart(capacity),
-        places=copied_apart(np.full(capacity, -1)),
-        sums=zeros_apart(capacity),
+        topics=padded_zeros(capacity, np.int64),
+        counts=padded_zeros(capacity),
+        places=padded_copy(np.full(capacity, -1)),
+        sums=padded_zeros(capacity),
     )
 
 
-def _count_anew(work: Work) -> None:
+def _count_anew(work: SweepContext) -> None:
     """n_kw of all words, from the topics of their observations."""
     counts = work.state.statistics.counts
     count_labels(work, work.state.topic_of_observation, counts)
-    work.peers.add_up("counts", counts)
+    work.comm.allreduce_sparse("counts", counts)
 
 
-def count_labels(work: Work, labels: np.ndarray, counts: np.ndarray) -> None:
+def count_labels(work: SweepContext, labels: np.ndarray, counts: np.ndarray) -> None:
     """Observations by word and label, (V, labels), by blocks of words."""
     index = work.model.category_index
     _over_words(
@@ -77,24 +77,26 @@ def _take_sizes(state: Weights, sizes: np.ndarray) -> None:
     set_totals(state.statistics, sizes)
 
 
-def _densities(work: Work, rows: np.ndarray, heights: np.ndarray) -> Densities:
+def _densities(work: SweepContext, rows: np.ndarray, heights: np.ndarray) -> Densities:
     concentrations = work.concentrations
     no_more = np.empty((len(concentrations), CUSTOMERS))
     kernels.fill_no_more(concentrations, no_more)
     return Densities(rows, heights, concentrations, no_more)
 
 
-def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, log_rest: float) -> None:
+def sweep_settled_categories(
+    work: SweepContext, gammas: Gammas, heights: np.ndarray, log_rest: float
+) -> None:
     """Sweep over settled topics with the kernel for categories: of height 1, or with a frozen observation.
 
     Gammas have been drawn for all of them.
     """
     state, rows = work.state, gammas.rows
     index, words = work.model.category_index, cut_categories(len(rows))
-    given = Given(
+    given = SweepInputs(
         densities=_densities(work, rows, heights),
         totals=gammas.totals,
-        shared=work.peers.common("shared", (len(rows), -(-state.capacity // CHUNK) + 1), np.float64),
+        shared=work.comm.shared_array("shared", (len(rows), -(-state.capacity // CHUNK) + 1), np.float64),
         observations=work.data.observations,
         offsets=work.data.offsets,
         by_word=index.observations,
@@ -106,12 +108,14 @@ def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, lo
     lists = CellLists(work, state.capacity)
     labels, counts = state.topic_of_observation, state.statistics.counts
 
-    def make_worker() -> Callable[[Lots], None]:
+    def make_worker() -> Callable[[SweepStages], None]:
         live, cells = _room_for_live(state.capacity), lists.room()
-        return lambda lots: kernels.sweep_settled(lots, given, log_rest, labels, counts, live, cells)
+        return lambda stages: kernels.sweep_settled(stages, given, log_rest, labels, counts, live, cells)
 
-    if work.peers.size == 1:
-        work.engine.run_stages(Stages(make_worker, Lots(work.cuts, words, work.cuts, words)))
+    if work.comm.size == 1:
+        work.engine.run_stages(
+            Stages(make_worker, SweepStages(work.block_bounds, words, work.block_bounds, words))
+        )
         customers, tables = lists.sums()
         _take_sizes(state, customers)
         marginals = log_marginals_of_parts(state.statistics, given.rising)
@@ -123,25 +127,25 @@ def sweep_settled_categories(work: Work, gammas: Gammas, heights: np.ndarray, lo
     keep_cells(state, lists, tables, float(marginals[customers > 0].sum()))
 
 
-def _sweep_among_peers(work: Work, given: Given, log_rest: float, lists: CellLists) -> None:
+def _sweep_among_peers(work: SweepContext, given: SweepInputs, log_rest: float, lists: CellLists) -> None:
     """The stages of a settled sweep one by one, as peers must hear from each other in between."""
     labels, heights = work.state.topic_of_observation, given.densities.heights
     offsets, words = given.offsets, given.words
-    by_group = work.cuts
+    by_group = work.block_bounds
 
-    def mark(turns: Turns) -> None:
+    def mark(turns: BlockQueue) -> None:
         kernels.mark_settled(turns, labels, offsets, log_rest, words, heights)
 
-    work.engine.run_parts(Part(lambda: mark, by_group))
-    heights[:] = work.peers.sum(heights.astype(np.int64)) > 0
+    work.engine.run_parts(BlockLoop(lambda: mark, by_group))
+    heights[:] = work.comm.allreduce(heights.astype(np.int64)) > 0
     rows, shared = given.densities.rows, given.shared
     _over_own_words(work, lambda turns: kernels.fill_sums_of_rows(turns, given), rows, shared)
 
-    def make_worker() -> Callable[[Turns], None]:
+    def make_worker() -> Callable[[BlockQueue], None]:
         live, cells = _room_for_live(work.state.capacity), lists.room()
         return lambda turns: kernels.sweep_settled_only(turns, given, log_rest, labels, live, cells)
 
-    work.engine.run_parts(Part(make_worker, by_group))
+    work.engine.run_parts(BlockLoop(make_worker, by_group))
     _count_anew(work)
 
 
@@ -152,7 +156,7 @@ def _inverse(totals: np.ndarray, heights: np.ndarray) -> np.ndarray:
     return inverse
 
 
-def sweep_slices_categories(work: Work, cutoff: float) -> None:
+def sweep_slices_categories(work: SweepContext, cutoff: float) -> None:
     """Sweep over all topics above each observation's slice, fresh ones included, with the kernel for categories."""
     state = work.state
     heights = np.minimum(cutoff, state.topic_weights)
@@ -168,7 +172,7 @@ def sweep_slices_categories(work: Work, cutoff: float) -> None:
     lists = CellLists(work, state.capacity + len(sticks))
     state.make_fit(state.capacity + len(sticks))  # fresh topics come after the others, for now
 
-    def make_worker() -> Callable[[Turns], None]:
+    def make_worker() -> Callable[[BlockQueue], None]:
         live, cells = _room_for_live(state.capacity), lists.room()
         return lambda turns: kernels.sweep_slices(
             turns,
@@ -183,16 +187,18 @@ def sweep_slices_categories(work: Work, cutoff: float) -> None:
             cells,
         )
 
-    work.engine.run_parts(Part(make_worker, work.cuts))
+    work.engine.run_parts(BlockLoop(make_worker, work.block_bounds))
     tables = _settle_fresh(work, sticks, rest, lists)
     keep_cells(state, lists, tables)
 
 
-def lowest_slices(work: Work, heights: np.ndarray, reach: float, words: np.ndarray, size: int) -> np.ndarray:
+def lowest_slices(
+    work: SweepContext, heights: np.ndarray, reach: float, words: np.ndarray, size: int
+) -> np.ndarray:
     """The lowest slice of each word, infinite where none is below `reach`; `words` are of all observations."""
     found: list[np.ndarray] = []
 
-    def make_worker() -> Callable[[Turns], None]:
+    def make_worker() -> Callable[[BlockQueue], None]:
         lowest = np.full(size, np.inf)
         found.append(lowest)
         return lambda turns: kernels.find_lowest_slices(
@@ -206,8 +212,8 @@ def lowest_slices(work: Work, heights: np.ndarray, reach: float, words: np.ndarr
             lowest,
         )
 
-    work.engine.run_parts(Part(make_worker, work.cuts))
-    return work.peers.least(np.minimum.reduce(found))
+    work.engine.run_parts(BlockLoop(make_worker, work.block_bounds))
+    return work.comm.allreduce_min(np.minimum.reduce(found))
 
 
 def _draw_fresh(
@@ -243,14 +249,14 @@ def _draw_fresh(
     )
 
 
-def _sum_in_order(work: Work, densities: Densities, scale: np.ndarray, topics: np.ndarray) -> Order:
+def _sum_in_order(work: SweepContext, densities: Densities, scale: np.ndarray, topics: np.ndarray) -> Order:
     """The rows by scale; the topics by height, and the sums of the shared part in that order."""
     order = topics[np.argsort(-densities.heights[topics], kind="stable")]
     heights = densities.heights[order]
     rows, weights = densities.rows, densities.concentrations
     prefixes = np.empty((len(rows), len(order)), np.float32)
 
-    def fill(scale: np.ndarray) -> Callable[[Turns], None]:
+    def fill(scale: np.ndarray) -> Callable[[BlockQueue], None]:
         return lambda turns: kernels.fill_prefixes(turns, rows, scale, weights, order, prefixes)
 
     _over_own_words(work, fill(scale), rows)
@@ -259,7 +265,7 @@ def _sum_in_order(work: Work, densities: Densities, scale: np.ndarray, topics: n
     return Order(order, heights, prefixes, np.searchsorted(-heights, -upper, side="left"))
 
 
-def _settle_fresh(work: Work, sticks: np.ndarray, rest: float, lists: CellLists) -> np.ndarray:
+def _settle_fresh(work: SweepContext, sticks: np.ndarray, rest: float, lists: CellLists) -> np.ndarray:
     """Give slots to the fresh topics that have observations; the others go back to the unseen weight.
 
     Returns the tables by slot.

@@ -56,14 +56,14 @@ from franchise.moves.launched.proposals import (
     gather,
     joined,
 )
-from franchise.parallel.communicator import Alone, peers_of
+from franchise.parallel.communicator import SingleProcess, comm_of
 from franchise.validation import check_integer, check_positive
 
 _COLOURS = 2**31
 
 
 @dataclass(frozen=True)
-class LaunchedSplits(Move):
+class LaunchSplitMerge(Move):
     """Try to split topics, or to merge two, from a launch drawn from their union.
 
     View: weights. Exact for the HDP. A try costs, for a topic of n observations, scans * crowd times n, or times a
@@ -92,7 +92,7 @@ class LaunchedSplits(Move):
     alike: float = 12.0
 
     views = (Weights,)
-    spreads = True
+    distributed = True
     needs_conjugacy = False
     proposal: ClassVar[type[Proposal]] = Proposal
     drawn_proposal: ClassVar[type[Proposal]] = DrawnProposal
@@ -131,19 +131,19 @@ class LaunchedSplits(Move):
         ]
         tries = [picked for picked in picks if picked is not None]
         tries.sort(key=lambda picked: -_size_of(picked, state))  # so that workers come to an end together
-        peers = peers_of(engine)
-        if peers.size == 1:
+        comm = comm_of(engine)
+        if comm.size == 1:
             outcomes = self._try_all(model, state, tries, streams, engine)
         else:
             outcomes = self._try_among_peers(model, state, tries, streams, engine)
         accepted = [outcome for outcome in outcomes if outcome.accepted]
-        moves_along = peers.size == 1 and model.family.exact_statistics
+        moves_along = comm.size == 1 and model.family.exact_statistics
         for outcome in accepted:
             source, target = _carry_out(model, state, outcome)
             if moves_along:
                 _move_statistics(model, state, outcome, source, target)
         if accepted and not moves_along:
-            state.recount(model.data, peers)
+            state.recount(model.data, comm)
         return _report(outcomes)
 
     def _try_all(
@@ -164,10 +164,10 @@ class LaunchedSplits(Move):
 
         What comes back has the sides of this peer's own observations.
         """
-        peers = engine.peers
+        comm = engine.comm
         here = [gather(model.data, state.topic_of_observation, picked) for picked in tries]
-        handed = peers.handed([each.taken_out(model.family) for each in here])
-        own = list(range(peers.rank, len(tries), peers.size))
+        handed = comm.alltoall([each.taken_out(model.family) for each in here])
+        own = list(range(comm.rank, len(tries), comm.size))
 
         def attempt(place: int) -> Outcome:
             number = own[place]
@@ -175,9 +175,9 @@ class LaunchedSplits(Move):
             return self._try(model, state, gathered, tries[number], streams.generator(number))
 
         made = engine.run_blocks(lambda: attempt, len(own))
-        told = peers.gathered([_told(outcome, parts) for outcome, parts in zip(made, handed, strict=True)])
+        told = comm.allgather([_told(outcome, parts) for outcome, parts in zip(made, handed, strict=True)])
         return [
-            _heard(told[number % peers.size][number // peers.size], picked, each.members.observations, peers)
+            _heard(told[number % comm.size][number // comm.size], picked, each.members.observations, comm)
             for number, (picked, each) in enumerate(zip(tries, here, strict=True))
         ]
 
@@ -264,9 +264,9 @@ def _told(outcome: Outcome, parts: list[Gathered]) -> Told:
     return Told(outcome.accepted, outcome.moving, outcome.share, sides, parameters)
 
 
-def _heard(told: Told, picked: Picked, observations: np.ndarray, peers: Alone) -> Outcome:
+def _heard(told: Told, picked: Picked, observations: np.ndarray, comm: SingleProcess) -> Outcome:
     """What came of a try, for the observations of this peer."""
-    sides = told.sides[peers.rank] if told.accepted else np.zeros(len(observations), np.int8)
+    sides = told.sides[comm.rank] if told.accepted else np.zeros(len(observations), np.int8)
     return Outcome(picked, told.accepted, observations, sides, told.moving, told.share, told.parameters)
 
 

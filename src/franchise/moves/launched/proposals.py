@@ -62,7 +62,7 @@ class Gathered(NamedTuple):
         """The same without any others."""
         which = self.members.observations
         members = Members(np.arange(len(which)), self.members.documents)
-        return Gathered(family.take(self.observations, which), members, self.in_second)
+        return Gathered(family.take_rows(self.observations, which), members, self.in_second)
 
 
 def gather(data: PreparedData, labels: np.ndarray, picked: Picked) -> Gathered:

@@ -29,7 +29,7 @@ import numpy as np
 
 from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.random.dirichlet import draw_log_gammas
-from franchise.kernels.runtime.padding import zeros_apart
+from franchise.kernels.runtime.padding import padded_zeros
 from franchise.moves.block_sweep import WORDS, vacant_slots
 from franchise.moves.restricted import CHOICES, draw_parameters, draw_topics_of_block, joined, over_blocks
 from franchise.moves.subcluster.hastings import (
@@ -277,7 +277,7 @@ def score(sweep: Sweep, parameters: Any, log_shares: np.ndarray, columns: np.nda
                 work.data.observations,
                 work.data.offsets[first : last + 1],
                 log_shares[first:last],
-                zeros_apart(log_shares.shape[1]),
+                padded_zeros(log_shares.shape[1]),
                 columns[begin:end],
             )
         )

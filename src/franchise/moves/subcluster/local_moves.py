@@ -8,7 +8,7 @@ import numpy as np
 
 from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.launched_splits import move_observations
-from franchise.kernels.runtime.padding import zeros_apart
+from franchise.kernels.runtime.padding import padded_zeros
 from franchise.moves.block_sweep import vacant_slots
 from franchise.moves.restricted import over_blocks
 from franchise.moves.subcluster.hastings import (
@@ -52,7 +52,7 @@ def score_pairs(sweep: Sweep, pairs: list[tuple[int, int]]) -> np.ndarray:
     def score(block: int) -> np.ndarray:
         first, last = work.groups_of(block)
         begin, end = work.range_of(block)
-        log_q = zeros_apart(limit)
+        log_q = padded_zeros(limit)
         kernels.score_partners(
             sweep.parameters,
             work.data.observations,

@@ -9,11 +9,11 @@ import numpy as np
 from franchise.families.categorical import set_totals
 from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.recount import recount
-from franchise.kernels.runtime.padding import zeros_apart
+from franchise.kernels.runtime.padding import padded_zeros
 from franchise.kernels.table_counts import draw_table_counts
 from franchise.model.state.subclusters import SubTopics, no_subtopics
 from franchise.model.state.weights import Weights
-from franchise.moves.block_sweep import STICKS, WORDS, Work, drop_empty_topics
+from franchise.moves.block_sweep import STICKS, WORDS, SweepContext, drop_empty_topics
 from franchise.moves.document.document_sweep import is_sparse
 from franchise.moves.document.word_sweep import count_labels
 from franchise.moves.launched.proposals import statistics_like
@@ -38,7 +38,7 @@ _LEAST = 1e-300
 class Sweep:
     """What the parts of a sweep hand on: weights of groups, parameters, counts; J groups, slots up to a limit."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: SweepContext) -> None:
         self.work, self.state = work, work.state
         self.rng = work.streams.generator(STICKS)
         self.subtopics = subtopics_of(work.state, self.rng)
@@ -143,7 +143,7 @@ class Sweep:
         def draw(block: int) -> np.ndarray:
             first, last = work.groups_of(block)
             begin, end = work.range_of(block)
-            labels, log_q = state.topic_of_observation[begin:end], zeros_apart(limit)
+            labels, log_q = state.topic_of_observation[begin:end], padded_zeros(limit)
             draw_topics_of_block(work, block, self.parameters, self.shares[first:last], CHOICES, labels)
             kernels.draw_sides(
                 self.sub_parameters,

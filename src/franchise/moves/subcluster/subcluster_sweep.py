@@ -24,7 +24,7 @@ likelihood of their sub-topics no longer rises.
 **Not exact**, for reasons that enumeration tells apart: the restricted sweep empties topics without opening any;
 (20) and all of the global moves use stand-ins for the reverse proposal; merges come before splits, each one-way,
 and the two ways to name the sides are ignored.  `franchise reproduce chang-fisher` measures the bias of every set
-of moves. The repaired form is ``[NonEmptyingSweep(), LaunchedSplits(), Concentrations()]``.
+of moves. The repaired form is ``[GuardedSweep(), LaunchSplitMerge(), Concentrations()]``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
 from franchise.moves.base import Move, MoveReport, check_draws
-from franchise.moves.block_sweep import Work
+from franchise.moves.block_sweep import SweepContext
 from franchise.moves.subcluster.global_moves import try_global_merge, try_global_split
 from franchise.moves.subcluster.local_moves import merge_topics, split_topics
 from franchise.moves.subcluster.subcluster_draws import Sweep
@@ -86,7 +86,7 @@ class SubclusterSweep(Move):
 
     views = (Weights,)
     exact_for: ClassVar[str | None] = None
-    learns = ("observations",)
+    updates = ("observations",)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -109,7 +109,7 @@ class SubclusterSweep(Move):
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """One sweep in the order of the paper."""
-        sweep = Sweep(Work(model, state, streams, engine))
+        sweep = Sweep(SweepContext(model, state, streams, engine))
         sweep.draw_given()
         sweep.draw_topics_and_sides()
         report: dict[str, float] = {}
