@@ -109,7 +109,7 @@ def count_words(prepared: Prepared, state: Segments, engine: Any) -> None:
         kernels.count_words(turns, of_place, places, state.topics, counts)
 
     engine.run_parts(BlockLoop(lambda: count, prepared.word_cuts))
-    comm_of(engine).add_up("counts", counts)
+    comm_of(engine).allreduce_sparse("counts", counts)
     state.counts = counts
 
 

@@ -35,7 +35,7 @@ def log_likelihood(state: State, data: PreparedData | None = None, engine: Any =
         if state.parameters is None or data is None:
             return math.nan
         total, topics = np.zeros(1), state.topics(data)
-        comm_of(engine).relayed(
+        comm_of(engine).ordered_reduce(
             [total], lambda: sum_log_densities(state.parameters, data.observations, topics, total)
         )
         return float(total[0])
