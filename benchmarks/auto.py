@@ -200,7 +200,7 @@ def report(problem: Problem, samplers: list[str], seconds: float) -> None:
         r_hat = summarise({"joint": np.stack(list(chains["trace"]))})["r_hat"].iloc[0]
         print(f"  {sampler}: R-hat of the log joint over starts {r_hat:.2f}")
     model = make_model(problem.data, problem.family, fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 1.0))
-    print(f"  {choose(model).told()}", flush=True)
+    print(f"  {choose(model).message()}", flush=True)
 
 
 def main() -> None:

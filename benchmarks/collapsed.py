@@ -1,4 +1,4 @@
-"""Speed of the collapsed samplers, side by side with tomotopy's HDPModel, on one core, in one run.
+"""Speed of the collapsed samplers, in parallel with tomotopy's HDPModel, on one core, in one run.
 
     python benchmarks/collapsed.py [--data FOLDER]
 

@@ -37,7 +37,7 @@ PARTICLES = (20, 100, 500)
 
 
 def fit(corpus: fr.Corpus, topics: int) -> fr.Posterior:
-    """Two short chains from so many topics."""
+    """Two short chains from this many topics."""
     family = fr.Categorical(corpus.vocabulary_size, 0.1)
     return fr.sample(corpus, family, chains=2, draws=4, warmup=50, start=topics, seed=SEED, progress=False)
 

@@ -35,7 +35,7 @@ class Section:
 
 
 def join_sections(paragraphs: fr.Corpus, documents: int, seed: int) -> Joined:
-    """So many documents of 10 sections by 10 different presidents, of 5 to 15 sentences each.
+    """Documents of 10 sections by 10 different presidents, of 5 to 15 sentences each.
 
     A section begins where a paragraph does and runs on within its address.  Its length is drawn evenly; no
     sentence is in two sections.
@@ -72,7 +72,7 @@ def _draw_sections(paragraphs: fr.Corpus, rng: np.random.Generator) -> Iterator[
         if within and not taken[first:last].any():
             taken[first:last] = True
             yield Section(paragraphs.metadata["president"][paragraph], first, last)
-    raise SystemExit("there are not so many sections in the addresses: ask for fewer documents")
+    raise SystemExit("there are too few sections in the addresses: ask for fewer documents")
 
 
 def _join(paragraphs: fr.Corpus, documents: list[list[Section]]) -> Joined:

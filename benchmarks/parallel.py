@@ -73,7 +73,7 @@ class Ours:
         self.chain.state, self.chain.sweeps = state, sweeps
 
     def run(self, sweeps: int, workers: int) -> float:
-        """Words per second over so many sweeps."""
+        """Words per second over this many sweeps."""
         self.chain.engine = Threads(workers)
         return self.chain.engine.map(self._timed, [sweeps])[0]
 
@@ -131,7 +131,7 @@ _ticks = [0, 0]
 
 
 def stolen_share() -> float:
-    """The share of busy time since the last call that a virtual machine did not get (NaN where it is not told)."""
+    """Return the share of busy time since the last call that a virtual machine did not get; NaN if unknown."""
     try:
         with open("/proc/stat") as file:
             user, nice, system, _, _, irq, soft, stolen, *_ = map(int, file.readline().split()[1:])
@@ -149,7 +149,7 @@ def spread(values: np.ndarray) -> str:
 
 
 class OtherProcess:
-    """The same chain in a process of its own, which runs when told to."""
+    """The same chain in a process of its own, which runs on request."""
 
     def __init__(self, pipe: Connection) -> None:
         self.pipe = pipe
@@ -253,7 +253,7 @@ def sweep_counts() -> None:
 
 
 def counts_of(total: int) -> fr.Corpus:
-    """About so many counts, from 12 topics that are as peaked as mutational signatures."""
+    """About this many counts, from 12 topics that are as peaked as mutational signatures."""
     rng = np.random.default_rng(0)
     topics, weights = rng.dirichlet(np.full(96, 0.1), 12), rng.dirichlet(np.full(12, 0.3), 300)
     shares = rng.lognormal(0.0, 0.7, 300)
@@ -264,7 +264,7 @@ def counts_of(total: int) -> fr.Corpus:
 def fit(
     corpus: fr.Corpus, family: fr.Family, start: int | np.ndarray | None, seconds: float, seed: int = 0
 ) -> fr.Posterior:
-    """What "parallel" has after so many seconds, half of them warm-up as it sees it."""
+    """What "parallel" has after this many seconds, half of them warm-up as it sees it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return fr.sample(

@@ -1,4 +1,4 @@
-"""When one machine is not enough: what peers cost, and a hundred million words on two cores.
+"""When one machine is not enough: what processes cost, and a hundred million words on two cores.
 
     python benchmarks/scaling.py [--part NAME ...] [--folder FOLDER] [--words N] [--sweeps N]
 
@@ -48,7 +48,7 @@ FIRST = 5
 
 
 def corpus_of(folder: Path, words: int) -> fr.ShardedCorpus:
-    """A corpus of NYTimes' vocabulary and documents of its length, with so many words."""
+    """A corpus of NYTimes' vocabulary and documents of its length, with this many words."""
     place = folder / f"words-{words}"
     if (place / "shards.json").exists():
         return fr.open_shards(place)
@@ -168,7 +168,7 @@ def run_large(folder: Path, words: int, sweeps: int) -> None:
     state = posterior.states[0]
     match = fr.synthetic.planted_match(state.statistics.counts[:, state.occupied].T, shards)
     found = match["distance"] < 0.5
-    told = {
+    messages = {
         "words": words,
         "sweeps": sweeps,
         "seconds in all, with start and checkpoints": round(seconds),
@@ -184,7 +184,7 @@ def run_large(folder: Path, words: int, sweeps: int) -> None:
         "GiB at most with mapped files": round(memory.whole, 2),
         "GiB of shards": round(sum(shard.bytes for shard in shards.shards) / 2**30, 2),
     }
-    print(json.dumps(told, indent=1))
+    print(json.dumps(messages, indent=1))
 
 
 class Watching(threading.Thread):
@@ -225,8 +225,8 @@ class Cost(NamedTuple):
     bytes_of_row: float = 4.7  # of each parameter, with sums of them
     bytes_of_change: float = 5.0
     bandwidth: float = 1.25e9  # bytes a second of a node: 10 Gbit/s
-    latency: float = 2.0e-3  # seconds from asking peers to hearing from them, a step of the tree
-    calls: int = 12  # how often peers ask each other in a sweep
+    latency: float = 2.0e-3  # seconds from asking processes to hearing from them, a step of the tree
+    calls: int = 12  # how often processes ask each other in a sweep
     cores: int = 16  # of a node
 
     def seconds(self, words: float, cores: int, vocabulary: float, topics: int) -> dict[str, float]:
@@ -268,10 +268,8 @@ def main() -> None:
     parts = ["engines", "large", "model"]
     parser.add_argument("--part", nargs="+", choices=parts, default=parts)
     parser.add_argument("--folder", type=Path)
-    parser.add_argument(
-        "--words", type=int, help="20 million for engines, 100 million for large if not given"
-    )
-    parser.add_argument("--sweeps", type=int, help="5 of each for engines, 50 for large if not given")
+    parser.add_argument("--words", type=int, help="20 million for engines, 100 million for large by default")
+    parser.add_argument("--sweeps", type=int, help="5 of each for engines, 50 for large by default")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.folder or Path(temporary)

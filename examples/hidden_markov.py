@@ -1,7 +1,7 @@
 """A hidden Markov model fitted by EM and decoded by Viterbi, beside the figures of Wilcox (2017), chapter 4.
 
 The hidden state, one of two, moves on by A; each state shows one of three symbols by its row of B. As in section
-4.5 we make 10,000 observations and fit them from the printed start, in which the states are almost alike. EM
+4.5 we make 10,000 observations and fit them from the printed start, in which the states are almost identical. EM
 learns at once how common the symbols are and then hardly gains for dozens of iterations before the states part:
 a rule that stops at small gains stops there, as in the thesis' earlier trials ("converged in three iterations").
 

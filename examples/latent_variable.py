@@ -34,7 +34,7 @@ def gibbs(theta, change_signs=False):
         theta = (z @ y + MU / PRIOR_VARIANCE) / precision + rng.standard_normal() / np.sqrt(precision)
         log_ratio = -2 * theta * MU / PRIOR_VARIANCE  # prior at -theta over prior at theta
         if change_signs and rng.random() < np.exp(log_ratio):
-            theta = -theta  # and z, which is drawn anew in any case
+            theta = -theta  # and z, which is drawn again in any case
         draws[sweep] = theta
     return draws[DROPPED:]
 

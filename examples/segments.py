@@ -1,8 +1,8 @@
 """Where does a speech change the subject? A hidden topic Markov model of some State of the Union addresses.
 
-Each sentence has one topic; the next one keeps it or draws anew. Nobody says how many topics there are. The table
-shows the longest parts of Theodore Roosevelt's first address, each with its topic's most probable words and how
-sure the model is of it.
+Each sentence has one topic; the next one keeps it or draws a new one. The number of topics is inferred. The table
+shows the longest segments of Theodore Roosevelt's first address, each with its topic's most probable words and its
+posterior probability.
 """
 
 import franchise as fr

@@ -1,4 +1,4 @@
-"""What was found, and how sure is it? Paragraphs of the State of the Union addresses around 1900, by three chains.
+"""Topics with their uncertainty: paragraphs of the State of the Union addresses around 1900, three chains.
 
 Topics have no meaning across draws, so those of all draws and chains are matched first. Then: which topics do the
 chains agree on, which words and documents have they, when were they talked about, and which is about silver?

@@ -55,8 +55,8 @@ def test_every_example_is_tested():
     assert all(f'run("{example.name}")' in mine for example in EXAMPLES.glob("*.py"))
 
 
-def test_alike_topics_are_told_apart_sooner_by_split_merge():
-    output = run("alike_topics.py")
+def test_similar_topics_are_told_apart_sooner_by_split_merge():
+    output = run("similar_topics.py")
     found = output.replace("not in 100 sweeps", "from sweep 101 on")  # at the earliest
     sweeps = [int(sweep) for sweep in re.findall(r"from sweep (\d+) on", found)]
     assert len(sweeps) == 2

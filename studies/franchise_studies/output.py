@@ -33,7 +33,7 @@ class Statement:
 class StudyFolder:
     """The folder of a study, and the page as it grows.
 
-    The folder must be new or empty; or hold the chains of the very same study (`keep_chains`), which then goes on
+    The folder must be new or empty; or hold the chains of the same study (`keep_chains`), which then goes on
     where it was interrupted.
     """
 
@@ -86,7 +86,7 @@ class StudyFolder:
             return dict(json.loads(self._marker.read_text(encoding="utf-8")))
 
     def make(self) -> None:
-        """Make the folder; tables and figures of a study that goes on are written anew."""
+        """Make the folder; tables and figures of a study that goes on are written again."""
         try:
             for name in ("tables", "figures"):
                 (self.path / name).mkdir(parents=True, exist_ok=True)

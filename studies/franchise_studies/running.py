@@ -1,4 +1,4 @@
-"""What every study needs while it runs: chains side by side, and a record of the versions used."""
+"""What every study needs while it runs: chains in parallel, and a record of the versions used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from franchise.parallel.threads import Threads
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Tell = Callable[[str, float], None]
-"""Told what is being done and the share of the study that is done."""
+"""Called with what is being done and the share of the study that is done."""
 
 
 def side_by_side(

@@ -57,12 +57,12 @@ def write_titles(folder, papers=12):
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    """The study with titles, and what it told on the way."""
-    told = []
+    """The study with titles, and its progress messages."""
+    messages = []
     path = tmp_path_factory.mktemp("study")
-    on_progress = lambda what, share: told.append((what, share))  # noqa: E731
+    on_progress = lambda what, share: messages.append((what, share))  # noqa: E731
     page = amini.run(StudyFolder(path / "out"), True, write_titles(path / "data"), on_progress, TINY)
-    return page, told
+    return page, messages
 
 
 def test_the_folder_holds_what_the_page_shows(done):
@@ -96,11 +96,11 @@ def test_tables(done):
 
 
 def test_progress_is_told(done):
-    _, told = done
-    shares = [share for _, share in told]
+    _, messages = done
+    shares = [share for _, share in messages]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert len({what for what, _ in told}) == 3
+    assert len({what for what, _ in messages}) == 3
 
 
 def test_the_command_without_data(tmp_path, monkeypatch):

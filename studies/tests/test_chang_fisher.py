@@ -82,7 +82,7 @@ TINY = dataclasses.replace(
 
 
 def keep_on(what, share):
-    """Told what is done."""
+    """Receive progress messages."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -95,9 +95,9 @@ def texts_are_read_once():
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    """The study on bundled text, interrupted once; what it told, and the chains there were by then."""
+    """The study on bundled text, interrupted once; its progress messages, and the chains there were by then."""
     out = tmp_path_factory.mktemp("study") / "out"
-    told = []
+    messages = []
 
     def interrupt(what, share):
         if what == "AP" and share > 0.3:
@@ -106,11 +106,11 @@ def done(tmp_path_factory):
     with pytest.raises(KeyboardInterrupt):
         chang_fisher.run(StudyFolder(out, "chang-fisher"), True, None, interrupt, TINY)
     kept = stamps(out)
-    on_progress = lambda what, share: told.append((what, share))  # noqa: E731
+    on_progress = lambda what, share: messages.append((what, share))  # noqa: E731
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(results, "compile_kernels", lambda scale: None)
         written = chang_fisher.run(StudyFolder(out, "chang-fisher"), True, None, on_progress, TINY)
-    return written, told, kept
+    return written, messages, kept
 
 
 def stamps(out):
@@ -162,12 +162,12 @@ def test_tables(done):
 
 
 def test_an_interrupted_study_goes_on(done):
-    written, told, kept = done
+    written, messages, kept = done
     now = stamps(written.parent)
     finished = {name for name in kept if now[name] == kept[name]}
     assert len(finished) >= 12  # those of the bars, and some on AP
     assert len(now) > len(kept)
-    shares = [share for _, share in told]
+    shares = [share for _, share in messages]
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
 

@@ -34,12 +34,12 @@ TINY = Size(
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    """The study on bundled text, and what it told on the way."""
-    told = []
+    """The study on bundled text, and its progress messages."""
+    messages = []
     path = tmp_path_factory.mktemp("study") / "out"
-    on_progress = lambda what, share: told.append((what, share))  # noqa: E731
+    on_progress = lambda what, share: messages.append((what, share))  # noqa: E731
     page = frank.run(StudyFolder(path), True, None, on_progress, TINY)
-    return page, told
+    return page, messages
 
 
 def test_the_folder_holds_what_the_page_shows(done):
@@ -78,11 +78,11 @@ def test_tables(done):
 
 
 def test_progress_is_told(done):
-    _, told = done
-    shares = [share for _, share in told]
+    _, messages = done
+    shares = [share for _, share in messages]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert {what for what, _ in told} == {"run times", "ants", "text"}
+    assert {what for what, _ in messages} == {"run times", "ants", "text"}
 
 
 @pytest.mark.slow

@@ -23,12 +23,12 @@ TINY = Size(seeds=2, sweeps=40, runs=2, text_sweeps=12, priors=(0.2, 0.5), docum
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    """The study on bundled text, and what it told on the way."""
-    told = []
+    """The study on bundled text, and its progress messages."""
+    messages = []
     path = tmp_path_factory.mktemp("study") / "out"
-    on_progress = lambda what, share: told.append((what, share))  # noqa: E731
+    on_progress = lambda what, share: messages.append((what, share))  # noqa: E731
     page = wang_blei.run(StudyFolder(path), True, None, on_progress, TINY)
-    return page, told
+    return page, messages
 
 
 def test_the_folder_holds_what_the_page_shows(done):
@@ -66,11 +66,11 @@ def test_tables(done):
 
 
 def test_progress_is_told(done):
-    _, told = done
-    shares = [share for _, share in told]
+    _, messages = done
+    shares = [share for _, share in messages]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
-    assert len({what for what, _ in told}) == 3
+    assert len({what for what, _ in messages}) == 3
 
 
 def test_the_command(tmp_path, monkeypatch):

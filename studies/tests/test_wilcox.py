@@ -60,13 +60,13 @@ def write_papers(folder, count=30):
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    """The study with made-up papers, and what it told on the way."""
-    told = []
+    """The study with made-up papers, and its progress messages."""
+    messages = []
     base = tmp_path_factory.mktemp("study")
     data = write_papers(base / "data")
-    on_progress = lambda what, share: told.append((what, share))  # noqa: E731
+    on_progress = lambda what, share: messages.append((what, share))  # noqa: E731
     page = wilcox.run(StudyFolder(base / "out", "wilcox"), True, data, on_progress, TINY)
-    return page, told, data
+    return page, messages, data
 
 
 def test_the_folder_holds_what_the_page_shows(done):
@@ -106,8 +106,8 @@ def test_the_tables_have_every_data_set(done):
 
 
 def test_progress_is_told(done):
-    _, told, _ = done
-    shares = [share for _, share in told]
+    _, messages, _ = done
+    shares = [share for _, share in messages]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 

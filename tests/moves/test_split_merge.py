@@ -40,7 +40,7 @@ def test_no_tries_change_nothing():
         assert (with_none.trace[name] == 0).all()
 
 
-def test_two_alike_topics_are_told_apart():
+def test_two_similar_topics_are_told_apart():
     """Topics 1 and 2 of Wang & Blei's example as one: a few sweeps with split-merge separate them."""
     planted = five_topics(seed=4)
     merged = np.where(planted.labels == 1, 0, planted.labels)

@@ -1,7 +1,7 @@
 """Amini et al. (2019), "Exact slice sampler for hierarchical Dirichlet processes": section 3.4 done again.
 
 `synthetic` is figure 2, `titles` figure 3, `curves` what both plot; `printed` is their Algorithm 1 as it stands,
-`exactness` measures it and the slice sampler put right by enumeration; `samplers` runs them all, `figures` draws,
+`exactness` measures it and the corrected slice sampler by enumeration; `samplers` runs them all, `figures` draws,
 `statements` judges.
 """
 
@@ -137,12 +137,12 @@ def _introduction(size: Size, quick: bool) -> list[str]:
         "Arash Amini, Marina Paez, Lizhen Lin and Zahra Razaee break the tables of each group, and the topics, off "
         "sticks and sample both by slices, so that only finitely many are ever looked at. This page measures "
         "whether their Algorithm 1 is exact, and repeats the experiments of their section 3.4.",
-        "Put right, the slice sampler draws slices after the sticks they belong to and admits what equation "
+        "Corrected, the slice sampler draws slices after the sticks they belong to and admits what equation "
         "(12) admits. Beside it: Algorithm 1 as printed; a second reading of it, in which tables and topics are "
         "admitted as long as what is left of the stick reaches the slice (their remark A.1, and what their "
         "released program does, github.com/aaamini/hdpslicer); and Gibbs sampling in the Chinese restaurant "
         "franchise (CRF), which is exact. All start with one topic, as line 2 of Algorithm 1 does, and the "
-        "slice sampler put right also with every word in one of 25 topics at random.",
+        "the corrected slice sampler also with every word in one of 25 topics at random.",
         f"Synthetic data: {size.repetitions} data sets of each setting (the paper: a single one), {size.sweeps} "
         f"sweeps of the exact samplers and {size.printed_sweeps} of Algorithm 1, whose caps begin with {CAP} as in "
         f"the authors' program; it has only {size.of_large} data sets with J = W = {synthetic.LARGE}, since it is "
@@ -159,7 +159,7 @@ def _write_exactness(folder: StudyFolder, measured: list[exactness.Measured]) ->
     folder.text(
         "Tiny data sets of two groups, whose posterior over all 52 or 203 set partitions is enumerated; visit "
         "frequencies of long runs are held against it. The last three rows of each put the print right in part: "
-        "slices drawn anew as soon as their sticks are (lines 8 and 13 use old ones), and only what has at least "
+        "slices drawn again as soon as their sticks are (lines 8 and 13 use old ones), and only what has at least "
         "the weight of the slice admitted (lines 18 and 20 admit all places up to the last such one); with both "
         "only the caps are left of the print's ways."
     )
@@ -194,13 +194,13 @@ def _write_synthetic(folder: StudyFolder, runs: list[synthetic.Run]) -> None:
     folder.figure(
         "figure2",
         figures.draw_figure2(runs),
-        "Figure 2: the slice sampler put right. Faint: single data sets.",
+        "Figure 2: the corrected slice sampler. Faint: single data sets.",
     )
     folder.figure("figure2_samplers", figures.draw_methods(runs), "Figure 2 for all samplers.")
     folder.figure(
         "figure2_gaussian",
         figures.draw_gaussian(runs),
-        "The same for Gaussian mixtures in two dimensions, which the paper leaves out. Slice sampler put right.",
+        "The same for Gaussian mixtures in two dimensions, which the paper leaves out. Corrected slice sampler.",
     )
 
 

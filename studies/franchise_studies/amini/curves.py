@@ -13,7 +13,7 @@ import numpy as np
 
 SHARE = 0.95  # of its later level: where a curve has settled
 EVERY = 60  # sweeps of which each is scored (as many as the paper's figure has, by the authors' program) ...
-THEN_EVERY = 5  # ... and of later ones, every so many
+THEN_EVERY = 5  # ... and of later ones, every fifth
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Curve:
 
 
 def scored_sweeps(sweeps: int) -> np.ndarray:
-    """Which of so many sweeps are scored, from 1; the last always."""
+    """Which of this many sweeps are scored, from 1; the last always."""
     every = np.arange(1, min(sweeps, EVERY) + 1)
     return np.unique(np.concatenate([every, np.arange(EVERY, sweeps + 1, THEN_EVERY), [sweeps]]))
 

@@ -59,13 +59,13 @@ class TinyCase(NamedTuple):
 CASES = (
     TinyCase("5 words", ((0, 1), (0, 2, 1)), 3, 1.0 / 3.0, 1.0, 3.0),
     TinyCase("6 words", ((0, 0, 1), (1, 2, 0)), 3, 0.5, 1.0, 1.0),
-    TinyCase("6 words, all alike", ((0, 0, 0), (0, 0, 0)), 1, 1.0, 1.0, 1.0),
+    TinyCase("6 words, all identical", ((0, 0, 0), (0, 0, 0)), 1, 1.0, 1.0, 1.0),
 )
 """The first with the settings of section 3.4; the last says nothing, so that its posterior is the prior."""
 
 
 class Task(NamedTuple):
-    """A run to be measured; without a reading, of the slice sampler put right."""
+    """A run to be measured; without a reading, of the corrected slice sampler."""
 
     case: TinyCase
     reading: Reading | None
@@ -97,7 +97,7 @@ class Measured:
 
 
 def tasks_of(cases: tuple[TinyCase, ...]) -> list[Task]:
-    """The right sampler, the print, its second reading, and the print with one thing put right at a time."""
+    """The right sampler, the print, its second reading, and the print with one thing corrected at a time."""
     return [Task(case, reading) for case in cases for reading in (None, *READINGS)]
 
 

@@ -23,7 +23,7 @@ TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def draw_figure2(runs: list[synthetic.Run]) -> Figure:
-    """Figure 2 for the slice sampler put right: NMI against sweeps, one panel a size, a line for each n."""
+    """Figure 2 for the corrected slice sampler: NMI against sweeps, one panel a size, a line for each n."""
     return _draw_sizes(synthetic.choose(runs, mixture=synthetic.MULTINOMIAL), SLICE)
 
 

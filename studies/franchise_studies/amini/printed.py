@@ -6,7 +6,7 @@ and beta are the weights of tables and of topics, u_ji and v_jt the slices of to
     1-3     Caps on tables and topics of 10, every token at table 1, every table with topic 1, slices uniform on
             (0, 1).  A slice should lie below the weight it belongs to; but a start may be anything.
     6, 7    Sticks of tables, (7).  Right: the slices are integrated out here ...
-    8       ... and so they have to be drawn anew under the new sticks before anything uses them.  WRONG: the old
+    8       ... and so they have to be drawn again under the new sticks before anything uses them.  WRONG: the old
             u_ji are used, which lie below the OLD weight of the token's table.  And T_ji, the last table with
             weight u_ji or more, is not defined when no table has; below such a token stays where it is.
     9, 25   When T_j reaches the cap, the cap grows by half and the iteration before is done again.  WRONG, though
@@ -23,8 +23,8 @@ and beta are the weights of tables and of topics, u_ji and v_jt the slices of to
     21      Slices of tokens, as line 19.
 
 `READINGS` has the print, a second reading of it (T_ji and K_jt by what is left of the stick, as the paper's remark
-A.1 suggests and the authors' released program does, github.com/aaamini/hdpslicer), and the print with one thing put
-right at a time, to see which line does how much harm.
+A.1 suggests and the authors' released program does, github.com/aaamini/hdpslicer), and the print with one
+correction at a time, to see how much harm each line does.
 
 Groups that reach their caps in one iteration grow together here; the print goes back at the first of them.
 """
@@ -74,14 +74,14 @@ class Reading(NamedTuple):
 
     name: str
     admit: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # which places a slice admits
-    fresh: bool  # whether slices are drawn anew as soon as their sticks are: not in the print
+    fresh: bool  # whether slices are drawn again as soon as their sticks are: not in the print
 
 
 AS_PRINTED = Reading("as printed", up_to_the_last, fresh=False)
 BY_THE_REST = Reading("as printed, supports by remark A.1", up_to_the_rest, fresh=False)
 FRESH_SLICES = Reading("printed, but slices drawn after sticks", up_to_the_last, fresh=True)
 RIGHT_SUPPORTS = Reading("printed, but supports of (12)", above, fresh=False)
-BOTH_RIGHT = Reading("printed, but both put right", above, fresh=True)
+BOTH_RIGHT = Reading("printed, but both corrected", above, fresh=True)
 READINGS = (AS_PRINTED, BY_THE_REST, FRESH_SLICES, RIGHT_SUPPORTS, BOTH_RIGHT)
 
 
@@ -135,7 +135,7 @@ class PrintedState:
         return self.topic_of_table[problem.group_of_token, self.table_of_token]
 
     def widened(self, tables: int, rng: np.random.Generator) -> PrintedState:
-        """With so many tables in every group; new ones as in lines 2 and 3."""
+        """With this many tables in every group; new ones as in lines 2 and 3."""
         groups, present = self.topic_of_table.shape
         more = tables - present
         return replace(

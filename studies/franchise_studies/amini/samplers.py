@@ -1,4 +1,4 @@
-"""The samplers of the study: the slice sampler put right, two readings of the print, and CRF Gibbs beside them.
+"""The samplers of the study: the corrected slice sampler, two readings of the print, and CRF Gibbs beside them.
 
 All start with one topic, as line 2 of Algorithm 1; the slice sampler also with each word in one of 25 at random.
 """
@@ -17,7 +17,7 @@ from franchise.sampling import sample
 from franchise_studies.amini.printed import AS_PRINTED, BY_THE_REST, Problem, run_printed
 
 SLICE, FROM_25, PRINTED, BY_REST, CRF = (
-    "slice, put right",
+    "slice, corrected",
     "slice, from 25 topics",
     "as printed",
     "printed, by A.1",

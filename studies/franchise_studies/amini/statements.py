@@ -203,7 +203,7 @@ def _spreads(runs: list[synthetic.Run]) -> dict[tuple[int, int], np.ndarray]:
 
 
 def gaussian_alike(runs: list[synthetic.Run]) -> Statement:
-    """Do Gaussian mixtures behave alike?"""
+    """Do Gaussian mixtures behave similarly?"""
     words = _median_settled(choose(runs, mixture=MULTINOMIAL, method=SLICE))
     points = _median_settled(choose(runs, mixture=GAUSSIAN, method=SLICE))
     ratios = [points[setting] / words[setting] for setting in points if setting in words]
@@ -301,7 +301,7 @@ def title_mixing(runs: list[titles.Run]) -> Statement:
         "On the titles, too, the algorithm mixes very fast: by about 100 iterations it is there.",
         "3.4, figure 3",
         f"NMI of sweeps {titles.WINDOW[0]} to {titles.WINDOW[1]} less that of the second half of the run, of this "
-        f"sampler or of CRF Gibbs, whichever is higher: {said}."
+        f"sampler or of CRF Gibbs, the higher of the two: {said}."
         if runs
         else NO_TITLES,
         OPEN if few or not np.isfinite(_all(gaps)).all() else _verdict(there),

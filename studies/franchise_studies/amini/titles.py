@@ -91,7 +91,7 @@ def run_chain(task: Task, titles: Titles, sweeps: int) -> Run:
 
 
 def choose_papers(titles: Titles, task: Task) -> Titles:
-    """A random choice of so many papers, another for each number; all of them if that is how many there are."""
+    """A random choice of this many papers, another for each number; all of them if that is how many there are."""
     rng = np.random.default_rng(task.number)
     papers = np.sort(rng.permutation(titles.corpus.n_documents)[: task.papers])
     offsets, words = np.asarray(titles.corpus.offsets), np.asarray(titles.corpus.observations)

@@ -203,7 +203,7 @@ def table_of_moves(runs: list[Followed]) -> pd.DataFrame:
 
 
 def first_time(run: Followed, topics: int = TOPICS) -> float:
-    """Seconds after which a chain first has so many topics; infinite if it never does."""
+    """Seconds after which a chain first has this many topics; infinite if it never does."""
     there = run.trace["n_topics"] >= topics
     return float(run.seconds[np.argmax(there)]) if there.any() else np.inf
 

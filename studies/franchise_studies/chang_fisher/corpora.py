@@ -24,12 +24,12 @@ from franchise_studies.sources import NamedCorpus, long_paragraphs
 AP, NIPS, ENRON = "AP", "NIPS", "Enron size"
 _AP_COUNTS, _AP_WORDS = "ap/ap.dat.gz", "ap/vocab.txt"
 _NIPS_COUNTS, _NIPS_WORDS = "nips_uci/docword.nips.txt.gz", "nips_uci/vocab.nips.txt"
-_AS_LONG = 8  # an address has about so many times the words of a paragraph
+_AS_LONG = 8  # an address has about this many times the words of a paragraph
 _AP_OF_THE_PAPER, _ENRON_OF_THE_PAPER = "2K, –, 436K", "40K, –, 6M"  # documents, terms, words
 
 
 def load_corpora(data: Path | None, documents: int | None, enron: tuple[int, int]) -> list[NamedCorpus]:
-    """AP, NIPS, each of at most so many documents, and the synthetic one of so many documents and terms."""
+    """AP, NIPS, each of at most this many documents, and the synthetic one of this many documents and terms."""
     planted = planted_topics(documents=enron[0], vocabulary=enron[1]).data
     large = NamedCorpus(ENRON, "planted topics", planted, _ENRON_OF_THE_PAPER)
     if data is None:

@@ -31,7 +31,7 @@ def introduction(size: Size, quick: bool, data: Path | None) -> list[str]:
     """What the page is about, and how it was measured."""
     words = [
         "Jason Chang and John Fisher III sample hierarchical Dirichlet processes by blocked sweeps over the topics "
-        "there are, and split topics by two sub-topics that each of them learns all along. This page repeats the "
+        "there are, and split topics by two sub-topics that each of them learns throughout. This page repeats the "
         "experiments of their section 6 with franchise, measures how far the published sampler is from the "
         "posterior, and sets what the paper says beside what was found.",
         f"alpha = {ALPHA:g} and gamma = {GAMMA:g} are fixed: the paper fixes its hyper-parameters and does not say "
@@ -253,7 +253,7 @@ def _crossing_in_words(results: Results) -> str:
         ratios.most_topics_above_zero(results.ratios, name) for name in ("printed", "balanced")
     )
     return (
-        "The other terms of a split's ratio depend on how many topics there are, since all words are drawn anew "
+        "The other terms of a split's ratio depend on how many topics there are, since all words are drawn again "
         f"and the way back must draw them as they were; medians by number of topics: {rest or 'not known'}. In "
         f"{ratios.count_impossible(splits)} of {len(splits)} splits the way back has probability 0 in double "
         "precision, because a document's weight in a topic underflows, and the split is refused whatever the "

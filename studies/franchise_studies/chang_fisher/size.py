@@ -17,7 +17,7 @@ class Size:
     algorithms_seconds: float  # of a chain of figure 3(d)
     timed_sweeps: int  # of figure 3(c)
     warmup: int  # sweeps of warm-up of the sampler "parallel"
-    documents: int | None  # at most so many of AP and of NIPS
+    documents: int | None  # at most this many of AP and of NIPS
     starts: tuple[int, ...]  # topics that chains on AP start from
     long_seconds: float  # of chains on AP: the samplers that matter most
     short_seconds: float  # the others

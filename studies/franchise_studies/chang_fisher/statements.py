@@ -303,7 +303,7 @@ def held_out_misleads(settings: dict[str, Setting]) -> Statement:
     return Statement(
         "Cross-validation metrics in isolation can lead to the erroneous conclusion that a sampler has converged.",
         "6.1, 7",
-        f"{words}. HOW alike from all starts and topics not: {', '.join(cases) or 'none'}.",
+        f"{words}. HOW similar from all starts and topics not: {', '.join(cases) or 'none'}.",
         AGREES if cases else DIFFERS,
     )
 

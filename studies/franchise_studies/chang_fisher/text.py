@@ -165,7 +165,7 @@ def table_of_starts(runs: list[Followed]) -> pd.DataFrame:
 
 
 def listed(values: list[float], digits: int) -> str:
-    """Numbers side by side."""
+    """Numbers in parallel."""
     return ", ".join(f"{value:.{digits}f}" for value in values)
 
 

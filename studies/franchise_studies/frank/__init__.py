@@ -156,7 +156,7 @@ def _write_ants(folder: StudyFolder, chains: list[ants.Run]) -> None:
     folder.table(
         "ants_clusters",
         ants.table_of_clusters(chains),
-        "The paper's first table: sweeps, out of 450, with so many clusters.",
+        "The paper's first table: sweeps, out of 450, with this many clusters.",
     )
     folder.figure("ants_clusters", figures.draw_histogram(chains), "The same as bars.")
     folder.table(

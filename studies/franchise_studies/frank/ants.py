@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REPORTED = {4: 54, 5: 154, 6: 138, 7: 73, 8: 25, 9: 6}
-"""Sweeps of the paper's 450 with so many clusters (its first table)."""
+"""Sweeps of the paper's 450 with this many clusters (its first table)."""
 
 DIRECT, CRF = "direct", "crf"
 SAMPLERS = (DIRECT, CRF)  # the paper ran the first
@@ -60,7 +60,7 @@ class Run:
 
 
 def run_chain(task: Task, sweeps: int) -> Run:
-    """One chain of so many sweeps, the first 50 of them warm-up."""
+    """One chain of this many sweeps, the first 50 of them warm-up."""
     conditions = load("ants")
     posterior = sample(
         group_by(task.grouping),
@@ -197,7 +197,7 @@ def _summary(runs: list[Run]) -> pd.Series:
 
 
 def table_of_clusters(runs: list[Run]) -> pd.DataFrame:
-    """Draws in 450 with so many clusters: the paper's, and of all chains of each setting."""
+    """Draws in 450 with this many clusters: the paper's, and of all chains of each setting."""
     import pandas as pd
 
     found = {

@@ -57,7 +57,7 @@ class Texts(NamedTuple):
 
 
 def load_texts(data: Path | None, samples: int, documents: int) -> Texts:
-    """Samples of so many documents to train on and as many to test, without overlap."""
+    """Samples of this many documents to train on and as many to test, without overlap."""
     if data is None:
         paragraphs = long_paragraphs()
         order = np.random.default_rng(0).permutation(len(paragraphs))

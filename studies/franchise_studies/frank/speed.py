@@ -71,7 +71,7 @@ def random_data(shape: Shape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def time_sweeps(shape: Shape, sampler: str, family: str, sweeps: int, repeats: int) -> Timing:
-    """What ten sweeps take, from runs of so many sweeps; a short run before the clock counts compiles."""
+    """What ten sweeps take, from runs of this many sweeps; a short run before the clock counts compiles."""
     prior, groups, categories = random_data(shape)
     if family == MULTINOMIAL:  # rows of zeros and a single one, as in the paper
         observations: Any = np.eye(shape.categories, dtype=np.int64)[categories]

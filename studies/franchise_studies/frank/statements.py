@@ -211,7 +211,7 @@ def like_controls(chains: list[ants.Run]) -> Statement:
     by_sampler = {s: ants.chances_with_controls(ants.choose(chains, s)) for s in ants.SAMPLERS}
     ours = by_sampler[ants.DIRECT]
     apart = all(ours[name] < ours["control"] / 2 for name in ("altitude", "quality of dirt"))
-    alike = ours["sunlight"] > ours["control"] / 2
+    similar = ours["sunlight"] > ours["control"] / 2
     parts = [
         f"{sampler}: " + ", ".join(f"{name} {chance:.2f}" for name, chance in chances.items())
         for sampler, chances in by_sampler.items()
@@ -222,7 +222,7 @@ def like_controls(chains: list[ants.Run]) -> Statement:
         f"{_SIMULATED}, heat maps",
         f"Chance to share a cluster with a control (of another study): {'; '.join(parts)}. Less than half of "
         "that of two controls is taken for differing greatly.",
-        _of_direct(chains, AGREES if apart and alike else IN_PART if apart or alike else DIFFERS),
+        _of_direct(chains, AGREES if apart and similar else IN_PART if apart or similar else DIFFERS),
     )
 
 

@@ -4,7 +4,7 @@ The HDP as in the paper's program: direct assignment, Dirichlet prior of 0.5 for
 1, every word first in one of 50 topics at random.  LDA and LSA are scikit-learn's (the paper's are gensim's), with
 every number of topics from 3 to 60.
 
-Perplexities of test documents are by document completion, for HDP and LDA alike: the weights of a document are
+Perplexities of test documents are by document completion, for both HDP and LDA: the weights of a document are
 fitted on one half of its words and the other half is scored.  The perplexity of training documents is of their own
 words, which the topics were made from, so it flatters.
 """

@@ -1,6 +1,6 @@
 """Wang & Blei, "A split-merge MCMC algorithm for the hierarchical Dirichlet process": section 4 done again.
 
-`synthetic` is section 4.1 (two topics nearly alike), `text` section 4.2 (three corpora against time); `corpora`
+`synthetic` is section 4.1 (two topics nearly identical), `text` section 4.2 (three corpora against time); `corpora`
 gets the texts, `figures` draws, `statements` judges.
 """
 
@@ -31,7 +31,7 @@ class Size:
     runs: int  # of each corpus and prior
     text_sweeps: int
     priors: tuple[float, ...]
-    documents: int | None  # at most so many of each corpus
+    documents: int | None  # at most this many of each corpus
 
 
 FULL = Size(seeds=20, sweeps=1000, runs=5, text_sweeps=500, priors=text.PRIORS, documents=None)
@@ -156,9 +156,9 @@ def _introduction(size: Size, quick: bool, data: Path | None) -> list[str]:
 
 
 def _write_synthetic(folder: StudyFolder, chains: list[synthetic.Run]) -> None:
-    folder.heading("Section 4.1: five topics, two of them nearly alike")
+    folder.heading("Section 4.1: five topics, two of them nearly identical")
     folder.text(
-        "100 documents of 50 words, five topics over twelve words, topics 1 and 2 nearly alike; eta 0.5, "
+        "100 documents of 50 words, five topics over twelve words, topics 1 and 2 nearly identical; eta 0.5, "
         "Gamma(0.1, 1) priors of alpha and gamma, one try a sweep. The paper shows the topics only as dots; the "
         "probabilities here are ours, and a document never mixes topics 1 and 2 (see five_topics in "
         "franchise.synthetic). A chain has found the topics when just five have at least 3 % of the "
@@ -261,7 +261,7 @@ def _write_similarities(folder: StudyFolder, largest: float, runs: list[text.Tex
     folder.table(
         "similarity",
         text.table_of_similarity(runs, largest),
-        "How alike the topics of a corpus are: cosines between pairs of topics with at least 0.5 % "
+        "How similar the topics of a corpus are: cosines between pairs of topics with at least 0.5 % "
         "of the words, in the last states of all runs of both methods.",
     )
     folder.figure("figure8", figures.draw_similarities(runs, largest), "Figure 8: similarities of topics.")

@@ -46,7 +46,7 @@ class _Kind(NamedTuple):
 
 
 def load_corpora(data: Path | None, documents: int | None) -> list[NamedCorpus]:
-    """All corpora, each of at most so many documents."""
+    """All corpora, each of at most this many documents."""
     if data is None:
         return [_choose(_ADDRESSES, Path(), documents)]
     return [_choose(kind, data, documents) for kind in _KINDS]

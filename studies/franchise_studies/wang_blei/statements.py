@@ -217,7 +217,7 @@ def acceptance(runs: list[TextRun], tries: list[dict[str, Any]]) -> Statement:
 
 
 def similarity(runs: list[TextRun], prior: float) -> Statement:
-    """In which corpora are topics most alike?"""
+    """In which corpora are topics most similar?"""
     table = text.table_of_similarity(runs, prior)
     order = table["corpus"].tolist()
     pairs = zip(order, table["90 % quantile"], strict=True)

@@ -1,4 +1,4 @@
-"""Section 4.1: five topics over twelve words, two of them nearly alike; who tells them apart, and when.
+"""Section 4.1: five topics over twelve words, two of them nearly identical; who tells them apart, and when.
 
 Three starts.  The paper's is sequential; its authors' program (github.com/blei-lab/hdp) seats with alpha and gamma
 at the means of their priors, here 0.1.  The package's own sequential start seats with ten.  The third puts topics 1
@@ -200,7 +200,7 @@ def table_of_methods(runs: list[Run]) -> pd.DataFrame:
 
 
 def found_within(runs: list[Run], sweeps: int) -> int:
-    """Chains that had the five topics within so many sweeps."""
+    """Chains that had the five topics within this many sweeps."""
     return sum(run.found is not None and run.found <= sweeps for run in runs)
 
 

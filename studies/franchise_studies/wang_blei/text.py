@@ -203,7 +203,7 @@ def topic_similarities(posterior: Posterior) -> np.ndarray:
     """Cosines between the word frequencies of all pairs of topics of the last draw.
 
     Of topics with at least SMALLEST_SHARE of the words: smaller ones are noise, and the prior, which makes them
-    all alike, is left out for the same reason.
+    all identical, is left out for the same reason.
     """
     assert isinstance(posterior.data, Corpus)
     counts = count_words(posterior.data, posterior.snapshots[0][-1]).astype(np.float64)
@@ -347,7 +347,7 @@ def table_of_acceptance(runs: list[TextRun], tries: list[dict[str, Any]]) -> pd.
 
 
 def table_of_similarity(runs: list[TextRun], prior: float) -> pd.DataFrame:
-    """How alike the topics of each corpus are: quantiles of the cosines between pairs, largest first."""
+    """How similar the topics of each corpus are: quantiles of the cosines between pairs, largest first."""
     import pandas as pd
 
     rows = []

@@ -1,6 +1,6 @@
 """The thesis' decoding as it is printed (5.48 to 5.54), word by word over 2K states; for this study only.
 
-State j < K is topic j entered anew, state K + j topic j kept.  For the first word of a sentence the print is right.
+State j < K is topic j newly drawn, state K + j topic j kept.  For the first word of a sentence the print is right.
 For the others it has
 
     delta_t(j) = max_i delta_{t-1}(i) phi_jw,   psi_t(j) = argmax_i delta_{t-1}(i),   K <= j < 2K   (5.51, 5.52)

@@ -51,7 +51,7 @@ class Effort(NamedTuple):
     starts: int  # of EM
     sweeps: Sweeps
     fitting: bool  # whether the priors that fit the simulation are tried, too
-    printed_words: int = 100_000  # decoded as printed: about so many
+    printed_words: int = 100_000  # decoded as printed: about this many
 
 
 def thesis_prior(topics: int) -> float:

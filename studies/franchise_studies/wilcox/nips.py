@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from franchise_studies.wilcox.size import Size
 
 PAPERS = "nips_text/nipstxt.jsonl.gz"
-LEAST = 7  # a word is in at least so many of the training documents: the vocabulary is then nearest to the thesis'
+LEAST = 7  # a word is in at least this many of the training documents: then the vocabulary is closest to the thesis'
 THETA_PRIOR, WORD_PRIOR = 1.5, 1.01
 TOLERANCE = 1e-5  # gain per word below which EM ends
 ASKED = "support"  # the word whose senses are looked for
-FREQUENT = 30  # among so many most frequent words of a topic
+FREQUENT = 30  # among this many most frequent words of a topic
 DOCUMENTS = (63, 323, 600, 1479)  # of Figures 7.17 and 7.18
 HTMM_NAME, LDA_NAME = "HTMM", "LDA"
 
@@ -108,7 +108,7 @@ def fit_htmm(papers: Papers, size: Size) -> Fitted:
         sentences="simple",
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # ends after so many steps: the page says so
+        warnings.simplefilter("ignore", UserWarning)  # ends after this many steps: the page says so
         model.fit(papers.train)
     seconds = time.perf_counter() - begin
     return Fitted(

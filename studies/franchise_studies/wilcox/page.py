@@ -17,7 +17,7 @@ def introduction(size: Size, quick: bool, data: Path | None) -> list[str]:
     """The first paragraphs."""
     words = [
         "Wilcox (2017) derives EM and a Gibbs sampler for the hidden topic Markov model of Gruber, Rosen-Zvi and "
-        "Weiss, in which each sentence has one topic and the next one keeps it or draws anew. Chapter 7 tries both "
+        "Weiss: each sentence has one topic, and the next one keeps it or draws a new one. Chapter 7 tries both "
         "on twelve simulated data sets and compares the model with LDA on the NIPS papers. This page repeats the "
         "chapter with franchise and sets what the thesis says beside what was measured. Its beta is phi here.",
         f"Gibbs sampling: two chains for each data set, where the thesis has one. Those of short documents are as "
@@ -60,7 +60,7 @@ def _write_tables(folder: StudyFolder, size: Size, outcomes: Outcomes) -> None:
             folder.text(
                 "Data simulated so are easier than the thesis': topics are recovered without error, and epsilon is "
                 "estimated lower. Numbers like the printed ones come out if one is added to all these weights, to "
-                "(1 + 1/K, ..., 2) and (1 + 1/V, ..., 2), so that theta is less extreme and topics are more alike. "
+                "(1 + 1/K, ..., 2) and (1 + 1/V, ..., 2), so theta is less extreme and topics are more similar. "
                 "The thesis does not say so. It is a guess, made from the printed epsilon and errors of the first "
                 "data sets; the other data sets and all accuracies were not used for it. The same tables for data "
                 "simulated in that way:"
@@ -80,7 +80,7 @@ def _write_tables(folder: StudyFolder, size: Size, outcomes: Outcomes) -> None:
     if far:
         folder.text(
             f"With one added, accuracy is more than 0.01 below that with the true parameters on data sets {far}: "
-            "topics that are much alike are estimated from too few words there, or a chain of Gibbs sampling has "
+            "topics that are very similar are estimated from too few words there, or a chain of Gibbs sampling has "
             "stayed where two topics share one, which epsilon hardly notices."
         )
 

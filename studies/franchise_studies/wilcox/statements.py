@@ -31,7 +31,7 @@ def judge(
         recovers(outcomes),
         cause(outcomes[WRITTEN]),
         estimates(outcomes),
-        alike(outcomes),
+        similar(outcomes),
         words(outcomes),
         viterbi(outcomes),
         gibbs_accuracy(outcomes),
@@ -118,8 +118,8 @@ def _is_close(ours: float, reported: float) -> bool:
     return abs(ours - reported) <= CLOSE * reported
 
 
-def alike(outcomes: Outcomes) -> Statement:
-    """Do EM and Gibbs sampling estimate theta alike?"""
+def similar(outcomes: Outcomes) -> Statement:
+    """Do EM and Gibbs sampling estimate theta equally well?"""
     ratios = [o["gibbs"]["theta"] / o["em"]["theta"] for found in outcomes.values() for o in found]
     near = [abs(ratio - 1.0) <= CLOSE for ratio in ratios]
     return Statement(

@@ -1,6 +1,6 @@
-"""Two topics that are nearly alike, taken for one: who tells them apart, and when?
+"""Two topics that are nearly identical, taken for one: who tells them apart, and when?
 
-    python examples/alike_topics.py
+    python examples/similar_topics.py
 
 The data are Wang & Blei's: five topics over twelve words, the first two with the same words but for one. The
 chains start with these two as one. Gibbs sampling moves word by word and table by table; split-merge also tries
