@@ -1,4 +1,7 @@
-"""The contract of `franchise.sample` and of the posterior it returns (architecture, section 2)."""
+"""The contract of `franchise.sample` and of the posterior it returns.
+
+Traced quantities are defined in docs/theory/diagnostics.md#sec-traced.
+"""
 
 from __future__ import annotations
 

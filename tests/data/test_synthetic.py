@@ -67,7 +67,9 @@ def first_appearance(labels):
 
 
 def test_from_hdp_has_the_law_of_the_franchise():
-    """The partition of groups of 2 and 1 observations, against algorithms 1.3 summed by hand.
+    """The partition of groups of 2 and 1 observations, against a sum by hand.
+
+    docs/theory/enumeration.md#eq-enumeration-prior.
 
     With s(1,1) = s(2,1) = s(2,2) = 1 the summand for given table counts is
     prod alpha^m_jk * gamma^K prod Gamma(m_k) Gamma(gamma)/Gamma(gamma + m).
@@ -102,7 +104,7 @@ def test_from_hdp_has_the_law_of_the_franchise():
 @pytest.mark.parametrize(("alpha", "expected"), [(1.0, 5.19), (5.0, 15.7)])
 def test_from_hdp_opens_as_many_tables_as_it_should(alpha, expected):
     # With a huge gamma every table has a topic of its own, so topics of a document are its tables:
-    # sum over i < 100 of alpha/(alpha + i), 5.19 and 15.7 in print (algorithms 1.3).
+    # sum over i < 100 of alpha/(alpha + i), 5.19 and 15.7 (docs/theory/enumeration.md#eq-prior-tables).
     planted = from_hdp(400, 100, 1, alpha=alpha, gamma=1e12, seed=11)
     tables = [len(set(part)) for part in planted.labels.reshape(400, 100).tolist()]
     probability = alpha / (alpha + np.arange(100))

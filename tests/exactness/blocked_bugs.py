@@ -1,4 +1,4 @@
-"""Blocked sweeps (algorithms 7.2) with bugs."""
+"""Blocked sweeps (docs/theory/group-weights.md#sec-group-weights) with bugs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Document-collapsed sweeps that are wrong in the ways algorithms 7.3 warns of."""
+"""Document-collapsed sweeps that are wrong in known ways.
+
+docs/theory/document-sweep.md#sec-document-trap.
+"""
 
 from __future__ import annotations
 

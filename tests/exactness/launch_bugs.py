@@ -1,4 +1,4 @@
-"""Splits from a launch with the bugs that algorithms 7.1 warns of, and some more."""
+"""Splits from a launch with the bugs of docs/theory/launch-split-merge.md#sec-launch-exactness, and more."""
 
 from __future__ import annotations
 

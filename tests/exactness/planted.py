@@ -178,7 +178,10 @@ class DroppedGammaCrf(CrfGibbs):
 
 @dataclass(frozen=True)
 class WeightsFirst(Concentrations):
-    """gamma is drawn after beta, as if beta were still integrated out: the wrong order of algorithms 1.4."""
+    """gamma is drawn after beta, as if beta were still integrated out: the wrong order.
+
+    docs/theory/concentrations.md#sec-concentration-order.
+    """
 
     def step(self, model, state, streams, engine):
         rng = streams.generator()

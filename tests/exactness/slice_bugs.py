@@ -1,4 +1,4 @@
-"""The slice sampler over tables and topics (algorithms 8) with bugs."""
+"""The slice sampler over tables and topics (docs/theory/slice.md#sec-slice-steps) with bugs."""
 
 from __future__ import annotations
 

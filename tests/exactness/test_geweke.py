@@ -74,7 +74,7 @@ def test_finite_model(family):
 
 
 def test_gamma_of_the_hdp_is_wrong_in_the_finite_model(monkeypatch):
-    """With K itself in place of the sum of r_k (algorithms 5)."""
+    """With K itself in place of the sum of r_k (docs/theory/finite.md#eq-finite-gamma)."""
     monkeypatch.setattr(
         "franchise.moves.finite.draw_clusters", lambda tables, concentration, rng: int((tables > 0).sum())
     )

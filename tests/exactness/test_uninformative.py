@@ -1,4 +1,6 @@
-"""With one word the data say nothing, so a sampler must give back the prior (algorithms 1.3).
+"""With one word the data say nothing, so a sampler must give back the prior.
+
+docs/theory/enumeration.md#sec-uninformative.
 
 200 documents of 100 tokens have on average sum_i alpha / (alpha + i) tables each: 5.19 at alpha 1, 15.7 at 5.
 """

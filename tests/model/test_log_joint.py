@@ -1,4 +1,4 @@
-"""log p(x | z) and the log joint against the twin written from the algorithms page, section 1.3."""
+"""log p(x | z) and the log joint against the twin (docs/theory/enumeration.md#eq-joint-tables)."""
 
 from __future__ import annotations
 

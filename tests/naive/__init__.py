@@ -1,7 +1,7 @@
 """Naive twins: the slow, obvious versions that the fast kernels are judged by.
 
-Everything here is plain dictionaries, lists and loops, written from the papers and the algorithms page (the
-section numbers in the docstrings are its sections), and meant to be read beside the formulas. Nothing here
+Everything here is plain dictionaries, lists and loops, written from the papers and the pages of docs/theory/,
+and meant to be read beside the formulas. Nothing here
 imports the package under test.
 
 Conventions shared by all modules

@@ -1,4 +1,4 @@
-"""Conditionals of the concentrations, exactly, on a grid (section 1.4).
+"""Conditionals of the concentrations, exactly, on a grid (docs/theory/concentrations.md#sec-concentrations).
 
 With a Gamma(shape a, rate b) prior, and everything that does not hold the concentration dropped:
 
@@ -10,8 +10,9 @@ topics K (beta integrated out). A group without observations has m_j = n_j = 0 a
 
 These are one-dimensional, so mean, variance and distribution function come from adding up over a fine grid
 in log(concentration); any sampler's draws can be compared with them (Kolmogorov-Smirnov with `cdf`, or the
-moments). `draw_alpha` and `draw_gamma` are the auxiliary-variable draws of section 1.4, written out
-plainly; they leave these conditionals invariant, they are not independent draws from them.
+moments). `draw_alpha` and `draw_gamma` are the auxiliary-variable draws of
+docs/theory/concentrations.md#eq-group-concentration and docs/theory/concentrations.md#eq-top-concentration,
+written out plainly; they leave these conditionals invariant, they are not independent draws from them.
 """
 
 import math
@@ -112,7 +113,7 @@ def exact_gamma(table_count, topic_count, shape, rate):
     return GridDistribution(lambda gamma: log_density_of_gamma(gamma, table_count, topic_count, shape, rate))
 
 
-# --- the auxiliary-variable draws of section 1.4 ------------------------------------------------------------
+# --- the auxiliary-variable draws ---------------------------------------------------------------------------
 
 
 def draw_gamma(gamma, table_count, topic_count, shape, rate, rng):

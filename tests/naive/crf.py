@@ -1,4 +1,6 @@
-"""Gibbs sampling in the Chinese restaurant franchise, on plain dictionaries (section 2; Frank et al. 5.1).
+"""Gibbs sampling in the Chinese restaurant franchise, on plain dictionaries (Frank et al. 5.1).
+
+docs/theory/crf-gibbs.md#sec-crf-gibbs.
 
 The state is the whole seating:
 
@@ -132,7 +134,7 @@ def log_weights_of_dish_of_new_table(observation, state, observations, family, g
 
 
 def log_weights_of_tables(observation, group, state, observations, family, alpha, gamma):
-    """The table of one observation, given all others (section 2).
+    """The table of one observation, given all others (docs/theory/crf-gibbs.md#eq-crf-table).
 
         p(t = t)   ~ n_jt f_{k_jt}(x)
         p(t = new) ~ alpha p_new(x),   p_new(x) = [ sum_k m_k f_k(x) + gamma f_new(x) ] / (m + gamma)
@@ -164,7 +166,9 @@ def weights_of_tables(observation, group, state, observations, family, alpha, ga
 
 
 def log_weights_of_topics(observation, group, state, observations, family, alpha, gamma):
-    """The topic of one observation with its table summed out (section 2, the cheap form).
+    """The topic of one observation with its table summed out (the cheap form).
+
+    docs/theory/crf-gibbs.md#eq-crf-topic-first.
 
         p(z = k)   ~ (n_jk + alpha m_k/(m+gamma)) f_k(x)
         p(z = new) ~ alpha gamma/(m+gamma) f_new(x)
@@ -189,7 +193,9 @@ def weights_of_topics(observation, group, state, observations, family, alpha, ga
 
 
 def log_weights_of_tables_given_topic(dish, group, state, alpha, gamma):
-    """The table of one observation whose topic has been drawn (section 2).
+    """The table of one observation whose topic has been drawn.
+
+    docs/theory/crf-gibbs.md#eq-crf-table-given-topic.
 
         p(t = t | k)   ~ n_jt                    tables of this group that serve k
         p(t = new | k) ~ alpha m_k/(m+gamma)     always a new table if the topic is NEW
@@ -217,7 +223,9 @@ def weights_of_tables_given_topic(dish, group, state, alpha, gamma):
 
 
 def log_weights_of_dish(group, position, state, observations, family, gamma):
-    """The topic of a whole table, its observations moving together (section 2).
+    """The topic of a whole table, its observations moving together.
+
+    docs/theory/crf-gibbs.md#eq-crf-table-topic.
 
         p(k_jt = k)   ~ m_k^{-jt} f_k(x_jt)
         p(k_jt = new) ~ gamma f_new(x_jt)
@@ -250,7 +258,10 @@ def weights_of_dish(group, position, state, observations, family, gamma):
 def draw_table_of_observation(
     observation, group, state, observations, family, alpha, gamma, rng, topic_first=False
 ):
-    """Redraw the table of one observation, in place, in one of the two equivalent forms of section 2."""
+    """Redraw the table of one observation, in place, in one of two equivalent forms.
+
+    docs/theory/crf-gibbs.md#sec-crf-observations and docs/theory/crf-gibbs.md#sec-crf-topic-first.
+    """
     unseat(state, group, observation)
     arguments = (observation, group, state, observations, family, alpha, gamma)
     if topic_first:
@@ -377,7 +388,9 @@ def draw_seating_from_prior(groups, alpha, gamma, rng):
 
 
 def draw_seating_of_weights(labels, weights, groups, alpha, rng):
-    """Weights -> seating (section 1.1): seat each cell by a restaurant of concentration alpha beta_k.
+    """Weights -> seating: seat each cell by a restaurant of concentration alpha beta_k.
+
+    docs/theory/views.md#eq-weights-to-seating.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Gibbs sampling by direct assignment, on plain dictionaries (section 3; Frank et al. 5.3; Teh et al. 5.3).
+"""Gibbs sampling by direct assignment, on plain dictionaries (Frank et al. 5.3; Teh et al. 5.3).
+
+docs/theory/direct-assignment.md#sec-direct-assignment.
 
 The state is (labels, beta):
 
@@ -6,7 +8,8 @@ The state is (labels, beta):
     beta   : dictionary topic -> weight for every topic in use, and NEW -> beta_u for all others; sums to 1
 
 pi and phi are integrated out. A sweep redraws every label, then the table counts m given labels and beta
-(section 1.2), then beta given m. The delicate point is the weight of a topic that loses its last
+(docs/theory/table-counts.md#eq-table-count-urn), then beta given m.
+The delicate point is the weight of a topic that loses its last
 observation: it must go back to beta_u BEFORE that observation is redrawn. Print reads "set to 0", which loses
 it and is wrong.
 """
@@ -86,7 +89,10 @@ def draw_label(observation, labels, beta, observations, groups, family, alpha, g
 
 
 def draw_table_count(customers, concentration, rng):
-    """Tables of n customers: 1 + sum of Bernoulli(a/(a+i)), i = 1..n-1 (section 1.2); 0 for none."""
+    """Tables of n customers: 1 + sum of Bernoulli(a/(a+i)), i = 1..n-1; 0 for none.
+
+    docs/theory/table-counts.md#eq-table-count-urn.
+    """
     tables = 0
     for already_seated in range(customers):
         if already_seated == 0 or rng.random() < concentration / (concentration + already_seated):
@@ -124,7 +130,7 @@ def direct_sweep(labels, beta, observations, groups, family, alpha, gamma, rng):
 
 
 def log_joint(labels, table_counts, observations, groups, family, alpha, gamma):
-    """log p(x|z) + log p(z, m), with p(z, m) the summand of section 1.3.
+    """log p(x|z) + log p(z, m), with p(z, m) of docs/theory/enumeration.md#eq-joint-tables.
 
     Parameters
     ----------
@@ -136,7 +142,9 @@ def log_joint(labels, table_counts, observations, groups, family, alpha, gamma):
 
 
 def log_joint_of_weights(labels, beta, observations, groups, family, alpha, gamma):
-    """log p(x|z) + log p(beta, z), the density of the weights view (section 6, equation 15).
+    """log p(x|z) + log p(beta, z), the density of the weights view.
+
+    docs/theory/subcluster.md#eq-joint-weights.
 
         p(beta, z) = gamma^K beta_u^(gamma-1) prod_k beta_k^-1
                      * prod_j Gamma(alpha)/Gamma(alpha+n_j)

@@ -1,4 +1,6 @@
-"""Families of observations: the marginal likelihood of a block by the textbook formula (section 9).
+"""Families of observations: the marginal likelihood of a block by the textbook formula.
+
+docs/theory/families.md#sec-families.
 
 Every family is a plain class with
 

@@ -1,4 +1,6 @@
-"""Do visit frequencies match an enumerated distribution? (section 1.3; style page 9.4)
+"""Do visit frequencies match an enumerated distribution?
+
+docs/theory/enumeration.md#sec-visit-frequencies.
 
 A chain's draws are correlated, so they are worth fewer independent ones: with integrated autocorrelation
 time tau, n draws are worth n / tau. The total variation distance of a chain's frequencies is therefore held

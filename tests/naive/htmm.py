@@ -1,4 +1,6 @@
-"""The hidden topic Markov model, by summing over every hidden sequence (section 10; Wilcox, chapters 5 and 6).
+"""The hidden topic Markov model, by summing over every hidden sequence (Wilcox, chapters 5 and 6).
+
+docs/theory/htmm.md#sec-htmm-model and docs/theory/htmm-hdp.md#eq-htmm-hdp-posterior.
 
 A document is a list of sentences, a sentence a list of word ids 0..V-1. With K topics
 
@@ -285,7 +287,7 @@ def hdp_posterior(documents, n_words, alpha, gamma, eta, zeta1, zeta2):
     """p(partition of the sentences, psi | words) with theta_d ~ DP(alpha, beta), beta ~ GEM(gamma).
 
     p = B(zeta1 + switches, zeta2 + stays) / B(zeta1, zeta2)                      later sentences only
-        * p(partition of the sentences with psi = 1, grouped by document)         section 1.3
+        * p(partition of the sentences with psi = 1, grouped by document)         `posterior`
         * prod over blocks of B(eta + n_k) / B(eta)                               words of all its sentences
 
     Here alpha is the concentration of the group level, not a parameter of each topic.

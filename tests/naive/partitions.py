@@ -3,7 +3,8 @@
 A partition of items 0..n-1 into unnamed blocks is written as a tuple of labels in which the block that
 appears first is called 0, the next new block 1, and so on ("restricted growth"): {0, 2}, {1} is (0, 1, 0).
 Two label vectors describe the same partition exactly when their canonical tuples are equal, which is how
-the states of a sampler, whose topic names mean nothing, are counted (section 1.3).
+the states of a sampler, whose topic names mean nothing, are counted
+(docs/theory/enumeration.md#sec-visit-frequencies).
 
 There are Bell(n) partitions: 1, 1, 2, 5, 15, 52, 203, 877, ...
 """

@@ -1,4 +1,6 @@
-"""The exact posterior of a tiny data set, by summing over everything (section 1.3).
+"""The exact posterior of a tiny data set, by summing over everything.
+
+docs/theory/enumeration.md#sec-enumeration-posterior.
 
 For a set partition z of the observations with K blocks, m_jk tables of group j serving topic k, m_k tables
 of topic k, m tables in all, and s(n, m) the unsigned Stirling numbers of the first kind,
@@ -35,7 +37,7 @@ def count_cells(labels, groups):
 
 
 def log_prior_of_partition_and_tables(labels, table_counts, groups, alpha, gamma):
-    """log p(z, m), one summand of section 1.3.
+    """log p(z, m), one summand of docs/theory/enumeration.md#eq-enumeration-prior.
 
     Parameters
     ----------
@@ -91,7 +93,10 @@ def prior_over_partitions(groups, alpha, gamma):
 
 
 def check_prior_sums_to_one(groups, alpha, gamma, tolerance=1e-10):
-    """Raise AssertionError unless the prior of section 1.3 sums to 1 over all partitions; return the sum."""
+    """Raise AssertionError unless the prior sums to 1 over all partitions; return the sum.
+
+    docs/theory/enumeration.md#eq-enumeration-prior.
+    """
     total = math.fsum(prior_over_partitions(groups, alpha, gamma).values())
     assert abs(total - 1.0) < tolerance, f"prior over partitions sums to {total}, not 1"
     return total

@@ -1,4 +1,6 @@
-"""Slice sampling of tables and topics in stick-breaking form, in plain loops (section 8; Amini et al. 2019).
+"""Slice sampling of tables and topics in stick-breaking form, in plain loops (Amini et al. 2019).
+
+docs/theory/slice.md#sec-slice-steps.
 
 In group j the tables have weights gamma_j = F(gamma'_j), all topics the weights beta = F(beta'), F the
 stick-breaking map (their equation 2), and the state is
@@ -8,7 +10,7 @@ stick-breaking map (their equation 2), and the state is
 
 Numbers of tables and topics are places along a stick, so they mean something and stay: a table may be vacant
 while a later one is occupied. All else (sticks, slices, vacant tables, phi) is drawn anew in every sweep and
-forgotten after it. One function per step, in the order of section 8:
+forgotten after it. One function per step, in the order of docs/theory/slice.md#sec-slice-steps:
 
     (a) sticks of tables, THEN slices of observations, then more sticks until no slice lies below the rest
     (b) sticks of topics, THEN slices of tables, then more sticks; vacant tables draw a topic from beta

@@ -1,4 +1,6 @@
-"""Split-merge of topics with whole tables as the items (section 4; Wang & Blei 3.2 and figure 2).
+"""Split-merge of topics with whole tables as the items (Wang & Blei 3.2 and figure 2).
+
+docs/theory/split-merge.md#sec-split-merge-proposal.
 
 One step: two distinct tables, the seeds, are picked uniformly. If they serve one topic, a SPLIT of it is
 proposed: each seed starts a side, and the other tables of the topic, in a random order, each join a side.

@@ -1,4 +1,6 @@
-"""Unsigned Stirling numbers of the first kind, as exact Python integers (section 1.2).
+"""Unsigned Stirling numbers of the first kind, as exact Python integers.
+
+docs/theory/table-counts.md#sec-stirling.
 
 s(n, m) is the number of ways to seat n customers in m cycles (tables with a circular order). It collects the
 factors (n_t - 1)! of a Chinese restaurant process over all seatings with the same number of tables:
@@ -43,7 +45,9 @@ def log_stirling_first(customers, tables):
 
 
 def log_probability_of_table_count(customers, tables, concentration):
-    """Log probability of `tables` occupied tables after `customers` customers (section 1.2).
+    """Log probability of `tables` occupied tables after `customers` customers.
+
+    docs/theory/table-counts.md#eq-table-count.
 
     p(m) = Gamma(a)/Gamma(a+n) s(n, m) a^m
     """

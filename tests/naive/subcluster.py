@@ -1,4 +1,6 @@
-"""Sub-cluster splits and merges as published (section 6; Chang & Fisher 2014), slowly and from the equations.
+"""Sub-cluster splits and merges as published (Chang & Fisher 2014), slowly and from the equations.
+
+docs/theory/subcluster.md#sec-subcluster.
 
 Every topic k carries two sub-topics, side 0 (left) and side 1 (right), which learn how the topic might be
 split. A sweep draws everything in blocks, then proposes merges of topics and splits into their sides.
@@ -101,7 +103,7 @@ def log_prior_of_weights_and_topics(beta, beta_u, counts_by_group_topic, alpha, 
 
     A density in beta_1, ..., beta_K. The power K of gamma is needed: with it, and only with it, this is the
     sum over all table counts m of p(z, m) Dir(beta; m_1, ..., m_K, gamma), so that beta integrates out to the
-    p(z) of section 1.3. Every topic must have an observation.
+    p(z) of docs/theory/enumeration.md#eq-enumeration-prior. Every topic must have an observation.
     """
     log_density = len(beta) * math.log(gamma) + (gamma - 1.0) * math.log(beta_u)
     log_density -= sum(math.log(weight) for weight in beta)
@@ -557,7 +559,10 @@ def draw_choices(probabilities, rng):
 
 
 def draw_table_counts(counts, concentrations, rng):
-    """m of every cell by section 1.2: the sum of Bernoulli(a/(a+i)) for i = 0..n-1 (5, 10)."""
+    """m of every cell: the sum of Bernoulli(a/(a+i)) for i = 0..n-1 (5, 10).
+
+    docs/theory/table-counts.md#eq-table-count-urn.
+    """
     tables = np.zeros(counts.shape, dtype=int)
     for cell in np.ndindex(counts.shape):
         a = concentrations[cell]
@@ -701,7 +706,8 @@ def draw_weights_and_topics_of_all(state, rng):
 def draw_labels_and_sides(state, rng, guarded):
     """Step 3: z by (4), then the sides by (9).
 
-    Guarded, a z that empties a topic is not taken (the repair of section 6); else the topic disappears.
+    Guarded, a z that empties a topic is not taken (docs/theory/subcluster.md#eq-non-emptying);
+    else the topic disappears.
     """
     labels = draw_choices(probabilities_of_labels(state.pi, state.phi, state.problem), rng)
     if guarded and len(set(labels.tolist())) < state.topic_count:
@@ -890,7 +896,8 @@ def one_sweep(state, rng, moves, burn_in=1):
         "deterministic"  the same with the sides copied, q = 1 in both directions (5.1.1)
         "global"         a global merge, then a split, as published
         "balanced"       the same with the divisor that (24) lacks, see `log_global_split`
-        "guarded"        a z-update that empties a topic is not taken: the repair of section 6
+        "guarded"        a z-update that empties a topic is not taken
+                         (docs/theory/subcluster.md#eq-non-emptying)
     burn_in : restricted sweeps that a topic has seen before it is split; the paper watches the likelihood of
         the sub-topics instead
     """

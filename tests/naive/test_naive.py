@@ -159,7 +159,10 @@ def test_gaussian_known_precision_marginal_is_the_integral_over_the_mean():
 
 
 def test_gaussian_known_precision_predictive_agrees_with_the_posterior_of_amini():
-    """Posterior of phi: precision tau_phi^2 + n tau_y^2, mean tau_y^2 sum / precision (section 9)."""
+    """Posterior of phi: precision tau_phi^2 + n tau_y^2, mean tau_y^2 sum / precision.
+
+    docs/theory/families.md#eq-gaussian-known-posterior.
+    """
     family, others, x = families.GaussianKnownPrecision(1, 0.4, 3.0), [0.3, -1.2, 2.0], 0.9
     posterior_precision = 0.4 + 3 * 3.0
     mean = 3.0 * sum(others) / posterior_precision
@@ -353,7 +356,10 @@ def test_evidence_sums_to_one_over_all_data_sets():
 
 
 def test_weights_view_integrates_to_the_prior_of_the_partition():
-    """Equation (15) with beta integrated out is section 1.3: one and two topics, by quadrature."""
+    """Equation (15) with beta integrated out is p(z): one and two topics, by quadrature.
+
+    docs/theory/subcluster.md#eq-joint-weights and docs/theory/enumeration.md#eq-enumeration-prior.
+    """
     groups, alpha, gamma = [0, 0, 0, 1, 1], 1.7, 1.5
     family, observations = families.Categorical([1.0]), [0] * 5
 
@@ -556,7 +562,11 @@ def test_grid_agrees_with_quadrature():
 
 
 def test_concentration_densities_are_those_of_the_summand():
-    """As functions of alpha or gamma, section 1.4 and the summand of section 1.3 differ by a constant."""
+    """As functions of alpha or gamma, the conditionals and p(z, m) differ by a constant.
+
+    docs/theory/concentrations.md#eq-group-concentration-target,
+    docs/theory/enumeration.md#eq-joint-tables.
+    """
     labels, table_counts = (0, 1, 0, 1, 1), {(0, 0): 2, (0, 1): 1, (1, 1): 2}
 
     def summand(alpha, gamma):
@@ -572,7 +582,11 @@ def test_concentration_densities_are_those_of_the_summand():
 
 
 def test_auxiliary_draws_leave_the_concentrations_invariant():
-    """One update of section 1.4 from an exact draw gives an exact draw again: Kolmogorov-Smirnov."""
+    """One update from an exact draw gives an exact draw again: Kolmogorov-Smirnov.
+
+    docs/theory/concentrations.md#eq-top-concentration,
+    docs/theory/concentrations.md#eq-group-concentration.
+    """
     rng = np.random.default_rng(8)
     tables, customers = [3, 5, 0], [7, 30, 0]
     of_alpha = concentrations.exact_alpha(tables, customers, 1.2, 0.3)
@@ -774,7 +788,10 @@ def test_long_run_without_information_reproduces_the_prior(chain):
 
 
 def test_table_counts_without_information_have_the_mean_of_the_prior():
-    """sum_i alpha/(alpha+i) tables a group, after one sweep from prior draws (section 1.3, the free test)."""
+    """sum_i alpha/(alpha+i) tables a group, after one sweep from prior draws (the test with one word).
+
+    docs/theory/enumeration.md#eq-prior-tables.
+    """
     rng = np.random.default_rng(43)
     groups, family = [0] * 8 + [1] * 3, families.Categorical([1.0])
     tables = []
@@ -802,7 +819,7 @@ def test_wrong_concentrations_are_caught(chain, alpha, gamma, request):
 
 
 def test_losing_the_weight_of_an_empty_topic_is_caught(exact, monkeypatch):
-    """The print's "set to 0" (section 3)."""
+    """The print's "set to 0" (docs/theory/direct-assignment.md#eq-direct-empty-topic)."""
     monkeypatch.setattr(direct, "give_weight_back", lambda beta, topic: beta.pop(topic))
     draws = _direct_chain(5000, seed=51)
     distance, threshold, _ = frequencies.compare_draws(draws, exact, np.random.default_rng(4))

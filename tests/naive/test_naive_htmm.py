@@ -187,7 +187,7 @@ def test_best_topics_may_differ_from_the_topics_of_the_best_sequence():
 
 
 def _highest_by_recursion(document, theta, phi, epsilon, topics_only):
-    """The highest value by the recursion of section 10, one topic at a time."""
+    """The highest value by the recursion, one topic at a time (docs/theory/htmm.md#eq-htmm-viterbi)."""
     emissions = [[sum(math.log(row[word]) for word in words) for row in phi] for words in document]
     values = [math.log(weight) + emission for weight, emission in zip(theta, emissions[0], strict=True)]
     for emission in emissions[1:]:

@@ -1,6 +1,6 @@
 """The exact posterior of a tiny data set, by enumeration: the judge of "exact".
 
-For a set partition z of the observations with K blocks (algorithms page, section 1.3),
+For a set partition z of the observations with K blocks (docs/theory/enumeration.md#eq-enumeration-prior),
 
     p(z) = prod_j Gamma(alpha) / Gamma(alpha + n_j)
            * sum over 1 <= m_jk <= n_jk of [prod_jk s(n_jk, m_jk) alpha^m_jk]
@@ -81,7 +81,8 @@ class Enumeration:
     """The posterior over all partitions of a tiny data set, at fixed concentrations.
 
     Of the HDP mixture, or of the finite model with so many topics: there gamma^K prod_k Gamma(m_k) becomes
-    L! / (L - K)! prod_k Gamma(gamma / L + m_k) / Gamma(gamma / L) (algorithms page, section 5).
+    L! / (L - K)! prod_k Gamma(gamma / L + m_k) / Gamma(gamma / L)
+    (docs/theory/finite.md#eq-finite-enumeration).
     """
 
     model: Model

@@ -3,7 +3,7 @@
     from_hdp         a draw from the hierarchical Dirichlet process itself
     five_topics      two topics that are nearly alike, and three easy ones (Wang and Blei, 2012, section 4.1)
     bars             ten horizontal and vertical bars on a grid (Chang and Fisher, 2014, section 6.1)
-    planted_topics   a large corpus with the frequencies of real text (algorithms page, section 11)
+    planted_topics   a corpus with word frequencies of real text (docs/theory/synthetic.md#sec-planted-topics)
     write_planted    the same law, for corpora too large for memory: written to disk in shards (`large`)
     planted_match    which planted topics were found
 
@@ -65,7 +65,8 @@ def from_hdp(
 
     Token i of a document sits at table t with probability n_jt/(i + alpha) and opens a new one with
     alpha/(i + alpha); a new table serves topic k with probability m_k/(m + gamma) and a new topic with
-    gamma/(m + gamma).  Teh et al. (2006), section 4; algorithms page, section 1.
+    gamma/(m + gamma).  Teh et al. (2006), section 4;
+    docs/theory/notation.md#sec-crf-generative.
 
     Parameters
     ----------
@@ -181,7 +182,9 @@ def planted_topics(
     length_spread: float = 0.7,
     shortest: int = 5,
 ) -> Planted:
-    """A corpus with planted topics and the word frequencies of real text (algorithms page, section 11).
+    """A corpus with planted topics and the word frequencies of real text.
+
+    docs/theory/synthetic.md#eq-planted-topics:
 
         base            ~ rank^-1.05, ranks dealt to the words at random
         topic k         ~ Dirichlet(200 base)

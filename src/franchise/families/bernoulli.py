@@ -8,7 +8,7 @@ With n_k observations in topic k, of which o_kd are ones in dimension d, and z_k
     log p(block k)  = sum_d log [B(a + o_kd, b + z_kd) / B(a, b)]
     phi_kd | block  ~ Beta(a + o_kd, b + z_kd)
 
-Frank et al. (2020), background; algorithms page, section 9.
+Frank et al. (2020), background; docs/theory/families.md#sec-bernoulli.
 """
 
 from __future__ import annotations

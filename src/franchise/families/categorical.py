@@ -8,7 +8,8 @@ With n_kw observations of category w in topic k, n_k in all, and eta = sum_w eta
     log p(block k)  = lgamma(eta) - lgamma(eta + n_k) + sum_w [lgamma(eta_w + n_kw) - lgamma(eta_w)]
     phi_k | block   ~ Dirichlet(eta_1 + n_k1, ..., eta_V + n_kV)
 
-Teh et al. (2006), section 5; Frank et al. (2020), "Categorical"; algorithms page, section 9.
+Teh et al. (2006), section 5; Frank et al. (2020), "Categorical";
+docs/theory/families.md#sec-categorical.
 
 The counts are kept by word, then topic, so that what a draw for one word needs lies side by side.  The prior
 may be learned: with ``prior=Gamma(a, b)`` it is symmetric, eta_w = prior for every w, and moves along with

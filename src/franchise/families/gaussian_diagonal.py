@@ -12,7 +12,7 @@ topic k, of mean xbar_kd and sum of squares around it S_kd:
                       - n_k log(2 pi) / 2]
     tau_kd, mu_kd | block : as the prior, with a_k, b_kd, m_kd, c_k
 
-Wilcox (2017), section 3.6, for one dimension; algorithms page, section 9.
+Wilcox (2017), section 3.6, for one dimension; docs/theory/families.md#sec-gaussian-diagonal.
 
 Kept are the mean and the sum of squares around it, never the sum of squares around zero, which loses all its
 digits when the data lie far from zero.  What the predictive needs of them is worked out once, when a topic

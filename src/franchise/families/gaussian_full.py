@@ -13,7 +13,7 @@ and scatter matrix around it S_k:
                       - nu_k/2 log|Psi_k| + D/2 log(c / c_k)
     Sigma_k, mu_k | block : as the prior, with nu_k, Psi_k, m_k, c_k
 
-The matrix version of Wilcox (2017), section 3.6; algorithms page, section 9.
+The matrix version of Wilcox (2017), section 3.6; docs/theory/families.md#sec-gaussian-full.
 
 The Cholesky factor of Psi_k follows one observation by a rank-one update or downdate, in D^2 steps:
 

@@ -11,7 +11,8 @@ observations in topic k, of mean xbar_k and sum of squared distances to it S_k:
                       - tau/2 [S_k + lambda n_k / lambda_k |xbar_k|^2]
     phi_k | block   ~ N(m_k, I / lambda_k)
 
-Amini et al. (2019), equation (14), where tau_k^2 is this lambda_k, a precision; algorithms page, section 9.
+Amini et al. (2019), equation (14), where tau_k^2 is this lambda_k, a precision;
+docs/theory/families.md#sec-gaussian-known-precision.
 
 A block given a topic is a block given a prior with centre m_k and precision lambda_k, so one formula
 (`_log_joint`) gives the marginal and the predictive of a block.

@@ -10,7 +10,7 @@ With n_kw the counts of category w in topic k, n_k their sum, eta = sum_w eta_w,
                       + sum_w [lgamma(eta_w + n_kw) - lgamma(eta_w)]
     phi_k | block   ~ Dirichlet(eta_1 + n_k1, ..., eta_V + n_kV)
 
-Frank et al. (2020), "F = Multinomial, H = Dirichlet"; algorithms page, section 9.
+Frank et al. (2020), "F = Multinomial, H = Dirichlet"; docs/theory/families.md#sec-multinomial.
 
 Totals are not explained by the model; a total of 0 says nothing (density 1).  Only categories that occur are
 visited.  A block on the bench counts as one observation with the summed counts: while it is scored the bench

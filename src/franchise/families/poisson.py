@@ -8,7 +8,7 @@ With n_k observations in topic k, s_kd their sum in dimension d, a_kd = a + s_kd
     log p(block k)  = sum_d [lgamma(a_kd) - lgamma(a) + a log b - a_kd log b_k] - sum_i sum_d log x_id!
     phi_kd | block  ~ Gamma(a_kd, rate b_k)
 
-Frank et al. (2020), "F = Poisson, H = Gamma"; algorithms page, section 9.
+Frank et al. (2020), "F = Poisson, H = Gamma"; docs/theory/families.md#sec-poisson.
 
 The sums are integers; the sum of log x! is not, so the statistics are not exact.
 """

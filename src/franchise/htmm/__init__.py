@@ -4,5 +4,5 @@
     the first sentence of a document draws its topic from theta_d; each later one switches with probability epsilon
     (psi = 1) and then draws from theta_d, else (psi = 0) it keeps the topic before;  words ~ phi of their sentence
 
-Gruber, Rosen-Zvi & Weiss (2007); Wilcox (2017), whose beta is phi here; algorithms page, section 10.
+Gruber, Rosen-Zvi & Weiss (2007); Wilcox (2017), whose beta is phi here; docs/theory/htmm.md#sec-htmm.
 """

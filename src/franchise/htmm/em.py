@@ -1,4 +1,4 @@
-"""Maximum a posteriori by expectation and maximisation (Wilcox, 5.3; algorithms page, section 10).
+"""Maximum a posteriori by expectation and maximisation (Wilcox, 5.3; docs/theory/htmm.md#sec-htmm-em).
 
     theta_dk ~ sum_s p(z_s = k, psi_s = 1) + alpha - 1         (5.30; a first sentence counts as a switch)
     phi_kw   ~ sum p(z_s = k) count_sw + eta - 1               (5.39)

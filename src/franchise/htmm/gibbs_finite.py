@@ -1,4 +1,4 @@
-"""Gibbs sampling with a given number of topics (Wilcox, chapter 6; algorithms page, section 10).
+"""Gibbs sampling with a given number of topics (Wilcox, chapter 6; docs/theory/htmm.md#sec-htmm-gibbs).
 
 One sweep, given topics z and switches psi of all sentences:
 
@@ -97,7 +97,10 @@ def draw_numbers(model: FiniteModel, work: GibbsContext) -> None:
 def _draw_document_prior(
     model: FiniteModel, work: GibbsContext, prior: Gamma, rng: np.random.Generator
 ) -> float:
-    """alpha by tables: given them, K alpha is the concentration of a process over documents (algorithms 1.4)."""
+    """alpha by tables: given them, K alpha is the concentration of a process over documents.
+
+    docs/theory/htmm.md#eq-htmm-document-prior.
+    """
     state, topics = work.state, model.n_topics
     counts = state.switches_by_topic(model.prepared)
     sizes = work.comm.allgather_concat(counts.sum(axis=1))

@@ -1,6 +1,7 @@
 """Gibbs sampling with the number of topics learned: theta_d ~ DP(alpha, beta), beta ~ GEM(gamma).
 
-One sweep, given topics z and switches psi of all sentences and the weights beta (algorithms page, section 10):
+One sweep, given topics z and switches psi of all sentences and the weights beta
+(docs/theory/htmm-hdp.md#sec-htmm-hdp-sweep):
 
     theta_d ~ Dirichlet(alpha beta_1 + n_d1, ..., alpha beta_u)     sentences that drew their topic, as in `finite`
     u_s     uniform below min(c, theta_dz) if sentence s drew its topic, below c if it kept it
@@ -228,7 +229,10 @@ def measure(
 
 
 def log_topics_and_switches(model: InfiniteModel, state: InfiniteSegments) -> float:
-    """log p(z, psi, m), theta, beta and epsilon integrated out (algorithms 1.3 over the sentences that drew)."""
+    """log p(z, psi, m), theta, beta and epsilon integrated out.
+
+    docs/theory/enumeration.md#eq-joint-tables over the sentences that drew their topic.
+    """
     alpha, gamma = state.concentration, state.top_concentration
     per_document = np.bincount(
         model.prepared.document_of_sentence[state.switches], minlength=model.prepared.n_documents

@@ -5,8 +5,9 @@
     then table:    an open one serving k by its size n_jt, or a new one by alpha m_k / (m + gamma)
     table's topic: p(k_jt = k) ~ m_k f_k(x_jt), new ~ gamma f_new(x_jt), x_jt all its observations jointly
 
-Teh et al. (2006), section 5.1; Wang & Blei, section 3.1; algorithms page, section 2.  Drawing the topic before
-the table has the law of drawing the table at once: the sum over tables of one topic is taken first.
+Teh et al. (2006), section 5.1; Wang & Blei, section 3.1; docs/theory/crf-gibbs.md#eq-crf-topic-first.
+Drawing the topic before the table has the law of drawing the table at once:
+the sum over tables of one topic is taken first.
 
 All observations are drawn in turn, then all tables.  As in `direct_assignment.py` there is a kernel for every
 family

@@ -89,7 +89,9 @@ def draw_table_of_topic(tables, group, begin, topic, customers, uniform):
 
 @kernel
 def seat_by_weights(topic_of_observation, offsets, concentrations, tables, rng):
-    """Seat every observation given its topic: a Chinese restaurant process in each cell (algorithms 1.1).
+    """Seat every observation given its topic: a Chinese restaurant process in each cell.
+
+    docs/theory/views.md#eq-weights-to-seating.
 
     Within group j and topic k, an observation joins a table by its size or opens one with weight
     alpha beta_k (`concentrations` by slot). `tables` comes empty; topics keep their slots.

@@ -3,7 +3,8 @@
     p(z_ji = k)   ~ (n_jk + alpha beta_k) f_k(x_ji)
     p(z_ji = new) ~ alpha beta_u f_new(x_ji)
 
-Teh et al. (2006), section 5.3; algorithms page, section 3.  A new topic breaks Beta(1, gamma) off the unseen
+Teh et al. (2006), section 5.3; docs/theory/direct-assignment.md#eq-direct-topic.
+A new topic breaks Beta(1, gamma) off the unseen
 weight; a topic that empties gives its weight back to it (lost, as "set to 0" reads in Frank et al., the
 sampler is wrong).  There is no largest number of topics: when a sweep runs out of slots it stops and says
 where, and goes on from there once there is more room.

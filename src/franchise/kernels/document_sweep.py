@@ -2,7 +2,8 @@
 
     z_ji = k  with weight  (n_jk + alpha beta_k) f(x_ji; phi_k) / h_k    over the topics with h_k > u_ji
 
-Algorithms page, section 7.3.  Given the parameters phi and the weights beta, documents are independent, so blocks
+docs/theory/document-sweep.md#eq-document-topic.
+Given the parameters phi and the weights beta, documents are independent, so blocks
 of them run anywhere, each with its own random numbers.  Two kinds of sweep differ in what keeps the number of
 topics finite (`moves/document/document_sweep.py` says more, and why each is exact):
 
@@ -12,7 +13,8 @@ topics finite (`moves/document/document_sweep.py` says more, and why each is exa
 
 `sweep_any` serves both for every family, by going over all topics for every observation.  For categories there
 are sparse kernels: a document's live topics one by one, and the rest, sum_k alpha beta_k f(x; phi_k) / h_k, as one
-number a word.  When a document is done, the tables of each of its topics are drawn at once (algorithms 1.2).
+number a word.  When a document is done, the tables of each of its topics are drawn at once
+(docs/theory/table-counts.md#sec-table-count-draw).
 
 A block has three generators: for slices, for choices and tables, for frozen observations. What is drawn twice, such
 as slices, is drawn from a copy of the generator as it was.
@@ -137,7 +139,9 @@ def fill_no_more(concentrations, out):
 
 @shared_helper
 def draw_tables_of_cell(no_more, customers, concentration, words):
-    """Number of tables of a cell (algorithms 1.2), by inversion where customers are few.
+    """Number of tables of a cell, by inversion where customers are few.
+
+    docs/theory/table-counts.md#eq-no-more-tables.
 
     `no_more` is the topic's row of `fill_no_more`.
     """

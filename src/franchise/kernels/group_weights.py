@@ -1,4 +1,7 @@
-"""Topics of observations given the weights of their groups (algorithms page, section 7.2)."""
+"""Topics of observations given the weights of their groups.
+
+docs/theory/group-weights.md#eq-group-weights-threshold.
+"""
 
 from __future__ import annotations
 

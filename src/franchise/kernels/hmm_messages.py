@@ -2,7 +2,8 @@
 
 The first sentence draws its topic from theta; each later one switches with probability epsilon and then draws from
 theta, else it keeps the topic before it.  With e_s(k), the log probability of the words of sentence s under topic
-k, the chain over (topic, switch) needs K numbers a sentence (algorithms page, section 10; Wilcox, 5.2):
+k, the chain over (topic, switch) needs K numbers a sentence (Wilcox, 5.2;
+docs/theory/htmm.md#sec-htmm-messages):
 
     forward     p_1(k) = theta_k;  p_s(k) = epsilon theta_k + (1 - epsilon) a_{s-1}(k)
                 a_s(k) = p_s(k) exp(e_s(k)) / c_s,  c_s such that a_s sums to one;  log likelihood = sum of log c_s

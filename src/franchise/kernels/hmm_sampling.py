@@ -7,7 +7,8 @@ given z_s = k, sentence s has switched with weight epsilon theta_k and kept the 
 
 `draw_finite` draws theta_d ~ Dirichlet(prior + n_d) first, n_dk the sentences that drew topic k from theta_d: first
 sentences count, stays do not.  `draw_sliced`, for infinitely many topics, is given theta_d and slices u_s: a
-sentence can enter a topic only if min(c, theta_dk) is at least the sentence's slice (algorithms page, section 10):
+sentence can enter a topic only if min(c, theta_dk) is at least the sentence's slice
+(docs/theory/htmm-hdp.md#eq-htmm-hdp-enter):
 
     enter_s(k) = epsilon theta_k / min(c, theta_k) if min(c, theta_k) >= u_s, else 0;    stay = (1 - epsilon) / c
 """

@@ -1,4 +1,6 @@
-"""The most probable path through a document (algorithms page, section 10; Wilcox, 5.4, put right).
+"""The most probable path through a document (Wilcox, 5.4, corrected).
+
+docs/theory/htmm.md#eq-htmm-viterbi:
 
     d_1(k) = log theta_k + e_1(k);   d_s(k) = e_s(k) + max(enter_k + max_j d_{s-1}(j), stay_k + d_{s-1}(k))
 

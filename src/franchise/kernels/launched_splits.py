@@ -2,7 +2,7 @@
 
 A split shares the observations I of a topic out over two sides; a merge undoes it.  Both first draw a *launch*, a
 way of sharing I out that looks only at I itself, never at how it is split now; then one scan over the documents,
-whose probability is known, gives the proposal (algorithms page, section 7.1).
+whose probability is known, gives the proposal (docs/theory/launch-split-merge.md#sec-launch).
 
 A launch begins with a crowd: a sample of the documents is shared out over several provisional topics, by Gibbs
 sampling.  One of them is to be split off, side 1; all the others together are side 0.  (A blend of many topics is

@@ -1,4 +1,4 @@
-"""Topics of tables and tables of observations, over what slices admit (algorithms page, section 8).
+"""Topics of tables and tables of observations, over what slices admit (docs/theory/slice.md#sec-slice-steps).
 
 The tables of a block of groups are listed group by group, those that have observations and some vacant ones that
 slices reach.  Given the weights of tables and topics, and the topics' parameters,

@@ -1,4 +1,6 @@
-"""Blocked draws of topics and sub-topics, and their probabilities (algorithms page, section 6).
+"""Blocked draws of topics and sub-topics, and their probabilities.
+
+docs/theory/subcluster.md#eq-subcluster-topics and docs/theory/subcluster.md#eq-subcluster-sub-labels.
 
 Given the weights of a group and the parameters of topics, observations are independent:
 

@@ -9,7 +9,8 @@ Logs of the unsigned Stirling numbers of the first kind, s(n, m), in a table tha
     log s(n, m) = log s(n-1, m-1) + log1p((n-1) exp(log s(n-1, m) - log s(n-1, m-1))),  m >= 2
     log s(n, 1) = lgamma(n)
 
-Algorithms page, section 1.2.  s(n, m) counts the ways to seat n customers at m tables; tables are few even
+docs/theory/table-counts.md#eq-log-stirling.
+s(n, m) counts the ways to seat n customers at m tables; tables are few even
 where customers are many, so the table is long and narrow.
 """
 
@@ -32,7 +33,8 @@ def draw_table_count(customers, concentration, words):
     """Number of tables that `customers` (at least one) occupy in a Chinese restaurant process.
 
     The first opens a table; customer i + 1 opens one with probability a / (a + i), independently (Antoniak):
-    the law of algorithms 1.2 without Stirling numbers. Where they are many, in runs that double in length: in a
+    docs/theory/table-counts.md#eq-table-count-urn, without Stirling numbers.
+    Where they are many, in runs that double in length: in a
     run that begins with i = b, tables are opened with the larger probability a / (a + b), skipping from one to the
     next, and kept with probability (a + b) / (a + i).
     """
@@ -64,7 +66,9 @@ def draw_table_counts(customers, concentrations, words, out):
 def draw_tables(
     topic_of_observation, offsets, block_bounds, concentrations, customers, tables, per_topic, words
 ):
-    """Draw m_jk given z and the topic weights, for every cell (algorithms 1.2).
+    """Draw m_jk given z and the topic weights, for every cell.
+
+    docs/theory/table-counts.md#eq-table-count.
 
     Block b has the groups from ``cuts[b]`` to ``cuts[b + 1]`` and the generator ``words[b]``. `concentrations` are
     alpha beta_k by slot; `customers` and `tables` are filled cell by cell, `per_topic` with m_k. Returns the number

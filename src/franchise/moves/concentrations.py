@@ -1,11 +1,12 @@
 """The levels above the topics: table counts and topic weights, and the two concentrations.
 
-    m_jk | z, beta       by urns (algorithms 1.2)
+    m_jk | z, beta       by urns (docs/theory/table-counts.md#eq-table-count-urn)
     gamma | m, K         by an auxiliary Beta variable (Escobar & West)
     alpha | m            by auxiliary Beta and Bernoulli variables (Teh et al. (2006), appendix A)
     beta | m, gamma      ~ Dirichlet(m_1, ..., m_K, gamma)
 
-The order matters (algorithms 1.4): gamma given m and K has beta integrated out, so beta is drawn last.
+The order matters (docs/theory/concentrations.md#sec-concentration-order):
+gamma given m and K has beta integrated out, so beta is drawn last.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ GROUPS_IN_BLOCK = 256
 def draw_top_concentration(
     gamma: float, table_count: int, topic_count: int, prior: Gamma, rng: np.random.Generator
 ) -> float:
-    """gamma | m, K under a Gamma(a, b) prior (algorithms 1.4; Escobar & West, 1995).
+    """gamma | m, K under a Gamma(a, b) prior (Escobar & West, 1995).
 
+    docs/theory/concentrations.md#eq-top-concentration:
     h ~ Beta(gamma + 1, m); then Gamma(a + K, b - log h) with odds (a + K - 1) / (m (b - log h)), else
     Gamma(a + K - 1, b - log h).
     """
@@ -57,8 +59,9 @@ def draw_group_concentration(
     rng: np.random.Generator,
     engine: Any = None,
 ) -> float:
-    """alpha | m under a Gamma(a, b) prior (algorithms 1.4; Teh et al. (2006), appendix A).
+    """alpha | m under a Gamma(a, b) prior (Teh et al. (2006), appendix A).
 
+    docs/theory/concentrations.md#eq-group-concentration:
     w_j ~ Beta(alpha + 1, n_j), s_j ~ Bernoulli(n_j / (n_j + alpha)), over groups that have observations;
     alpha ~ Gamma(a + m - sum s_j, b - sum log w_j).
     """

@@ -2,7 +2,8 @@
 
     beta ~ Dirichlet(gamma / L, ..., gamma / L),  pi_j ~ Dirichlet(alpha beta),  z_ji ~ pi_j
 
-Algorithms page, section 5.  Its posterior is that of the HDP only in the limit of many topics, so these moves are
+docs/theory/finite.md#sec-finite.
+Its posterior is that of the HDP only in the limit of many topics, so these moves are
 exact for the finite model and approximate for the HDP.  Topics without observations are not kept: they are
 exchangeable, so the sum of their weights (`state.unseen_weight`) is enough, and a sweep shares it out over them
 again, as Dirichlet(gamma / L, ..., gamma / L).

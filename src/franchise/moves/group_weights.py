@@ -3,7 +3,8 @@
     pi_j | z, beta  ~  Dirichlet(alpha beta_1 + n_j1, ..., alpha beta_K + n_jK, alpha beta_u)
     z_ji = k  with weight  pi_jk / h_jk f(x_ji; phi_k)  over the topics with h_jk > u_ji
 
-Algorithms page, section 7.2.  There are infinitely many topics; slices make them finitely many: u_ji is uniform
+docs/theory/group-weights.md#sec-group-weights-threshold.
+There are infinitely many topics; slices make them finitely many: u_ji is uniform
 below h at its present topic.  The height h_jk is a function of pi_jk alone: c_j where pi_jk is larger, else the
 next of c_j / 8, c_j / 64, ... below it.  (Any function does that is not above pi_jk; with min(c, pi_jk), as on that
 page, there are as many heights as topics, which would cost time.)  Topics are broken off the unseen weight until no
@@ -72,7 +73,8 @@ class BlockedSweep(Sliced):
     """Draw the weights of all groups, then the topics of all observations, fresh topics included.
 
     View: weights. Exact for the HDP. Costs K for each observation. Parallel over blocks. Any family. Mixes more
-    slowly than `DocumentSweep`, which integrates the groups' weights out. Algorithms page, section 7.2.
+    slowly than `DocumentSweep`, which integrates the groups' weights out.
+    docs/theory/group-weights.md#sec-group-weights-sweep.
 
     Parameters
     ----------
@@ -116,7 +118,7 @@ class CellSweep(Sliced):
     """As `BlockedSweep`, for categories that occur many times in a group: by cells, in multinomial draws.
 
     View: counts. Exact for the HDP. Costs at most K^2 for each cell, and seldom more than a few K. Parallel over
-    blocks of groups. Categorical. Algorithms page, section 7.2.
+    blocks of groups. Categorical. docs/theory/group-weights.md#sec-cell-sweep.
 
     Parameters
     ----------

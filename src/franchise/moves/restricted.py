@@ -1,5 +1,6 @@
-"""Blocked sweeps over the topics that there are: Chang & Fisher's, and the same put right (algorithms page,
-section 6).
+"""Blocked sweeps over the topics that there are: Chang & Fisher's, and the corrected form.
+
+docs/theory/subcluster.md#sec-subcluster-restricted and docs/theory/subcluster.md#sec-subcluster-repair.
 
     pi_j | beta, z  ~  Dirichlet(alpha beta_1 + n_j1, ..., alpha beta_K + n_jK, alpha beta_u)      (2)
     phi_k | x, z                                                                                  (3)

@@ -1,4 +1,4 @@
-"""The slice sampler over tables and topics (Amini et al., put right; algorithms page, section 8).
+"""The slice sampler over tables and topics (Amini et al., corrected; docs/theory/slice.md#sec-slice).
 
 Groups have tables with weights gamma_j1, gamma_j2, ... and topics have weights beta_1, beta_2, ..., each a broken
 stick; an observation sits at a table, a table has a topic.  Slices make the infinitely many tables and topics

@@ -47,7 +47,9 @@ class TopicPrior(Move):
     """Draw a learned Dirichlet prior of the topics by slice sampling on its logarithm.
 
     The target is prior(eta) * eta * p(x | z, eta), the factor eta being the Jacobian of the logarithm
-    (algorithms 1.4). Any view. Exact for the HDP. Families whose `learned_prior` is set.
+    (docs/theory/concentrations.md#eq-topic-prior).
+
+    Any view. Exact for the HDP. Families whose `learned_prior` is set.
     """
 
     width: float = 1.0

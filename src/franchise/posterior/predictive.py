@@ -1,6 +1,7 @@
 """New groups seen from one draw: how its topics predict their observations, and which topics they have.
 
-Everything is at its posterior mean given the draw's labels and tables (algorithms page, section 11):
+Everything is at its posterior mean given the draw's labels and tables
+(docs/theory/held-out.md#sec-predictive-quantities):
 
     f_k(x)                                            predictive density of an observation in topic k;
                                                       for words phi_kw = (n_kw + eta_w) / (n_k + eta)

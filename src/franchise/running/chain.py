@@ -194,7 +194,7 @@ class Chain:
         return Saved(self.to_arrays(), [])
 
     def measure(self) -> dict[str, float]:
-        """The numbers that are traced for every sampler (architecture, section 2)."""
+        """The numbers that are traced for every sampler (docs/theory/diagnostics.md#sec-traced)."""
         state, model = self.state, self.model
         cells = self.cell_tables()
         likelihood = cells.log_likelihood

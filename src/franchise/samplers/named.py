@@ -2,15 +2,19 @@
 
 The sampler "direct": direct assignment (Teh et al., 2006, section 5.3).
 
-The sampler "finite": the finite symmetric Dirichlet model of a given order (algorithms 5).
+The sampler "finite": the finite symmetric Dirichlet model of a given order
+(docs/theory/finite.md#sec-finite).
 
-The sampler "parallel": document-collapsed sweeps over blocks, and splits and merges (algorithms 7.3 and 7.1).
+The sampler "parallel": document-collapsed sweeps over blocks, and splits and merges
+(docs/theory/document-sweep.md#sec-document-sweep, docs/theory/launch-split-merge.md#sec-launch).
 
-The sampler "slice": slices over tables and topics (Amini et al., put right; algorithms page, section 8).
+The sampler "slice": slices over tables and topics (Amini et al., corrected;
+docs/theory/slice.md#sec-slice-steps).
 
 The sampler "split-merge": CRF Gibbs with splits and merges of whole topics (Wang & Blei).
 
-The sampler "subcluster": sub-cluster splits, as published (Chang & Fisher; algorithms page, section 6).
+The sampler "subcluster": sub-cluster splits, as published (Chang & Fisher, 2014;
+docs/theory/subcluster.md#sec-subcluster-sweep).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The paper says that the restricted sampler "is guaranteed to converge to the true HDP model when combined with any
 split move" (section 4), and that the moves keep detailed balance but for approximations "backed by intuition"
-(section 6.2).  On a tiny data set the posterior is known exactly, so this can be counted (algorithms page,
-section 6).
+(section 6.2).  On a tiny data set the posterior is known exactly, so this can be counted
+(docs/theory/subcluster.md#sec-subcluster-bias).
 """
 
 from __future__ import annotations

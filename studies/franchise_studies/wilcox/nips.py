@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from franchise_studies.wilcox.size import Size
 
 PAPERS = "nips_text/nipstxt.jsonl.gz"
-LEAST = 7  # a word is in at least this many of the training documents: then the vocabulary is closest to the thesis'
+LEAST = 7  # a word is in at least this many of the training documents: closest to the thesis' vocabulary
 THETA_PRIOR, WORD_PRIOR = 1.5, 1.01
 TOLERANCE = 1e-5  # gain per word below which EM ends
 ASKED = "support"  # the word whose senses are looked for

@@ -1,7 +1,7 @@
 """What all views of the state share: topics in slots with their statistics, and the two concentrations.
 
-A chain's state can be held in three ways (algorithms page, section 1.1), all exact augmentations of the same
-posterior over partitions, so a chain may change between them at any moment:
+A chain's state can be held in three ways (docs/theory/views.md#sec-two-views).
+All are exact augmentations of the same posterior over partitions, so a chain may change at any moment:
 
 * `Seating`: tables and their topics; the topic weights are integrated out.
 * `Weights`: a topic for every observation, and the topic weights; tables are forgotten.

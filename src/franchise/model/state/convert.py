@@ -1,4 +1,4 @@
-"""From one view to another, exactly (algorithms page, section 1.1).
+"""From one view to another, exactly (docs/theory/views.md#sec-conversion).
 
 * weights -> seating: in each cell (group j, topic k), seat the observations by a Chinese restaurant process
   with concentration alpha beta_k; forget beta.

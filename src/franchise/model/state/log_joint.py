@@ -4,7 +4,7 @@
     p(z, m)   = prod_j Gamma(alpha) / Gamma(alpha + n_j) * prod_jk s(n_jk, m_jk) alpha^m_jk
                 * gamma^K prod_k Gamma(m_k) * Gamma(gamma) / Gamma(gamma + m)
 
-Algorithms page, section 1.3 (p(z, m) is the summand there).
+docs/theory/diagnostics.md#eq-log-joint and docs/theory/enumeration.md#eq-joint-tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Two sub-topics of every topic, which the sub-cluster sampler learns all along (algorithms page, section 6).
+"""Two sub-topics of every topic, which the sub-cluster sampler learns in every sweep.
+
+docs/theory/subcluster.md#sec-subcluster-subtopics.
 
 They are auxiliary: nothing else looks at them, and a state that has none is given new ones.
 """

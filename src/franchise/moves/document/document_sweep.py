@@ -2,7 +2,7 @@
 
 Given beta and the parameters phi, documents are independent, so all blocks of documents run side by side; within a
 document observations are drawn in turn, with its weights pi_j integrated out, which is why these sweeps mix almost
-as well as collapsed Gibbs sampling (algorithms page, section 7.3):
+as well as collapsed Gibbs sampling (docs/theory/document-sweep.md#eq-document-topic):
 
     z_ji = k  with weight  (n_jk + alpha beta_k) f(x_ji; phi_k)
 
@@ -131,7 +131,7 @@ class DocumentSweep(Sliced):
     """Draw the topics of all observations, over all topics above each one's slice, fresh ones included.
 
     View: weights. Exact for the HDP. Costs as `FixedTopicsSweep`, and as much again for slices and new topics.
-    Parallel over blocks. Algorithms page, section 7.3.
+    Parallel over blocks. docs/theory/document-sweep.md#sec-document-slices.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Splits and merges of topics from a launch drawn from their union (algorithms page, section 7.1).
+"""Splits and merges of topics from a launch drawn from their union.
+
+docs/theory/launch-split-merge.md#sec-launch-scheme and docs/theory/launch-split-merge.md#eq-launch-ratio.
 
 A try tosses a coin.  Split: a topic, picked uniformly, is to become two.  Merge: two topics, alike ones more often
 than others, are to become one.  Either way a launch u is drawn from the union of the observations, beta_a = beta_b

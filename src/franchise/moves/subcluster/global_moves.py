@@ -1,5 +1,6 @@
-"""Global splits and merges of the sub-cluster sampler: all observations are drawn anew (algorithms page, section
-6).
+"""Global splits and merges of the sub-cluster sampler: all observations are drawn again.
+
+docs/theory/subcluster.md#sec-subcluster-global.
 
 A global split of topic a draws every observation from temporary topics: those there are, a replaced by its two
 sub-topics (22).  A global merge of b and c draws them from those there are, b and c replaced by one whose weight is

@@ -1,4 +1,6 @@
-"""Hastings ratios of the sub-cluster sampler, term by term (Chang & Fisher; algorithms page, section 6).
+"""Hastings ratios of the sub-cluster sampler, term by term (Chang & Fisher, 2014).
+
+docs/theory/subcluster.md#eq-subcluster-local-ratio and docs/theory/subcluster.md#eq-subcluster-global-ratio.
 
 All in logs.  n_jk are counts of a group in a topic, m~_k table counts that stand in for those that are not known
 when weights are proposed, f(x_k) marginal likelihoods.

@@ -1,4 +1,4 @@
-"""The sub-cluster sampler of Chang & Fisher, as published (algorithms page, section 6).
+"""The sub-cluster sampler of Chang & Fisher, as published (docs/theory/subcluster.md#sec-subcluster).
 
 Every topic has two sub-topics, l and r, which are learned all along beside the topics and propose how to split
 them:
