@@ -50,7 +50,7 @@ def refused(family, observations, identity):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"take": lambda prepared, which: prepared[: len(np.arange(len(prepared))[which])]},
+        {"take_rows": lambda prepared, which: prepared[: len(np.arange(len(prepared))[which])]},
         {"join": lambda parts: np.concatenate(parts[::-1])},
     ],
     ids=["take", "join"],

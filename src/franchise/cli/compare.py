@@ -1,7 +1,4 @@
-"""Several samplers on the same data: how fast their chains move, whether they agree, how good their topics are.
-
-`franchise compare`: several samplers on one corpus.
-"""
+"""`franchise compare`: several samplers on the same data: their speed, agreement and held-out scores."""
 
 from __future__ import annotations
 
@@ -12,17 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from franchise.cli import options
-from franchise.data.corpus import Corpus
-from franchise.data.grouped import GroupedData
-from franchise.data.splits import hold_out_documents
-from franchise.diagnostics.held_out import document_completion
-from franchise.posterior.hdp_posterior import Posterior
-from franchise.samplers.registry import AUTO, SAMPLERS
-from franchise.sampling import sample
-from franchise.validation import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from franchise.data.corpus import Corpus
+    from franchise.data.grouped import GroupedData
+    from franchise.posterior.hdp_posterior import Posterior
 
 _MOVED = {"topics": "n_topics", "log joint": "log_joint"}
 
@@ -35,6 +28,12 @@ def compare_samplers(
     Of a corpus a tenth of the documents is held out, and scored.
     """
     import pandas as pd
+
+    from franchise.data.corpus import Corpus
+    from franchise.data.splits import hold_out_documents
+    from franchise.samplers.registry import AUTO, SAMPLERS
+    from franchise.sampling import sample
+    from franchise.validation import check_choice
 
     for name in samplers:
         check_choice("samplers", name, [AUTO, *SAMPLERS])
@@ -61,6 +60,8 @@ def _facts(posterior: Posterior) -> dict[str, float]:
 def _score(posterior: Posterior, held_out: Corpus | None) -> dict[str, float]:
     if held_out is None:
         return {}
+    from franchise.diagnostics.held_out import document_completion
+
     return {"held-out nats/word": document_completion(posterior, held_out).log_probability_per_word}
 
 
