@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from franchise.cli import options
-from franchise.data.readers.source import format_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,6 +90,7 @@ def _write(console: Console, plan: Plan, folder: Path) -> ShardedCorpus:
 
 
 def _tell(console: Console, plan: Plan, estimate: Estimate) -> None:
+    from franchise.data.readers.source import format_bytes
 
     sizes = plan.planting.sizes
     console.print(

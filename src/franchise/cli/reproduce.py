@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated
 
@@ -45,6 +44,8 @@ def reproduce(
 
 def find_studies() -> Callable[..., Path]:
     """Return the function that runs a study; InputError if the package of studies is not installed."""
+    from importlib.metadata import entry_points
+
     for found in entry_points(group=ENTRY_POINTS, name="reproduce"):
         run_study: Callable[..., Path] = found.load()
         return run_study
