@@ -100,7 +100,7 @@ def test_every_stream_of_a_sweep_has_a_name_of_its_own():
 
     with (
         mock.patch.object(Streams, "generator", note_generator),
-        mock.patch.object(Streams, "words_of_blocks", note_words),
+        mock.patch.object(Streams, "rng_states", note_words),
     ):
         for sweep in (1, 2):
             infinite.sweep(model, state, Streams(0, 0, sweep, 0), ENGINE)

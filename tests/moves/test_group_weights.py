@@ -19,7 +19,7 @@ from franchise.moves import (
     group_weights as blocked,
 )
 from franchise.moves.group_weights import heights_of, usual_cutoffs
-from franchise.running import initial as thinned
+from franchise.running import subsample_start as thinned
 from franchise.samplers.registry import resolve
 from tests.moves.test_document_sweep import corpus, draws, groups, same
 

@@ -204,7 +204,7 @@ def test_checkpoints_come_by_time(tmp_path, monkeypatch):
 
 TERMINATED = """
 import sys
-from tests.chains.runs import sample
+from tests.running.runs import sample
 try:
     settings = {"chains": 1, "keep_labels": False, "checkpoint_seconds": 0.05}
     sample("categorical", "direct", 10**6, run_dir=sys.argv[1], **settings)

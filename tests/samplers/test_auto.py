@@ -51,14 +51,14 @@ CHOICES = [
 def test_the_sampler_that_is_chosen_and_why(make, sampler, reason):
     choice = choose(make())
     assert choice.recipe.name == sampler
-    assert reason in choice.told()
+    assert reason in choice.message()
 
 
 def test_nothing_starts_from_one_topic():
     for _, make, _, _ in CHOICES:
         choice = choose(make())
         assert choice.start != 1
-        assert " from " in choice.told()
+        assert " from " in choice.message()
 
 
 def test_it_says_once_what_it_chose_and_why(capsys):

@@ -160,7 +160,7 @@ def test_an_empty_folder_that_was_there_stays(tmp_path):
 LIMITED = """
 import resource, sys
 import franchise as fr
-from tests.chains.runs import sample
+from tests.running.runs import sample
 settings = {"keep_labels": False, "chains": 1}
 sample("categorical", "direct", 1, **settings)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))

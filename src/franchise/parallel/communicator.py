@@ -80,4 +80,4 @@ SINGLE_PROCESS = SingleProcess()
 
 def comm_of(engine: Any) -> Any:
     """The peers of an engine; without an engine there are none."""
-    return getattr(engine, "peers", SINGLE_PROCESS)
+    return getattr(engine, "comm", SINGLE_PROCESS)

@@ -50,12 +50,12 @@ class Bars:
             TextColumn("[bold]{task.description}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[facts]}"),
+            TextColumn("{task.fields[status]}"),
             TimeRemainingColumn(),
             transient=False,
         )
         self._tasks = [
-            self._bars.add_task(f"chain {chain}", total=total, completed=done[chain], metadata="")
+            self._bars.add_task(f"chain {chain}", total=total, completed=done[chain], status="")
             for chain in range(chains)
         ]
         self._total = total
@@ -75,12 +75,12 @@ class Bars:
         self._shown[chain] = now
         begun, before = self._begun[chain]
         speed = (sweeps - before) * self._n_observations / max(now - begun, 1e-9)
-        metadata = (
+        status = (
             f"{values['n_topics']:.0f} topics  "
             f"{values['log_likelihood_per_observation']:.3f} nats/{self._unit}  "
             f"{_short(speed)} {self._unit}s/s"
         )
-        self._bars.update(self._tasks[chain], completed=sweeps, metadata=metadata)
+        self._bars.update(self._tasks[chain], completed=sweeps, status=status)
 
 
 @cache
