@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from franchise.estimators.hdp_estimator import HDP
     from franchise.estimators.htmm_estimator import HTMM
     from franchise.families import (
+        Ability,
         Bernoulli,
         Categorical,
         Family,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Ability": "franchise.families",
     "Bernoulli": "franchise.families",
     "Categorical": "franchise.families",
     "Corpus": "franchise.data.corpus",
@@ -96,6 +98,7 @@ _MODULES = {
 __all__ = [
     "HDP",
     "HTMM",
+    "Ability",
     "Bernoulli",
     "Categorical",
     "Corpus",

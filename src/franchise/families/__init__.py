@@ -1,5 +1,6 @@
 """Likelihood families, one file each; `base.py` is the contract, `registry.py` knows them by name."""
 
+from franchise.families.abilities import Ability
 from franchise.families.base import Example, Family
 from franchise.families.bernoulli import Bernoulli
 from franchise.families.categorical import Categorical
@@ -14,6 +15,7 @@ from franchise.families.registry import FAMILIES, family_from_settings, name_of
 
 __all__ = [
     "FAMILIES",
+    "Ability",
     "Bernoulli",
     "Categorical",
     "Example",

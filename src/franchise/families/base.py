@@ -12,9 +12,15 @@ parameter before seeing any, H.  It is one class in one file:
 * ordinary methods, in NumPy: `prepare`, `empty_statistics`, `draw_parameters`, `draw_observations`,
   `settings`.
 
-A family whose parameters cannot be integrated out says ``conjugate = False`` and needs neither `log_predictive` nor
-`log_marginal`; where its `draw_parameters` is too slow for every sweep, it gives a Metropolis step,
-`move_parameters`.  Samplers that draw parameters take it, such as "parallel"; with `propose_parameters` and
+What a family can do beyond that is in its `abilities` (`families/abilities.py`).  A class declares those that no
+method shows; it has the others by writing a method:
+
+    class Coins(fr.Family):
+        abilities = frozenset({fr.Ability.CONJUGATE, fr.Ability.EXACT_STATISTICS})
+
+A family whose parameters cannot be integrated out declares ``abilities = frozenset()``.  It needs neither
+`log_predictive` nor `log_marginal`.  Where its `draw_parameters` is too slow for every sweep, it has a Metropolis
+step, `move_parameters`.  Samplers that draw parameters accept it, such as "parallel".  With `propose_parameters` and
 `log_proposal_weights` its topics can be split and merged, too.  See `families/gaussian_independent.py`.
 
 `franchise.check_family` tests all of it: the chain rule, that adding and removing cancel, that draws fit the
@@ -26,18 +32,44 @@ Compiled code must be plain: numbers, arrays, loops, the `math` module, calls to
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from franchise.families.abilities import (
+    OLD_FLAGS,
+    Ability,
+    OldFlag,
+    adopt_old_flags,
+    adopt_old_names,
+    find_abilities,
+)
 from franchise.kernels import family_ops as verbs
 from franchise.kernels.random.weights import exponentiate
 from franchise.kernels.recount import fill_log_marginals
+from franchise.parallel.communicator import SingleProcess
 from franchise.priors import Gamma
 
+StatsT = TypeVar("StatsT", bound=Iterable[np.ndarray])
+"""The named tuple of a family's statistics."""
 
-class Family:
+ParamsT = TypeVar("ParamsT", bound=Iterable[np.ndarray])
+"""The named tuple of a family's parameters."""
+
+DataT = TypeVar("DataT")
+"""What a family's `prepare` returns: an array, or a named tuple of arrays."""
+
+Arrays: TypeAlias = tuple[np.ndarray, ...]
+"""Statistics or parameters of any family."""
+
+Rows: TypeAlias = np.ndarray | slice
+"""Which observations: their places, or a slice of them."""
+
+
+class Family(ABC, Generic[StatsT, ParamsT, DataT]):
     """A likelihood with its prior; subclass it to write your own (see the docstring of the module)."""
 
     Statistics: ClassVar[type]
@@ -46,61 +78,64 @@ class Family:
     Parameters: ClassVar[type]
     """Named tuple of arrays: a drawn parameter of each topic (phi_k)."""
 
-    conjugate: ClassVar[bool] = True
-    """Whether `log_predictive` and `log_marginal` exist: the parameter can be integrated out exactly."""
+    abilities: ClassVar[frozenset[Ability]] = frozenset({Ability.CONJUGATE})
+    """What it can do: as declared, and what follows from the methods of the class."""
 
-    exact_statistics: ClassVar[bool] = False
-    """Whether adding and removing leaves no rounding (integers); otherwise they are recounted each sweep."""
+    size: int
+    """Number of categories; only of families with IS_CATEGORICAL or COUNT_ROWS."""
 
-    sparse: ClassVar[bool] = False
-    """Whether statistics are counts of categories as Categorical holds them, so that sparse kernels work."""
+    conjugate, exact_statistics, sparse, of_words = (OldFlag(ability) for ability in OLD_FLAGS.values())
 
-    of_words: ClassVar[bool] = False
-    """Whether observations are ids of categories below `size`, as the words of a Corpus are."""
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        """Tell the kernels which class answers for these statistics and parameters."""
+    def __init_subclass__(cls, **keywords: object) -> None:
+        """Find the abilities of the class; tell the kernels which class these statistics and parameters have."""
         super().__init_subclass__(**keywords)
+        adopt_old_names(cls, {"take": ("take_rows", lambda method: method)})
+        cls.abilities = find_abilities(cls, Family, adopt_old_flags(cls, cls.abilities))
         for name in ("Statistics", "Parameters"):
             if name in cls.__dict__:
                 verbs.register(cls.__dict__[name], cls)
 
     # -- what a family provides, in NumPy ------------------------------------------------------------------
 
-    def for_data(self, observations: Any) -> Family:
+    def for_data(self, observations: ArrayLike) -> Family[StatsT, ParamsT, DataT]:
         """The family to use for raw observations, before `prepare`; itself, unless it learns a shape."""
         return self
 
     def check_vocabulary(self, vocabulary: Sequence[str]) -> None:
         """InputError if the family is meant for other words than those of a corpus; most are meant for any."""
 
-    def prepare(self, observations: Any) -> Any:
+    @abstractmethod
+    def prepare(self, observations: ArrayLike) -> DataT:
         """Check the observations and put them in the form the kernels read; InputError if they do not fit."""
-        raise NotImplementedError
 
-    def count(self, prepared: Any) -> int:
-        """Number of observations in what `prepare` returned."""
-        return len(prepared)
-
-    @staticmethod
-    def take_rows(prepared: Any, which: Any) -> Any:
-        """Some of what `prepare` returned: those at the places listed, or of a slice. For arrays as it is here."""
-        return prepared[which]
+    def count(self, prepared: DataT) -> int:
+        """Return the number of observations in what `prepare` returned."""
+        array: Any = prepared
+        return len(array)
 
     @staticmethod
-    def join(parts: Sequence[Any]) -> Any:
-        """Parts of what `prepare` returned, one after the other. For arrays as it is here."""
-        return np.concatenate(parts)
+    def take_rows(prepared: DataT, which: Rows) -> DataT:
+        """Return some of what `prepare` returned: the places listed, or a slice. This default is for arrays."""
+        array: Any = prepared
+        return array[which]
 
-    def empty_statistics(self, capacity: int) -> Any:
-        """Statistics of `capacity` empty topics."""
-        raise NotImplementedError
+    @staticmethod
+    def join(parts: Sequence[DataT]) -> DataT:
+        """Return parts of what `prepare` returned, one after the other. This default is for arrays."""
+        arrays: Any = parts
+        return np.concatenate(arrays)  # type: ignore[return-value]
 
-    def draw_parameters(self, statistics: Any, limit: int, rng: np.random.Generator) -> Any:
+    @abstractmethod
+    def empty_statistics(self, capacity: int) -> StatsT:
+        """Return the statistics of `capacity` empty topics."""
+
+    def draw_parameters(self, statistics: StatsT, limit: int, rng: np.random.Generator) -> ParamsT:
         """Draw phi_k given its observations, for the slots k < limit; from the prior H if there are none."""
         raise NotImplementedError
 
-    def move_parameters(self, statistics: Any, parameters: Any, limit: int, rng: np.random.Generator) -> Any:
+    def move_parameters(
+        self, statistics: StatsT, parameters: ParamsT, limit: int, rng: np.random.Generator
+    ) -> ParamsT:
         """Move phi_k, for the slots k < limit, by a step that leaves its law given its observations as it is.
 
         Only for a family that is not conjugate: its parameters are kept, topics along the first axis, and moved in
@@ -109,21 +144,20 @@ class Family:
         """
         return self.draw_parameters(statistics, limit, rng)
 
-    def propose_parameters(self, statistics: Any, limit: int, rng: np.random.Generator) -> Any:
+    def propose_parameters(self, statistics: StatsT, limit: int, rng: np.random.Generator) -> ParamsT:
         """Draw phi_k, for the slots k < limit, from a law g near that given its observations, with a known density.
 
         Only for a family that is not conjugate, and only for splits and merges (`LaunchSplitMerge`); topics
-        along the
-        first axis. `log_proposal_weights` goes with it.
+        along the first axis. `log_proposal_weights` goes with it.
         """
         raise NotImplementedError
 
-    def log_proposal_weights(self, statistics: Any, parameters: Any, limit: int) -> np.ndarray:
+    def log_proposal_weights(self, statistics: StatsT, parameters: ParamsT, limit: int) -> np.ndarray:
         """log p(x_k, phi_k) - log g(phi_k | x_k) for the slots k < limit; if g is exact, the log marginal."""
         raise NotImplementedError
 
     def likeness(
-        self, statistics: Any, topic: int, other_statistics: Any, others: np.ndarray
+        self, statistics: StatsT, topic: int, other_statistics: StatsT, others: np.ndarray
     ) -> np.ndarray | None:
         """How much a topic is like each of some others, from 0 to 1; or None.
 
@@ -131,13 +165,13 @@ class Family:
         """
         return None
 
-    def log_prior_density(self, parameters: Any, topic: int, statistics: Any) -> float:
+    def log_prior_density(self, parameters: ParamsT, topic: int, statistics: StatsT) -> float:
         """log H(phi_k) under the prior in the statistics. Only the printed moves of "subcluster" ask for it."""
         raise NotImplementedError
 
     def draw_observations(
-        self, parameters: Any, topics: np.ndarray, rng: np.random.Generator, like: Any
-    ) -> Any:
+        self, parameters: ParamsT, topics: np.ndarray, rng: np.random.Generator, like: DataT | None
+    ) -> DataT:
         """Draw one observation from F(phi_k) for each k in `topics`, in the prepared form.
 
         `like` are prepared observations that lend what the model does not explain, such as the total of a
@@ -149,6 +183,19 @@ class Family:
         """The arguments that make this family again, as plain numbers, lists and strings."""
         raise NotImplementedError
 
+    # -- topics over categories: families with IS_CATEGORICAL answer these ------------------------------------
+
+    def prior_vector(self) -> np.ndarray:
+        """Return the Dirichlet prior eta of a new topic, float64 (size,); the mean of a learned one."""
+        raise NotImplementedError
+
+    def word_weights(self, counts: np.ndarray, prior: float | None = None) -> np.ndarray:
+        """Return Dirichlet weights (K, V) of the words of topics with these counts (K, V).
+
+        `prior` is the current value of a learned prior.
+        """
+        return counts + (self.prior_vector() if prior is None else prior)
+
     # -- a prior that is learned: families that have one (see `families/dirichlet_prior.py`) answer these ----------
 
     @property
@@ -157,21 +204,21 @@ class Family:
         return None
 
     @staticmethod
-    def prior_value(statistics: Any) -> float:
+    def prior_value(statistics: StatsT) -> float:
         """The current value of a learned prior."""
         raise NotImplementedError
 
     @staticmethod
-    def set_prior_value(statistics: Any, value: float) -> None:
+    def set_prior_value(statistics: StatsT, value: float) -> None:
         """Change the value of a learned prior."""
         raise NotImplementedError
 
-    def log_likelihood_by_prior(self, statistics: Any, limit: int) -> Callable[[float], float]:
+    def log_likelihood_by_prior(self, statistics: StatsT, limit: int) -> Callable[[float], float]:
         """The log of p(x | z) as a function of a learned prior, up to a constant."""
         raise NotImplementedError
 
     @staticmethod
-    def sum_statistics(statistics: Any, comm: Any) -> None:
+    def sum_statistics(statistics: StatsT, comm: SingleProcess) -> None:
         """Let statistics of what this peer has become those of what all have (`communicator.py`), where they
         are exact.
 
@@ -182,16 +229,16 @@ class Family:
     @classmethod
     def has_exact_sums(cls) -> bool:
         """Whether there is such a sum."""
-        return cls.sum_statistics is not Family.sum_statistics
+        return Ability.SUMS_STATISTICS in cls.abilities
 
     @classmethod
-    def can_take_rows(cls, prepared: Any) -> bool:
+    def can_take_rows(cls, prepared: DataT) -> bool:
         """Whether what `prepare` returned can be shared out."""
-        return isinstance(prepared, np.ndarray) or cls.take_rows is not Family.take_rows
+        return isinstance(prepared, np.ndarray) or Ability.TAKES_ROWS in cls.abilities
 
     # -- what it gets for free -----------------------------------------------------------------------------
 
-    def grow(self, statistics: Any, capacity: int) -> Any:
+    def grow(self, statistics: StatsT, capacity: int) -> StatsT:
         """The same statistics with room for `capacity` topics."""
         grown = self.empty_statistics(capacity)
         for old, new in zip(statistics, grown, strict=True):
@@ -200,13 +247,13 @@ class Family:
         return grown
 
     @classmethod
-    def log_marginals(cls, statistics: Any, slots: int, engine: Any = None) -> np.ndarray:
+    def log_marginals(cls, statistics: StatsT, slots: int, engine: Any = None) -> np.ndarray:
         """The log marginal likelihoods of the topics in the first slots; an engine may share the work."""
         marginals = np.zeros(slots)
         fill_log_marginals(statistics, marginals)
         return marginals
 
-    def log_marginal_of(self, prepared: Any, indices: Any) -> float:
+    def log_marginal_of(self, prepared: DataT, indices: Iterable[int]) -> float:
         """Log marginal likelihood of some observations together, as one topic."""
         statistics = self.empty_statistics(1)
         for index in indices:
@@ -275,9 +322,9 @@ class Example(NamedTuple):
     """A family with observations that fit it, for generic tests; every family's module has some."""
 
     family: Family
-    observations: Any
+    observations: Any  # as the family takes them, sparse matrices among them
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."

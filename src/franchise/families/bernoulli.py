@@ -17,12 +17,15 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.errors import InputError
+from franchise.families.abilities import Ability
 from franchise.families.arguments import numeric_rows
 from franchise.families.base import Example, Family
 from franchise.kernels.dirichlet_ops import log_rising
 from franchise.kernels.random.dirichlet import draw_dirichlets
+from franchise.parallel.communicator import SingleProcess
 from franchise.validation import check_integer, check_positive
 
 
@@ -42,7 +45,7 @@ class BernoulliParameters(NamedTuple):
     log_zeros: np.ndarray  # float64 (K, D): log(1 - phi_kd)
 
 
-class Bernoulli(Family):
+class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
     """Observations are rows of zeros and ones; topics are probabilities of a one.
 
     Parameters
@@ -55,14 +58,14 @@ class Bernoulli(Family):
 
     Statistics = BernoulliStatistics
     Parameters = BernoulliParameters
-    exact_statistics = True
+    abilities = frozenset({Ability.CONJUGATE, Ability.EXACT_STATISTICS, Ability.NON_NEGATIVE})
 
     def __init__(self, dimension: int, a: float = 1.0, b: float = 1.0) -> None:
         self.dimension = check_integer("dimension", dimension, minimum=1)
         self.a = check_positive("a", a)
         self.b = check_positive("b", b)
 
-    def prepare(self, observations: Any) -> np.ndarray:
+    def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Zeros and ones as int8, shape (N, D)."""
         rows = numeric_rows("Bernoulli", observations, self.dimension)
         wrong = (rows != 0) & (rows != 1)
@@ -96,7 +99,11 @@ class Bernoulli(Family):
         )
 
     def draw_observations(
-        self, parameters: BernoulliParameters, topics: np.ndarray, rng: np.random.Generator, like: Any
+        self,
+        parameters: BernoulliParameters,
+        topics: np.ndarray,
+        rng: np.random.Generator,
+        like: np.ndarray | None,
     ) -> np.ndarray:
         """x_d ~ Bernoulli(phi_kd)."""
         probabilities = np.exp(parameters.log_ones[topics])
@@ -107,7 +114,7 @@ class Bernoulli(Family):
         return {"dimension": self.dimension, "a": self.a, "b": self.b}
 
     @staticmethod
-    def sum_statistics(statistics: BernoulliStatistics, comm: Any) -> None:
+    def sum_statistics(statistics: BernoulliStatistics, comm: SingleProcess) -> None:
         """Counts add up."""
         statistics.sizes[:] = comm.allreduce(statistics.sizes)
         statistics.ones[:] = comm.allreduce(statistics.ones)

@@ -22,9 +22,11 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from franchise.families.abilities import Ability
 from franchise.families.arguments import category_ids
-from franchise.families.base import Example, Family
+from franchise.families.base import Example
 from franchise.families.dirichlet_prior import DirichletPrior, OfCategories
 from franchise.kernels import family_ops as verbs
 from franchise.kernels.dirichlet_ops import (
@@ -37,7 +39,7 @@ from franchise.kernels.dirichlet_ops import (
 )
 from franchise.kernels.recount import fill_log_rising
 from franchise.kernels.runtime.blocks import BlockLoop, cut_categories
-from franchise.parallel.communicator import comm_of
+from franchise.parallel.communicator import SingleProcess, comm_of
 from franchise.validation import check_positive
 
 if TYPE_CHECKING:
@@ -60,7 +62,10 @@ class CategoricalParameters(NamedTuple):
     log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
 
 
-class Categorical(DirichletPrior, OfCategories, Family):
+class Categorical(
+    DirichletPrior[CategoricalStatistics, CategoricalParameters, np.ndarray],
+    OfCategories[CategoricalStatistics, CategoricalParameters],
+):
     """Observations are whole numbers below `size`; topics are distributions over them.
 
     Parameters
@@ -95,10 +100,11 @@ class Categorical(DirichletPrior, OfCategories, Family):
 
     Statistics = CategoricalStatistics
     Parameters = CategoricalParameters
-    exact_statistics = True
-    sparse = True
+    abilities = frozenset(
+        {Ability.CONJUGATE, Ability.EXACT_STATISTICS, Ability.SPARSE, Ability.IS_CATEGORICAL}
+    )
 
-    def prepare(self, observations: Any) -> np.ndarray:
+    def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Category ids as int32, each from 0 to size - 1."""
         repair = "Give a larger size, or number the categories from 0."
         return category_ids("Categorical", observations, self.size, repair)
@@ -115,7 +121,12 @@ class Categorical(DirichletPrior, OfCategories, Family):
             prior_mass=np.array([mass]),
         )
 
-    def log_prior_density(self, parameters: Any, topic: int, statistics: CategoricalStatistics) -> float:
+    def log_prior_density(
+        self,
+        parameters: CategoricalParameters | CategoricalRows,
+        topic: int,
+        statistics: CategoricalStatistics,
+    ) -> float:
         """The Dirichlet density of a topic's probabilities, however they lie."""
         if isinstance(parameters, CategoricalRows):
             parameters = CategoricalParameters(parameters.logs.T)
@@ -130,7 +141,7 @@ class Categorical(DirichletPrior, OfCategories, Family):
         return log_marginals_by_blocks(statistics, slots, engine)
 
     @staticmethod
-    def sum_statistics(statistics: CategoricalStatistics, comm: Any) -> None:
+    def sum_statistics(statistics: CategoricalStatistics, comm: SingleProcess) -> None:
         """Counts add up."""
         comm.allreduce_sparse("counts", statistics.counts)
         set_totals(statistics, comm.allreduce(statistics.totals))

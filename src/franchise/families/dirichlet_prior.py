@@ -8,25 +8,64 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from franchise.errors import InputError
+from franchise.families.base import DataT, Family, StatsT
 from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.priors import Gamma, check_number_or_gamma
 from franchise.validation import check_integer, describe
 
 
-class DirichletPrior:
+class CategoryCounts(Protocol):
+    """Statistics of topics over categories; C slots, V categories."""
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Observations by category and topic, (V, C)."""
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Observations of the topic, (C,)."""
+
+
+class DirichletCounts(CategoryCounts, Iterable[np.ndarray], Protocol):
+    """Counts of categories under a Dirichlet prior whose value is part of the statistics."""
+
+    @property
+    def inverse_mass(self) -> np.ndarray:
+        """1 / (n_k + eta), (C,)."""
+
+    @property
+    def prior(self) -> np.ndarray:
+        """eta_w, (V,)."""
+
+    @property
+    def prior_mass(self) -> np.ndarray:
+        """eta, the sum of eta_w, (1,)."""
+
+
+class LogProbabilities(Iterable[np.ndarray], Protocol):
+    """Parameters of topics over categories."""
+
+    @property
+    def log_probabilities(self) -> np.ndarray:
+        """log phi_kw, (K, V)."""
+
+
+CountsT = TypeVar("CountsT", bound=DirichletCounts)
+LogsT = TypeVar("LogsT", bound=LogProbabilities)
+
+
+class DirichletPrior(Family[CountsT, LogsT, DataT]):
     """Holds `prior`: a number for every category, a vector with one for each, or a Gamma to learn a number.
 
     The current value lives in the statistics (fields `prior` and `prior_mass`), since it is part of the
     state of a chain when it is learned.
     """
-
-    Parameters: ClassVar[type]
 
     def __init__(self, size: int, prior: float | np.ndarray | Gamma = 0.1) -> None:
         self.size = check_integer("size", size, minimum=1)
@@ -59,23 +98,23 @@ class DirichletPrior:
             return self.prior.copy()
         return np.full(self.size, self.prior.mean if isinstance(self.prior, Gamma) else self.prior)
 
-    def draw_parameters(self, statistics: Any, limit: int, rng: np.random.Generator) -> Any:
+    def draw_parameters(self, statistics: CountsT, limit: int, rng: np.random.Generator) -> LogsT:
         """phi_k ~ Dirichlet(eta + n_k), in logs."""
         return self.Parameters(draw_dirichlets(statistics.counts[:, :limit].T + statistics.prior, rng))
 
     @staticmethod
-    def prior_value(statistics: Any) -> float:
+    def prior_value(statistics: CountsT) -> float:
         """The current common value of a learned prior."""
         return float(statistics.prior[0])
 
     @staticmethod
-    def set_prior_value(statistics: Any, value: float) -> None:
+    def set_prior_value(statistics: CountsT, value: float) -> None:
         """Change a learned prior: eta_w = value for every w, and what is kept beside it."""
         statistics.prior[:] = value
         statistics.prior_mass[0] = statistics.prior.sum()
         statistics.inverse_mass[:] = 1.0 / (statistics.totals + statistics.prior_mass[0])
 
-    def log_likelihood_by_prior(self, statistics: Any, limit: int) -> Callable[[float], float]:
+    def log_likelihood_by_prior(self, statistics: CountsT, limit: int) -> Callable[[float], float]:
         """The log likelihood of all topics as a function of a common eta, quick to evaluate again and again.
 
             sum_k [lgamma(V eta) - lgamma(V eta + n_k)] + sum_kw [lgamma(eta + n_kw) - lgamma(eta)]
@@ -105,12 +144,12 @@ class DirichletPrior:
         return log_likelihood
 
     def likeness(
-        self, statistics: Any, topic: int, other_statistics: Any, others: np.ndarray
+        self, statistics: CountsT, topic: int, other_statistics: CountsT, others: np.ndarray
     ) -> np.ndarray | None:
         """Bhattacharyya's coefficient."""
         return likeness_of_counts(statistics, topic, other_statistics, others)
 
-    def log_prior_density(self, parameters: Any, topic: int, statistics: Any) -> float:
+    def log_prior_density(self, parameters: LogsT, topic: int, statistics: CountsT) -> float:
         """The Dirichlet density of a topic's probabilities; one that has underflowed counts as the least number."""
         from scipy.special import gammaln
 
@@ -127,20 +166,18 @@ class DirichletPrior:
             prior = {"shape": prior.shape, "rate": prior.rate}
         return {"size": self.size, "prior": prior}
 
-    def grow(self, statistics: Any, capacity: int) -> Any:
+    def grow(self, statistics: CountsT, capacity: int) -> CountsT:
         """As the family's own, with the new topics under the current prior."""
-        grown = super().grow(statistics, capacity)  # type: ignore[misc]
+        grown = super().grow(statistics, capacity)
         grown.inverse_mass[:] = 1.0 / (grown.totals + grown.prior_mass[0])
         return grown
 
 
-class OfCategories:
+class OfCategories(Family[StatsT, LogsT, np.ndarray]):
     """Topics whose observations are single categories: what Categorical and KnownTopics have in common."""
 
-    of_words: ClassVar[bool] = True
-
     def draw_observations(
-        self, parameters: Any, topics: np.ndarray, rng: np.random.Generator, like: Any
+        self, parameters: LogsT, topics: np.ndarray, rng: np.random.Generator, like: np.ndarray | None
     ) -> np.ndarray:
         """One category from phi_k for each k in `topics`."""
         return draw_categories(parameters.log_probabilities, topics, rng)
@@ -151,7 +188,9 @@ class OfCategories:
         return parameters.log_probabilities[topic, observations[index]]
 
 
-def likeness_of_counts(statistics: Any, topic: int, other_statistics: Any, others: np.ndarray) -> np.ndarray:
+def likeness_of_counts(
+    statistics: CategoryCounts, topic: int, other_statistics: CategoryCounts, others: np.ndarray
+) -> np.ndarray:
     """Bhattacharyya's coefficient: the sum over categories of the roots of both topics' shares."""
     column = statistics.counts[:, topic]
     seen = np.flatnonzero(column)

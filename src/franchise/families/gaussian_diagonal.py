@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.errors import InternalError
 from franchise.families.arguments import (
@@ -68,7 +69,7 @@ class GaussianDiagonalParameters(NamedTuple):
     log_normalisers: np.ndarray  # float64 (K,): sum over d of log(tau_kd / 2 pi) / 2
 
 
-class GaussianDiagonal(Family):
+class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParameters, np.ndarray]):
     """Observations are vectors of real numbers; topics have a mean and a variance in each dimension.
 
     Parameters
@@ -102,7 +103,7 @@ class GaussianDiagonal(Family):
         self.shape = check_positive("shape", shape)
         self.rate = check_positive_vector("rate", rate, self.dimension)
 
-    def prepare(self, observations: Any) -> np.ndarray:
+    def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Real numbers as float64, shape (N, D)."""
         rows = real_rows("GaussianDiagonal", observations, self.dimension)
         for axis in range(self.dimension):
@@ -145,7 +146,11 @@ class GaussianDiagonal(Family):
         )
 
     def draw_observations(
-        self, parameters: GaussianDiagonalParameters, topics: np.ndarray, rng: np.random.Generator, like: Any
+        self,
+        parameters: GaussianDiagonalParameters,
+        topics: np.ndarray,
+        rng: np.random.Generator,
+        like: np.ndarray | None,
     ) -> np.ndarray:
         """x_d ~ N(mu_kd, 1 / tau_kd)."""
         means = parameters.means[topics]

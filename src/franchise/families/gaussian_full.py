@@ -30,21 +30,31 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from franchise.errors import InputError, InternalError
+from franchise.errors import InputError
 from franchise.families.arguments import check_spread, check_vector, plain, real_rows
 from franchise.families.base import Example, Family
 from franchise.kernels.linalg import (
     add_outer_product,
-    factorise,
     inverse_quadratic_form,
     log_determinant,
-    log_multivariate_gamma_ratio,
     rank_one_downdate,
     rank_one_update,
     scaled_difference,
 )
-from franchise.kernels.runtime.compile import helper
+from franchise.kernels.wishart_ops import (
+    empty,
+    factorise_again,
+    factorise_scale,
+    log_joint,
+    log_normaliser,
+    place_centre,
+    posterior_scale,
+    put_in,
+    refresh,
+    take_out,
+)
 from franchise.validation import check_finite, check_integer, check_positive, describe
 
 
@@ -75,7 +85,7 @@ class GaussianFullParameters(NamedTuple):
     log_normalisers: np.ndarray  # float64 (K,): log |W_k| - D/2 log 2 pi
 
 
-class GaussianFull(Family):
+class GaussianFull(Family[GaussianFullStatistics, GaussianFullParameters, np.ndarray]):
     """Observations are vectors of real numbers; topics have a mean and a covariance matrix.
 
     Parameters
@@ -115,7 +125,7 @@ class GaussianFull(Family):
             )
         self.scale = _checked_scale(1.0 if scale is None else scale, self.dimension)
 
-    def prepare(self, observations: Any) -> np.ndarray:
+    def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Real numbers as float64, shape (N, D)."""
         rows = real_rows("GaussianFull", observations, self.dimension)
         check_spread("GaussianFull", rows, float(np.linalg.eigvalsh(self.scale)[0]), "scale")
@@ -127,9 +137,7 @@ class GaussianFull(Family):
         square = (capacity, self.dimension, self.dimension)
         scale_factor = np.linalg.cholesky(self.scale)
         log_determinant_of_scale = 2.0 * float(np.log(np.diag(scale_factor)).sum())
-        log_normaliser = _log_normaliser(
-            self.dimension, self.mean_count, self.degrees, log_determinant_of_scale
-        )
+        normaliser = log_normaliser(self.dimension, self.mean_count, self.degrees, log_determinant_of_scale)
         return self.Statistics(
             sizes=np.zeros(capacity, np.int64),
             means=np.zeros(wide),
@@ -137,9 +145,9 @@ class GaussianFull(Family):
             centres=np.array(np.broadcast_to(self.mean, wide), order="C"),
             factors=np.array(np.broadcast_to(scale_factor, square), order="C"),
             log_determinants=np.full(capacity, log_determinant_of_scale),
-            log_normalisers=np.full(capacity, log_normaliser),
+            log_normalisers=np.full(capacity, normaliser),
             empty_log_determinant=np.array([log_determinant_of_scale]),
-            empty_log_normaliser=np.array([log_normaliser]),
+            empty_log_normaliser=np.array([normaliser]),
             mean=self.mean.copy(),
             mean_count=np.array([self.mean_count]),
             degrees=np.array([self.degrees]),
@@ -172,7 +180,11 @@ class GaussianFull(Family):
         )
 
     def draw_observations(
-        self, parameters: GaussianFullParameters, topics: np.ndarray, rng: np.random.Generator, like: Any
+        self,
+        parameters: GaussianFullParameters,
+        topics: np.ndarray,
+        rng: np.random.Generator,
+        like: np.ndarray | None,
     ) -> np.ndarray:
         """Observations mu_k + W_k^-1 z with z standard normal."""
         inverses = np.linalg.inv(parameters.whiteners)
@@ -200,23 +212,23 @@ class GaussianFull(Family):
             observations[index], statistics.centres[topic], math.sqrt(count / (count + 1.0))
         )
         rank_one_update(statistics.factors[topic], step)
-        _put_in(statistics, observations[index], topic)
-        _refresh(statistics, topic)
+        put_in(statistics, observations[index], topic)
+        refresh(statistics, topic)
 
     @staticmethod
     def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
         """n_k, xbar_k, S_k and m_k step back, then Psi_k -= c_k / (c_k + 1) (x - m_k)(x - m_k)'."""
         if statistics.sizes[topic] == 1:
-            _empty(statistics, topic)
+            empty(statistics, topic)
             return
-        _take_out(statistics, observations[index], topic)
+        take_out(statistics, observations[index], topic)
         count = statistics.mean_count[0] + statistics.sizes[topic]
         step = scaled_difference(
             observations[index], statistics.centres[topic], math.sqrt(count / (count + 1.0))
         )
         if not rank_one_downdate(statistics.factors[topic], step):
-            _factorise_again(statistics, topic)
-        _refresh(statistics, topic)
+            factorise_again(statistics, topic)
+        refresh(statistics, topic)
 
     @staticmethod
     def merge(statistics, source, target):  # type: ignore[no-untyped-def]
@@ -232,14 +244,14 @@ class GaussianFull(Family):
                 statistics.scatters[target, row, column] += statistics.scatters[source, row, column]
         add_outer_product(statistics.scatters[target], difference, ours * theirs / (ours + theirs))
         statistics.sizes[target] = ours + theirs
-        _place_centre(statistics, target)
-        _factorise_again(statistics, target)
-        _refresh(statistics, target)
+        place_centre(statistics, target)
+        factorise_again(statistics, target)
+        refresh(statistics, target)
 
     @staticmethod
     def clear(statistics, topic):  # type: ignore[no-untyped-def]
         """No observations; what follows from them is that of the prior."""
-        _empty(statistics, topic)
+        empty(statistics, topic)
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
@@ -255,7 +267,7 @@ class GaussianFull(Family):
     def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
         """Joint density of the topic's observations under the prior."""
         size = statistics.sizes[topic]
-        return _log_joint(
+        return log_joint(
             size,
             len(statistics.mean),
             statistics.mean_count[0],
@@ -283,14 +295,14 @@ class GaussianFull(Family):
         extra = statistics.sizes[bench]
         count = statistics.mean_count[0] + size
         dimension = len(statistics.mean)
-        union = _posterior_scale(statistics, topic)
+        union = posterior_scale(statistics, topic)
         for row in range(dimension):
             for column in range(dimension):
                 union[row, column] += statistics.scatters[bench, row, column]
         deviation = scaled_difference(statistics.means[bench], statistics.centres[topic], 1.0)
         add_outer_product(union, deviation, count * extra / (count + extra))
-        _factorise(union, union)
-        return _log_joint(
+        factorise_scale(union, union)
+        return log_joint(
             extra,
             dimension,
             count,
@@ -300,125 +312,7 @@ class GaussianFull(Family):
         )
 
 
-@helper
-def _log_joint(size, dimension, count, degrees, log_determinant_before, log_determinant_after):  # type: ignore[no-untyped-def]
-    """Log joint density of n observations, which lead from (c, nu, Psi) to (c + n, nu + n, Psi_n).
-
-    -n D/2 log pi + log Gamma_D((nu + n)/2) - log Gamma_D(nu/2) + nu/2 log|Psi|
-    - (nu + n)/2 log|Psi_n| + D/2 log(c / (c + n))
-    """
-    return (
-        log_multivariate_gamma_ratio(0.5 * degrees, 0.5 * size, dimension)
-        - 0.5 * size * dimension * math.log(math.pi)
-        - 0.5 * size * log_determinant_after
-        - 0.5 * degrees * (log_determinant_after - log_determinant_before)
-        + 0.5 * dimension * math.log(count / (count + size))
-    )
-
-
-@helper
-def _put_in(statistics, observation, topic):  # type: ignore[no-untyped-def]
-    """With d = x - xbar: xbar += d / n_new, S += d d' n_old / n_new; and the centre."""
-    size = statistics.sizes[topic]
-    deviation = scaled_difference(observation, statistics.means[topic], 1.0)
-    for axis in range(len(deviation)):
-        statistics.means[topic, axis] += deviation[axis] / (size + 1)
-    add_outer_product(statistics.scatters[topic], deviation, size / (size + 1.0))
-    statistics.sizes[topic] = size + 1
-    _place_centre(statistics, topic)
-
-
-@helper
-def _take_out(statistics, observation, topic):  # type: ignore[no-untyped-def]
-    """With d = x - xbar: xbar -= d / n_new, S -= d d' n_old / n_new; and the centre."""
-    left = statistics.sizes[topic] - 1
-    deviation = scaled_difference(observation, statistics.means[topic], 1.0)
-    for axis in range(len(deviation)):
-        statistics.means[topic, axis] -= deviation[axis] / left
-    add_outer_product(statistics.scatters[topic], deviation, -(left + 1.0) / left)
-    statistics.sizes[topic] = left
-    _place_centre(statistics, topic)
-
-
-@helper
-def _place_centre(statistics, topic):  # type: ignore[no-untyped-def]
-    """m_k = m + n_k / c_k (xbar_k - m)."""
-    size = statistics.sizes[topic]
-    weight = size / (statistics.mean_count[0] + size)
-    for axis in range(len(statistics.mean)):
-        prior = statistics.mean[axis]
-        statistics.centres[topic, axis] = prior + weight * (statistics.means[topic, axis] - prior)
-
-
-@helper
-def _posterior_scale(statistics, topic):  # type: ignore[no-untyped-def]
-    """Psi_k = Psi + S_k + c n_k / c_k (xbar_k - m)(xbar_k - m)', a new matrix."""
-    size = statistics.sizes[topic]
-    prior_count = statistics.mean_count[0]
-    dimension = len(statistics.mean)
-    matrix = np.empty((dimension, dimension))
-    for row in range(dimension):
-        for column in range(dimension):
-            matrix[row, column] = statistics.scale[row, column] + statistics.scatters[topic, row, column]
-    deviation = scaled_difference(statistics.means[topic], statistics.mean, 1.0)
-    add_outer_product(matrix, deviation, prior_count * size / (prior_count + size))
-    return matrix
-
-
-@helper
-def _factorise_again(statistics, topic):  # type: ignore[no-untyped-def]
-    """The factor of Psi_k from Psi_k itself."""
-    _factorise(_posterior_scale(statistics, topic), statistics.factors[topic])
-
-
-@helper
-def _factorise(matrix, factor):  # type: ignore[no-untyped-def]
-    """The factor of a scale matrix, which is positive definite unless rounding has spoiled it."""
-    if not factorise(matrix, factor):
-        raise InternalError("GaussianFull: a scale matrix has lost its positive definiteness by rounding")
-
-
-def _log_normaliser(dimension, count, degrees, log_determinant_of_scale):  # type: ignore[no-untyped-def]
-    """lgamma((nu_k + 1)/2) - lgamma((nu_k + 1 - D)/2) + D/2 log(c_k / ((c_k + 1) pi)) - log|Psi_k| / 2."""
-    return (
-        math.lgamma(0.5 * (degrees + 1.0))
-        - math.lgamma(0.5 * (degrees + 1.0 - dimension))
-        + 0.5 * dimension * math.log(count / ((count + 1.0) * math.pi))
-        - 0.5 * log_determinant_of_scale
-    )
-
-
-_compiled_log_normaliser = helper(_log_normaliser)
-
-
-@helper
-def _refresh(statistics, topic):  # type: ignore[no-untyped-def]
-    """The log of |Psi_k| and the normaliser of the predictive, from the factor of Psi_k."""
-    size = statistics.sizes[topic]
-    statistics.log_determinants[topic] = log_determinant(statistics.factors[topic])
-    statistics.log_normalisers[topic] = _compiled_log_normaliser(
-        len(statistics.mean),
-        statistics.mean_count[0] + size,
-        statistics.degrees[0] + size,
-        statistics.log_determinants[topic],
-    )
-
-
-@helper
-def _empty(statistics, topic):  # type: ignore[no-untyped-def]
-    """No observations: the data's own statistics are zero, what follows from them is that of the prior."""
-    statistics.sizes[topic] = 0
-    for row in range(len(statistics.mean)):
-        statistics.means[topic, row] = 0.0
-        statistics.centres[topic, row] = statistics.mean[row]
-        for column in range(len(statistics.mean)):
-            statistics.scatters[topic, row, column] = 0.0
-            statistics.factors[topic, row, column] = statistics.scale_factor[row, column]
-    statistics.log_determinants[topic] = statistics.empty_log_determinant[0]
-    statistics.log_normalisers[topic] = statistics.empty_log_normaliser[0]
-
-
-def _checked_scale(scale: Any, dimension: int) -> np.ndarray:
+def _checked_scale(scale: ArrayLike, dimension: int) -> np.ndarray:
     """A number times the identity, or a symmetric positive definite matrix."""
     if np.ndim(scale) == 0 and not isinstance(scale, np.ndarray):
         return check_positive("scale", scale) * np.eye(dimension)

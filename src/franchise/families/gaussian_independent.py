@@ -19,10 +19,11 @@ for the marginal likelihood of a block (`log_marginal_of`: enumeration).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.families.arguments import check_positive_vector, check_vector, plain, real_rows
 from franchise.families.base import Example, Family
@@ -47,7 +48,7 @@ class GaussianIndependentParameters(NamedTuple):
     log_precisions: np.ndarray  # float64 (K, D): log tau_kd
 
 
-class GaussianIndependent(Family):
+class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndependentParameters, np.ndarray]):
     """Observations are vectors of real numbers; topics have a mean and a variance in each dimension, independent.
 
     Not conjugate: for samplers that draw parameters, such as ``"parallel"``.
@@ -66,7 +67,7 @@ class GaussianIndependent(Family):
 
     Statistics = GaussianIndependentStatistics
     Parameters = GaussianIndependentParameters
-    conjugate = False
+    abilities = frozenset()
 
     def __init__(
         self,
@@ -82,7 +83,7 @@ class GaussianIndependent(Family):
         self.shape = check_positive("shape", shape)
         self.rate = check_positive_vector("rate", rate, self.dimension)
 
-    def prepare(self, observations: Any) -> np.ndarray:
+    def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Real numbers as float64, shape (N, D)."""
         return real_rows("GaussianIndependent", observations, self.dimension)
 
@@ -227,7 +228,7 @@ class GaussianIndependent(Family):
         )
         return grid, prior_logs + given + math.log(grid[1] - grid[0])
 
-    def log_marginal_of(self, prepared: Any, indices: Any) -> float:
+    def log_marginal_of(self, prepared: np.ndarray, indices: Iterable[int]) -> float:
         """Log marginal likelihood of some observations as one topic, by summing over a grid of log tau."""
         rows = np.asarray(prepared)[list(indices)]
         total = 0.0
@@ -243,7 +244,7 @@ class GaussianIndependent(Family):
         parameters: GaussianIndependentParameters,
         topics: np.ndarray,
         rng: np.random.Generator,
-        like: Any,
+        like: np.ndarray | None,
     ) -> np.ndarray:
         """x_d ~ N(mu_kd, 1 / tau_kd)."""
         spreads = np.exp(-0.5 * parameters.log_precisions[topics])

@@ -24,6 +24,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.families.arguments import real_rows
 from franchise.families.base import Example, Family
@@ -48,7 +49,9 @@ class GaussianKnownPrecisionParameters(NamedTuple):
     precision: np.ndarray  # float64 (1,): tau
 
 
-class GaussianKnownPrecision(Family):
+class GaussianKnownPrecision(
+    Family[GaussianKnownPrecisionStatistics, GaussianKnownPrecisionParameters, np.ndarray]
+):
     """Observations are vectors of real numbers; topics are centres, their spread is known.
 
     Parameters
@@ -69,7 +72,7 @@ class GaussianKnownPrecision(Family):
         self.prior_precision = check_positive("prior_precision", prior_precision)
         self.precision = check_positive("precision", precision)
 
-    def prepare(self, observations: Any) -> np.ndarray:
+    def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Real numbers as float64, shape (N, D)."""
         return real_rows("GaussianKnownPrecision", observations, self.dimension)
 
@@ -98,7 +101,7 @@ class GaussianKnownPrecision(Family):
         parameters: GaussianKnownPrecisionParameters,
         topics: np.ndarray,
         rng: np.random.Generator,
-        like: Any,
+        like: np.ndarray | None,
     ) -> np.ndarray:
         """Observations from N(phi_k, I / tau)."""
         centres = parameters.centres[topics]

@@ -27,8 +27,8 @@ weight.  (3000 words of six planted topics, three of them known: 2.9 topics a kn
 0.95, 1.05 with 0.99, 1.00 with 0.999; found they were by all.)
 
 Slots keep the log of w_t DM(n | alpha_t) for all t, which an observation changes by a log each, so a predictive
-costs T multiplications.  These logs gather rounding, so they are counted anew in every sweep (``exact_statistics``
-is False).  All probabilities of known topics must be positive: a zero would say that a word cannot be of the topic,
+costs T multiplications.  These logs gather rounding, so they are counted anew in every sweep (they are not
+EXACT_STATISTICS).  All probabilities of known topics must be positive: a zero would say that a word cannot be of the topic,
 and a chain could find such a topic only once the last such word has left a likely one.  Little is lost by a floor.
 """
 
@@ -36,14 +36,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.errors import InputError
+from franchise.families.abilities import Ability
 from franchise.families.arguments import category_ids, check_positive_vector, plain
-from franchise.families.base import Example, Family
-from franchise.families.dirichlet_prior import OfCategories, likeness_of_counts
+from franchise.families.base import Example
+from franchise.families.dirichlet_prior import likeness_of_counts
 from franchise.families.known_topics_spec import (
     ROUNDING,
     check_same_words,
@@ -55,13 +57,12 @@ from franchise.families.known_topics_spec import (
     on_other_words,
     shapes_of_seeds,
 )
-from franchise.kernels.dirichlet_ops import (
-    empty,
-    log_mass_of_block,
-    merge_log_masses,
-    settle,
-    shift_log_masses,
-    sum_of_products,
+from franchise.families.mixed_dirichlet import (
+    KnownTopicsParameters,
+    KnownTopicsStatistics,
+    MixedDirichlet,
+    draw_components,
+    log_masses_of,
 )
 from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.validation import check_counts, check_positive, describe
@@ -70,32 +71,7 @@ _UNMOVED = 1e9
 """Dirichlet weights of so much in all are a point mass for every purpose."""
 
 
-class KnownTopicsStatistics(NamedTuple):
-    """What is known of each topic; C slots, V categories, P components.
-
-    Components are the known topics and, as the last, that of new ones; where its weight is zero it is left out.
-    """
-
-    counts: np.ndarray  # int32 (V, C): observations by category and topic, n_kw
-    totals: np.ndarray  # float64 (C,): observations of the topic, n_k
-    log_masses: np.ndarray  # float64 (C, P): log w_t + log p(observations of the topic | component t)
-    log_marginals: np.ndarray  # float64 (C,): the log of the sum of their exponentials
-    pulls: np.ndarray  # float64 (C, P): p(t | observations) / (alpha_t + g_t n_k)
-    repeats: np.ndarray  # float64 (C,): sum_t g_t pulls_kt, what an observation adds for its like
-    base: np.ndarray  # float64 (V, P): alpha_tw; phi_tw of a frozen topic
-    mass: np.ndarray  # float64 (P,): alpha_t, the sum of base over categories; one if frozen
-    learns: np.ndarray  # float64 (P,): g_t, 1 where counts change the component, 0 where it is frozen
-    weights: np.ndarray  # float64 (P,): w_t
-    log_weights: np.ndarray  # float64 (P,): log w_t
-
-
-class KnownTopicsParameters(NamedTuple):
-    """A distribution over the categories for each topic."""
-
-    log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
-
-
-class KnownTopics(OfCategories, Family):
+class KnownTopics(MixedDirichlet):
     """Observations are words, as for `Categorical`; some topics are known, as priors or for good.
 
         known = fr.KnownTopics(probabilities, strength=1000.0, names=["war", "money"])
@@ -128,10 +104,11 @@ class KnownTopics(OfCategories, Family):
 
     Statistics = KnownTopicsStatistics
     Parameters = KnownTopicsParameters
+    abilities = frozenset({Ability.CONJUGATE, Ability.IS_CATEGORICAL})
 
     def __init__(
         self,
-        topics: Any,
+        topics: ArrayLike,
         strength: float | Sequence[float | None] | np.ndarray | None = 1000.0,
         weight: float | Sequence[float] | np.ndarray = 0.01,
         prior: float | Sequence[float] | np.ndarray = 0.1,
@@ -232,7 +209,7 @@ class KnownTopics(OfCategories, Family):
         """InputError if a corpus has other words than the known topics."""
         check_same_words(self.size, self.vocabulary, vocabulary)
 
-    def prepare(self, observations: Any) -> np.ndarray:
+    def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Category ids as int32, each from 0 to size - 1."""
         repair = "Known topics must have a column for every category."
         return category_ids("KnownTopics", observations, self.size, repair)
@@ -266,7 +243,7 @@ class KnownTopics(OfCategories, Family):
             log_weights=log_weights,
         )
 
-    def component_probabilities(self, counts: Any) -> np.ndarray:
+    def component_probabilities(self, counts: ArrayLike) -> np.ndarray:
         """Which known topic a topic is, given how often it has each word.
 
             p(t | n) ~ w_t DM(n | alpha_t)
@@ -289,46 +266,27 @@ class KnownTopics(OfCategories, Family):
                 f"counts must have a column for each of {self.size} words, shape ({self.size},) or "
                 f"(topics, {self.size}); got {describe(array)}."
             )
-        logs = self._log_masses_of(np.atleast_2d(array))
+        logs = log_masses_of(self.empty_statistics(1), np.atleast_2d(array))
         probabilities = np.zeros((len(logs), self.n_known + 1))
         probabilities[:, : logs.shape[1]] = softmax(logs, axis=1)
         return probabilities[0] if array.ndim == 1 else probabilities
 
-    def word_weights(self, counts: np.ndarray) -> np.ndarray:
+    def word_weights(self, counts: np.ndarray, prior: float | None = None) -> np.ndarray:
         """Dirichlet weights (K, V) of the words of topics that have these counts (K, V), by what each probably is.
 
         alpha_t + n_k for the most probable component t. That of a frozen one is a point mass at phi_t, so its
         weights are phi_t times a number so large that nothing moves.
         """
         one = self.empty_statistics(1)
-        probable = self._log_masses_of(counts).argmax(axis=1)
+        probable = log_masses_of(one, counts).argmax(axis=1)
         base, learns = one.base.T[probable], one.learns[probable][:, None]
         return np.where(learns > 0.0, base + counts, _UNMOVED * base)
-
-    def _log_masses_of(self, counts: np.ndarray) -> np.ndarray:
-        """log w_t + log DM(n_k | alpha_t) of counts (K, V), float64 (K, P), from scratch."""
-        from scipy.special import gammaln
-
-        one = self.empty_statistics(1)
-        topics, words = np.nonzero(counts)
-        found = counts[topics, words]
-        sizes = counts.sum(axis=1)
-        logs = np.empty((len(counts), len(one.mass)))
-        for part, (mass, learns) in enumerate(zip(one.mass, one.learns, strict=True)):
-            base = one.base[words, part]
-            if learns:
-                of_words = gammaln(base + found) - gammaln(base)
-                of_sizes = gammaln(mass + sizes) - gammaln(mass)
-            else:
-                of_words, of_sizes = found * np.log(base), sizes * np.log(mass)
-            logs[:, part] = np.bincount(topics, weights=of_words, minlength=len(counts)) - of_sizes
-        return logs + one.log_weights
 
     def draw_parameters(
         self, statistics: KnownTopicsStatistics, limit: int, rng: np.random.Generator
     ) -> KnownTopicsParameters:
         """A component for each topic, then phi_k ~ Dirichlet(alpha_t + n_k), or phi_t where it is frozen."""
-        parts = _draw_components(statistics, limit, rng)
+        parts = draw_components(statistics, limit, rng)
         base = statistics.base.T[parts]
         learning = statistics.learns[parts] > 0.0
         logs = np.log(base / statistics.mass[parts, None])
@@ -336,7 +294,11 @@ class KnownTopics(OfCategories, Family):
         return self.Parameters(logs)
 
     def likeness(
-        self, statistics: Any, topic: int, other_statistics: Any, others: np.ndarray
+        self,
+        statistics: KnownTopicsStatistics,
+        topic: int,
+        other_statistics: KnownTopicsStatistics,
+        others: np.ndarray,
     ) -> np.ndarray | None:
         """Bhattacharyya's coefficient of the words."""
         return likeness_of_counts(statistics, topic, other_statistics, others)
@@ -351,95 +313,6 @@ class KnownTopics(OfCategories, Family):
             "names": self.names,
             "vocabulary": self.vocabulary,
         }
-
-    # -- compiled ------------------------------------------------------------------------------------------
-
-    @staticmethod
-    def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """Each component gains its log predictive; n_kw and n_k go up by one."""
-        category = observations[index]
-        shift_log_masses(statistics, category, topic, 1.0)
-        statistics.counts[category, topic] += 1
-        statistics.totals[topic] += 1.0
-        settle(statistics, topic)
-
-    @staticmethod
-    def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """n_kw and n_k go down by one; each component loses its log predictive."""
-        category = observations[index]
-        statistics.counts[category, topic] -= 1
-        statistics.totals[topic] -= 1.0
-        if statistics.totals[topic] == 0.0:
-            empty(statistics, topic)
-        else:
-            shift_log_masses(statistics, category, topic, -1.0)
-            settle(statistics, topic)
-
-    @staticmethod
-    def merge(statistics, source, target):  # type: ignore[no-untyped-def]
-        """Counts add up; components gain what all of them predict together."""
-        if statistics.totals[source] > 0.0:
-            merge_log_masses(statistics, source, target)
-            for category in range(len(statistics.base)):
-                statistics.counts[category, target] += statistics.counts[category, source]
-            statistics.totals[target] += statistics.totals[source]
-            settle(statistics, target)
-
-    @staticmethod
-    def clear(statistics, topic):  # type: ignore[no-untyped-def]
-        """All counts zero; what is kept beside them as at the beginning."""
-        if statistics.totals[topic] > 0.0:
-            for category in range(len(statistics.base)):
-                statistics.counts[category, topic] = 0
-        empty(statistics, topic)
-
-    @staticmethod
-    def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """Predictive: log of the sum over t of p(t | n_k) (alpha_tw + g_t n_kw) / (alpha_t + g_t n_k)."""
-        category = observations[index]
-        known = sum_of_products(statistics.pulls[topic], statistics.base[category])
-        return math.log(known + statistics.repeats[topic] * statistics.counts[category, topic])
-
-    @staticmethod
-    def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
-        """The log of the sum over t of w_t DM(n_k | alpha_t); kept."""
-        return statistics.log_marginals[topic]
-
-    @staticmethod
-    def fill_topic_weights(statistics, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
-        """No logs needed: sums of products."""
-        category = observations[index]
-        base, counts = statistics.base[category], statistics.counts[category]
-        total = 0.0
-        for topic in range(limit):
-            out[topic] = 0.0
-            if prior_weights[topic] > 0.0:
-                known = sum_of_products(statistics.pulls[topic], base)
-                out[topic] = prior_weights[topic] * (known + statistics.repeats[topic] * counts[topic])
-                total += out[topic]
-        return total
-
-    @staticmethod
-    def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
-        """The log of the sum over t of w_t DM(n_k + members | alpha_t), less the log marginal."""
-        largest, total = -math.inf, 0.0
-        for part in range(len(statistics.mass)):
-            mass = log_mass_of_block(statistics, observations, members, bench, topic, part)
-            if mass > largest:
-                total = total * math.exp(largest - mass) + 1.0
-                largest = mass
-            else:
-                total += math.exp(mass - largest)
-        return largest + math.log(total) - statistics.log_marginals[topic]
-
-
-def _draw_components(statistics: KnownTopicsStatistics, limit: int, rng: np.random.Generator) -> np.ndarray:
-    """The component of each topic below the limit, from p(t | its observations); int (limit,)."""
-    shares = np.exp(statistics.log_masses[:limit] - statistics.log_marginals[:limit, None])
-    cumulative = np.cumsum(shares, axis=1)
-    targets = rng.random(limit) * cumulative[:, -1]
-    found: np.ndarray = (cumulative <= targets[:, None]).sum(axis=1)
-    return np.minimum(found, shares.shape[1] - 1)
 
 
 def examples() -> list[Example]:

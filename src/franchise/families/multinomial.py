@@ -25,11 +25,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.data.grouped import offsets_of_sizes, take_slices
 from franchise.errors import InputError
+from franchise.families.abilities import Ability
 from franchise.families.arguments import numeric_rows
-from franchise.families.base import Example, Family
+from franchise.families.base import Example, Rows
 from franchise.families.dirichlet_prior import DirichletPrior, draw_categories
 from franchise.kernels.dirichlet_ops import (
     SHORT_BLOCK,
@@ -71,7 +73,7 @@ class MultinomialParameters(NamedTuple):
     log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
 
 
-class Multinomial(DirichletPrior, Family):
+class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, CountRows]):
     """Observations are rows of `size` counts; topics are distributions over the categories.
 
     Parameters
@@ -85,8 +87,9 @@ class Multinomial(DirichletPrior, Family):
 
     Statistics = MultinomialStatistics
     Parameters = MultinomialParameters
+    abilities = frozenset({Ability.CONJUGATE, Ability.COUNT_ROWS, Ability.NON_NEGATIVE})
 
-    def prepare(self, observations: Any) -> CountRows:
+    def prepare(self, observations: ArrayLike) -> CountRows:
         """Counts row by row, zeros left out; from a dense or a SciPy sparse array of shape (N, size)."""
         matrix: Any
         from scipy import sparse
@@ -116,7 +119,7 @@ class Multinomial(DirichletPrior, Family):
         return len(prepared.totals)
 
     @staticmethod
-    def take_rows(prepared: CountRows, which: Any) -> CountRows:
+    def take_rows(prepared: CountRows, which: Rows) -> CountRows:
         """Some of the rows."""
         rows = np.arange(len(prepared.totals))[which]
         offsets, places = take_slices(prepared.offsets, rows)

@@ -20,8 +20,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.errors import InputError
+from franchise.families.abilities import Ability
 from franchise.families.arguments import numeric_rows
 from franchise.families.base import Example, Family
 from franchise.kernels.dirichlet_ops import log_rising
@@ -47,7 +49,7 @@ class PoissonParameters(NamedTuple):
     total_rates: np.ndarray  # float64 (K,): sum over d of phi_kd
 
 
-class Poisson(Family):
+class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
     """Observations are whole numbers, 0 or more, or rows of them; topics are rates.
 
     Parameters
@@ -60,6 +62,7 @@ class Poisson(Family):
 
     Statistics = PoissonStatistics
     Parameters = PoissonParameters
+    abilities = frozenset({Ability.CONJUGATE, Ability.NON_NEGATIVE})
 
     def __init__(self, shape: float = 1.0, rate: float = 1.0, *, dimension: int | None = None) -> None:
         self.shape = check_positive("shape", shape)
@@ -71,7 +74,7 @@ class Poisson(Family):
         """Number of counts in an observation, D."""
         return 1 if self.given_dimension is None else self.given_dimension
 
-    def for_data(self, observations: Any) -> Poisson:
+    def for_data(self, observations: ArrayLike) -> Poisson:
         """The same prior for the number of columns that the observations have."""
         try:
             columns = np.shape(observations)[1:]
@@ -83,7 +86,7 @@ class Poisson(Family):
         fitted.given_dimension = columns[0]
         return fitted
 
-    def prepare(self, observations: Any) -> np.ndarray:
+    def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Counts as int64, shape (N, D)."""
         rows = numeric_rows("Poisson", observations, self.dimension)
         if rows.dtype.kind == "f" and np.isfinite(rows).all() and (rows != np.floor(rows)).any():
@@ -113,7 +116,11 @@ class Poisson(Family):
         return PoissonParameters(log_rates, np.exp(log_rates).sum(axis=1))
 
     def draw_observations(
-        self, parameters: PoissonParameters, topics: np.ndarray, rng: np.random.Generator, like: Any
+        self,
+        parameters: PoissonParameters,
+        topics: np.ndarray,
+        rng: np.random.Generator,
+        like: np.ndarray | None,
     ) -> np.ndarray:
         """x_d ~ Poisson(phi_kd)."""
         return rng.poisson(np.exp(parameters.log_rates[topics])).astype(np.int64)

@@ -31,12 +31,13 @@ FAMILIES: dict[str, type[Family]] = {
     "known-topics": KnownTopics,
 }
 
+_NAMES = {kind: name for name, kind in FAMILIES.items()}
+
 
 def name_of(family: Family) -> str:
     """The name of a family of this package; an InputError for one that is not."""
-    for name, kind in FAMILIES.items():
-        if type(family) is kind:
-            return name
+    if type(family) in _NAMES:
+        return _NAMES[type(family)]
     raise InputError(
         f"{type(family).__name__} has no name here; families with one are {', '.join(FAMILIES)}. "
         f"Keep such a family's settings yourself and hand the family in again."
