@@ -189,7 +189,7 @@ def report(problem: Problem, samplers: list[str], seconds: float) -> None:
     print(f"\n{problem.name}: {data!r}; {type(problem.family).__name__}; {seconds:.0f} s a chain", flush=True)
     rows = []
     for sampler in samplers:
-        if not problem.family.conjugate and not NAMED_SAMPLERS[sampler].non_conjugate:
+        if fr.Ability.CONJUGATE not in problem.family.abilities and not NAMED_SAMPLERS[sampler].non_conjugate:
             continue
         compile_moves(problem, sampler)
         rows += [follow(problem, sampler, start, seconds) for start in STARTS]

@@ -17,6 +17,7 @@ PACKAGE = Path(fr.__file__).parent
 CONTRACT = [
     "Bernoulli",
     "Categorical",
+    "Ability",
     "Corpus",
     "Gamma",
     "GaussianDiagonal",

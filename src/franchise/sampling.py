@@ -14,6 +14,7 @@ from franchise.data.grouped import GroupedData
 from franchise.data.sharded.memory_mapped import MappedCorpus
 from franchise.data.sharded.sharded_corpus import ShardedCorpus
 from franchise.errors import InputError
+from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
 from franchise.model.hdp_model import Model
@@ -240,7 +241,9 @@ def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any,
         raise InputError(f"family must be a family such as franchise.Poisson(); got {describe(family)}.")
     if isinstance(data, Corpus):
         family.check_vocabulary(data.vocabulary)
-    words = data.words if isinstance(data, MappedCorpus) and family.of_words else None
+    words = (
+        data.words if isinstance(data, MappedCorpus) and Ability.IS_CATEGORICAL in family.abilities else None
+    )
     if away and words is not None:
         _check_size(family, data)
         prepared = PreparedData(words, frozen(np.asarray(data.offsets, np.int64)))

@@ -10,6 +10,7 @@ from franchise.checks import CheckFailed
 from franchise.checks.check_family import check_family
 from franchise.errors import InputError
 from franchise.families import (
+    Ability,
     Bernoulli,
     Categorical,
     Family,
@@ -311,7 +312,7 @@ def test_code_that_does_not_compile_although_a_class_of_the_same_name_did():
 def test_exact_statistics_must_be_exact():
     class Claiming(Poisson):
         Statistics = type("ClaimingStatistics", (Poisson.Statistics,), {})
-        exact_statistics = True
+        abilities = frozenset({Ability.CONJUGATE, Ability.EXACT_STATISTICS})
 
     refused(Claiming(2.0, 0.5), np.array([3, 50, 7, 23, 11, 5]), "add then remove is the identity")
 
@@ -330,7 +331,7 @@ class Exponential(Family):
 
     Statistics = ExponentialStatistics
     Parameters = ExponentialParameters
-    conjugate = False
+    abilities = frozenset()
 
     def prepare(self, observations):
         times = np.asarray(observations, dtype=np.float64)

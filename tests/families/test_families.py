@@ -14,6 +14,7 @@ from franchise.data.groups import Groups
 from franchise.errors import InputError
 from franchise.families import (
     FAMILIES,
+    Ability,
     Bernoulli,
     Categorical,
     GaussianDiagonal,
@@ -81,7 +82,7 @@ def test_contract_on_draws_from_the_prior(family):
     assert check_family(family, seed=3)["passed"].all()
 
 
-CONJUGATE = [example for example in EXAMPLES if example.values[0].family.conjugate]
+CONJUGATE = [example for example in EXAMPLES if Ability.CONJUGATE in example.values[0].family.abilities]
 
 
 @pytest.mark.parametrize("example", CONJUGATE)

@@ -23,7 +23,7 @@ class Coins(fr.Family):
 
     Statistics = CoinStatistics
     Parameters = CoinParameters
-    exact_statistics = True
+    abilities = frozenset({fr.Ability.CONJUGATE, fr.Ability.EXACT_STATISTICS})
 
     def prepare(self, observations):
         return np.ascontiguousarray(observations, dtype=np.int64)
@@ -85,7 +85,7 @@ class Stubborn(Coins):
     """A family whose parameter cannot be integrated out."""
 
     Statistics = StubbornStatistics
-    conjugate = False
+    abilities = frozenset({fr.Ability.EXACT_STATISTICS})
 
     def empty_statistics(self, capacity):
         return StubbornStatistics(np.zeros(capacity, np.int64))
@@ -99,6 +99,9 @@ def make_constant_family(value):
 
     class Constant(fr.Family):
         Statistics = ConstantStatistics
+
+        def prepare(self, observations):
+            return np.asarray(observations)
 
         def empty_statistics(self, capacity):
             return ConstantStatistics(np.zeros(capacity, np.int64))

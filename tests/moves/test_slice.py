@@ -95,5 +95,5 @@ def test_a_family_without_parameter_draws_is_refused():
         draw_parameters = fr.Family.draw_parameters
 
     data = fr.Groups([1, 2, 3], [0, 0, 1])
-    with pytest.raises(fr.InputError, match="SliceSweep draws the topics' parameters"):
+    with pytest.raises(fr.InputError, match=r"SliceSweep needs.*draw the parameters.*NoDraws"):
         fr.sample(data, NoDraws(), sampler="slice", draws=2, progress=False)

@@ -22,6 +22,7 @@ import numpy as np
 
 from franchise.checks import CheckFailed
 from franchise.checks.statistics import SMALLEST_P, same_mean
+from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData, frozen
@@ -109,7 +110,8 @@ class JointTest:
         parameters = family.draw_parameters(empty, topics, rng)
         observations = family.draw_observations(parameters, labels, rng, model.data.observations)
         data = PreparedData(frozen(observations), model.data.offsets)
-        return Model(data, family, model.alpha, model.gamma), None if family.conjugate else parameters
+        conjugate = Ability.CONJUGATE in family.abilities
+        return Model(data, family, model.alpha, model.gamma), None if conjugate else parameters
 
     def _successive(self, draws: int, rng: np.random.Generator) -> list[dict[str, float]]:
         if self.steps is None:

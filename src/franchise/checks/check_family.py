@@ -32,6 +32,7 @@ from scipy import special, stats
 
 from franchise.checks import CheckFailed
 from franchise.errors import InputError
+from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.families.registry import FAMILIES, family_from_settings, name_of
 from franchise.kernels import family_ops as verbs
@@ -100,8 +101,8 @@ def check_family(family: Family, observations: Any = None, *, seed: int = 0) -> 
     if family.count(prepared) < 1:
         raise InputError("observations must hold at least one observation; got none.")
     findings: list[Finding] = []
-    rounds = (_algebra, _laws, _compiled) if family.conjugate else (_statistics, _laws, _compiled)
-    for one_round in rounds:
+    algebra = _algebra if Ability.CONJUGATE in family.abilities else _statistics
+    for one_round in (algebra, _laws, _compiled):
         found = one_round(family, prepared, rng)
         _raise_if_broken(family, found)
         findings += found
@@ -236,7 +237,7 @@ def _statistics(family: Family, prepared: Any, rng: np.random.Generator) -> list
     order = _chosen(family, prepared, rng)
     half = len(order) // 2
     first, second = order[:half], order[half:]
-    exact = 0.0 if family.exact_statistics else ROUNDING
+    exact = 0.0 if Ability.EXACT_STATISTICS in family.abilities else ROUNDING
     findings = [_reached(family)]
 
     kept = _filled(family, prepared, [first])
@@ -293,7 +294,9 @@ def _shared_out(family: Family, prepared: Any, order: np.ndarray) -> Finding:
 
 def _reached(family: Family) -> Finding:
     """Whether verbs on the family's tuples run the family's own methods."""
-    names = list(_VERBS_OF_STATISTICS + (_VERBS_OF_CONJUGATE if family.conjugate else ()))
+    names = list(
+        _VERBS_OF_STATISTICS + (_VERBS_OF_CONJUGATE if Ability.CONJUGATE in family.abilities else ())
+    )
     owners = [(type(family).Statistics, name) for name in names] + [(type(family).Parameters, "log_density")]
     strangers = [
         name
@@ -403,7 +406,7 @@ def _blocks(family: Family, prepared: Any, order: Sequence[int]) -> list[Finding
                 "block predictive leaves the statistics alone",
                 f"statistics before and after ({which})",
                 gap,
-                0.0 if family.exact_statistics else ROUNDING,
+                0.0 if Ability.EXACT_STATISTICS in family.abilities else ROUNDING,
             )
         )
     return findings
@@ -454,7 +457,7 @@ def _weights(family: Family, prepared: Any, order: Sequence[int], rng: np.random
             "filling leaves the statistics alone",
             "statistics before and after",
             gap,
-            0.0 if family.exact_statistics else ROUNDING,
+            0.0 if Ability.EXACT_STATISTICS in family.abilities else ROUNDING,
         ),
     ]
 
@@ -476,13 +479,14 @@ def _laws(family: Family, prepared: Any, rng: np.random.Generator) -> list[Findi
     """What must hold of draws."""
     order = _chosen(family, prepared, rng)
     findings = []
-    if family.conjugate:
+    if Ability.CONJUGATE in family.abilities:
         findings.append(_parameters_fit_predictive(family, prepared, order, rng))
         findings.append(_predictive_fits_draws(family, prepared, order, rng))
-    elif type(family).move_parameters is not Family.move_parameters:
-        findings.append(_moves_keep_the_law(family, prepared, rng))
-    if type(family).propose_parameters is not Family.propose_parameters:
-        findings.append(_proposals_have_their_density(family, prepared, order, rng))
+    else:
+        if Ability.MOVES_PARAMETERS in family.abilities:
+            findings.append(_moves_keep_the_law(family, prepared, rng))
+        if Ability.PROPOSES in family.abilities:
+            findings.append(_proposals_have_their_density(family, prepared, order, rng))
     findings.append(_parameters_fit_observations(family, prepared, rng))
     findings.append(_observations_fit_density(family, prepared, order, rng))
     return findings + _density_is_normalised(family, prepared, order, rng)
@@ -755,7 +759,7 @@ def _compiled(family: Family, prepared: Any, rng: np.random.Generator) -> list[F
         densities = np.zeros(len(order))
         out = np.zeros((6, _SLOTS + 1))
         speak_statistics(statistics, parameters, prepared, order, densities)
-        if family.conjugate:
+        if Ability.CONJUGATE in family.abilities:
             speak_conjugate(statistics, prepared, order, prior_weights, out)
         return statistics, densities, out
 

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from franchise.errors import InputError, InternalError
+from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData, frozen
@@ -191,7 +192,7 @@ class Enumeration:
 
     def _give_parameters(self, state: State, topics: int, rng: np.random.Generator) -> None:
         """phi, where states keep it."""
-        if not self.model.family.conjugate:
+        if Ability.CONJUGATE not in self.model.family.abilities:
             state.parameters = self.model.family.draw_parameters(state.statistics, topics, rng)
 
     def _seating(

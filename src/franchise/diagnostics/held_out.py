@@ -27,8 +27,8 @@ from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
 from franchise.errors import InputError
-from franchise.families.categorical import Categorical
-from franchise.families.known_topics import KnownTopics
+from franchise.families.abilities import Ability
+from franchise.families.base import Family
 from franchise.posterior.draw import kept_by_all
 from franchise.posterior.hdp_posterior import Posterior
 from franchise.posterior.htmm_posterior import HTMMPosterior
@@ -266,7 +266,7 @@ def _log_densities(
         yield draw.log_scales[rows] + np.log(mixed)
 
 
-def _word_prior(family: Categorical | KnownTopics, snapshot: HDPDraw) -> np.ndarray:
+def _word_prior(family: Family, snapshot: HDPDraw) -> np.ndarray:
     """eta_w, float64 (V,): as given, or as learned by then."""
     if family.learned_prior is None:
         return family.prior_vector()
@@ -299,11 +299,11 @@ def log_frequencies(corpus: Corpus, word_prior: np.ndarray) -> np.ndarray:
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def scored_parts(posterior: Any) -> tuple[Corpus, Categorical | KnownTopics]:
+def scored_parts(posterior: Any) -> tuple[Corpus, Family]:
     """The corpus and the family of a posterior whose words can be scored; InputError for any other."""
     _check_posterior(posterior)
     data, family = posterior.data, posterior.family
-    if not isinstance(data, Corpus) or not isinstance(family, (Categorical, KnownTopics)):
+    if not isinstance(data, Corpus) or Ability.IS_CATEGORICAL not in family.abilities:
         raise InputError(
             f"held-out scores are for words: posterior must be of a Corpus with the family Categorical or "
             f"KnownTopics; got "

@@ -28,12 +28,9 @@ from franchise.estimators.base import (
     settled,
     words_of_columns,
 )
+from franchise.families.abilities import Ability
 from franchise.families.base import Family
-from franchise.families.bernoulli import Bernoulli
 from franchise.families.categorical import Categorical
-from franchise.families.known_topics import KnownTopics
-from franchise.families.multinomial import Multinomial
-from franchise.families.poisson import Poisson
 from franchise.posterior.hdp_posterior import Posterior, by_size, document_table, reference_draw, topic_table
 from franchise.posterior.predictive import Occurrences, check_like, infer_weights, log_densities, prepare
 from franchise.priors import Gamma
@@ -193,7 +190,9 @@ class HDP(TopicEstimator):
             width = X.vocabulary_size if isinstance(X, Corpus) else _width(X.observations)
             forget_columns(self, width)
             return X
-        if isinstance(self.family, Family) and not (self.family.of_words and groups is None):
+        if isinstance(self.family, Family) and not (
+            Ability.IS_CATEGORICAL in self.family.abilities and groups is None
+        ):
             return self._read_groups(X, groups, reset=True)
         _check_no_groups(groups, X)
         if are_texts(X):
@@ -224,9 +223,9 @@ class HDP(TopicEstimator):
         """Expected word probabilities of the topics of the reference, (n_topics_, n_words)."""
         self._check_fitted()
         model = self.posterior_.model
-        if isinstance(model.family, (Categorical, KnownTopics)):
+        if Ability.IS_CATEGORICAL in model.family.abilities:
             words: Any = np.arange(model.family.size)
-        elif isinstance(model.family, Multinomial):
+        elif Ability.COUNT_ROWS in model.family.abilities:
             from scipy.sparse import eye_array
 
             words = eye_array(model.family.size, dtype=np.int64, format="csr")
@@ -316,7 +315,7 @@ class HDP(TopicEstimator):
         """
         self._check_fitted()
         data = self._read_new(X, groups)
-        if isinstance(data, Corpus) and self.posterior_.family.of_words:
+        if isinstance(data, Corpus) and Ability.IS_CATEGORICAL in self.posterior_.family.abilities:
             return document_completion(self.posterior_, data).log_probability_per_word
         return group_completion(self.posterior_, data)
 
@@ -355,10 +354,10 @@ class HDP(TopicEstimator):
     def __sklearn_tags__(self) -> Any:
         """What X may be goes by the family."""
         tags = super().__sklearn_tags__()
-        if isinstance(self.family, Family) and not self.family.of_words:
-            tags.input_tags.sparse = isinstance(self.family, Multinomial)
+        if isinstance(self.family, Family) and Ability.IS_CATEGORICAL not in self.family.abilities:
+            tags.input_tags.sparse = Ability.COUNT_ROWS in self.family.abilities
             tags.input_tags.categorical = False
-            tags.input_tags.positive_only = isinstance(self.family, (Multinomial, Poisson, Bernoulli))
+            tags.input_tags.positive_only = Ability.NON_NEGATIVE in self.family.abilities
         return tags
 
 

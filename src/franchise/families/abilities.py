@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from enum import Enum
+from typing import Any
 
 
 class Ability(Enum):
@@ -102,7 +103,7 @@ class OldFlag:
         return self.ability in abilities
 
 
-def adopt_old_names(cls: type, renamed: Mapping[str, tuple[str, Callable[[object], object]]]) -> None:
+def adopt_old_names(cls: type, renamed: Mapping[str, tuple[str, Callable[[Any], object]]]) -> None:
     """Give attributes that a subclass has under a name of version 0.1 their new name and form, with a warning."""
     for old, (new, convert) in renamed.items():
         if old in cls.__dict__:

@@ -20,8 +20,8 @@ method shows; it has the others by writing a method:
 
 A family whose parameters cannot be integrated out declares ``abilities = frozenset()``.  It needs neither
 `log_predictive` nor `log_marginal`.  Where its `draw_parameters` is too slow for every sweep, it has a Metropolis
-step, `move_parameters`.  Samplers that draw parameters accept it, such as "parallel".  With `propose_parameters` and
-`log_proposal_weights` its topics can be split and merged, too.  See `families/gaussian_independent.py`.
+step, `move_parameters`.  Samplers that draw parameters accept it, such as "parallel".  With `propose_parameters`
+and `log_proposal_weights` its topics can be split and merged, too.  See `families/gaussian_independent.py`.
 
 `franchise.check_family` tests all of it: the chain rule, that adding and removing cancel, that draws fit the
 density, and more.  `families/poisson.py` is a good first one to read.

@@ -27,9 +27,10 @@ weight.  (3000 words of six planted topics, three of them known: 2.9 topics a kn
 0.95, 1.05 with 0.99, 1.00 with 0.999; found they were by all.)
 
 Slots keep the log of w_t DM(n | alpha_t) for all t, which an observation changes by a log each, so a predictive
-costs T multiplications.  These logs gather rounding, so they are counted anew in every sweep (they are not
-EXACT_STATISTICS).  All probabilities of known topics must be positive: a zero would say that a word cannot be of the topic,
-and a chain could find such a topic only once the last such word has left a likely one.  Little is lost by a floor.
+costs T multiplications.  These logs accumulate rounding, so they are recounted in every sweep (the family does not
+have EXACT_STATISTICS).  All probabilities of known topics must be positive: a zero would say that a word cannot be
+of the topic, and a chain could find such a topic only once the last such word has left a likely one.  Little is
+lost by a floor.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
         from scipy import sparse
 
         if sparse.issparse(observations):
-            matrix = sparse.csr_array(observations)  # type: ignore[call-overload]
+            matrix = sparse.csr_array(observations)
         else:
             if np.ndim(observations) == 1 and self.size > 1:
                 raise InputError(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.data.sharded.memory_mapped import ShardedWords
+from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels.recount import list_by_category
 from franchise.kernels.runtime.blocks import cut_blocks
@@ -96,9 +97,9 @@ class Model:
 
     @cached_property
     def category_index(self) -> CategoryIndex:
-        """Where each category occurs; for families of categories (`Family.sparse`) only."""
+        """Where each category occurs; for families of categories (Ability.SPARSE) only."""
         categories = self.data.observations
-        counts = np.bincount(categories, minlength=self.family.size)  # type: ignore[attr-defined]
+        counts = np.bincount(categories, minlength=self.family.size)
         offsets = np.concatenate([[0], np.cumsum(counts)])
         listed = large_empty(len(categories), np.int32 if len(categories) < 2**31 else np.int64)
         list_by_category(categories, offsets[:-1].copy(), listed)
@@ -152,9 +153,9 @@ class Model:
     def observations_per_cell(self) -> float:
         """How often a category occurs in a group where it occurs; by the groups of the first million observations.
 
-        One, unless observations are categories (`Family.sparse`).
+        One, unless observations are categories (Ability.SPARSE).
         """
-        if not self.family.sparse:
+        if Ability.SPARSE not in self.family.abilities:
             return 1.0
         groups = max(1, int(np.searchsorted(self.data.offsets, 2**20, side="right")) - 1)
         count = int(self.data.offsets[groups])
@@ -162,7 +163,7 @@ class Model:
         if isinstance(observations, ShardedWords):
             observations = observations.of_groups(0, groups, 0.0).read()
         which = np.repeat(np.arange(groups), np.diff(self.data.offsets[: groups + 1]))
-        size = self.family.size  # type: ignore[attr-defined]
+        size = self.family.size
         return count / max(1, len(np.unique(which * size + observations[:count])))
 
 

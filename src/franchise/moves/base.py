@@ -15,13 +15,15 @@ To write one, subclass `Move`, state the target, and prove it: ``franchise.check
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 
 from franchise.errors import InputError, InternalError
+from franchise.families.abilities import Ability, adopt_old_names
 from franchise.families.base import Family
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
@@ -30,11 +32,29 @@ from franchise.model.state.base import State
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weights
 
-HDP = "HDP"
+HDP: Final = "HDP"
 """The model whose posterior most moves leave invariant: the hierarchical Dirichlet process mixture."""
 
-FINITE = "finite symmetric Dirichlet"
+FINITE: Final = "finite symmetric Dirichlet"
 """A model with a given number of topics, which approximates it."""
+
+Target: TypeAlias = Literal["HDP", "finite symmetric Dirichlet"]
+"""A model whose posterior a move leaves invariant."""
+
+Part: TypeAlias = Literal["observations", "concentrations", "prior"]
+"""What a move draws: topics or tables of observations; alpha and gamma; a learned prior of the topics."""
+
+_FIXES = {
+    Ability.CONJUGATE: "Use a sampler that draws parameters: franchise.sampler_table(), column 'non_conjugate'.",
+    Ability.DRAWS_PARAMETERS: "Write draw_parameters (franchise.check_family tests it), or use the sampler "
+    "'direct' or 'crf'.",
+    Ability.PROPOSES: "Write propose_parameters and log_proposal_weights (see franchise.Family), or leave "
+    "the move out.",
+    Ability.SPARSE: "Use franchise.Categorical; or leave sparse=True out, and use franchise.moves.BlockedSweep in "
+    "place of CellSweep.",
+    Ability.PRIOR_DENSITY: "Write log_prior_density, or use moves=('local', 'balanced').",
+}
+"""What to do where a family lacks what a move needs."""
 
 
 @dataclass
@@ -44,55 +64,59 @@ class MoveReport:
     values: dict[str, float] = field(default_factory=dict)
 
 
-class Move:
+class Move(ABC):
     """One kind of change to the state; see the module's docstring."""
 
     views: ClassVar[tuple[type[State], ...]]
     """The views it can work on, preferred one first."""
 
-    exact_for: ClassVar[str | None] = HDP
+    exact_for: ClassVar[Target | None] = HDP
     """The model whose posterior it leaves invariant; None if it is only approximate."""
 
-    updates: ClassVar[tuple[str, ...]] = ()
-    """What it draws of: "observations" (their topics or seats), and "concentrations" and "prior", if learned."""
+    updates: ClassVar[frozenset[Part]] = frozenset()
+    """What it draws."""
 
-    needs_conjugacy: ClassVar[bool] = True
-    """Whether it needs the parameters of the family integrated out."""
+    requires: ClassVar[frozenset[Ability]] = frozenset({Ability.CONJUGATE})
+    """What it needs of a family, whatever its settings."""
 
     distributed: ClassVar[bool] = False
-    """Whether it may run among peers that share the groups out (`parallel/communicator.py`)."""
+    """Whether it can run in several processes that split the groups (`parallel/communicator.py`)."""
 
+    def __init_subclass__(cls, **keywords: object) -> None:
+        """Accept attributes under their names in version 0.1."""
+        super().__init_subclass__(**keywords)
+        adopt_old_names(
+            cls,
+            {
+                "learns": ("updates", frozenset),
+                "spreads": ("distributed", bool),
+                "needs_conjugacy": ("requires", lambda needed: Move.requires if needed else frozenset()),
+            },
+        )
+
+    @abstractmethod
     def step(self, model: Model, state: Any, streams: Streams, engine: Any) -> MoveReport:
         """Change the state; return the report."""
-        raise NotImplementedError
+
+    def needed_abilities(self) -> frozenset[Ability]:
+        """Return what it needs of a family with its present settings."""
+        return self.requires
 
     def check_family(self, family: Family) -> None:
-        """InputError if the family lacks what the move needs."""
-        if self.needs_conjugacy and not family.conjugate:
-            raise InputError(
-                f"{type(self).__name__} integrates the topics' parameters out and needs a conjugate family; "
-                f"{type(family).__name__} is not. Use a sampler that draws parameters (see "
-                f"franchise.sampler_table(), column 'non_conjugate')."
-            )
+        """InputError if the family lacks what the move needs; it names the ability and the fix."""
+        needed = self.needed_abilities()
+        for ability in Ability:
+            if ability in needed and ability not in family.abilities:
+                raise InputError(
+                    f"{type(self).__name__} needs {ability.value}. {type(family).__name__} lacks this "
+                    f"(franchise.Ability.{ability.name}). "
+                    f"{_FIXES.get(ability, 'Use another family or move.')}"
+                )
 
 
-def check_sparse(move: Move, family: Family, sparse: bool | None) -> None:
-    """InputError if the kernels for categories are asked for with a family that has none."""
-    if sparse and not family.sparse:
-        raise InputError(
-            f"{type(move).__name__}(sparse=True) is for categories (franchise.Categorical); with "
-            f"{type(family).__name__} leave sparse out."
-        )
-
-
-def check_draws(move: Move, family: Family) -> None:
-    """InputError if a family cannot draw the parameters of topics."""
-    if type(family).draw_parameters is Family.draw_parameters:
-        raise InputError(
-            f"{type(move).__name__} draws the topics' parameters, but {type(family).__name__} has no "
-            f"draw_parameters. "
-            f"Write that method (franchise.check_family tests it), or use the sampler 'direct' or 'crf'."
-        )
+def with_sparse(requires: frozenset[Ability], sparse: bool | None) -> frozenset[Ability]:
+    """Return what a move requires, and the kernels for categories where its setting asks for them."""
+    return requires | {Ability.SPARSE} if sparse else requires
 
 
 def sweep_with_room(model: Model, state: Seating | Weights, sweep: Callable[[int], int]) -> None:

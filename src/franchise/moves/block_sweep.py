@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from franchise.errors import InternalError
+from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels.document_sweep import Cells, gather_runs
 from franchise.kernels.random.streams import Streams
@@ -157,12 +158,13 @@ def keep_cells(
 def draw_topics(work: SweepContext, limit: int) -> Any:
     """phi_k for the slots below the limit: drawn; moved on from the last ones if the family is not conjugate."""
     state, family, rng = work.state, work.model.family, work.streams.generator(WORDS)
-    if family.conjugate or state.parameters is None:
+    conjugate = Ability.CONJUGATE in family.abilities
+    if conjugate or state.parameters is None:
         parameters = family.draw_parameters(state.statistics, limit, rng)
     else:
         kept = with_rows(state.parameters, limit)
         parameters = family.move_parameters(state.statistics, kept, limit, rng)
-    if not family.conjugate:
+    if not conjugate:
         state.parameters = parameters
     return parameters
 

@@ -116,7 +116,7 @@ class TopicWeights(Move):
 
     views = (Weights, CellCounts)
     distributed = True
-    needs_conjugacy = False
+    requires = frozenset()
 
     def step(self, model: Model, state: Weighted, streams: Streams, engine: Any) -> MoveReport:
         """Draw m, then beta."""
@@ -141,7 +141,7 @@ class UniformWeights(Move):
     views = (Weights, CellCounts)
     distributed = True
     exact_for = None
-    needs_conjugacy = False
+    requires = frozenset()
 
     def step(self, model: Model, state: Weighted, streams: Streams, engine: Any) -> MoveReport:
         """The seen weight is shared out evenly; the unseen stays."""
@@ -162,8 +162,8 @@ class Concentrations(Move):
 
     views = (Weights, Seating, CellCounts)
     distributed = True
-    updates = ("concentrations",)
-    needs_conjugacy = False
+    updates = frozenset({"concentrations"})
+    requires = frozenset()
 
     def step(self, model: Model, state: Weighted | Seating, streams: Streams, engine: Any) -> MoveReport:
         """Draw m if it is not there; then gamma and alpha; then, where weights are held, beta."""

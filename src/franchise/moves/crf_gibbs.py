@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from franchise.families.base import Family
+from franchise.families.abilities import Ability
 from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.seating import Seating
-from franchise.moves.base import Move, MoveReport, check_sparse, lists_for, scratch_for, sweep_with_room
+from franchise.moves.base import Move, MoveReport, lists_for, scratch_for, sweep_with_room, with_sparse
 
 FEW_TOPICS = 64
 """Up to so many topics the sparse kernel gains little, and is not worth compiling."""
@@ -38,17 +38,18 @@ class CrfGibbs(Move):
     tables: bool = True
 
     views = (Seating,)
-    updates = ("observations",)
+    updates = frozenset({"observations"})
 
-    def check_family(self, family: Family) -> None:
-        """The kernels for categories need categories."""
-        super().check_family(family)
-        check_sparse(self, family, self.sparse)
+    def needed_abilities(self) -> frozenset[Ability]:
+        """Return what it requires, and the kernels for categories with sparse=True."""
+        return with_sparse(self.requires, self.sparse)
 
     def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
         """Sweep over all observations and tables."""
         data, family, rng = model.data, model.family, streams.generator()
-        sparse = (family.sparse and state.topic_count > FEW_TOPICS) if self.sparse is None else self.sparse
+        sparse = self.sparse
+        if sparse is None:
+            sparse = Ability.SPARSE in family.abilities and state.topic_count > FEW_TOPICS
         sweep_seats = sweep_seats_sparse if sparse else sweep_seats_dense
         arrays = (data.observations, data.offsets)
         alpha, gamma = state.group_concentration, state.top_concentration

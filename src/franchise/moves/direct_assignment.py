@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.families.base import Family
+from franchise.families.abilities import Ability
 from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
-from franchise.moves.base import Move, MoveReport, check_sparse, scratch_for, sweep_with_room
+from franchise.moves.base import Move, MoveReport, scratch_for, sweep_with_room, with_sparse
 from franchise.validation import check_positive
 
 
@@ -41,22 +41,21 @@ class DirectAssignment(Move):
     share: float = 1.0
 
     views = (Weights,)
-    updates = ("observations",)
+    updates = frozenset({"observations"})
 
     def __post_init__(self) -> None:
         """Check the setting."""
         if not 0.0 < check_positive("share", self.share) <= 1.0:
             raise InputError(f"share must be at most 1, all groups; got {self.share}.")
 
-    def check_family(self, family: Family) -> None:
-        """The kernels for categories need categories."""
-        super().check_family(family)
-        check_sparse(self, family, self.sparse)
+    def needed_abilities(self) -> frozenset[Ability]:
+        """Return what it requires, and the kernels for categories with sparse=True."""
+        return with_sparse(self.requires, self.sparse)
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Sweep over all observations, or those of a share of the groups."""
         data, family, rng = model.data, model.family, streams.generator()
-        sparse = family.sparse if self.sparse is None else self.sparse
+        sparse = Ability.SPARSE in family.abilities if self.sparse is None else self.sparse
         sweep = sweep_sparse if sparse else sweep_dense
         groups = np.arange(data.n_groups)
         if self.share < 1.0:

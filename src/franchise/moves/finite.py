@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.families.base import Family
+from franchise.families.abilities import Ability
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.cell_tables import new_cell_tables
 from franchise.model.state.weights import Weights
-from franchise.moves.base import FINITE, Move, MoveReport, check_draws, check_sparse
+from franchise.moves.base import FINITE, Move, MoveReport, with_sparse
 from franchise.moves.block_sweep import SweepContext, drop_empty_topics
 from franchise.moves.concentrations import draw_concentrations
 from franchise.moves.document.document_sweep import is_sparse, sweep_any
@@ -56,18 +56,16 @@ class FiniteSweep(Move):
     views = (Weights,)
     distributed = True
     exact_for = FINITE
-    updates = ("observations",)
-    needs_conjugacy = False
+    updates = frozenset({"observations"})
+    requires = frozenset({Ability.DRAWS_PARAMETERS})
 
     def __post_init__(self) -> None:
         """Check the setting."""
         check_integer("topics", self.topics, minimum=1)
 
-    def check_family(self, family: Family) -> None:
-        """Parameters must be drawn; the kernels for categories need categories."""
-        super().check_family(family)
-        check_draws(self, family)
-        check_sparse(self, family, self.sparse)
+    def needed_abilities(self) -> frozenset[Ability]:
+        """Return what it requires, and the kernels for categories with sparse=True."""
+        return with_sparse(self.requires, self.sparse)
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Share out the weight of the empty topics; draw parameters; sweep."""
@@ -104,8 +102,8 @@ class FiniteConcentrations(Move):
     views = (Weights,)
     distributed = True
     exact_for = FINITE
-    updates = ("concentrations",)
-    needs_conjugacy = False
+    updates = frozenset({"concentrations"})
+    requires = frozenset()
 
     def __post_init__(self) -> None:
         """Check the setting."""

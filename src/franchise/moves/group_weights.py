@@ -29,8 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.errors import InputError
-from franchise.families.base import Family
+from franchise.families.abilities import Ability
 from franchise.kernels import group_weights as kernels
 from franchise.kernels.random.dirichlet import draw_dirichlets, draw_log_gammas
 from franchise.kernels.random.streams import Streams
@@ -38,7 +37,7 @@ from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
 from franchise.model.state.cell_counts import CellCounts, sums_of_runs
 from franchise.model.state.weights import Weighted, Weights
-from franchise.moves.base import MoveReport, check_draws
+from franchise.moves.base import MoveReport
 from franchise.moves.block_sweep import (
     STICKS,
     WORDS,
@@ -83,13 +82,8 @@ class BlockedSweep(Sliced):
     """
 
     views = (Weights,)
-    updates = ("observations",)
-    needs_conjugacy = False
-
-    def check_family(self, family: Family) -> None:
-        """Parameters must be drawn."""
-        super().check_family(family)
-        check_draws(self, family)
+    updates = frozenset({"observations"})
+    requires = frozenset({Ability.DRAWS_PARAMETERS})
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
@@ -127,16 +121,8 @@ class CellSweep(Sliced):
     """
 
     views = (CellCounts,)
-    updates = ("observations",)
-
-    def check_family(self, family: Family) -> None:
-        """Cells are of categories."""
-        super().check_family(family)
-        if not family.sparse:
-            raise InputError(
-                f"CellSweep is for categories (franchise.Categorical); with {type(family).__name__} use "
-                f"franchise.moves.BlockedSweep."
-            )
+    updates = frozenset({"observations"})
+    requires = frozenset({Ability.CONJUGATE, Ability.SPARSE})
 
     def step(self, model: Model, state: CellCounts, streams: Streams, engine: Any) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""

@@ -22,14 +22,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from franchise.families.base import Family
+from franchise.families.abilities import Ability
 from franchise.families.categorical import CategoricalRows
 from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
-from franchise.moves.base import HDP, Move, MoveReport, check_draws
+from franchise.moves.base import HDP, Move, MoveReport, Target
 from franchise.moves.block_sweep import WORDS, SweepContext, drop_empty_topics, raise_fault
 from franchise.moves.document.document_sweep import is_sparse
 from franchise.moves.document.topic_gammas import Gammas
@@ -49,13 +49,9 @@ class RestrictedSweep(Move):
     """
 
     views = (Weights,)
-    exact_for: ClassVar[str | None] = None
-    updates = ("observations",)
-
-    def check_family(self, family: Family) -> None:
-        """Parameters must be drawn."""
-        super().check_family(family)
-        check_draws(self, family)
+    exact_for: ClassVar[Target | None] = None
+    updates = frozenset({"observations"})
+    requires = frozenset({Ability.CONJUGATE, Ability.DRAWS_PARAMETERS})
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Draw weights, parameters, topics; drop what is empty."""

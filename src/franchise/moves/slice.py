@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.families.base import Family
+from franchise.families.abilities import Ability
 from franchise.kernels import slice as kernels
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.random.streams import Streams
@@ -42,7 +42,7 @@ from franchise.model.hdp_model import Model
 from franchise.model.state.base import grown
 from franchise.model.state.convert import draw_topic_weights
 from franchise.model.state.seating import Seating
-from franchise.moves.base import Move, MoveReport, check_draws
+from franchise.moves.base import Move, MoveReport
 from franchise.moves.block_sweep import STICKS, WORDS, SweepContext, draw_topics, raise_fault, vacant_slots
 from franchise.moves.restricted import draw_parameters
 
@@ -59,13 +59,8 @@ class SliceSweep(Move):
 
     views = (Seating,)
     distributed = True
-    updates = ("observations",)
-    needs_conjugacy = False
-
-    def check_family(self, family: Family) -> None:
-        """Parameters must be drawn."""
-        super().check_family(family)
-        check_draws(self, family)
+    updates = frozenset({"observations"})
+    requires = frozenset({Ability.DRAWS_PARAMETERS})
 
     def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
         """Draw weights, slices below them, sticks as far as they reach; then parameters, topics, tables."""
@@ -203,7 +198,7 @@ def open_topics(
 
 
 def _draw_parameters(work: SweepContext, topics: np.ndarray, limit: int) -> Any:
-    if not work.model.family.conjugate:
+    if Ability.CONJUGATE not in work.model.family.abilities:
         return draw_topics(work, limit)
     return draw_parameters(work, work.state.statistics, topics, limit, WORDS)
 

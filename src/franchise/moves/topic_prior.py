@@ -56,7 +56,7 @@ class TopicPrior(Move):
 
     views = (Weights, Seating, CellCounts)
     distributed = True
-    updates = ("prior",)
+    updates = frozenset({"prior"})
 
     def __post_init__(self) -> None:
         """Check the setting."""

@@ -21,6 +21,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
+from franchise.families.abilities import Ability
 from franchise.posterior.draw import Draw, document_weights, draws_of, has_words, word_weights
 from franchise.posterior.edits import TopicEdits
 from franchise.posterior.match_draws import (
@@ -448,7 +449,10 @@ class Consensus:
         """Mean observations of the topics, where these have few dimensions and are no words."""
         from franchise.posterior.hdp_posterior import Posterior, mean_columns
 
-        if not isinstance(self.posterior, Posterior) or self.posterior.family.of_words:
+        if (
+            not isinstance(self.posterior, Posterior)
+            or Ability.IS_CATEGORICAL in self.posterior.family.abilities
+        ):
             return {}
         return mean_columns(self.data, self.label_probabilities()[:, : self.topic_count])
 

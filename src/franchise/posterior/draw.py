@@ -18,6 +18,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
+from franchise.families.abilities import Ability
 from franchise.posterior.hdp_posterior import expected_document_weights
 from franchise.posterior.htmm_posterior import HTMMPosterior, even_rows
 from franchise.running.kept_draws import MOST_KEPT
@@ -84,7 +85,7 @@ def has_words(posterior: AnyPosterior) -> bool:
     """Whether topics are distributions over the words of a corpus."""
     if isinstance(posterior, HTMMPosterior):
         return True
-    return isinstance(posterior.data, Corpus) and posterior.family.of_words
+    return isinstance(posterior.data, Corpus) and Ability.IS_CATEGORICAL in posterior.family.abilities
 
 
 def best_draw(draws: Sequence[Draw]) -> int:
@@ -100,11 +101,10 @@ def word_weights(posterior: AnyPosterior, draw: Draw, counts: np.ndarray) -> np.
     kept = _in_full(posterior, draw)
     if isinstance(posterior, HTMMPosterior):
         return counts + kept.word_prior
-    family: Any = posterior.family
-    if hasattr(family, "word_weights"):
-        weights: np.ndarray = family.word_weights(counts)
-        return weights
-    return counts + (family.prior_vector() if family.learned_prior is None else kept.prior)
+    family = posterior.family
+    if family.learned_prior is None:
+        return family.word_weights(counts)
+    return family.word_weights(counts, kept.prior)
 
 
 def document_weights(posterior: AnyPosterior, draw: Draw) -> np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
-from franchise.families.categorical import Categorical
+from franchise.families.abilities import Ability
 from franchise.families.known_topics import KnownTopics
 from franchise.posterior.hdp_posterior import Posterior, by_size, count_words, reference_draw, topic_table
 from franchise.validation import check_integer, describe
@@ -154,7 +154,7 @@ def _corpus_of(posterior: Any) -> Corpus:
         raise InputError(
             f"posterior must be that of a Corpus, as franchise.sample gives it; got {describe(posterior)}."
         )
-    if not posterior.family.of_words:
+    if Ability.IS_CATEGORICAL not in posterior.family.abilities:
         raise InputError(
             f"posterior must have topics of words (Categorical or KnownTopics); its family is "
             f"{type(posterior.family).__name__}."
@@ -181,9 +181,7 @@ def _names_of(posterior: Posterior, topics: list[int], probabilities: Any) -> li
 def _prior_of(posterior: Posterior) -> Any:
     """eta of the topics in a posterior: as given, or as learned by the most probable draw."""
     family = posterior.family
-    if isinstance(family, Categorical) and family.learned_prior is not None:
-        return reference_draw(posterior).prior
-    return family.prior if isinstance(family, (Categorical, KnownTopics)) else 0.1
+    return family.prior_vector() if family.learned_prior is None else reference_draw(posterior).prior
 
 
 def _checked_topics(topics: Any, count: int) -> list[int]:

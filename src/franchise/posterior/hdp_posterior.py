@@ -14,6 +14,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
+from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import LastStates, State
@@ -277,7 +278,7 @@ def topic_table(
             "groups": (count_documents(data, snapshot) > 0).sum(axis=0)[order],
         }
     )
-    if not model.family.of_words:
+    if Ability.IS_CATEGORICAL not in model.family.abilities:
         means = mean_columns(data, members_of(snapshot.labels, snapshot.n_topics))
         for name, values in means.items():
             table[name] = values[order]

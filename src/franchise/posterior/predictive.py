@@ -28,6 +28,7 @@ import numpy as np
 from franchise.data.corpus import Cells, Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
+from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels.document_weights import (
     fill_log_densities,
@@ -64,7 +65,7 @@ class Occurrences(NamedTuple):
     @classmethod
     def of(cls, data: GroupedData, family: Family) -> Occurrences:
         """New data as the family sees them: words by cells, other observations one by one."""
-        if isinstance(data, Corpus) and family.of_words:
+        if isinstance(data, Corpus) and Ability.IS_CATEGORICAL in family.abilities:
             return cls.of_words(data.cells, family)
         return cls.of_groups(data, family)
 
@@ -118,7 +119,7 @@ def log_densities(model: Model, snapshot: HDPDraw, observations: Any, seed: int 
     """log f_k(x) of prepared observations, float64 (observations, K + 1); the last column is log f_new(x)."""
     family, statistics = model.family, statistics_of(model, snapshot)
     logs = np.empty((family.count(observations), snapshot.n_topics + 1))
-    if family.conjugate:
+    if Ability.CONJUGATE in family.abilities:
         fill_log_predictives(statistics, observations, logs)
         return logs
     rng = np.random.Generator(np.random.Philox(seed))

@@ -12,6 +12,7 @@ import numpy as np
 
 from franchise.cluster.partition import PER_OBSERVATION, cut_arrays, materialised, part_of_model, without_data
 from franchise.data.sharded.memory_mapped import ShardedWords
+from franchise.families.abilities import Ability
 from franchise.kernels.random.streams import CONVERSION, MEASUREMENT, Streams
 from franchise.kernels.runtime.large_arrays import bytes_in
 from franchise.model.hdp_model import Model, partition_groups, usual_topics
@@ -154,7 +155,7 @@ class Chain:
             self.state.forget_log_likelihood()
         if has_many_holes(self.state):
             compact(self.state, self.model.data, self.model.family, self._comm)
-        elif not self.model.family.exact_statistics:
+        elif Ability.EXACT_STATISTICS not in self.model.family.abilities:
             self.state.recount(self.model.data, self._comm)
 
     def cell_tables(self) -> CellTables:

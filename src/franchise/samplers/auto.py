@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from franchise.families.abilities import Ability
 from franchise.model.hdp_model import Model, usual_topics
 from franchise.samplers.base import NamedSampler
 from franchise.samplers.named import FEW, PARALLEL, SPLIT_MERGE, goes_by_cells
@@ -34,7 +35,7 @@ def choose(model: Model) -> Choice:
     """The sampler that suits the family and the size of the data."""
     topics = f"{usual_topics(model.n_observations)} random topics"
     count = f"{model.n_observations:,} observations"
-    if not model.family.conjugate:
+    if Ability.CONJUGATE not in model.family.abilities:
         return Choice(PARALLEL, None, topics, "the family is not conjugate")
     if goes_by_cells(model):
         return Choice(
@@ -43,7 +44,7 @@ def choose(model: Model) -> Choice:
             "the topics of a sample",
             f"like observations, {model.observations_per_cell:.0f} in a group, are drawn together",
         )
-    if model.n_observations <= (FEW if model.family.sparse else NOT_MANY):
+    if model.n_observations <= (FEW if Ability.SPARSE in model.family.abilities else NOT_MANY):
         reason = f"{count} are not many, and its chains agree soonest"
         return Choice(SPLIT_MERGE, "sequential", "a sequential start", reason)
     return Choice(PARALLEL, None, topics, f"{count} are many, and it is quickest, on all cores")

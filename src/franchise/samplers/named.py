@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from franchise.families.abilities import Ability
 from franchise.model.hdp_model import Model, usual_topics
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weights
@@ -32,7 +33,7 @@ from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
 from franchise.moves.finite import FiniteConcentrations, FiniteSweep
 from franchise.moves.group_weights import CellSweep
-from franchise.moves.launched.launched_splits import LaunchSplitMerge, can_split
+from franchise.moves.launched.launched_splits import LaunchSplitMerge
 from franchise.moves.slice import SliceSweep
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.subcluster.subcluster_sweep import (
@@ -40,7 +41,6 @@ from franchise.moves.subcluster.subcluster_sweep import (
     GLOBAL,
     LOCAL,
     SubclusterSweep,
-    has_prior_density,
 )
 from franchise.moves.topic_prior import TopicPrior
 from franchise.samplers.base import FromSample, NamedSampler, moves_above_topics, repeated_if_tiny
@@ -136,7 +136,7 @@ def moves_by_observations(model: Model) -> list[Move | Composed]:
     The warm-up begins with even weights, then tries splits and merges in every sweep; later one in 32 does.
     """
     above = moves_above_topics(model, in_weights_view=True)
-    splits = can_split(model.family)
+    splits = Ability.PROPOSES in model.family.abilities
     if model.n_observations <= FEW:
         tried: list[Move | Composed] = [LaunchSplitMerge(tries=1)] if splits else []
         return repeated_if_tiny(model, [DocumentSweep(), *tried, *above])
@@ -208,7 +208,7 @@ SPLIT_MERGE = NamedSampler(
 
 def subcluster_moves(model: Model) -> list[Move | Composed]:
     """The published moves; where the family has no prior density for the global ones, these balanced."""
-    moves = (LOCAL, GLOBAL) if has_prior_density(model.family) else (LOCAL, BALANCED)
+    moves = (LOCAL, GLOBAL) if Ability.PRIOR_DENSITY in model.family.abilities else (LOCAL, BALANCED)
     return [SubclusterSweep(moves), *moves_above_topics(model, in_weights_view=True)]
 
 

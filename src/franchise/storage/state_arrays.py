@@ -15,6 +15,7 @@ import numpy as np
 
 from franchise import validation
 from franchise.errors import InputError, InternalError
+from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import CellTables, State
@@ -145,7 +146,7 @@ def _subtopics_from(arrays: Arrays, size: int, slots: int) -> SubTopics:
 
 
 def _counts_from(arrays: Arrays, data: PreparedData, family: Family, slots: int) -> CellCounts:
-    if not family.sparse:
+    if Ability.SPARSE not in family.abilities:
         raise InputError("counts of cells are for categories only")
     cells = cells_of(data)
     kept = check_array("topic_counts", arrays["topic_counts"], np.int32, (len(cells.counts), None), lowest=0)

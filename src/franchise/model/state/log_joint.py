@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from franchise.families.abilities import Ability
 from franchise.kernels.family_ops import family_of
 from franchise.kernels.recount import sum_log_densities, sum_log_stirling
 from franchise.kernels.table_counts import log_stirling_table
@@ -31,7 +32,7 @@ def log_likelihood(state: State, data: PreparedData | None = None, engine: Any =
     For a family that is not conjugate, given the parameters instead, and only with the data; NaN if none are drawn.
     """
     family = family_of(type(state.statistics))
-    if not family.conjugate:
+    if Ability.CONJUGATE not in family.abilities:
         if state.parameters is None or data is None:
             return math.nan
         total, topics = np.zeros(1), state.topics(data)

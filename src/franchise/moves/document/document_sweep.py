@@ -35,14 +35,14 @@ from typing import Any
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.families.base import Family
+from franchise.families.abilities import Ability
 from franchise.kernels import document_sweep as kernels
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
-from franchise.moves.base import Move, MoveReport, check_draws, check_sparse
+from franchise.moves.base import Move, MoveReport, with_sparse
 from franchise.moves.block_sweep import (
     STICKS,
     CellLists,
@@ -97,8 +97,8 @@ class FixedTopicsSweep(Move):
 
     views = (Weights,)
     distributed = True
-    updates = ("observations",)
-    needs_conjugacy = False
+    updates = frozenset({"observations"})
+    requires = frozenset({Ability.DRAWS_PARAMETERS})
 
     def __post_init__(self) -> None:
         """Check the setting."""
@@ -106,11 +106,9 @@ class FixedTopicsSweep(Move):
         if self.frozen >= 1.0:
             raise InputError(f"frozen must be below 1, or nothing is drawn; got {self.frozen}.")
 
-    def check_family(self, family: Family) -> None:
-        """Parameters must be drawn; the kernels for categories need categories."""
-        super().check_family(family)
-        check_draws(self, family)
-        check_sparse(self, family, self.sparse)
+    def needed_abilities(self) -> frozenset[Ability]:
+        """Return what it requires, and the kernels for categories with sparse=True."""
+        return with_sparse(self.requires, self.sparse)
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Find the settled topics, draw their parameters, sweep."""
@@ -147,14 +145,12 @@ class DocumentSweep(Sliced):
 
     views = (Weights,)
     distributed = True
-    updates = ("observations",)
-    needs_conjugacy = False
+    updates = frozenset({"observations"})
+    requires = frozenset({Ability.DRAWS_PARAMETERS})
 
-    def check_family(self, family: Family) -> None:
-        """Parameters must be drawn; the kernels for categories need categories."""
-        super().check_family(family)
-        check_draws(self, family)
-        check_sparse(self, family, self.sparse)
+    def needed_abilities(self) -> frozenset[Ability]:
+        """Return what it requires, and the kernels for categories with sparse=True."""
+        return with_sparse(self.requires, self.sparse)
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Draw slices, fresh topics as far as they reach, parameters; sweep; drop what is empty."""
@@ -175,7 +171,9 @@ def usual_cutoff(model: Model, state: Weights) -> float:
 
 def is_sparse(asked: bool | None, model: Model) -> bool:
     """Whether to use the kernels for categories."""
-    return (model.family.sparse and model.n_observations > FEW) if asked is None else asked
+    if asked is not None:
+        return asked
+    return Ability.SPARSE in model.family.abilities and model.n_observations > FEW
 
 
 def _mark_settled(work: SweepContext, heights: np.ndarray, log_rest: float) -> None:

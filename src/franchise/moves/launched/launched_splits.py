@@ -40,7 +40,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from franchise.errors import InputError
+from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels import family_ops as verbs
 from franchise.kernels import launched_splits as kernels
@@ -95,7 +95,7 @@ class LaunchSplitMerge(Move):
 
     views = (Weights,)
     distributed = True
-    needs_conjugacy = False
+    requires = frozenset({Ability.PROPOSES})
     proposal: ClassVar[type[Proposal]] = Proposal
     drawn_proposal: ClassVar[type[Proposal]] = DrawnProposal
 
@@ -110,20 +110,10 @@ class LaunchSplitMerge(Move):
         for scans in self.scans or ():
             check_integer("scans", scans, minimum=0)
 
-    def check_family(self, family: Family) -> None:
-        """Parameters must be integrated out, or proposed."""
-        super().check_family(family)
-        if not can_split(family):
-            raise InputError(
-                f"LaunchedSplits needs a conjugate family, or one that proposes parameters; "
-                f"{type(family).__name__} is neither. Write its propose_parameters and log_proposal_weights (see "
-                f"franchise.Family), or leave the move out."
-            )
-
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Colour the topics; try in every colour; carry out what was accepted."""
         rng = streams.generator(_COLOURS)
-        if not model.family.conjugate and state.parameters is None:
+        if Ability.CONJUGATE not in model.family.abilities and state.parameters is None:
             state.parameters = model.family.draw_parameters(state.statistics, state.capacity, rng)
         colours = self._colours(model)
         occupied = state.occupied
@@ -139,7 +129,7 @@ class LaunchSplitMerge(Move):
         else:
             outcomes = self._try_among_peers(model, state, tries, streams, engine)
         accepted = [outcome for outcome in outcomes if outcome.accepted]
-        moves_along = comm.size == 1 and model.family.exact_statistics
+        moves_along = comm.size == 1 and Ability.EXACT_STATISTICS in model.family.abilities
         for outcome in accepted:
             source, target = _carry_out(model, state, outcome)
             if moves_along:
@@ -187,7 +177,8 @@ class LaunchSplitMerge(Move):
         self, model: Model, state: Weights, gathered: Gathered, picked: Picked, rng: np.random.Generator
     ) -> Outcome:
         """Draw the launch and the proposal; decide."""
-        kind = self.proposal if model.family.conjugate else self.drawn_proposal
+        conjugate = Ability.CONJUGATE in model.family.abilities
+        kind = self.proposal if conjugate else self.drawn_proposal
         proposal = kind(model, state, gathered, picked, rng)
         proposal.launch(
             usual_scans(proposal.size) if self.scans is None else self.scans,
@@ -295,11 +286,6 @@ def usual_crowd(size: int, rng: np.random.Generator) -> int:
 def _size_of(picked: Picked, state: Weights) -> int:
     """Number of observations to be split, or merged."""
     return int(state.observations_per_topic[picked.topics].sum())
-
-
-def can_split(family: Family) -> bool:
-    """Whether topics of a family can be split: their parameters integrated out, or proposed."""
-    return family.conjugate or type(family).propose_parameters is not Family.propose_parameters
 
 
 def _carry_out(model: Model, state: Weights, outcome: Outcome) -> tuple[int, int]:

@@ -33,11 +33,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from franchise.errors import InputError
-from franchise.families.base import Family
+from franchise.families.abilities import Ability
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
-from franchise.moves.base import Move, MoveReport, check_draws
+from franchise.moves.base import Move, MoveReport, Target
 from franchise.moves.block_sweep import SweepContext
 from franchise.moves.subcluster.global_moves import try_global_merge, try_global_split
 from franchise.moves.subcluster.local_moves import merge_topics, split_topics
@@ -85,8 +85,9 @@ class SubclusterSweep(Move):
     moves: tuple[str, ...] = (LOCAL, GLOBAL)
 
     views = (Weights,)
-    exact_for: ClassVar[str | None] = None
-    updates = ("observations",)
+    exact_for: ClassVar[Target | None] = None
+    updates = frozenset({"observations"})
+    requires = frozenset({Ability.CONJUGATE, Ability.DRAWS_PARAMETERS})
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -97,15 +98,9 @@ class SubclusterSweep(Move):
             if set(pair) <= set(self.moves):
                 raise InputError(f"SubclusterSweep: moves must have {pair[0]!r} or {pair[1]!r}, not both.")
 
-    def check_family(self, family: Family) -> None:
-        """Parameters must be drawn; the printed global moves need the prior density of a parameter."""
-        super().check_family(family)
-        check_draws(self, family)
-        if GLOBAL in self.moves and not has_prior_density(family):
-            raise InputError(
-                f"SubclusterSweep with 'global' moves, as printed, needs the prior density of a topic's parameter, "
-                f"which {type(family).__name__} does not give. Use moves=('local', 'balanced')."
-            )
+    def needed_abilities(self) -> frozenset[Ability]:
+        """Return what it requires; the global moves as printed need the prior density of a parameter."""
+        return self.requires | {Ability.PRIOR_DENSITY} if GLOBAL in self.moves else self.requires
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """One sweep in the order of the paper."""
@@ -123,11 +118,6 @@ class SubclusterSweep(Move):
             _count(report, "global_split", try_global_split(sweep, balanced))
         sweep.finish()
         return MoveReport(report)
-
-
-def has_prior_density(family: Family) -> bool:
-    """Whether a family gives the prior density of a topic's parameter."""
-    return type(family).log_prior_density is not Family.log_prior_density
 
 
 def _count(report: dict[str, float], name: str, decisions: list[bool]) -> None:
