@@ -40,7 +40,7 @@ class Gamma:
         )
 
 
-def check_number_or_gamma(name: str, value: Any) -> float | Gamma:
+def check_number_or_gamma(name: str, value: object) -> float | Gamma:
     """A positive number (fixed) or a Gamma prior (learned)."""
     if isinstance(value, Gamma):
         return value
@@ -57,7 +57,7 @@ def plain_number(value: float | Gamma) -> Any:
     return {"shape": value.shape, "rate": value.rate} if isinstance(value, Gamma) else value
 
 
-def number_or_gamma(name: str, plain: Any) -> float | Gamma:
+def number_or_gamma(name: str, plain: object) -> float | Gamma:
     """What `plain_number` was given."""
     return Gamma(**plain) if isinstance(plain, dict) else check_number_or_gamma(name, plain)
 

@@ -13,14 +13,14 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from franchise.errors import InputError, StorageError
 
 
-def describe(value: Any) -> str:
+def describe(value: object) -> str:
     """A short text that shows a value in an error message: its repr, cut, or an array's shape and type."""
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape} and type {value.dtype}"
@@ -28,43 +28,43 @@ def describe(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def check_integer(name: str, value: Any, minimum: int | None = None, maximum: int | None = None) -> int:
+def check_integer(name: str, value: object, minimum: int | None = None, maximum: int | None = None) -> int:
     """`value` as an int within the bounds (both inclusive); booleans are not numbers here."""
     bounds = _bounds_in_words(minimum, maximum)
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        if isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():
-            value = int(float(value))
-        else:
-            raise InputError(f"{name} must be a whole number{bounds}; got {describe(value)}.")
-    value = int(value)
-    if (minimum is not None and value < minimum) or (maximum is not None and value > maximum):
-        raise InputError(f"{name} must be a whole number{bounds}; got {value}.")
-    return value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        number = int(value)
+    elif isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():
+        number = int(float(value))
+    else:
+        raise InputError(f"{name} must be a whole number{bounds}; got {describe(value)}.")
+    if (minimum is not None and number < minimum) or (maximum is not None and number > maximum):
+        raise InputError(f"{name} must be a whole number{bounds}; got {number}.")
+    return number
 
 
-def check_positive(name: str, value: Any) -> float:
+def check_positive(name: str, value: object) -> float:
     """`value` as a finite float above zero."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError(f"{name} must be a positive number; got {describe(value)}.")
-    value = float(value)
-    if not (math.isfinite(value) and value > 0):
-        raise InputError(f"{name} must be a positive, finite number; got {value}.")
-    return value
+    number = float(value)
+    if not (math.isfinite(number) and number > 0):
+        raise InputError(f"{name} must be a positive, finite number; got {number}.")
+    return number
 
 
 LARGEST_LOG = 600.0
 """Of a number that is learned: beyond it exp leaves the range of a float, and no prior has mass to speak of."""
 
 
-def check_learned(name: str, value: Any) -> float:
+def check_learned(name: str, value: object) -> float:
     """`value` as a float above zero that is in the range of numbers that are learned."""
-    value = check_positive(name, value)
-    if abs(math.log(value)) > LARGEST_LOG:
-        raise InputError(f"{name} must be a number that can be learned; got {value}.")
-    return value
+    number = check_positive(name, value)
+    if abs(math.log(number)) > LARGEST_LOG:
+        raise InputError(f"{name} must be a number that can be learned; got {number}.")
+    return number
 
 
-def check_choice(name: str, value: Any, allowed: Iterable[str]) -> str:
+def check_choice(name: str, value: object, allowed: Iterable[str]) -> str:
     """`value` if it is one of the allowed words; otherwise an error that lists them and guesses what was meant."""
     allowed = list(allowed)
     if isinstance(value, str) and value in allowed:
@@ -87,7 +87,7 @@ def check_finite(name: str, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def check_counts(name: str, values: Any) -> np.ndarray:
+def check_counts(name: str, values: ArrayLike) -> np.ndarray:
     """`values` as an int64 array of whole numbers, none negative (floats are taken if they are whole)."""
     array = np.asarray(values)
     if array.dtype == bool:
@@ -110,7 +110,7 @@ def check_counts(name: str, values: Any) -> np.ndarray:
 
 
 def check_array(
-    name: str, array: Any, dtype: Any, shape: tuple[int | None, ...], lowest: float | None = None
+    name: str, array: object, dtype: DTypeLike, shape: tuple[int | None, ...], lowest: float | None = None
 ) -> np.ndarray:
     """An array that was read, if it has this type and shape (None: any length) and nothing below `lowest`."""
     lengths = array.shape if isinstance(array, np.ndarray) else ()
@@ -124,7 +124,7 @@ def check_array(
     return array
 
 
-def check_labels(name: str, labels: Any, size: int, topics: int) -> np.ndarray:
+def check_labels(name: str, labels: object, size: int, topics: int) -> np.ndarray:
     """Labels that were read, whole numbers (size,), if all are of one of so many topics."""
     if not isinstance(labels, np.ndarray) or labels.dtype.kind not in "iu" or labels.shape != (size,):
         raise InputError(f"{name} must be {size} whole numbers; got {describe(labels)}.")
@@ -159,7 +159,7 @@ def check_folder(name: str, path: Path) -> Path:
     return path
 
 
-def check_format(what: str, version: Any, newest: int) -> int:
+def check_format(what: str, version: object, newest: int) -> int:
     """The version of a file's format, if this version of franchise can read it; an error in one sentence if not."""
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise StorageError(f"{what} has no format that is known: {describe(version)}.")

@@ -19,7 +19,7 @@ from franchise.moves import (
     group_weights as blocked,
 )
 from franchise.moves.group_weights import heights_of, usual_cutoffs
-from franchise.running import subsample_start as thinned
+from franchise.running import subsample_start
 from franchise.samplers.registry import resolve
 from tests.moves.test_document_sweep import corpus, draws, groups, same
 
@@ -109,7 +109,7 @@ def test_topics_open_and_close():
 
 
 def test_large_counts_go_by_cells_by_themselves(small_blocks, monkeypatch):
-    monkeypatch.setattr(thinned, "SAMPLE", 1500)
+    monkeypatch.setattr(subsample_start, "SAMPLE", 1500)
     data, family = counts(), fr.Categorical(10, 0.3)
     alone = draws(data, family, "parallel", 1, start=None, chains=2)
     assert all(isinstance(state, CellCounts) for state in alone.states)

@@ -121,7 +121,7 @@ def test_alone_it_says_that_it_never_moves_an_observation():
 
 
 def test_a_family_that_is_not_conjugate_is_refused():
-    with pytest.raises(fr.InputError, match=r"SplitMerge.*conjugate family.*Stubborn is not"):
+    with pytest.raises(fr.InputError, match=r"SplitMerge.*conjugate family.*Stubborn lacks"):
         sample([SplitMerge(), CrfGibbs()], family=Stubborn())
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.errors import InputError
 from franchise.kernels.runtime.large_arrays import type_for
@@ -14,7 +13,7 @@ _ROUNDING = float(np.finfo(np.float64).eps)
 _TOLERATED_LOSS = 1e-3
 
 
-def numeric_rows(family: str, observations: Any, dimension: int) -> np.ndarray:
+def numeric_rows(family: str, observations: ArrayLike, dimension: int) -> np.ndarray:
     """Observations as a numeric array of shape (N, dimension); (N,) will do when dimension = 1."""
     try:
         array = np.asarray(observations)
@@ -40,13 +39,13 @@ def numeric_rows(family: str, observations: Any, dimension: int) -> np.ndarray:
     return array
 
 
-def real_rows(family: str, observations: Any, dimension: int) -> np.ndarray:
+def real_rows(family: str, observations: ArrayLike, dimension: int) -> np.ndarray:
     """Observations as finite float64 numbers, shape (N, dimension)."""
     rows = numeric_rows(family, observations, dimension)
     return check_finite(f"{family}: observations", np.ascontiguousarray(rows, dtype=np.float64))
 
 
-def category_ids(family: str, observations: Any, size: int, repair: str) -> np.ndarray:
+def category_ids(family: str, observations: ArrayLike, size: int, repair: str) -> np.ndarray:
     """Ids of categories, shape (N,), each from 0 to size - 1; `repair` says what to do about others.
 
     As int32; millions that come in a narrower type stay as they are.
@@ -86,7 +85,7 @@ def check_spread(family: str, rows: np.ndarray, smallest_scale: float, argument:
         )
 
 
-def check_vector(name: str, value: Any, dimension: int) -> np.ndarray:
+def check_vector(name: str, value: ArrayLike, dimension: int) -> np.ndarray:
     """A finite number, meant for every dimension, or one for each: a float64 array of length `dimension`."""
     try:
         array = np.asarray(value)
@@ -99,7 +98,7 @@ def check_vector(name: str, value: Any, dimension: int) -> np.ndarray:
     return np.array(np.broadcast_to(array, (dimension,)))
 
 
-def check_positive_vector(name: str, value: Any, dimension: int) -> np.ndarray:
+def check_positive_vector(name: str, value: ArrayLike, dimension: int) -> np.ndarray:
     """As `check_vector`, every number above zero."""
     if np.ndim(value) == 0 and not isinstance(value, np.ndarray):
         return np.full(dimension, check_positive(name, value))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.errors import InputError
 from franchise.families.arguments import check_positive_vector
@@ -32,7 +33,9 @@ ROUNDING = 1e-12
 # --- topics made of words -----------------------------------------------------------------------------------
 
 
-def shapes_of_seeds(seeds: Any, words: Sequence[str], strength: Any, prior: float) -> np.ndarray:
+def shapes_of_seeds(
+    seeds: Mapping[str, Sequence[str]], words: Sequence[str], strength: ArrayLike, prior: float
+) -> np.ndarray:
     """The Dirichlet weights of topics that are known by some of their words, float64 (T, V).
 
     eta + strength_t / S_t for each of the S_t seeds of topic t, eta for all other words.
@@ -52,7 +55,7 @@ def shapes_of_seeds(seeds: Any, words: Sequence[str], strength: Any, prior: floa
 
 
 def on_other_words(
-    topics: np.ndarray, known: Sequence[str], words: Sequence[str], smoothing: Any
+    topics: np.ndarray, known: Sequence[str], words: Sequence[str], smoothing: float
 ) -> np.ndarray:
     """Topics (T, V) over the `known` words as topics over other ones, float64 (T, V').
 
@@ -97,7 +100,7 @@ def check_same_words(size: int, known: list[str] | None, vocabulary: Sequence[st
 # --- arguments ----------------------------------------------------------------------------------------------
 
 
-def checked_topics(topics: Any) -> np.ndarray:
+def checked_topics(topics: ArrayLike) -> np.ndarray:
     """Rows of positive probabilities, float64 (T, V), that sum to one."""
     try:
         array = np.asarray(topics)
@@ -133,29 +136,29 @@ def checked_topics(topics: Any) -> np.ndarray:
     return array
 
 
-def checked_strength(strength: Any, count: int) -> np.ndarray:
+def checked_strength(strength: float | Sequence[float | None] | np.ndarray | None, count: int) -> np.ndarray:
     """Positive numbers, float64 (T,); infinite (or None) for frozen topics."""
     each = list(strength) if isinstance(strength, (list, tuple, np.ndarray)) else [strength] * count
-    if len(each) != count or np.ndim(strength) > 1:
+    if len(each) != count or (isinstance(strength, np.ndarray) and strength.ndim > 1):
         raise InputError(
             f"strength must be a positive number or {count}, one a known topic; got {describe(strength)}."
         )
     return np.array([_checked_one_strength(value) for value in each])
 
 
-def _checked_one_strength(value: Any) -> float:
+def _checked_one_strength(value: object) -> float:
     if value is None or (isinstance(value, (float, np.floating)) and value == math.inf):
         return math.inf
-    value = check_positive("strength", value)
-    if not _WEAKEST <= value <= _STRONGEST:
+    strength = check_positive("strength", value)
+    if not _WEAKEST <= strength <= _STRONGEST:
         raise InputError(
             f"strength must be from {_WEAKEST:g} to {_STRONGEST:g} words, or math.inf, which freezes the topic; "
-            f"got {value}."
+            f"got {strength}."
         )
-    return value
+    return strength
 
 
-def checked_weights(weight: Any, count: int) -> np.ndarray:
+def checked_weights(weight: ArrayLike, count: int) -> np.ndarray:
     """The weight of each known topic, float64 (T,): positive, at most one together."""
     weights = check_positive_vector("weight", weight, count)
     if np.ndim(weight) == 0:
@@ -168,7 +171,7 @@ def checked_weights(weight: Any, count: int) -> np.ndarray:
     return weights
 
 
-def checked_names(names: Any, count: int) -> list[str]:
+def checked_names(names: Sequence[str] | None, count: int) -> list[str]:
     """What known topics are called, no two alike; "known 0", "known 1", ... if nothing is said."""
     if names is None:
         return [f"known {number}" for number in range(count)]
@@ -180,7 +183,7 @@ def checked_names(names: Any, count: int) -> list[str]:
     return [str(name) for name in listed]
 
 
-def checked_words(vocabulary: Any, size: int | None) -> Any:
+def checked_words(vocabulary: Sequence[str] | None, size: int | None) -> Any:
     """Words as a list of str, as many as there are columns; None stays None where they may be left out."""
     if vocabulary is None and size is not None:
         return None
@@ -194,7 +197,7 @@ def checked_words(vocabulary: Any, size: int | None) -> Any:
     return words
 
 
-def _places_of(name: str, listed: Any, places: Mapping[str, int]) -> list[int]:
+def _places_of(name: str, listed: Sequence[str], places: Mapping[str, int]) -> list[int]:
     """Where the seed words of a topic are in the vocabulary."""
     from difflib import get_close_matches
 

@@ -56,7 +56,7 @@ def family_from_settings(name: str, settings: Mapping[str, Any]) -> Family:
         ) from error
 
 
-def _gamma_or_value(value: Any) -> Any:
+def _gamma_or_value(value: object) -> Any:
     if isinstance(value, Mapping) and set(value) == {"shape", "rate"}:
         return Gamma(value["shape"], value["rate"])
     return value

@@ -59,7 +59,7 @@ def runs_of(
     from scipy.sparse import csr_array
 
     tokens = np.append(prepared.data.tokens[firsts], prepared.data.tokens[-1])
-    rows = csr_array(
+    rows: Any = csr_array(
         (np.ones(prepared.n_words, np.int64), prepared.data.words, tokens),
         shape=(len(firsts), prepared.vocabulary_size),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.families.base import Family
 
@@ -16,7 +17,7 @@ class PreparedData(NamedTuple):
     offsets: np.ndarray  # int64 (J + 1,): group j has the observations from offsets[j] to offsets[j + 1]
 
     @classmethod
-    def of(cls, observations: Any, offsets: np.ndarray, family: Family) -> PreparedData:
+    def of(cls, observations: ArrayLike, offsets: np.ndarray, family: Family) -> PreparedData:
         """Check the observations (in grouped order) and prepare them; all arrays are read-only from here on."""
         return cls(frozen(family.prepare(observations)), frozen(np.asarray(offsets, np.int64)))
 

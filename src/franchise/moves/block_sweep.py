@@ -15,7 +15,7 @@ import numpy as np
 
 from franchise.errors import InternalError
 from franchise.families.abilities import Ability
-from franchise.families.base import Family
+from franchise.families.base import Arrays, Family
 from franchise.kernels.document_sweep import Cells, gather_runs
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.runtime.blocks import cut_blocks
@@ -169,7 +169,7 @@ def draw_topics(work: SweepContext, limit: int) -> Any:
     return parameters
 
 
-def with_rows(parameters: Any, limit: int) -> Any:
+def with_rows(parameters: Arrays, limit: int) -> Any:
     """The parameters with at least so many rows; what is added are copies of the first, to be replaced."""
     more = max(0, limit - len(parameters[0]))
     return type(parameters)(*(np.concatenate([rows, rows[:1].repeat(more, axis=0)]) for rows in parameters))

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from franchise.errors import InputError
 from franchise.kernels.random.streams import Streams
@@ -172,7 +171,7 @@ def during_warmup(move: Move | Composed, span: tuple[float, float] = (0.0, 1.0))
     return DuringWarmup((_checked(move),), (float(begin), float(end)))
 
 
-def _checked(move: Any) -> Move | Composed:
+def _checked(move: object) -> Move | Composed:
     if not isinstance(move, (Move, Composed)):
         raise InputError(
             f"a sampler is made of moves, such as franchise.moves.DirectAssignment(); got {describe(move)}."

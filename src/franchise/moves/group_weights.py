@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.families.abilities import Ability
+from franchise.families.base import Arrays
 from franchise.kernels import group_weights as kernels
 from franchise.kernels.random.dirichlet import draw_dirichlets, draw_log_gammas
 from franchise.kernels.random.streams import Streams
@@ -255,7 +256,7 @@ def _slice_observations(work: SweepContext, block: int, topics: np.ndarray, cuto
 def _draw_observations(
     work: SweepContext,
     block: int,
-    parameters: Any,
+    parameters: Arrays,
     shares: np.ndarray,
     heights: np.ndarray,
     slices: np.ndarray,

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from franchise.families.abilities import Ability
-from franchise.families.categorical import CategoricalRows
+from franchise.families.base import Arrays
+from franchise.families.categorical import CategoricalRows, CategoricalStatistics
 from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.runtime.padding import padded_zeros
@@ -129,7 +130,7 @@ def draw_shares(
 
 
 def draw_topics_of_block(
-    work: SweepContext, block: int, parameters: Any, shares: np.ndarray, stream: int, topics: np.ndarray
+    work: SweepContext, block: int, parameters: Arrays, shares: np.ndarray, stream: int, topics: np.ndarray
 ) -> float:
     """(4) in a block: `topics` of its observations are filled; the log probability of what was drawn."""
     first, last = work.groups_of(block)
@@ -147,7 +148,9 @@ def draw_topics_of_block(
     return float(log_probability)
 
 
-def draw_parameters(work: SweepContext, statistics: Any, topics: np.ndarray, limit: int, stream: int) -> Any:
+def draw_parameters(
+    work: SweepContext, statistics: Arrays, topics: np.ndarray, limit: int, stream: int
+) -> Any:
     """phi_k of the topics listed, all below the limit, given their observations; from the prior if there are none.
 
     Where there are many observations of categories, blocks of categories are drawn side by side. `stream` is the
@@ -156,13 +159,14 @@ def draw_parameters(work: SweepContext, statistics: Any, topics: np.ndarray, lim
     rng = work.streams.generator(stream)
     if not is_sparse(None, work.model):
         return work.model.family.draw_parameters(statistics, limit, rng)
+    counts = cast(CategoricalStatistics, statistics)
     gammas = Gammas(
-        statistics,
+        counts,
         topics,
         lambda blocks: work.streams.rng_states(stream + 1, blocks).reshape(blocks, 4),
     )
     gammas.draw(work)
-    gammas.redraw_prior(topics[statistics.totals[topics] == 0.0], rng)
+    gammas.redraw_prior(topics[counts.totals[topics] == 0.0], rng)
     gammas.exchange(work)
     with np.errstate(divide="ignore", invalid="ignore"):
         probabilities = gammas.rows[:, :limit] / gammas.totals[:limit].astype(np.float32)

@@ -27,12 +27,14 @@ gamma).  A vacant table takes a topic from beta.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.families.abilities import Ability
+from franchise.families.base import Arrays
 from franchise.kernels import slice as kernels
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.random.streams import Streams
@@ -96,7 +98,7 @@ class BlockLoop(NamedTuple):
         return float(min(self.tables.slices.min(initial=np.inf), 1.0 - self.uniforms.max(initial=0.0)))
 
 
-def _over_blocks(work: SweepContext, function: Any) -> list[Any]:
+def _over_blocks(work: SweepContext, function: Callable[[int], Any]) -> list[Any]:
     return work.engine.run_blocks(lambda: function, work.blocks)
 
 
@@ -204,7 +206,7 @@ def _draw_parameters(work: SweepContext, topics: np.ndarray, limit: int) -> Any:
 
 
 def _draw_block(
-    work: SweepContext, block: int, parameters: Any, tables: BlockTables, topic_weights: np.ndarray
+    work: SweepContext, block: int, parameters: Arrays, tables: BlockTables, topic_weights: np.ndarray
 ) -> None:
     """The second part of a sweep in a block."""
     first, last = work.groups_of(block)

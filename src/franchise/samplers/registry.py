@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from franchise.errors import InputError
 from franchise.model.hdp_model import Model
@@ -25,6 +26,9 @@ SAMPLERS: dict[str, NamedSampler] = {
 
 AUTO = "auto"
 
+SamplerLike: TypeAlias = str | Move | Composed | Sequence[Move | Composed]
+"""What a user gives as a sampler: a name, a move, or moves."""
+
 
 class Sampler(NamedTuple):
     """What a user's choice of sampler comes to."""
@@ -36,7 +40,7 @@ class Sampler(NamedTuple):
     choice: Choice | None = None  # what "auto" chose, and why
 
 
-def resolve(sampler: Any, model: Model) -> Sampler:
+def resolve(sampler: SamplerLike, model: Model) -> Sampler:
     """The sampler that is meant by a name, or a move, or a list of moves.
 
     InputError if there is no such sampler, or if the family lacks what one of its moves needs.

@@ -5,8 +5,6 @@ Seeded randomness of the data room.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from franchise.validation import check_integer
@@ -33,7 +31,7 @@ def draw_dirichlets(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return logs - (largest + np.log(np.exp(logs - largest).sum(axis=-1, keepdims=True)))
 
 
-def seeded_generator(seed: Any) -> np.random.Generator:
+def seeded_generator(seed: object) -> np.random.Generator:
     """A counter-based generator (Philox), the same everywhere for the same seed, a whole number from 0."""
     return np.random.Generator(np.random.Philox(check_integer("seed", seed, minimum=0)))
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import tempfile
 from dataclasses import fields, is_dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from franchise import validation
 
@@ -36,7 +36,7 @@ def type_for(count: int, largest: int) -> np.dtype:
     return np.dtype(np.int32)
 
 
-def bytes_in(value: Any) -> int:
+def bytes_in(value: object) -> int:
     """The bytes of all arrays in the fields of something, those that are yet to be read included."""
     if hasattr(value, "nbytes"):
         return int(value.nbytes)
@@ -47,14 +47,14 @@ def bytes_in(value: Any) -> int:
     return 0
 
 
-def large_copy(array: np.ndarray, dtype: Any) -> np.ndarray:
+def large_copy(array: np.ndarray, dtype: DTypeLike) -> np.ndarray:
     """A copy of a flat array in another type."""
     copy = large_empty(len(array), dtype)
     copy[:] = array
     return copy
 
 
-def large_empty(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+def large_empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
     """An array whose entries are to be filled in."""
     lengths = shape if isinstance(shape, tuple) else (shape,)
     size = math.prod(lengths) * np.dtype(dtype).itemsize

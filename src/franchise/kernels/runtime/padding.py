@@ -8,21 +8,21 @@ the time while it works on a block, such as the state of its random numbers, is 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 MARGIN = 128
 """Bytes: two lines, as processors fetch lines in pairs."""
 
 
-def padded_rows(rows: int, columns: int, dtype: Any = np.float64) -> np.ndarray:
+def padded_rows(rows: int, columns: int, dtype: DTypeLike = np.float64) -> np.ndarray:
     """Rows of zeros that share no line with one another, nor with any other array."""
     margin = MARGIN // np.dtype(dtype).itemsize
     return np.zeros((rows, columns + 2 * margin), dtype)[:, margin : margin + columns]
 
 
-def padded_zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
+def padded_zeros(shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> np.ndarray:
     """An array of zeros that shares no line with any other."""
     size = math.prod(shape) if isinstance(shape, tuple) else shape
     return padded_rows(1, size, dtype)[0].reshape(shape)

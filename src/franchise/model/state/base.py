@@ -18,9 +18,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.errors import InternalError
-from franchise.families.base import Family
+from franchise.families.base import Arrays, Family
 from franchise.kernels.family_ops import family_of
 from franchise.kernels.recount import count_on, recount
 from franchise.kernels.runtime.large_arrays import type_for
@@ -167,7 +168,7 @@ def larger_capacity(capacity: int) -> int:
     return capacity + capacity // 8 + SPARE_SLOTS
 
 
-def check_equal(what: str, held: Any, recounted: Any) -> None:
+def check_equal(what: str, held: ArrayLike, recounted: ArrayLike) -> None:
     """InternalError if something held in the state is not what a recount gives; floats up to rounding."""
     held, recounted = np.asarray(held), np.asarray(recounted)
     if held.dtype.kind == "f":
@@ -180,7 +181,7 @@ def check_equal(what: str, held: Any, recounted: Any) -> None:
         )
 
 
-def check_statistics(family: Family, state: State, recounted: Any) -> None:
+def check_statistics(family: Family, state: State, recounted: Arrays) -> None:
     """Compare the statistics of the occupied topics with recounted ones, field by field."""
     for name, held, again in zip(state.statistics._fields, state.statistics, recounted, strict=True):
         if isinstance(held, np.ndarray):

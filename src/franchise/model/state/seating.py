@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from franchise.families.base import Family
+from franchise.families.base import Arrays, Family
 from franchise.kernels.crf_seating import Tables
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import State, check_equal, check_statistics, grown, slots_for
@@ -26,7 +25,9 @@ class Seating(State):
     table_count: np.ndarray  # int64 (1,): m
 
     @classmethod
-    def empty(cls, data: PreparedData, statistics: Any, capacity: int, alpha: float, gamma: float) -> Seating:
+    def empty(
+        cls, data: PreparedData, statistics: Arrays, capacity: int, alpha: float, gamma: float
+    ) -> Seating:
         """A franchise in which nobody is seated yet; `statistics` with `capacity` slots come along."""
         return cls(
             statistics=statistics,

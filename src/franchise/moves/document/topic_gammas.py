@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from franchise.families.categorical import CategoricalStatistics
 from franchise.kernels.random.dirichlet import draw_dirichlets, draw_log_gammas
 from franchise.kernels.random.gamma import (
     INTERVALS,
@@ -34,7 +35,9 @@ _ACROSS = 64
 class Gammas:
     """Gamma(eta_w + n_kw) for all words and the topics listed, drawn by a part of a sweep."""
 
-    def __init__(self, statistics: Any, topics: np.ndarray, words_of: Callable[[int], np.ndarray]) -> None:
+    def __init__(
+        self, statistics: CategoricalStatistics, topics: np.ndarray, words_of: Callable[[int], np.ndarray]
+    ) -> None:
         block_bounds = cut_categories(len(statistics.prior))
         slots = statistics.counts.shape[1]
         self.rows = np.empty((0, slots), np.float32)  # (V, slots) when they are drawn: zero for other topics

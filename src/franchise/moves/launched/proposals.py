@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.families.base import Family
+from franchise.families.base import Arrays, Family
 from franchise.kernels import launched_splits as kernels
 from franchise.kernels.launched_splits import PIECE, Members, Urn
 from franchise.model.hdp_model import Model
@@ -235,7 +235,7 @@ class DrawnProposal(Proposal):
         kernels.put_sides(self.statistics, self.observations, self.members, self.launched)
         return self.model.family.propose_parameters(self.statistics, 2, self.rng)
 
-    def _draw(self, parameters: Any, concentrations: np.ndarray, sides: np.ndarray) -> float:
+    def _draw(self, parameters: Arrays, concentrations: np.ndarray, sides: np.ndarray) -> float:
         observations = self.observations
         return float(
             kernels.draw_sides_given(

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.families.base import Arrays
 from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.runtime.padding import padded_zeros
@@ -48,7 +49,7 @@ _PROPOSED = 2**23
 class Temporary(NamedTuple):
     """Topics to draw all observations from: L columns."""
 
-    parameters: Any
+    parameters: Arrays
     shares: np.ndarray  # float64 (J, L): pi~_jk up to a factor for each group
 
 
@@ -57,7 +58,7 @@ class Proposal(NamedTuple):
 
     labels: np.ndarray  # int32 (N,)
     log_q: float  # log q(z' | v)
-    statistics: Any
+    statistics: Arrays
     arrangement: Arrangement
 
 
@@ -127,7 +128,7 @@ def temporary_of_split(sweep: Sweep, topic: int, others: np.ndarray) -> Temporar
     )
 
 
-def temporary_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, merged: Any) -> Temporary:
+def temporary_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, merged: Arrays) -> Temporary:
     """(23): the topics there are, two of them replaced by one that has the sum of their weights."""
     return Temporary(
         joined((sweep.parameters, others), (merged, np.array([0]))),
@@ -265,7 +266,7 @@ def columns_of(sweep: Sweep, slots: list[int]) -> np.ndarray:
     return places[sweep.state.topic_of_observation]
 
 
-def score(sweep: Sweep, parameters: Any, log_shares: np.ndarray, columns: np.ndarray) -> float:
+def score(sweep: Sweep, parameters: Arrays, log_shares: np.ndarray, columns: np.ndarray) -> float:
     """The log probability of drawing these topics from temporary ones, whose log weights by group are given."""
     work = sweep.work
 
@@ -287,7 +288,7 @@ def score(sweep: Sweep, parameters: Any, log_shares: np.ndarray, columns: np.nda
 
 
 def log_of_merged_parameter(
-    sweep: Sweep, parameters: Any, topic: int, members: tuple[np.ndarray, np.ndarray], balanced: bool
+    sweep: Sweep, parameters: Arrays, topic: int, members: tuple[np.ndarray, np.ndarray], balanced: bool
 ) -> float:
     """log q(phi~_a | x of b and c), as printed; balanced, over p(phi~_a | x of a).
 
@@ -300,7 +301,7 @@ def log_of_merged_parameter(
     return log_q + sweep.work.model.family.log_prior_density(parameters, topic, sweep.state.statistics)
 
 
-def log_density_of_parameter(sweep: Sweep, parameters: Any, topic: int, members: np.ndarray) -> float:
+def log_density_of_parameter(sweep: Sweep, parameters: Arrays, topic: int, members: np.ndarray) -> float:
     """log p(phi | the members' observations) - log p(phi): their likelihood over their marginal likelihood."""
     statistics = sweep.recounted(1 - members.astype(np.int32), 2)
     likelihood = kernels.sum_log_densities_of(

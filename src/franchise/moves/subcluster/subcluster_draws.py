@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from franchise.families.base import Arrays
 from franchise.families.categorical import set_totals
 from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.recount import recount
@@ -91,7 +92,7 @@ class Sweep:
             recount(statistics, self.work.data.observations, labels, np.zeros(slots, np.int64))
         return statistics
 
-    def log_marginals(self, statistics: Any, slots: int) -> np.ndarray:
+    def log_marginals(self, statistics: Arrays, slots: int) -> np.ndarray:
         """Log marginal likelihoods, by slot."""
         return self.work.model.family.log_marginals(statistics, slots, self.work.engine)
 
