@@ -23,17 +23,18 @@ import json
 import math
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 from numba.core.errors import NumbaError
+from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from franchise.checks import CheckFailed
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
-from franchise.families.base import Family
+from franchise.families.base import Arrays, DataT, Family
 from franchise.families.registry import FAMILIES, family_from_settings, name_of
 from franchise.kernels import family_ops as verbs
 from franchise.kernels.runtime.compile import kernel
@@ -60,6 +61,12 @@ _VERBS_OF_CONJUGATE = (
 )
 
 
+FamilyOf: TypeAlias = Family[Any, Any, DataT]
+"""A family whose prepared observations have a certain form."""
+
+ArraysT = TypeVar("ArraysT", bound=Arrays)
+
+
 class Finding(NamedTuple):
     """One row of the table."""
 
@@ -71,7 +78,7 @@ class Finding(NamedTuple):
     passed: bool
 
 
-def check_family(family: Family, observations: Any = None, *, seed: int = 0) -> pd.DataFrame:
+def check_family(family: Family, observations: ArrayLike | None = None, *, seed: int = 0) -> pd.DataFrame:
     """Test everything that samplers rely on in a likelihood family.
 
     Parameters
@@ -145,7 +152,7 @@ def _own_observations(family: Family, rng: np.random.Generator) -> tuple[Family,
 # -- comparing ---------------------------------------------------------------------------------------------
 
 
-def _difference(left: Any, right: Any) -> float:
+def _difference(left: ArrayLike, right: ArrayLike) -> float:
     """Largest difference of numbers: relative to the larger, absolute below one; infinite for NaN."""
     left, right = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
     if left.shape != right.shape:
@@ -158,7 +165,7 @@ def _difference(left: Any, right: Any) -> float:
     return float(np.where(np.isnan(gaps), math.inf, gaps).max())
 
 
-def _statistics_difference(left: Any, right: Any) -> float:
+def _statistics_difference(left: Arrays, right: Arrays) -> float:
     """Largest difference of two sets of statistics; within a field relative to its largest number."""
     largest = 0.0
     for one, other in zip(left, right, strict=True):
@@ -211,7 +218,9 @@ def _p_values_of_ratio(
 # -- algebra -----------------------------------------------------------------------------------------------
 
 
-def _filled(family: Family, prepared: Any, blocks: Sequence[Sequence[int]], capacity: int = _SLOTS) -> Any:
+def _filled(
+    family: FamilyOf[DataT], prepared: DataT, blocks: Sequence[Sequence[int]], capacity: int = _SLOTS
+) -> Any:
     """Statistics with each block of observations in a slot of its own."""
     statistics = family.empty_statistics(capacity)
     for topic, block in enumerate(blocks):
@@ -220,19 +229,19 @@ def _filled(family: Family, prepared: Any, blocks: Sequence[Sequence[int]], capa
     return statistics
 
 
-def _copy(statistics: Any) -> Any:
+def _copy(statistics: ArraysT) -> ArraysT:
     return type(statistics)(
         *(field.copy() if isinstance(field, np.ndarray) else field for field in statistics)
     )
 
 
-def _chosen(family: Family, prepared: Any, rng: np.random.Generator) -> list[int]:
+def _chosen(family: FamilyOf[DataT], prepared: DataT, rng: np.random.Generator) -> list[int]:
     """Up to eight observations, in random order; if there is only one, it serves twice."""
     order = rng.permutation(family.count(prepared))[:8].tolist()
     return order if len(order) > 1 else order * 2
 
 
-def _statistics(family: Family, prepared: Any, rng: np.random.Generator) -> list[Finding]:
+def _statistics(family: FamilyOf[DataT], prepared: DataT, rng: np.random.Generator) -> list[Finding]:
     """What must hold of the statistics alone."""
     order = _chosen(family, prepared, rng)
     half = len(order) // 2
@@ -274,7 +283,7 @@ def _statistics(family: Family, prepared: Any, rng: np.random.Generator) -> list
     return findings
 
 
-def _shared_out(family: Family, prepared: Any, order: np.ndarray) -> Finding:
+def _shared_out(family: FamilyOf[DataT], prepared: DataT, order: np.ndarray) -> Finding:
     """Whether observations that were taken out, and joined again, are still those that they were."""
     half = len(order) // 2
     taken = [family.take_rows(prepared, order[:half]), family.take_rows(prepared, order[half:])]
@@ -309,7 +318,7 @@ def _reached(family: Family) -> Finding:
     return _close("kernels reach the family", compared, float(len(strangers)), 0.0)
 
 
-def _made_again(family: Family, prepared: Any, order: Sequence[int]) -> Finding:
+def _made_again(family: FamilyOf[DataT], prepared: DataT, order: Sequence[int]) -> Finding:
     """Whether settings, written as JSON and read, make the same family."""
     written = json.loads(json.dumps(family.settings()))
     if type(family) in FAMILIES.values():
@@ -322,7 +331,7 @@ def _made_again(family: Family, prepared: Any, order: Sequence[int]) -> Finding:
     return _close("settings make the family again", "a family and what its settings make", gap, 0.0)
 
 
-def _algebra(family: Family, prepared: Any, rng: np.random.Generator) -> list[Finding]:
+def _algebra(family: FamilyOf[DataT], prepared: DataT, rng: np.random.Generator) -> list[Finding]:
     """What must hold of statistics, predictive and marginal of a conjugate family."""
     findings = _statistics(family, prepared, rng)
     order = _chosen(family, prepared, rng)
@@ -367,7 +376,7 @@ def _algebra(family: Family, prepared: Any, rng: np.random.Generator) -> list[Fi
     return findings + _blocks(family, prepared, order) + _weights(family, prepared, order, rng)
 
 
-def _chain(family: Family, prepared: Any, order: Sequence[int]) -> float:
+def _chain(family: FamilyOf[DataT], prepared: DataT, order: Sequence[int]) -> float:
     """Sum of log predictives as the observations come in."""
     statistics = family.empty_statistics(1)
     total = 0.0
@@ -377,13 +386,13 @@ def _chain(family: Family, prepared: Any, order: Sequence[int]) -> float:
     return total
 
 
-def _scores(statistics: Any, prepared: Any, order: Sequence[int]) -> list[float]:
+def _scores(statistics: Arrays, prepared: object, order: Sequence[int]) -> list[float]:
     """Log marginal of topic 0, and its log predictive of each observation."""
     predictives = [float(verbs.log_predictive(statistics, prepared, index, 0)) for index in order]
     return [float(verbs.log_marginal(statistics, 0)), *predictives]
 
 
-def _blocks(family: Family, prepared: Any, order: Sequence[int]) -> list[Finding]:
+def _blocks(family: FamilyOf[DataT], prepared: DataT, order: Sequence[int]) -> list[Finding]:
     """The joint predictive of a block, by the family's verb and by the inherited one."""
     half = len(order) // 2
     first, members = order[:half], np.array(order[half:])
@@ -412,7 +421,9 @@ def _blocks(family: Family, prepared: Any, order: Sequence[int]) -> list[Finding
     return findings
 
 
-def _weights(family: Family, prepared: Any, order: Sequence[int], rng: np.random.Generator) -> list[Finding]:
+def _weights(
+    family: FamilyOf[DataT], prepared: DataT, order: Sequence[int], rng: np.random.Generator
+) -> list[Finding]:
     """The verbs that fill arrays."""
     half = len(order) // 2
     first, members = order[:half], np.array(order[half:])
@@ -475,7 +486,7 @@ def _weight_gap(out: np.ndarray, total: float, prior_weights: np.ndarray, logs: 
 # -- laws --------------------------------------------------------------------------------------------------
 
 
-def _laws(family: Family, prepared: Any, rng: np.random.Generator) -> list[Finding]:
+def _laws(family: FamilyOf[DataT], prepared: DataT, rng: np.random.Generator) -> list[Finding]:
     """What must hold of draws."""
     order = _chosen(family, prepared, rng)
     findings = []
@@ -493,7 +504,7 @@ def _laws(family: Family, prepared: Any, rng: np.random.Generator) -> list[Findi
 
 
 def _parameters_fit_predictive(
-    family: Family, prepared: Any, order: Sequence[int], rng: np.random.Generator
+    family: FamilyOf[DataT], prepared: DataT, order: Sequence[int], rng: np.random.Generator
 ) -> Finding:
     """The mean of f(x; phi) over draws of phi is the predictive.
 
@@ -516,7 +527,7 @@ def _parameters_fit_predictive(
 
 
 def _predictive_fits_draws(
-    family: Family, prepared: Any, order: Sequence[int], rng: np.random.Generator
+    family: FamilyOf[DataT], prepared: DataT, order: Sequence[int], rng: np.random.Generator
 ) -> Finding:
     """The predictive is the law of x drawn by way of parameters: p is that of a new topic, q of a block."""
     statistics = _filled(family, prepared, [[], order[:4]])
@@ -535,7 +546,9 @@ def _predictive_fits_draws(
     )
 
 
-def _parameters_fit_observations(family: Family, prepared: Any, rng: np.random.Generator) -> Finding:
+def _parameters_fit_observations(
+    family: FamilyOf[DataT], prepared: DataT, rng: np.random.Generator
+) -> Finding:
     """A parameter and a draw given observations from it are exchangeable: either fits better as often."""
     count = family.count(prepared)
     used = min(count, 4)
@@ -560,7 +573,7 @@ def _parameters_fit_observations(family: Family, prepared: Any, rng: np.random.G
     )
 
 
-def _moves_keep_the_law(family: Family, prepared: Any, rng: np.random.Generator) -> Finding:
+def _moves_keep_the_law(family: FamilyOf[DataT], prepared: DataT, rng: np.random.Generator) -> Finding:
     """Parameters that made observations, and others moved on given theirs, fit alike, in independent samples."""
     count = family.count(prepared)
     used = min(count, 4)
@@ -586,7 +599,7 @@ def _moves_keep_the_law(family: Family, prepared: Any, rng: np.random.Generator)
 
 
 def _proposals_have_their_density(
-    family: Family, prepared: Any, order: Sequence[int], rng: np.random.Generator
+    family: FamilyOf[DataT], prepared: DataT, order: Sequence[int], rng: np.random.Generator
 ) -> Finding:
     """Proposals of parameters follow the density that their weights say.
 
@@ -608,7 +621,7 @@ def _proposals_have_their_density(
 
 
 def _observations_fit_density(
-    family: Family, prepared: Any, order: Sequence[int], rng: np.random.Generator
+    family: FamilyOf[DataT], prepared: DataT, order: Sequence[int], rng: np.random.Generator
 ) -> Finding:
     """Observations drawn for a parameter follow its density: p and q are the densities of two parameters."""
     statistics = _filled(family, prepared, [order[:2], order[:2]])
@@ -632,7 +645,7 @@ def _observations_fit_density(
 
 
 def _density_is_normalised(
-    family: Family, prepared: Any, order: Sequence[int], rng: np.random.Generator
+    family: Family, prepared: object, order: Sequence[int], rng: np.random.Generator
 ) -> list[Finding]:
     """The density sums or integrates to one: p is the density, q is uniform on a box around draws from it.
 
@@ -745,7 +758,7 @@ def _speak_conjugate(statistics, observations, order, prior_weights, out):  # ty
     verbs.fill_log_marginals(statistics, limit, out[5])
 
 
-def _compiled(family: Family, prepared: Any, rng: np.random.Generator) -> list[Finding]:
+def _compiled(family: FamilyOf[DataT], prepared: DataT, rng: np.random.Generator) -> list[Finding]:
     """The verbs in a kernel against the same verbs in plain Python."""
     check = "compiled and plain code agree"
     order = np.array(_chosen(family, prepared, rng))

@@ -14,12 +14,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.checks import CheckFailed
 from franchise.checks.enumeration import Enumeration, Partition, canonical, tiny_model
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit, same_distribution, same_law
 from franchise.errors import InputError
-from franchise.families.base import Family
+from franchise.families.base import Arrays, Family
 from franchise.families.categorical import Categorical
 from franchise.kernels import family_ops as verbs
 from franchise.kernels.random.streams import CONVERSION, Streams
@@ -29,7 +30,7 @@ from franchise.model.state.convert import convert
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weights
 from franchise.moves.base import FINITE, HDP, Move
-from franchise.moves.compose import Composed, in_turn, moves_of
+from franchise.moves.compose import Composed, InTurn, in_turn, moves_of
 from franchise.parallel.threads import Threads
 from franchise.running.chain import Chain
 from franchise.validation import check_integer, check_positive
@@ -44,7 +45,7 @@ _CONSISTENCY_CHECKS = 25
 def check_move(
     move: Move | Composed,
     family: Family | None = None,
-    observations: Any = None,
+    observations: ArrayLike | None = None,
     groups: list[int] | None = None,
     *,
     alpha: float = 1.0,
@@ -109,7 +110,10 @@ def check_move(
 
 
 def tiny_data(
-    family: Family | None, observations: Any, groups: list[int] | None, rng: np.random.Generator
+    family: Family | None,
+    observations: ArrayLike | Arrays | None,
+    groups: list[int] | None,
+    rng: np.random.Generator,
 ) -> tuple[Family, Any, list[int]]:
     """What was given, completed to a tiny data set."""
     if family is None:
@@ -140,7 +144,7 @@ def _claimed_order(schedule: Composed) -> int | None:
 
 
 def _one_sweep(
-    exact: Enumeration, schedule: Any, view: type[State], seed: int
+    exact: Enumeration, schedule: InTurn, view: type[State], seed: int
 ) -> Callable[[State, int], State]:
     """Apply the schedule once, as a chain would, ending in the view begun in; the first results are recounted."""
     engine = Threads(1)

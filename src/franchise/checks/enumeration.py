@@ -19,13 +19,13 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.errors import InputError, InternalError
 from franchise.families.abilities import Ability
-from franchise.families.base import Family
+from franchise.families.base import Arrays, Family
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData, frozen
 from franchise.model.state.base import State
@@ -231,7 +231,11 @@ def draw_seats(customers: int, tables: int, rng: np.random.Generator) -> list[in
 
 
 def tiny_model(
-    family: Family, observations: Any, groups: list[int], alpha: float = 1.0, gamma: float = 1.0
+    family: Family,
+    observations: ArrayLike | Arrays,
+    groups: list[int],
+    alpha: float = 1.0,
+    gamma: float = 1.0,
 ) -> Model:
     """A model of a few observations, raw or prepared; `groups` gives the group number of each, ascending."""
     offsets = np.concatenate([[0], np.cumsum(np.bincount(groups))])

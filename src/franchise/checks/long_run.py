@@ -7,14 +7,16 @@ same effective size.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.checks.enumeration import Enumeration, Partition, canonical, tiny_model
 from franchise.checks.statistics import total_variation, typical_total_variation
 from franchise.data.groups import Groups
 from franchise.families.base import Family
+from franchise.samplers.registry import SamplerLike
 from franchise.sampling import sample
 
 _MOST_SPREADS = 5.0
@@ -33,9 +35,9 @@ class Visits(NamedTuple):
 
 
 def count_visits(
-    sampler: Any,
+    sampler: SamplerLike,
     family: Family,
-    observations: Any,
+    observations: ArrayLike,
     groups: list[int],
     *,
     alpha: float,
