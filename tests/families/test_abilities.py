@@ -142,6 +142,7 @@ def test_flags_of_families_still_count():
         old = make_old_family()
     told = " ".join(str(warning.message) for warning in caught)
     assert all(name in told for name in ("Old.conjugate", "Ability.CONJUGATE", "Old.of_words", "Old.take"))
+    assert {warning.filename for warning in caught} == {__file__}
     assert old.abilities == {A.EXACT_STATISTICS, A.IS_CATEGORICAL, A.TAKES_ROWS}
     family = old()
     assert family.take_rows(family.prepare([3, 4, 5]), [2, 0]).sizes.tolist() == [5, 3]
@@ -155,8 +156,11 @@ def test_flags_of_families_still_count():
 
 
 def test_flags_of_families_can_still_be_read():
-    with pytest.warns(DeprecationWarning, match=r"Family.conjugate.*franchise.Ability.CONJUGATE in"):
+    with pytest.warns(
+        DeprecationWarning, match=r"Family.conjugate.*franchise.Ability.CONJUGATE in"
+    ) as caught:
         assert fr.Poisson().conjugate
+    assert caught[0].filename == __file__
     with pytest.warns(DeprecationWarning, match="of_words"):
         assert not fr.Poisson.of_words
     with pytest.warns(DeprecationWarning, match="sparse"):

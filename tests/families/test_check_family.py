@@ -404,6 +404,17 @@ def test_observations_are_asked_for_when_there_are_no_examples():
         check_family(Poisson)
 
 
+def test_missing_methods_are_named():
+    class Claiming(Exponential):
+        abilities = frozenset({Ability.CONJUGATE})
+        draw_parameters = Family.draw_parameters
+
+    with pytest.raises(
+        InputError, match=r"no log_predictive, no log_marginal, no draw_parameters.*frozenset\(\)"
+    ):
+        check_family(Claiming(), TIMES)
+
+
 def test_a_single_observation_will_do():
     assert check_family(Bernoulli(1), [1])["passed"].all()
 

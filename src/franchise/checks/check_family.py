@@ -99,6 +99,7 @@ def check_family(family: Family, observations: ArrayLike | None = None, *, seed:
     """
     if not isinstance(family, Family):
         raise InputError(f"family must be a franchise Family; got {type(family).__name__}.")
+    _check_methods(family)
     rng = np.random.default_rng(seed)
     if observations is None:
         family, prepared = _own_observations(family, rng)
@@ -114,6 +115,21 @@ def check_family(family: Family, observations: ArrayLike | None = None, *, seed:
         _raise_if_broken(family, found)
         findings += found
     return pd.DataFrame(findings)
+
+
+def _check_methods(family: Family) -> None:
+    """InputError if methods are missing that the abilities of a family promise, or that every check needs."""
+    needed = [*_VERBS_OF_STATISTICS, "log_density"]
+    if Ability.CONJUGATE in family.abilities:
+        needed += ["log_predictive", "log_marginal"]
+    missing = [name for name in needed if not hasattr(family, name)]
+    if Ability.DRAWS_PARAMETERS not in family.abilities:
+        missing.append("draw_parameters")
+    if missing:
+        raise InputError(
+            f"{type(family).__name__} has no {', no '.join(missing)}. Write what is missing: see franchise.Family. "
+            f"A family whose parameters cannot be integrated out declares abilities = frozenset()."
+        )
 
 
 def _raise_if_broken(family: Family, findings: list[Finding]) -> None:

@@ -98,7 +98,9 @@ class OldFlag:
 
     def __get__(self, instance: object, owner: type) -> bool:
         """Whether the family has the ability."""
-        warn_of_old_name(f"Family.{self.name}", f"franchise.Ability.{self.ability.name} in family.abilities")
+        warn_of_old_name(
+            f"Family.{self.name}", f"franchise.Ability.{self.ability.name} in family.abilities", 3
+        )
         abilities: frozenset[Ability] = owner.abilities  # type: ignore[attr-defined]  # of Family only
         return self.ability in abilities
 
@@ -121,10 +123,10 @@ def adopt_old_flags(cls: type, declared: frozenset[Ability]) -> frozenset[Abilit
     return declared
 
 
-def warn_of_old_name(old: str, new: str) -> None:
-    """Warn that a name of version 0.1 is about to go."""
+def warn_of_old_name(old: str, new: str, stacklevel: int = 5) -> None:
+    """Warn that a name of version 0.1 is about to go; by default where a class is defined with it."""
     warnings.warn(
         f"{old} is deprecated and will be removed in the next release; use {new}.",
         DeprecationWarning,
-        stacklevel=4,
+        stacklevel=stacklevel,
     )
