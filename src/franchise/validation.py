@@ -13,11 +13,15 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from franchise.errors import InputError, StorageError
+
+PathLike: TypeAlias = str | os.PathLike[str]
+"""The path of a file or folder, as a user gives it."""
 
 
 def describe(value: object) -> str:

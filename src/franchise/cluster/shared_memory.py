@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import mmap
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 
 class Place(NamedTuple):
@@ -37,14 +38,14 @@ def can_share() -> bool:
     return hasattr(os, "memfd_create")
 
 
-def make_shared(shape: tuple[int, ...], dtype: Any) -> Made:
+def make_shared(shape: tuple[int, ...], dtype: DTypeLike) -> Made:
     """An array of zeros that others can open."""
     descriptor = os.memfd_create("franchise")
     os.ftruncate(descriptor, _bytes_of(shape, dtype))
     return Made(_mapped(descriptor, shape, dtype), Place(os.getpid(), descriptor))
 
 
-def open_shared(place: Place, shape: tuple[int, ...], dtype: Any) -> np.ndarray | None:
+def open_shared(place: Place, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray | None:
     """The array that another process has made; None if it cannot be seen from here."""
     try:
         descriptor = os.open(f"/proc/{place.process}/fd/{place.descriptor}", os.O_RDWR)
@@ -58,10 +59,10 @@ def open_shared(place: Place, shape: tuple[int, ...], dtype: Any) -> np.ndarray 
         os.close(descriptor)
 
 
-def _mapped(descriptor: int, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+def _mapped(descriptor: int, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
     memory = mmap.mmap(descriptor, _bytes_of(shape, dtype))
     return np.frombuffer(memory, dtype).reshape(shape)
 
 
-def _bytes_of(shape: tuple[int, ...], dtype: Any) -> int:
+def _bytes_of(shape: tuple[int, ...], dtype: DTypeLike) -> int:
     return math.prod(shape) * np.dtype(dtype).itemsize

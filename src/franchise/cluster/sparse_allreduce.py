@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def narrowed(values: np.ndarray) -> np.ndarray:
     return values.astype(np.promote_types(np.min_scalar_type(least), np.min_scalar_type(-most - 1)))
 
 
-def bytes_of(value: Any) -> int:
+def bytes_of(value: object) -> int:
     """About how much is sent with a value."""
     if isinstance(value, np.ndarray):
         return value.nbytes

@@ -154,7 +154,7 @@ def _spans_of_joined(sentences: list[str]) -> list[Span]:
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def check_sentences(sentences: Any, corpus: Corpus) -> Sentences:
+def check_sentences(sentences: object, corpus: Corpus) -> Sentences:
     """Sentences that fit a corpus, as read-only copies; its tokens, documents and texts must be there already."""
     if not isinstance(sentences, (tuple, list)) or len(sentences) not in (2, 3):
         raise InputError(
@@ -169,7 +169,7 @@ def check_sentences(sentences: Any, corpus: Corpus) -> Sentences:
     return Sentences(read_only(offsets), read_only(documents), spans)
 
 
-def check_sentence_lists(documents: Any) -> list[list[Any]]:
+def check_sentence_lists(documents: object) -> list[list[Any]]:
     """Documents as lists of sentences, and these as lists, or arrays, of tokens."""
     return [
         [_check_tokens(sentence, number, j) for number, sentence in enumerate(document)]
@@ -177,7 +177,7 @@ def check_sentence_lists(documents: Any) -> list[list[Any]]:
     ]
 
 
-def check_sentence_texts(documents: Any) -> list[list[str]]:
+def check_sentence_texts(documents: object) -> list[list[str]]:
     """Documents as lists of sentences, each a str; at least one document."""
     checked = [list(document) for document in _check_lists(documents)]
     for j, document in enumerate(checked):
@@ -244,7 +244,7 @@ def _check_spans(spans: Any, documents: np.ndarray, texts: list[str] | None) -> 
     return checked
 
 
-def _check_lists(documents: Any) -> list[Any]:
+def _check_lists(documents: object) -> list[Any]:
     """A list of documents, each of which can be gone through, and none of which is a text."""
     if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise InputError(f"documents must be a list of documents; got {describe(documents)}.")
@@ -258,7 +258,7 @@ def _check_lists(documents: Any) -> list[Any]:
     return checked
 
 
-def _check_tokens(sentence: Any, number: int, document: int) -> Any:
+def _check_tokens(sentence: object, number: int, document: int) -> Any:
     if isinstance(sentence, str) or not isinstance(sentence, Iterable):
         raise InputError(
             f"documents must be lists of sentences, and these lists of words or of word ids; got "

@@ -31,7 +31,7 @@ from franchise.errors import InputError, NoWords
 from franchise.validation import describe
 
 
-def check_texts(texts: Any) -> list[str]:
+def check_texts(texts: object) -> list[str]:
     """Texts as a list of str, at least one; from any list, or a Series of pandas or polars."""
     if isinstance(texts, (str, bytes, Mapping)) or not isinstance(texts, Iterable):
         raise InputError(
@@ -197,7 +197,7 @@ def _ngram_maker(ngrams: tuple[int, int]) -> Callable[[list[str]], list[str]]:
     return vectoriser.build_analyzer()
 
 
-def _unchanged(words: Any) -> Any:
+def _unchanged(words: object) -> Any:
     return words
 
 

@@ -116,19 +116,19 @@ def _check_names(settings: Iterable[str]) -> None:
             raise TypeError(f"unexpected keyword argument {name!r}{hint}")
 
 
-def _check_flag(name: str, value: Any) -> bool:
+def _check_flag(name: str, value: object) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} must be True or False; got {describe(value)}.")
     return bool(value)
 
 
-def _check_text(name: str, value: Any, wanted: str) -> str:
+def _check_text(name: str, value: object, wanted: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{name} must be {wanted}; got {describe(value)}.")
     return language_name(value)
 
 
-def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
+def _check_stop_words(stop_words: object) -> str | tuple[str, ...] | None:
     if stop_words is None:
         return None
     if isinstance(stop_words, str):
@@ -145,7 +145,7 @@ def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
     return tuple(sorted(set(words)))
 
 
-def _check_frequency(name: str, value: Any) -> int | float:
+def _check_frequency(name: str, value: object) -> int | float:
     """A number of documents (int) or a share of them (float)."""
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
         return int(value)
@@ -157,7 +157,7 @@ def _check_frequency(name: str, value: Any) -> int | float:
     )
 
 
-def _check_pattern(pattern: Any) -> str:
+def _check_pattern(pattern: object) -> str:
     wanted = "token_pattern must be a regular expression with at most one group"
     if not isinstance(pattern, str):
         raise InputError(f"{wanted}; got {describe(pattern)}.")
@@ -172,7 +172,7 @@ def _check_pattern(pattern: Any) -> str:
     return pattern
 
 
-def _check_ngrams(ngrams: Any) -> tuple[int, int]:
+def _check_ngrams(ngrams: object) -> tuple[int, int]:
     pair = list(ngrams) if isinstance(ngrams, Iterable) else []
     whole = len(pair) == 2 and all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in pair)
     if not whole or not 1 <= pair[0] <= pair[1] <= _LONGEST_NGRAM:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST = 2**31 - 1  # word ids, cell counts and document numbers are int32
 
 
-def check_vocabulary(vocabulary: Any, expected: int | None = None) -> list[str]:
+def check_vocabulary(vocabulary: object, expected: int | None = None) -> list[str]:
     """The words of a vocabulary as a list, no word twice; `expected` is how many there must be."""
     if isinstance(vocabulary, (str, Mapping)) or not isinstance(vocabulary, Iterable):
         raise InputError(
@@ -40,7 +40,7 @@ def check_vocabulary(vocabulary: Any, expected: int | None = None) -> list[str]:
     return words
 
 
-def check_documents(documents: Any) -> list[Any]:
+def check_documents(documents: object) -> list[Any]:
     """Documents as a list of lists, or arrays, of tokens."""
     if not isinstance(documents, Iterable):
         raise InputError(f"documents must be a list of documents; got {describe(documents)}.")

@@ -19,15 +19,14 @@ with boundaries placed evenly, at random, everywhere and nowhere.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.errors import InputError
 from franchise.validation import check_integer, describe
 
 
-def window_diff(reference: Any, found: Any, window: int | None = None) -> float:
+def window_diff(reference: ArrayLike, found: ArrayLike, window: int | None = None) -> float:
     """WindowDiff: the share of windows in which the numbers of boundaries differ; 0 is perfect, 1 the worst.
 
     WindowDiff = 1 / (n - k) sum_{i=1}^{n-k} [b_ref(i, i + k) differs from b_found(i, i + k)], with b(i, i + k) the
@@ -55,7 +54,7 @@ def window_diff(reference: Any, found: Any, window: int | None = None) -> float:
     return float(np.mean(true != ours))
 
 
-def p_k(reference: Any, found: Any, window: int | None = None) -> float:
+def p_k(reference: ArrayLike, found: ArrayLike, window: int | None = None) -> float:
     """P_k: the share of windows whose ends are wrongly said to be in the same segment, or wrongly not to be.
 
     P_k = 1 / (n - k) sum_{i=1}^{n-k} [(b_ref(i, i + k) = 0) differs from (b_found(i, i + k) = 0)], with b(i, i + k)
@@ -70,7 +69,9 @@ def p_k(reference: Any, found: Any, window: int | None = None) -> float:
     return float(np.mean((true == 0) != (ours == 0)))
 
 
-def _boundaries_in_windows(reference: Any, found: Any, window: Any) -> tuple[np.ndarray, np.ndarray]:
+def _boundaries_in_windows(
+    reference: ArrayLike, found: ArrayLike, window: object
+) -> tuple[np.ndarray, np.ndarray]:
     """b(i, i + k) of both, for all i; ints (n - k,)."""
     true, ours = _check_boundaries("reference", reference), _check_boundaries("found", found)
     if len(true) != len(ours):
@@ -93,7 +94,7 @@ def _half_a_segment(sentences: int, segments: int) -> int:
     return (sentences + segments) // (2 * segments)
 
 
-def _check_boundaries(name: str, values: Any) -> np.ndarray:
+def _check_boundaries(name: str, values: object) -> np.ndarray:
     """One bool a sentence; zeros and ones will do."""
     try:
         flags = np.asarray(values)

@@ -20,7 +20,7 @@ from franchise.data.corpus import Corpus
 from franchise.data.grouped import is_sparse
 from franchise.data.tokens import count_matrix, numbered
 from franchise.errors import InputError
-from franchise.validation import describe
+from franchise.validation import PathLike, describe
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -36,22 +36,22 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
     _made_by_fit: str
     """An attribute that a fitted model has."""
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: object, y: object = None, groups: object = None) -> Self:
         """Fit the model."""
         raise NotImplementedError
 
-    def transform(self, X: Any, groups: Any = None) -> Any:
+    def transform(self, X: object, groups: object = None) -> Any:
         """The weights of topics in new documents."""
         raise NotImplementedError
 
-    def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> Any:
+    def fit_transform(self, X: object, y: object = None, groups: object = None) -> Any:
         """Fit the model, then `transform` the same documents, as if they were new.
 
         What the fit itself says of them is in `document_topics`.
         """
         return self.fit(X, groups=groups).transform(X, groups=groups)
 
-    def save(self, path: Any) -> None:
+    def save(self, path: PathLike) -> None:
         """Write the fitted model to a new folder, without pickle; `franchise.load` gives it back.
 
         Parameters
@@ -64,7 +64,7 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
         self._check_fitted()
         save_model(self, path)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """The columns of `transform`, which are the topics; `input_features` are only checked."""
         self._check_fitted()
         try:
@@ -96,12 +96,12 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
 # --- reading X ----------------------------------------------------------------------------------------------
 
 
-def settled(X: Any) -> Any:
+def settled(X: object) -> Any:
     """X, as a list if it can be gone through only once."""
     return list(X) if isinstance(X, Iterator) else X
 
 
-def is_list(X: Any) -> bool:
+def is_list(X: object) -> bool:
     """Whether this is a list, a Series or a flat array, whatever is in it; not a matrix or a frame."""
     if isinstance(X, (str, bytes, Mapping)) or hasattr(X, "columns") or is_sparse(X):
         return False
@@ -123,7 +123,7 @@ def read_new_texts(corpus: Corpus, texts: Any, sentences: str | None = None) -> 
     return corpus.read_new_texts(texts, sentences=sentences)
 
 
-def read_counts(estimator: BaseEstimator, X: Any, allowed: str, *, reset: bool) -> csr_array:
+def read_counts(estimator: BaseEstimator, X: object, allowed: str, *, reset: bool) -> csr_array:
     """A document-term matrix, checked; with `reset` its columns are those the estimator knows from now on.
 
     `allowed` says what else X may be.
@@ -138,7 +138,7 @@ def read_counts(estimator: BaseEstimator, X: Any, allowed: str, *, reset: bool) 
         ) from error
 
 
-def read_numbers(estimator: BaseEstimator, X: Any, allowed: str, *, reset: bool) -> Any:
+def read_numbers(estimator: BaseEstimator, X: object, allowed: str, *, reset: bool) -> Any:
     """A matrix of finite numbers, one row a document or an observation, dense or CSR, as the tags allow."""
     _check_matrix_like(X, allowed)
     tags = get_tags(estimator).input_tags
@@ -165,7 +165,7 @@ def words_of_columns(estimator: Any) -> list[str]:
     return numbered(estimator.n_features_in_)
 
 
-def names_of_rows(X: Any) -> list[str] | None:
+def names_of_rows(X: object) -> list[str] | None:
     """The index of a DataFrame of pandas, as text; None for all else."""
     return [str(row) for row in X.index] if hasattr(X, "columns") and hasattr(X, "index") else None
 

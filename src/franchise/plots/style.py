@@ -163,7 +163,7 @@ class Grid(NamedTuple):
 
 
 def grid_for(
-    axes: Any, count: int, columns: int, panel: tuple[float, float], least: float, **options: Any
+    axes: object, count: int, columns: int, panel: tuple[float, float], least: float, **options: object
 ) -> Grid:
     """So many panels, in rows of at most so many columns: those given, or new ones.
 
@@ -177,7 +177,7 @@ def grid_for(
     return Grid(figure, panels, panels[-columns:])
 
 
-def _check_axes(axes: Any, count: int) -> list[Axes]:
+def _check_axes(axes: object, count: int) -> list[Axes]:
     """The axes that were given, if they are axes, and as many as there are panels."""
     from matplotlib.axes import Axes
 

@@ -24,7 +24,7 @@ def numbers(values: Iterable[Any], digits: int = 4) -> list[float | int | None]:
     return [number(value, digits) for value in values]
 
 
-def text(value: Any, most: int = 200) -> str:
+def text(value: object, most: int = 200) -> str:
     """A value in words, cut if it is long; empty for what is missing."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""

@@ -6,7 +6,6 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 
 @contextmanager
@@ -18,7 +17,7 @@ def interruptions(stop: Callable[[], None]) -> Iterator[list[int]]:
     """
     came: list[int] = []
 
-    def note(number: int, frame: Any) -> None:
+    def note(number: int, frame: object) -> None:
         came.append(number)
         stop()
 

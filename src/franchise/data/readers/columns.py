@@ -69,7 +69,7 @@ class Table:
         """An error that names the file and the place of a row."""
         return FileError(f"{self.source.path}, {self.place(row)}: {message}")
 
-    def column(self, argument: str, name: Any) -> str:
+    def column(self, argument: str, name: object) -> str:
         """The name of a column that was asked for, if there is one."""
         if isinstance(name, str) and name in self.frame.columns:
             return name
@@ -103,7 +103,7 @@ def shown(names: Sequence[str]) -> str:
 # --- texts --------------------------------------------------------------------------------------------------
 
 
-def texts_of_table(table: Table, text: Any, name: Any) -> Texts:
+def texts_of_table(table: Table, text: object, name: object) -> Texts:
     """The column of texts, guessed if not given; that of names; all others are facts about the documents."""
     chosen = _text_column(table) if text is None else table.column("text", text)
     values = table.values(chosen)
@@ -128,7 +128,7 @@ def _text_column(table: Table) -> str:
     raise table.source.error(f"which column has the texts? {why}. Give text=, one of {shown(table.columns)}.")
 
 
-def _check_text(table: Table, column: str, row: int, value: Any) -> str:
+def _check_text(table: Table, column: str, row: int, value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -187,7 +187,7 @@ def _is_number(text: str) -> bool:
 # --- values -------------------------------------------------------------------------------------------------
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A value as a corpus and its run directory can hold it: numbers, text, dates, tuples of these, or None."""
     if value is None or isinstance(value, (str, bool, int)):
         return value
@@ -215,7 +215,7 @@ def _plain_list(values: list[Any]) -> Any:
 # --- groups -------------------------------------------------------------------------------------------------
 
 
-def groups_of_table(table: Table, group: Any, columns: Any) -> Groups:
+def groups_of_table(table: Table, group: object, columns: object) -> Groups:
     """Observations from the columns of numbers, all but those of the groups if none are named."""
     labels = [table.column("group", name) for name in listed(group)]
     if not labels:
@@ -227,7 +227,7 @@ def groups_of_table(table: Table, group: Any, columns: Any) -> Groups:
     return Groups(observations, names[0] if len(names) == 1 else list(zip(*names, strict=True)))
 
 
-def listed(names: Any) -> list[Any]:
+def listed(names: object) -> list[Any]:
     """One name, or several, as a list."""
     return [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
 
@@ -242,7 +242,7 @@ def _labels(table: Table, column: str) -> list[Any]:
     return labels
 
 
-def _number_columns(table: Table, labels: list[str], columns: Any) -> list[str]:
+def _number_columns(table: Table, labels: list[str], columns: object) -> list[str]:
     if columns is None:
         others = [column for column in table.columns if column not in labels]
         if not others:
@@ -290,7 +290,7 @@ def _parsed(value: Any, untyped: bool) -> Any:
     return float(value) if is_number else value
 
 
-def _is_finite_number(value: Any) -> bool:
+def _is_finite_number(value: object) -> bool:
     if isinstance(value, (bool, int, np.bool_, np.integer)):
         return -_LARGEST <= int(value) <= _LARGEST
     return isinstance(value, (float, np.floating)) and math.isfinite(value)

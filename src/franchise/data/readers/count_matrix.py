@@ -68,7 +68,7 @@ class Counts:
             )
 
 
-def corpus_of_counts(counts: Counts, vocabulary: Any) -> Corpus:
+def corpus_of_counts(counts: Counts, vocabulary: object) -> Corpus:
     """A corpus of counts; the words are given, or in a file beside, or numbers."""
     if not len(counts.values):
         raise counts.source.error("has no counts.")
@@ -115,7 +115,7 @@ def check_likely(source: Source, what: str, size: int, n_entries: int, line: int
         )
 
 
-def _words(counts: Counts, vocabulary: Any) -> list[str] | None:
+def _words(counts: Counts, vocabulary: object) -> list[str] | None:
     """The words of the columns, as many as there are columns."""
     words, where = words_given(counts.source, vocabulary), "vocabulary"
     if vocabulary is None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable
-from typing import Any
 
 from franchise.data.readers.columns import Table
 from franchise.data.readers.count_matrix import Counts, read_npz
@@ -63,7 +62,7 @@ _LDAC_LINE = re.compile(rb"\s*\d+(\s+\d+:\d+)*\s*")
 _LINES_LOOKED_AT = 20
 
 
-def choose_format(source: Source, given: Any, allowed: list[str]) -> str:
+def choose_format(source: Source, given: object, allowed: list[str]) -> str:
     """The format that was given, or that of the file; one of those allowed."""
     if given is not None:
         return check_choice("format", given, allowed)

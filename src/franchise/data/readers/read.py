@@ -173,7 +173,7 @@ def _refuse_for_counts(chosen: str, given: dict[str, Any]) -> None:
             )
 
 
-def _refuse_with_like(like: Any, given: dict[str, Any]) -> None:
+def _refuse_with_like(like: object, given: dict[str, Any]) -> None:
     if not isinstance(like, Corpus):
         raise InputError(f"like must be a Corpus; got {describe(like)}.")
     for argument, value in given.items():

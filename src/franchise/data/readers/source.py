@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from franchise.errors import InputError
-from franchise.validation import available_memory, check_integer, describe
+from franchise.validation import PathLike, available_memory, check_integer, describe
 
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 """How to open compressed files, by suffix."""
@@ -102,7 +102,7 @@ class Source:
         suffix = self.path.suffix.lower()
         return suffix if suffix in COMPRESSED else ""
 
-    def beside(self, path: Any, argument: str = "path") -> Source:
+    def beside(self, path: PathLike, argument: str = "path") -> Source:
         """Another file that is read in the same way, within the same limit."""
         return Source(check_path(path, argument), self.encoding, self.limit)
 
@@ -161,12 +161,12 @@ class Source:
         return self.error("there is nothing but white space in the file. Is it the right one?")
 
 
-def open_source(path: Any, encoding: Any, max_bytes: int | None) -> Source:
+def open_source(path: PathLike, encoding: object, max_bytes: int | None) -> Source:
     """A file or folder that is there, to be read in an encoding that there is."""
     return Source(check_path(path), _check_encoding(encoding), Limit(max_bytes))
 
 
-def check_path(path: Any, argument: str = "path") -> Path:
+def check_path(path: PathLike, argument: str = "path") -> Path:
     """The path of a file or folder that is there, and nothing else such as a pipe."""
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise InputError(f"{argument} must name a file or a folder; got {describe(path)}.")
@@ -258,7 +258,7 @@ def _missing_in_words(path: Path) -> str:
 # --- decoding -----------------------------------------------------------------------------------------------
 
 
-def _check_encoding(encoding: Any) -> str:
+def _check_encoding(encoding: object) -> str:
     wanted = 'encoding must name an encoding of text, such as "utf-8", "latin-1", "cp1252" or "utf-16"'
     if not isinstance(encoding, str):
         raise InputError(f"{wanted}; got {describe(encoding)}.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from franchise.data.readers.source import COMPRESSED, Source
 from franchise.data.tokens import check_vocabulary
@@ -31,7 +30,7 @@ def read_vocabulary(source: Source) -> list[str]:
     return lines
 
 
-def words_given(source: Source, vocabulary: Any) -> list[str] | None:
+def words_given(source: Source, vocabulary: object) -> list[str] | None:
     """The vocabulary that was given with a file: the words themselves, or a file of them."""
     if vocabulary is None:
         return None
