@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.data.grouped import offsets_of_sizes, read_only, take_slices
 from franchise.errors import InputError
@@ -192,7 +193,7 @@ def check_sentence_texts(documents: object) -> list[list[str]]:
     return checked
 
 
-def _check_rise(name: str, values: Any, last: int, what: str) -> np.ndarray:
+def _check_rise(name: str, values: ArrayLike, last: int, what: str) -> np.ndarray:
     checked = np.array(check_counts(name, values))
     if checked.ndim != 1 or checked.size < 2:
         raise InputError(f"{name} must be a flat array of at least two numbers; got {describe(checked)}.")
@@ -221,7 +222,7 @@ def _check_documents(documents: np.ndarray, offsets: np.ndarray, wanted: np.ndar
         )
 
 
-def _check_spans(spans: Any, documents: np.ndarray, texts: list[str] | None) -> np.ndarray:
+def _check_spans(spans: ArrayLike, documents: np.ndarray, texts: list[str] | None) -> np.ndarray:
     """Spans in the order of the text that do not overlap, inside the text if it is known."""
     checked = np.array(check_counts("sentences.spans", spans))
     n_sentences = int(documents[-1])

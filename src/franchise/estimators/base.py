@@ -6,7 +6,7 @@ used to; every refusal is an `InputError` all the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -108,12 +108,12 @@ def is_list(X: object) -> bool:
     return isinstance(X, Iterable) and not (isinstance(X, np.ndarray) and X.ndim != 1)
 
 
-def are_texts(X: Any) -> bool:
+def are_texts(X: object) -> bool:
     """Whether this is a list, a Series or a flat array with a text in it."""
-    return is_list(X) and any(isinstance(entry, str) for entry in X)
+    return isinstance(X, Iterable) and is_list(X) and any(isinstance(entry, str) for entry in X)
 
 
-def read_new_texts(corpus: Corpus, texts: Any, sentences: str | None = None) -> Corpus:
+def read_new_texts(corpus: Corpus, texts: Iterable[str], sentences: str | None = None) -> Corpus:
     """Texts read as the corpus was, over its vocabulary; InputError if its words have no names to be known by."""
     if corpus.vocabulary == numbered(corpus.vocabulary_size):
         raise InputError(
@@ -170,7 +170,7 @@ def names_of_rows(X: object) -> list[str] | None:
     return [str(row) for row in X.index] if hasattr(X, "columns") and hasattr(X, "index") else None
 
 
-def count_rows(X: Any) -> int:
+def count_rows(X: np.ndarray | csr_array | Sized) -> int:
     """The number of documents in X."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 
 
-def number(value: Any, digits: int = 4) -> float | int | None:
+def number(value: SupportsFloat, digits: int = 4) -> float | int | None:
     """A number with so many digits; None for what is none, or infinite."""
-    value = float(value)
-    if not math.isfinite(value):
+    exact = float(value)
+    if not math.isfinite(exact):
         return None
-    if value.is_integer() and abs(value) < 1e15:
-        return int(value)
-    return float(f"{value:.{digits}g}")
+    if exact.is_integer() and abs(exact) < 1e15:
+        return int(exact)
+    return float(f"{exact:.{digits}g}")
 
 
 def numbers(values: Iterable[Any], digits: int = 4) -> list[float | int | None]:
@@ -32,8 +32,8 @@ def text(value: object, most: int = 200) -> str:
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
-def figure(value: Any) -> str:
-    """A number in digits, as short as can be."""
+def figure(value: float | np.integer | np.floating) -> str:
+    """Return a number in digits, as short as possible."""
     return str(int(value)) if float(value).is_integer() else f"{float(value):.4g}"
 
 

@@ -284,10 +284,11 @@ def _numbers(table: Table, column: str) -> np.ndarray:
     return np.array(values.tolist())
 
 
-def _parsed(value: Any, untyped: bool) -> Any:
+def _parsed(value: object, untyped: bool) -> object:
     """A decimal, or a text in an untyped table, as the number that it is."""
-    is_number = isinstance(value, Decimal) or (untyped and isinstance(value, str) and _is_number(value))
-    return float(value) if is_number else value
+    if isinstance(value, Decimal) or (untyped and isinstance(value, str) and _is_number(value)):
+        return float(value)
+    return value
 
 
 def _is_finite_number(value: object) -> bool:

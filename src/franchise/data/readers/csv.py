@@ -11,7 +11,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from franchise.data.readers.columns import Table, check_columns
 from franchise.data.readers.source import HEAD, NEWLINE, Source
@@ -131,7 +131,7 @@ class _File:
         )
 
 
-def _parse(file: _File, as_text: Any) -> DataFrame:
+def _parse(file: _File, as_text: type[str] | dict[int, type[str]]) -> DataFrame:
     import pandas
 
     try:

@@ -16,11 +16,11 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from franchise.errors import InputError
 from franchise.validation import PathLike, available_memory, check_integer, describe
@@ -221,7 +221,7 @@ def _opened(source: Source) -> Any:
         raise source.error(f"cannot be opened ({_reason(error)}). May you read it?") from error
 
 
-def _next_chunk(source: Source, stream: Any, size: int) -> bytes:
+def _next_chunk(source: Source, stream: IO[bytes], size: int) -> bytes:
     try:
         return stream.read(size)
     except EOFError as error:
@@ -312,7 +312,7 @@ def _recoded(source: Source, content: bytes) -> bytes:
         raise source.error(f"is not text in {source.encoding} ({error}). {_REPAIR}") from error
 
 
-def _check_kind(source: Source, content: bytes, marks: Any) -> None:
+def _check_kind(source: Source, content: bytes, marks: Iterable[bytes]) -> None:
     """Say what kind of file this is if it begins with one of these marks."""
     for mark in marks:
         if content.startswith(mark):
