@@ -42,7 +42,7 @@ from franchise.htmm.gibbs_finite import start_at_random
 from franchise.htmm.htmm_chain import HTMMChain
 from franchise.htmm.model import FiniteModel
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.kernels.hmm_messages import Parameters
+from franchise.kernels.htmm_em import Parameters
 from franchise.kernels.random.streams import Streams
 
 TOPICS = 30

@@ -402,7 +402,7 @@ def count_recovered(planted: fr.synthetic.Planted, posterior: fr.Posterior) -> i
 
 def true_perplexity(planted: fr.synthetic.Planted, held_out: fr.Corpus) -> float:
     """Document completion with the true topics, and document weights fitted as for a draw."""
-    from franchise.kernels.document_weights import fit_document_weights
+    from franchise.kernels.predictive import fit_document_weights
     from franchise.posterior.predictive import _ROUNDS, _TOLERANCE
 
     first, second = halve_documents(held_out)

@@ -13,9 +13,9 @@ from franchise.diagnostics.held_out import completion_probabilities
 from franchise.diagnostics.left_to_right import document_log_probabilities, left_to_right
 from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
 from franchise.errors import InputError
-from franchise.kernels.hmm_messages import SentenceData
-from franchise.kernels.hmm_sampling import Finite, room_for
-from franchise.kernels.particles import fill_copies, predict_documents, predict_texts
+from franchise.kernels.htmm_em import SentenceData
+from franchise.kernels.htmm_gibbs import Finite, scratch_for
+from franchise.kernels.left_to_right import fill_copies, predict_documents, predict_texts
 from tests.diagnostics.naive_left_to_right import (
     estimate,
     exact_probability_of_sentences,
@@ -55,7 +55,7 @@ def estimates_of_texts(epsilon=0.4, prior=PRIOR, particles=2, seed=0):
     given = Finite(np.ascontiguousarray(np.log(PHI.T)), prior, epsilon)
     out = np.zeros((REPEATS, len(sentences)))
     states = states_of(REPEATS, len(TEXTS), seed)
-    predict_texts(data, given, particles, room_for(4, len(prior)), states, out)
+    predict_texts(data, given, particles, scratch_for(4, len(prior)), states, out)
     return np.exp(np.add.reduceat(out, documents[:-1], axis=1))
 
 

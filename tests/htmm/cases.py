@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.kernels.hmm_messages import Parameters, SentenceData
+from franchise.kernels.htmm_em import Parameters, SentenceData
 
 
 def prepared(documents, vocabulary_size):

@@ -31,7 +31,7 @@ from franchise.htmm import (
 from franchise.htmm.gibbs_steps import GibbsContext
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.state import InfiniteSegments, Segments
-from franchise.kernels import hmm_sampling as segments
+from franchise.kernels import htmm_gibbs as segments
 from franchise.kernels.random.streams import Streams
 from franchise.moves import LaunchSplitMerge
 from franchise.parallel import Threads

@@ -19,8 +19,8 @@ from franchise.htmm.new_documents import (
     fit_documents,
     fitted_perplexity,
 )
-from franchise.kernels import hmm_sampling as segments
-from franchise.kernels.hmm_sampling import Drawn, Finite
+from franchise.kernels import htmm_gibbs as segments
+from franchise.kernels.htmm_gibbs import Drawn, Finite
 from franchise.kernels.random.streams import Streams
 from franchise.parallel import Threads
 from tests.exactness.mutation import mutated

@@ -16,7 +16,7 @@ from franchise.htmm.gibbs_steps import count_words
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.new_documents import draw_documents
 from franchise.htmm.state import InfiniteSegments
-from franchise.kernels.hmm_sampling import Finite
+from franchise.kernels.htmm_gibbs import Finite
 from franchise.kernels.random.streams import Streams
 from franchise.parallel import Threads
 from franchise.priors import Gamma

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from franchise.htmm.em import expectations_for, run_expect
 from franchise.htmm.viterbi import decode
-from franchise.kernels import hmm_messages as messages
+from franchise.kernels import htmm_em as messages
 from franchise.parallel import Threads
 from tests.exactness.mutation import mutated
 from tests.htmm.cases import parameters, prepared, random_documents, random_parameters

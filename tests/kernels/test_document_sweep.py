@@ -15,9 +15,11 @@ from scipy import stats
 from scipy.special import gammaln
 
 from franchise.checks.statistics import SMALLEST_P
-from franchise.kernels import document_sweep as kernels
-from franchise.kernels.document_sweep import Cells, Densities, Fresh, SweepInputs, SweepStages
+from franchise.kernels.block_sweep import Cells
 from franchise.kernels.runtime.blocks import first_turns
+from franchise.kernels.word_sweep import Densities, fill_no_more
+from franchise.kernels.word_sweep_fixed import SweepInputs, SweepStages, sweep_settled
+from franchise.kernels.word_sweep_slices import Fresh, sweep_slices
 from franchise.moves.document import word_sweep as categories
 from franchise.parallel import Threads
 from franchise.parallel.communicator import SINGLE_PROCESS
@@ -82,7 +84,7 @@ def swept(sweep) -> np.ndarray:
 def densities(heights: np.ndarray) -> Densities:
     rows = np.divide(PARAMETERS.T, heights, out=np.zeros((3, 4)), where=heights > 0.0).astype(np.float32)
     no_more = np.empty((4, categories.CUSTOMERS))
-    kernels.fill_no_more(CONCENTRATIONS, no_more)
+    fill_no_more(CONCENTRATIONS, no_more)
     return Densities(rows, heights, CONCENTRATIONS, no_more)
 
 
@@ -109,7 +111,7 @@ def settled_topics(skew: float = 1.0) -> np.ndarray:
         counts, rising = np.empty((3, 4), np.int32), np.empty((1, 4))
         by_word = np.argsort(observations, kind="stable").astype(np.int32)
         word_offsets = np.append(0, np.cumsum(np.bincount(observations, minlength=3)))
-        kernels.sweep_settled(
+        sweep_settled(
             SweepStages(
                 first_turns(turns.block_bounds), first_turns(CATEGORIES), turns, first_turns(CATEGORIES)
             ),
@@ -121,7 +123,7 @@ def settled_topics(skew: float = 1.0) -> np.ndarray:
                 offsets=offsets,
                 by_word=by_word,
                 word_offsets=word_offsets,
-                words=words,
+                rng_states=words,
                 prior=np.full(3, 0.5),
                 rising=rising,
             ),
@@ -172,7 +174,7 @@ def sliced_topics(cutoff: float, skew: float = 1.0) -> tuple[np.ndarray, dict[tu
 
     def sweep(turns, observations, offsets, labels, words, cells):
         live = categories._room_for_live(4)
-        kernels.sweep_slices(turns, given, observations, offsets, labels, order, fresh, words, live, cells)
+        sweep_slices(turns, given, observations, offsets, labels, order, fresh, words, live, cells)
 
     law = exact_law(
         TOPICS,

@@ -9,6 +9,7 @@ import pytest
 
 import franchise as fr
 from franchise.kernels import launched_splits as kernels
+from franchise.kernels.launched_splits_urn import Members
 from franchise.moves import Concentrations, FixedTopicsSweep, LaunchSplitMerge
 from franchise.moves.launched import launched_splits, proposals
 
@@ -103,7 +104,7 @@ def test_splits_find_topics_that_one_topic_blends():
 
 def test_expected_tables():
     """Where the two concentrations come to rest, tables are in proportion to them."""
-    members = kernels.Members(np.arange(6), np.array([0, 4, 6]))
+    members = Members(np.arange(6), np.array([0, 4, 6]))
     sides = np.array([0, 1, 0, 0, 1, 1])
     for whole in (1e-9, 0.7, 30.0):
         left, right = kernels.expected_tables(members, np.arange(2), whole, sides)

@@ -23,7 +23,7 @@ from franchise.errors import InputError
 from franchise.families.base import Arrays, Family
 from franchise.families.categorical import Categorical
 from franchise.kernels import family_ops as verbs
-from franchise.kernels.random.streams import CONVERSION, Streams
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.model.state.base import State
 from franchise.model.state.cell_counts import CellCounts
 from franchise.model.state.convert import convert
@@ -158,7 +158,7 @@ def _one_sweep(
             chain.apply(move, number)
         if repetition < _CONSISTENCY_CHECKS:
             chain.state.check_consistency(exact.model.data, exact.model.family)
-        back = Streams(seed, repetition, chain.sweeps, CONVERSION).generator(2**31)
+        back = Streams(seed, repetition, chain.sweeps, STREAMS.conversion).generator(STREAMS.check_conversion)
         return convert(chain.state, view, exact.model.data, back)
 
     return apply

@@ -19,24 +19,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from franchise.data.grouped import offsets_of_sizes
 from franchise.kernels.random.dirichlet import draw_dirichlet
-
-if TYPE_CHECKING:
-    from franchise.kernels.random.streams import Streams
+from franchise.kernels.random.streams import STREAMS, Streams
 
 ZIPF_EXPONENT, TOPIC_CONCENTRATION, DOCUMENT_CONCENTRATION, LENGTH_SPREAD = 1.05, 200.0, 5.0, 0.7
 _SHORTEST, _LONG_ENOUGH = 5, 20  # tokens of the shortest document, if they have so many on average; else 1
 _BLOCK_TOKENS = 1 << 16
 _BLOCK_WEIGHTS = 1 << 20  # topic weights of the documents of a block, at most
 _LENGTHS_AT_A_TIME = 1 << 16
-
-# Streams, beside those of chains (franchise.streams).
-_RANKS, _TOPICS, _WEIGHTS, _LENGTHS, _DOCUMENTS = range(2**31 + 16, 2**31 + 21)
 
 
 class Sizes(NamedTuple):
@@ -68,14 +63,14 @@ class Planting:
     @cached_property
     def base(self) -> np.ndarray:
         """The mean of topics, (V,): Zipf's law, with ranks dealt to the words at random."""
-        rank = 1.0 + self._streams(_RANKS).generator().permutation(self.sizes.vocabulary)
+        rank = 1.0 + self._streams(STREAMS.planted_ranks).generator().permutation(self.sizes.vocabulary)
         weights = rank**-ZIPF_EXPONENT
         return weights / weights.sum()
 
     @cached_property
     def word_probabilities(self) -> np.ndarray:
         """The topics, float32 (K, V); words are drawn from these very numbers."""
-        streams = self._streams(_TOPICS)
+        streams = self._streams(STREAMS.planted_topics)
         result = np.empty((self.topics, self.sizes.vocabulary), np.float32)
         for topic in range(self.topics):
             result[topic] = draw_dirichlet(streams.generator(topic), TOPIC_CONCENTRATION * self.base)
@@ -84,12 +79,12 @@ class Planting:
     @cached_property
     def topic_weights(self) -> np.ndarray:
         """The global weights, (K,): the share of tokens of each topic that is to be expected."""
-        return draw_dirichlet(self._streams(_WEIGHTS).generator(), np.ones(self.topics))
+        return draw_dirichlet(self._streams(STREAMS.planted_weights).generator(), np.ones(self.topics))
 
     @cached_property
     def offsets(self) -> np.ndarray:
         """Where each document begins, int64 (documents + 1,)."""
-        streams = self._streams(_LENGTHS)
+        streams = self._streams(STREAMS.planted_lengths)
         documents = self.sizes.documents
         raw = np.empty(documents)
         for block, begin in enumerate(range(0, documents, _LENGTHS_AT_A_TIME)):
@@ -113,7 +108,7 @@ class Planting:
     def block(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """The lengths, int64, and the words, int64, of the documents of a block; words rise within a document."""
         lengths = np.diff(self.bounds_of(number, number + 1))
-        generator = self._streams(_DOCUMENTS).generator(number)
+        generator = self._streams(STREAMS.planted_documents).generator(number)
         topic_of_token = self._draw_topics(generator, lengths)
         word_of_token = self._draw_words(generator, topic_of_token)
         first_word = np.repeat(np.arange(len(lengths)) * self.sizes.vocabulary, lengths)
@@ -169,8 +164,6 @@ class Planting:
         return tables
 
     def _streams(self, name: int) -> Streams:
-        from franchise.kernels.random.streams import Streams
-
         return Streams(self.seed, 0, 0, name)
 
 

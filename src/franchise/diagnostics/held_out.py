@@ -256,7 +256,7 @@ def _log_densities(
     weights_of: Callable[[DrawnTopics], np.ndarray],
 ) -> Iterator[np.ndarray]:
     """log sum_k E[pi_jk] f_k(x) for these pairs, draw after draw."""
-    from franchise.kernels.document_weights import add_word_probabilities
+    from franchise.kernels.predictive import add_word_probabilities
 
     groups = np.array(groups, dtype=np.int64)
     for snapshot in snapshots:

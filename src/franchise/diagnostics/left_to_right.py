@@ -4,7 +4,7 @@
 
 Given a draw, topics' words are at their posterior mean, as for all scores (`franchise/predictive.py`); the
 document's proportions and the topics of its words are integrated out, from left to right, by particles
-(`kernels/particles.py`).  That is unbiased for p(document | s), so for the mean over draws, too.
+(`kernels/left_to_right.py`).  That is unbiased for p(document | s), so for the mean over draws, too.
 
 Every document has two independent estimates under every draw, and half the difference d_s of their logs is how far
 off the log of their mean is, about.  With draws in proportion to what they add to p(document),
@@ -151,7 +151,7 @@ def _texts(posterior: Any, held_out: Any, particles: int) -> _Texts:
 
 
 def _texts_of_words(posterior: Posterior, held_out: Corpus, particles: int) -> _Texts:
-    from franchise.kernels.particles import predict_documents
+    from franchise.kernels.left_to_right import predict_documents
 
     corpus, family = scored_parts(posterior)
     check_like("held_out", held_out, corpus)
@@ -176,15 +176,15 @@ def _texts_of_words(posterior: Posterior, held_out: Corpus, particles: int) -> _
 
 def _texts_of_sentences(posterior: HTMMPosterior, held_out: Corpus, particles: int) -> _Texts:
     from franchise.htmm.fitting import given_draw
-    from franchise.kernels.hmm_sampling import room_for
-    from franchise.kernels.particles import predict_texts
+    from franchise.kernels.htmm_gibbs import scratch_for
+    from franchise.kernels.left_to_right import predict_texts
 
     check_like("held_out", held_out, posterior.corpus)
     prepared = Prepared.of(held_out)
 
     def fill(draw: Any, states: np.ndarray, out: np.ndarray) -> None:
         given = given_draw(posterior, draw)
-        room = room_for(prepared.longest, len(given.prior))
+        room = scratch_for(prepared.longest, len(given.prior))
         predict_texts(prepared.data, given, particles, room, states, out)
 
     prior = float(np.mean([draw.word_prior for draw in posterior.all_draws]))

@@ -152,7 +152,7 @@ def _load_estimates(model: HTMM, folder: RunDirectory) -> HTMM:
     """The model with its estimates; what follows from them is computed anew."""
     from franchise.htmm.em import Fit, expectations_for, run_expect
     from franchise.htmm.sentence_arrays import Prepared
-    from franchise.kernels.hmm_messages import Parameters
+    from franchise.kernels.htmm_em import Parameters
     from franchise.parallel.threads import Threads
 
     corpus, store = folder.data(), folder.chain(0)

@@ -26,10 +26,10 @@ import numpy as np
 
 from franchise.errors import InputError
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.kernels.hmm_messages import (
+from franchise.kernels.htmm_em import (
     Expectations,
+    MessageScratch,
     Parameters,
-    Room,
     expect,
     expect_words,
     fill_log_topics,
@@ -62,7 +62,7 @@ def run_expect(prepared: Prepared, parameters: Parameters, out: Expectations, en
     topics = parameters.log_topics.shape[1]
 
     def make_worker() -> Callable[[BlockQueue], None]:
-        room = Room(
+        room = MessageScratch(
             emissions=padded_zeros((prepared.longest, topics)),
             scales=padded_zeros(prepared.longest),
             rows=padded_zeros((4, topics)),

@@ -25,9 +25,9 @@ from franchise.htmm.results import HTMMResults
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.state import Segments
 from franchise.htmm.viterbi import best_path, decode
-from franchise.kernels.hmm_messages import Expectations, Parameters
-from franchise.kernels.hmm_sampling import Finite
-from franchise.kernels.random.streams import START, Streams
+from franchise.kernels.htmm_em import Expectations, Parameters
+from franchise.kernels.htmm_gibbs import Finite
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.posterior.htmm_posterior import HTMMPosterior, ends_of, even_rows
 from franchise.posterior.matching import NONE
 from franchise.priors import number_or_gamma, plain_number
@@ -243,7 +243,7 @@ def with_intervals(table: pd.DataFrame, posterior: HTMMPosterior, level: float) 
     """A table of documents and topics with the ends of the posterior's intervals."""
     import pandas as pd
 
-    rng = Streams(posterior.seed, 0, 0, START + 2**8).generator()
+    rng = Streams(posterior.seed, 0, 0, STREAMS.htmm_intervals).generator()
     ends = ends_of(level)
     low, high = np.empty(table.shape), np.empty(table.shape)
     for begin in range(0, len(table), 64):
@@ -299,7 +299,7 @@ def infer_by_draws(posterior: HTMMPosterior, prepared: Prepared, seed: int, engi
     chosen = even_rows(list(zip(posterior.all_draws, posterior.matches, strict=True)), _DRAWS_FOR_NEW)
     for number, (draw, match) in enumerate(chosen):
         given = given_draw(posterior, draw)
-        streams = Streams(seed, number, 0, START + 2**8 + 1)
+        streams = Streams(seed, number, 0, STREAMS.new_documents)
         words = words_of_documents(prepared, streams, sum(_SWEEPS_FOR_NEW))
         burn_in, kept = _SWEEPS_FOR_NEW
         drawn = draw_documents(prepared, given, words, engine, burn_in=burn_in, kept=kept)

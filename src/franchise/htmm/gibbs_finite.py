@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from franchise.htmm.gibbs_steps import (
-    TABLES,
     GibbsContext,
     WordCounts,
     count_switches,
@@ -35,8 +34,8 @@ from franchise.htmm.gibbs_steps import (
 )
 from franchise.htmm.model import FiniteModel, start_of
 from franchise.htmm.state import Segments
-from franchise.kernels.hmm_sampling import Drawn, DrawRoom, Finite, draw_finite
-from franchise.kernels.random.streams import Streams
+from franchise.kernels.htmm_gibbs import Drawn, DrawScratch, Finite, draw_finite
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.table_counts import draw_table_counts
 from franchise.moves.concentrations import draw_group_concentration
@@ -73,7 +72,7 @@ def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) ->
         switch=state.switch_probability,
     )
 
-    def draw(turns: BlockQueue, room: DrawRoom, words: np.ndarray, drawn: Drawn) -> None:
+    def draw(turns: BlockQueue, room: DrawScratch, words: np.ndarray, drawn: Drawn) -> None:
         draw_finite(turns, model.prepared.data, given, room, words, drawn)
 
     draw_documents(work, model.n_topics, draw)
@@ -118,7 +117,7 @@ def _draw_document_prior(
 def _draw_tables(work: GibbsContext, counts: np.ndarray) -> int:
     """The number of tables of all documents, given n_dk; each block of documents has its own random numbers."""
     block_bounds = work.prepared.block_bounds
-    words = work.rng_states(TABLES + work.prepared.first_block, len(block_bounds) - 1)
+    words = work.rng_states(STREAMS.htmm_tables + work.prepared.first_block, len(block_bounds) - 1)
     total = 0
     for own, (first, last) in zip(words, itertools.pairwise(block_bounds), strict=True):
         block = counts[first:last]

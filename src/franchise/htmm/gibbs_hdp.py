@@ -39,7 +39,7 @@ from franchise.htmm.gibbs_steps import (
 from franchise.htmm.model import InfiniteModel, start_of
 from franchise.htmm.segments_as_groups import regroup
 from franchise.htmm.state import InfiniteSegments
-from franchise.kernels.hmm_sampling import Drawn, DrawRoom, Sliced, draw_sliced
+from franchise.kernels.htmm_gibbs import Drawn, DrawScratch, Sliced, draw_sliced
 from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.recount import log_gamma_parts
@@ -106,7 +106,7 @@ def sweep(model: InfiniteModel, state: InfiniteSegments, streams: Streams, engin
         cutoff=CUTOFF,
     )
 
-    def draw(turns: BlockQueue, room: DrawRoom, words: np.ndarray, drawn: Drawn) -> None:
+    def draw(turns: BlockQueue, room: DrawScratch, words: np.ndarray, drawn: Drawn) -> None:
         draw_sliced(turns, model.prepared.data, given, room, words, drawn)
 
     draw_documents(work, counts.shape[1], draw)

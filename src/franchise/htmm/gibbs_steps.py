@@ -10,17 +10,14 @@ import numpy as np
 
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.state import Segments
-from franchise.kernels import hmm_sampling as kernels
-from franchise.kernels.hmm_sampling import Drawn, DrawRoom, room_for
-from franchise.kernels.random.streams import Streams
+from franchise.kernels import htmm_gibbs as kernels
+from franchise.kernels.htmm_gibbs import Drawn, DrawScratch, scratch_for
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
 from franchise.moves.topic_prior import slice_sample
 from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess, comm_of
 from franchise.priors import Gamma
 from franchise.validation import LARGEST_LOG
-
-NUMBERS, DOCUMENTS, WORDS, TABLES = 0, 2**16, 2**24, 2**28
-"""Where the streams of single numbers, of blocks of documents, of blocks of words, and of tables begin."""
 
 
 class GibbsContext(NamedTuple):
@@ -39,7 +36,7 @@ class GibbsContext(NamedTuple):
     @property
     def rng(self) -> np.random.Generator:
         """The generator of the single numbers of a step, at its beginning."""
-        return self.streams.generator(NUMBERS)
+        return self.streams.generator(STREAMS.htmm_numbers)
 
     def rng_states(self, first: int, blocks: int) -> np.ndarray:
         """The states of the generators of some blocks, (blocks, 4)."""
@@ -61,7 +58,7 @@ def draw_log_topics(work: GibbsContext, counts: np.ndarray) -> np.ndarray:
     block_bounds = work.prepared.word_cuts
     blocks, topics = len(block_bounds) - 1, counts.shape[1]
     prior = np.full(len(counts), work.state.word_prior)
-    words = work.rng_states(WORDS, blocks)
+    words = work.rng_states(STREAMS.htmm_topics, blocks)
     logs = np.empty(counts.shape)
     largest, sums = np.empty((blocks, topics)), np.empty((blocks, topics))
 
@@ -86,15 +83,15 @@ def draw_log_topics(work: GibbsContext, counts: np.ndarray) -> np.ndarray:
 
 
 def draw_documents(
-    work: GibbsContext, topics: int, draw: Callable[[BlockQueue, DrawRoom, np.ndarray, Drawn], None]
+    work: GibbsContext, topics: int, draw: Callable[[BlockQueue, DrawScratch, np.ndarray, Drawn], None]
 ) -> None:
     """Draw the topics and switches of all documents, by blocks; `draw` calls the kernel."""
     prepared, state = work.prepared, work.state
-    words = work.rng_states(DOCUMENTS + prepared.first_block, len(prepared.block_bounds) - 1)
+    words = work.rng_states(STREAMS.htmm_documents + prepared.first_block, len(prepared.block_bounds) - 1)
     drawn = Drawn(state.topics, state.switches)
 
     def make_worker() -> Callable[[BlockQueue], None]:
-        room = room_for(prepared.longest, topics)
+        room = scratch_for(prepared.longest, topics)
         return lambda turns: draw(turns, room, words, drawn)
 
     work.engine.run_parts(BlockLoop(make_worker, prepared.block_bounds))

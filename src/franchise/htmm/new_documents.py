@@ -29,8 +29,8 @@ import numpy as np
 from franchise.errors import InputError
 from franchise.htmm.em import LOWEST, expectations_for, new_proportions, run_expect
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.kernels.hmm_messages import Expectations, Parameters, SentenceData
-from franchise.kernels.hmm_sampling import Drawn, Finite, draw_each, room_for
+from franchise.kernels.htmm_em import Expectations, Parameters, SentenceData
+from franchise.kernels.htmm_gibbs import Drawn, Finite, draw_each, scratch_for
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
 
@@ -127,7 +127,7 @@ def _sweep(prepared: Prepared, given: Finite, words: np.ndarray, drawn: Drawn, e
     """One sweep; each document has a generator of its own."""
 
     def make_worker() -> Callable[[BlockQueue], None]:
-        room = room_for(prepared.longest, len(given.prior))
+        room = scratch_for(prepared.longest, len(given.prior))
         return lambda turns: draw_each(turns, prepared.data, given, room, words, drawn)
 
     engine.run_parts(BlockLoop(make_worker, prepared.block_bounds))

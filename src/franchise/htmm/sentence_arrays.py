@@ -12,7 +12,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import take_slices
 from franchise.errors import InputError
-from franchise.kernels.hmm_messages import SentenceData
+from franchise.kernels.htmm_em import SentenceData
 from franchise.kernels.recount import list_by_category
 from franchise.kernels.runtime.blocks import cut_blocks, cut_categories
 from franchise.model.hdp_model import partition_groups

@@ -9,8 +9,8 @@ import numpy as np
 
 from franchise.htmm.em import expectations_for, run_expect
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.kernels.hmm_messages import Parameters
-from franchise.kernels.hmm_viterbi import PathRoom, Steps, find_paths
+from franchise.kernels.htmm_em import Parameters
+from franchise.kernels.htmm_viterbi import PathScratch, Steps, find_paths
 from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
 from franchise.kernels.runtime.padding import padded_zeros
 
@@ -68,7 +68,7 @@ def _along_paths(prepared: Prepared, parameters: Parameters, steps: Steps, engin
     )
 
     def make_worker() -> Callable[[BlockQueue], None]:
-        room = PathRoom(
+        room = PathScratch(
             padded_zeros((prepared.longest, topics), np.bool_),
             padded_zeros(prepared.longest, np.int64),
             padded_zeros((3, topics)),

@@ -15,7 +15,7 @@ from franchise.kernels.runtime.compile import kernel
 
 @kernel
 def draw_given_shares(
-    parameters, observations, offsets, shares, heights, slices, words, scratch, topic_of_observation
+    parameters, observations, offsets, shares, heights, slices, rng_state, scratch, topic_of_observation
 ):
     """Draw z_ji with weight pi_jk / h_jk f(x_ji; phi_k) over the topics with h_jk > u_ji.
 
@@ -35,5 +35,5 @@ def draw_given_shares(
             total = verbs.fill_density_weights(parameters, observations, index, prior_weights, limit, weights)
             if not (total > 0.0 and total < math.inf):
                 return index
-            topic_of_observation[index] = draw_from_weights(weights, total, limit, next_uniform(words))
+            topic_of_observation[index] = draw_from_weights(weights, total, limit, next_uniform(rng_state))
     return -1

@@ -9,17 +9,7 @@ sampling.  One of them is to be split off, side 1; all the others together are s
 hardly better off as two blends of half of them; but to take one of them out of it pays at once.)  The documents
 that are not in the sample follow one by one.
 
-In a scan the topics' parameters are integrated out: a document's observations are weighed by what the sides hold of
-all other documents,
-
-    A_i = f_0(x_i),   B_i = f_1(x_i),
-
-and given these its sides are drawn jointly and exactly, as from an urn with a_0 = alpha beta_b, a_1 = alpha beta_c:
-
-    P_i(r) = P_{i-1}(r - 1) A_i (a_0 + r - 1) + P_{i-1}(r) B_i (a_1 + i - 1 - r)
-
-where r counts those on side 0 among the first i: forwards for the sums, backwards for the draw.  Very long
-documents are taken in pieces, each given those before.
+In a scan a document's sides are drawn jointly, given all other documents (`launched_splits_urn.py`).
 
 The statistics are the family's own, with three slots: the two sides, and their union.  Where parameters cannot be
 integrated out, A_i and B_i are the densities under two parameters instead.
@@ -28,172 +18,24 @@ integrated out, A_i and B_i are the densities under two parameters instead.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from franchise.kernels import family_ops as verbs
+from franchise.kernels.launched_splits_urn import (
+    draw_document,
+    left_among,
+    put_document,
+    score_document,
+    take_document,
+)
 from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
-PIECE = 32
-"""The most observations of a document whose sides are drawn jointly."""
-
 UNION = 2
 
 _ROUNDS = 4
-
-
-class Members(NamedTuple):
-    """The observations of a topic, or of two, document by document."""
-
-    observations: np.ndarray  # int64 (n,): their indices
-    documents: np.ndarray  # int64 (D + 1,): document d has the places from documents[d] to documents[d + 1]
-
-
-class Urn(NamedTuple):
-    """Room for the sums of one piece of a document."""
-
-    sums: np.ndarray  # float64 (PIECE + 1, PIECE + 1): P_i(r), each row up to a factor
-    densities: np.ndarray  # float64 (PIECE, 2): A_i and B_i up to a common factor
-    ones: np.ndarray  # float64 (2,)
-
-
-@shared_helper
-def fill_densities(statistics, observations, members, begin, end, urn):
-    """A_i and B_i of a piece, given what the sides hold now, or given their parameters."""
-    for place in range(begin, end):
-        verbs.fill_weights(
-            statistics, observations, members.observations[place], urn.ones, 2, urn.densities[place - begin]
-        )
-
-
-@shared_helper
-def fill_sums(size, left, right, urn):
-    """P_i(r) for a piece of `size`, the urn holding `left` and `right` before; log of the sum of all P_n."""
-    sums = urn.sums
-    sums[0, 0] = 1.0
-    log_scale = 0.0
-    for drawn in range(size):
-        first, second = urn.densities[drawn, 0], urn.densities[drawn, 1]
-        largest = 0.0
-        for ones in range(drawn + 2):
-            value = 0.0
-            if ones > 0:
-                value += sums[drawn, ones - 1] * first * (left + ones - 1)
-            if ones <= drawn:
-                value += sums[drawn, ones] * second * (right + drawn - ones)
-            sums[drawn + 1, ones] = value
-            largest = max(largest, value)
-        for ones in range(drawn + 2):
-            sums[drawn + 1, ones] /= largest
-        log_scale += math.log(largest)
-    total = 0.0
-    for ones in range(size + 1):
-        total += sums[size, ones]
-    return log_scale + math.log(total)
-
-
-@shared_helper
-def log_weight_of_sides(sides, begin, end, left, right, urn):
-    """Log of the product of the terms that lead to the given sides of a piece."""
-    total = 0.0
-    for place in range(begin, end):
-        if sides[place] == 0:
-            total += math.log(urn.densities[place - begin, 0] * left)
-            left += 1.0
-        else:
-            total += math.log(urn.densities[place - begin, 1] * right)
-            right += 1.0
-    return total
-
-
-@shared_helper
-def draw_piece(begin, size, left, right, urn, words, sides):
-    """Draw the sides of a piece: how many are on side 0, then who, backwards."""
-    sums = urn.sums
-    total = 0.0
-    for ones in range(size + 1):
-        total += sums[size, ones]
-    target = next_uniform(words) * total
-    ones = 0
-    while ones < size and target >= sums[size, ones]:
-        target -= sums[size, ones]
-        ones += 1
-    for drawn in range(size, 0, -1):
-        first, second = 0.0, 0.0
-        if ones > 0:
-            first = sums[drawn - 1, ones - 1] * urn.densities[drawn - 1, 0] * (left + ones - 1)
-        if ones < drawn:
-            second = sums[drawn - 1, ones] * urn.densities[drawn - 1, 1] * (right + drawn - 1 - ones)
-        if next_uniform(words) * (first + second) < first:
-            sides[begin + drawn - 1] = 0
-            ones -= 1
-        else:
-            sides[begin + drawn - 1] = 1
-
-
-@shared_helper
-def take_document(statistics, observations, members, document, sides):
-    """Take the observations of a document out of their sides."""
-    for place in range(members.documents[document], members.documents[document + 1]):
-        verbs.remove(statistics, observations, members.observations[place], sides[place])
-
-
-@shared_helper
-def put_document(statistics, observations, members, document, sides):
-    """Put the observations of a document into their sides."""
-    for place in range(members.documents[document], members.documents[document + 1]):
-        verbs.add(statistics, observations, members.observations[place], sides[place])
-
-
-@shared_helper
-def weigh_piece(statistics, observations, members, begin, end, left, right, urn):
-    """All that a draw of the sides of a piece needs; log of the sum of the weights of all sides."""
-    fill_densities(statistics, observations, members, begin, end, urn)
-    return fill_sums(end - begin, left, right, urn)
-
-
-@shared_helper
-def left_among(sides, begin, end):
-    """How many of a piece are on side 0."""
-    count = 0
-    for place in range(begin, end):
-        if sides[place] == 0:
-            count += 1
-    return count
-
-
-@shared_helper
-def draw_document(statistics, observations, members, document, concentrations, urn, words, sides):
-    """Draw the sides of a document that is in neither; the log probability of what was drawn."""
-    left, right = concentrations[0], concentrations[1]
-    log_probability = 0.0
-    last = members.documents[document + 1]
-    for begin in range(members.documents[document], last, PIECE):
-        end = min(begin + PIECE, last)
-        log_total = weigh_piece(statistics, observations, members, begin, end, left, right, urn)
-        draw_piece(begin, end - begin, left, right, urn, words, sides)
-        log_probability += log_weight_of_sides(sides, begin, end, left, right, urn) - log_total
-        on_left = left_among(sides, begin, end)
-        left, right = left + on_left, right + (end - begin - on_left)
-    return log_probability
-
-
-@shared_helper
-def score_document(statistics, observations, members, document, concentrations, urn, sides):
-    """The log probability that `draw_document` would have drawn the given sides."""
-    left, right = concentrations[0], concentrations[1]
-    log_probability = 0.0
-    last = members.documents[document + 1]
-    for begin in range(members.documents[document], last, PIECE):
-        end = min(begin + PIECE, last)
-        log_total = weigh_piece(statistics, observations, members, begin, end, left, right, urn)
-        log_probability += log_weight_of_sides(sides, begin, end, left, right, urn) - log_total
-        on_left = left_among(sides, begin, end)
-        left, right = left + on_left, right + (end - begin - on_left)
-    return log_probability
 
 
 @helper
@@ -206,10 +48,10 @@ def put_all(statistics, observations, members, sides):
 
 
 @helper
-def shuffle(order, words):
+def shuffle(order, rng_state):
     """A random order, in place."""
     for place in range(len(order) - 1, 0, -1):
-        other = int(next_uniform(words) * (place + 1))
+        other = int(next_uniform(rng_state) * (place + 1))
         order[place], order[other] = order[other], order[place]
 
 
@@ -225,21 +67,21 @@ def count_sample(members, documents, sample):
 
 
 @kernel
-def draw_crowd(statistics, observations, members, documents, sample, concentration, scans, words, launch):
+def draw_crowd(statistics, observations, members, documents, sample, concentration, scans, rng_state, launch):
     """Two sides for a sample of the documents, which are put in random order: how many are in it.
 
     The statistics have a slot for each topic of the crowd, and come empty. One topic, picked uniformly from those
     that have observations, becomes side 1. `launch` comes as -1 everywhere, and goes out with the sides.
     """
-    shuffle(documents, words)
+    shuffle(documents, rng_state)
     sampled = count_sample(members, documents, sample)
-    share_out(statistics, observations, members, documents[:sampled], concentration, scans, words, launch)
-    split_off(len(concentration), words, launch)
+    share_out(statistics, observations, members, documents[:sampled], concentration, scans, rng_state, launch)
+    split_off(len(concentration), rng_state, launch)
     return sampled
 
 
 @shared_helper
-def share_out(statistics, observations, members, documents, concentration, scans, words, crowd):
+def share_out(statistics, observations, members, documents, concentration, scans, rng_state, crowd):
     """Share observations out over the topics of a crowd: one by one, given those before; then anew."""
     slots = len(concentration)
     in_document, prior_weights, weights = np.zeros(slots), np.zeros(slots), np.zeros(slots)
@@ -260,19 +102,19 @@ def share_out(statistics, observations, members, documents, concentration, scans
                 total = verbs.fill_topic_weights(
                     statistics, observations, index, prior_weights, slots, weights
                 )
-                crowd[place] = draw_from_weights(weights, total, slots, next_uniform(words))
+                crowd[place] = draw_from_weights(weights, total, slots, next_uniform(rng_state))
                 in_document[crowd[place]] += 1.0
                 verbs.add(statistics, observations, index, crowd[place])
 
 
 @shared_helper
-def split_off(slots, words, crowd):
+def split_off(slots, rng_state, crowd):
     """Side 1 for one topic of the crowd, side 0 for all others."""
     occupied = np.zeros(slots, np.int64)
     for topic in crowd:
         if topic >= 0:
             occupied[topic] = 1
-    left = int(next_uniform(words) * occupied.sum())
+    left = int(next_uniform(rng_state) * occupied.sum())
     picked = 0
     while occupied[picked] == 0 or left > 0:
         left -= occupied[picked]
@@ -308,7 +150,7 @@ def expected_tables(members, documents, whole, sides):
 
 @kernel
 def draw_followers(
-    statistics, observations, members, documents, sampled, concentrations, scans, urn, words, launch
+    statistics, observations, members, documents, sampled, concentrations, scans, urn, rng_state, launch
 ):
     """Sides for all documents, the first of which, so many, have theirs: the others follow one by one.
 
@@ -319,24 +161,24 @@ def draw_followers(
     for place in range(len(documents)):
         document = documents[place]
         if place >= sampled:
-            draw_document(statistics, observations, members, document, concentrations, urn, words, launch)
+            draw_document(statistics, observations, members, document, concentrations, urn, rng_state, launch)
         put_document(statistics, observations, members, document, launch)
     for _ in range(scans):
         for document in documents:
             take_document(statistics, observations, members, document, launch)
-            draw_document(statistics, observations, members, document, concentrations, urn, words, launch)
+            draw_document(statistics, observations, members, document, concentrations, urn, rng_state, launch)
             put_document(statistics, observations, members, document, launch)
 
 
 @kernel
-def draw_sides(statistics, observations, members, launch, concentrations, urn, words, sides):
+def draw_sides(statistics, observations, members, launch, concentrations, urn, rng_state, sides):
     """One scan from the launch: the sides proposed, and their log probability."""
     put_all(statistics, observations, members, launch)
     log_probability = 0.0
     for document in range(len(members.documents) - 1):
         take_document(statistics, observations, members, document, launch)
         log_probability += draw_document(
-            statistics, observations, members, document, concentrations, urn, words, sides
+            statistics, observations, members, document, concentrations, urn, rng_state, sides
         )
         put_document(statistics, observations, members, document, sides)
     return log_probability
@@ -364,12 +206,12 @@ def put_sides(statistics, observations, members, sides):
 
 
 @kernel
-def draw_sides_given(parameters, observations, members, concentrations, urn, words, sides):
+def draw_sides_given(parameters, observations, members, concentrations, urn, rng_state, sides):
     """Sides given the parameters of both: drawn document by document, and their log probability."""
     log_probability = 0.0
     for document in range(len(members.documents) - 1):
         log_probability += draw_document(
-            parameters, observations, members, document, concentrations, urn, words, sides
+            parameters, observations, members, document, concentrations, urn, rng_state, sides
         )
     return log_probability
 
@@ -415,11 +257,3 @@ def log_ratio_of_groups(members, sides, whole, concentrations):
         if right > 0:
             total += math.lgamma(concentrations[1] + right) - math.lgamma(concentrations[1])
     return total
-
-
-@kernel
-def move_observations(statistics, observations, members, source, target):
-    """Move observations from one topic to another."""
-    for index in members:
-        verbs.remove(statistics, observations, index, source)
-        verbs.add(statistics, observations, index, target)

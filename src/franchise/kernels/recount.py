@@ -45,13 +45,13 @@ def fill_log_marginals(statistics, out):
 
 
 @kernel
-def fill_log_rising(turns, counts, prior, out):
+def fill_log_rising(queue, counts, prior, out):
     """Fill ``out[b, k]`` with the sum of lgamma(eta_w + n_kw) - lgamma(eta_w) over the categories w of block b."""
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
-        begin, end = turns.block_bounds[block], turns.block_bounds[block + 1]
+        begin, end = queue.block_bounds[block], queue.block_bounds[block + 1]
         out[block] = log_rising_of(counts[begin:end], prior[begin:end], out.shape[1])
-        block = next_block(turns)
+        block = next_block(queue)
 
 
 @kernel
@@ -90,12 +90,12 @@ def list_by_category(categories, ends, out):
 
 
 @kernel
-def shuffle_runs(values, sizes, words):
+def shuffle_runs(values, sizes, rng_state):
     """Put each of several runs of values, one after the other, in random order, in place."""
     begin = 0
     for size in sizes:
         for place in range(size - 1, 0, -1):
-            other = int(next_uniform(words) * (place + 1))
+            other = int(next_uniform(rng_state) * (place + 1))
             first, second = begin + place, begin + other
             values[first], values[second] = values[second], values[first]
         begin += size
@@ -107,3 +107,11 @@ def sum_log_densities(parameters, observations, topic_of_observation, total):
     for index in range(len(topic_of_observation)):
         topic = np.int64(topic_of_observation[index])
         total[0] += verbs.log_density(parameters, observations, index, topic)
+
+
+@kernel
+def move_observations(statistics, observations, members, source, target):
+    """Move observations from one topic to another."""
+    for index in members:
+        verbs.remove(statistics, observations, index, source)
+        verbs.add(statistics, observations, index, target)

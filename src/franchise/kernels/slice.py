@@ -90,7 +90,7 @@ def draw_topic_of_table(parameters, observations, members, begin, least, topic_w
 
 
 @shared_helper
-def draw_seat(parameters, observations, index, tables, group, least, scratch, words):
+def draw_seat(parameters, observations, index, tables, group, least, scratch, rng_state):
     """A table for one observation, over those of at least this weight: its topic first; -1 = a fault."""
     limit = len(scratch.weights)
     first, last = tables.offsets[group], tables.offsets[group + 1]
@@ -103,8 +103,8 @@ def draw_seat(parameters, observations, index, tables, group, least, scratch, wo
     )
     if not (total > 0.0 and total < math.inf):
         return -1
-    topic = draw_from_weights(scratch.weights, total, limit, next_uniform(words))
-    left = int(next_uniform(words) * scratch.prior_weights[topic])
+    topic = draw_from_weights(scratch.weights, total, limit, next_uniform(rng_state))
+    left = int(next_uniform(rng_state) * scratch.prior_weights[topic])
     found = -1
     for table in range(first, last):
         if tables.topics[table] == topic and tables.weights[table] >= least:
@@ -116,7 +116,7 @@ def draw_seat(parameters, observations, index, tables, group, least, scratch, wo
 
 
 @kernel
-def draw_block(parameters, observations, offsets, tables, topic_weights, scratch, words):
+def draw_block(parameters, observations, offsets, tables, topic_weights, scratch, rng_state):
     """Draw the topics of the occupied tables of a block, then the tables of its observations.
 
     `offsets` are of the groups of the block; the lists in `tables` are changed. Returns -1, or the index of an
@@ -136,7 +136,7 @@ def draw_block(parameters, observations, offsets, tables, topic_weights, scratch
                 tables.slices[table],
                 topic_weights,
                 scratch,
-                next_uniform(words),
+                next_uniform(rng_state),
             )
             if topic < 0:
                 return begin + members[0]
@@ -144,7 +144,7 @@ def draw_block(parameters, observations, offsets, tables, topic_weights, scratch
     for group in range(len(offsets) - 1):
         for index in range(offsets[group], offsets[group + 1]):
             least = tables.slices_of_observations[index - begin]
-            seat = draw_seat(parameters, observations, index, tables, group, least, scratch, words)
+            seat = draw_seat(parameters, observations, index, tables, group, least, scratch, rng_state)
             if seat < 0:
                 return index
             tables.seats[index - begin] = seat

@@ -61,6 +61,19 @@ class Sides(NamedTuple):
     wanted: np.ndarray  # int64 (T,): the side a table must get, or NOWHERE if it is drawn
 
 
+@helper
+def sides_for(tables, observations):
+    """Arrays for so many tables, with so many observations in all."""
+    return Sides(
+        slots=np.zeros(tables, np.int64),
+        ends=np.zeros(tables + 1, np.int64),
+        members=np.zeros(observations, np.int64),
+        order=np.zeros(tables, np.int64),
+        side=np.zeros(tables, np.int64),
+        wanted=np.zeros(tables, np.int64),
+    )
+
+
 @shared_helper
 def list_tables(offsets, tables, topic, other, sides):
     """List the tables that serve either topic, and the observations at each.
@@ -247,14 +260,7 @@ def split_or_merge(statistics, observations, offsets, tables, picked, gamma, sca
     right = first_vacant(sizes, left + 1)
     bench = first_vacant(sizes, right + 1)
 
-    sides = Sides(
-        slots=np.zeros(table_count, np.int64),
-        ends=np.zeros(table_count + 1, np.int64),
-        members=np.zeros(size, np.int64),
-        order=np.zeros(table_count, np.int64),
-        side=np.zeros(table_count, np.int64),
-        wanted=np.zeros(table_count, np.int64),
-    )
+    sides = sides_for(table_count, size)
     list_tables(offsets, tables, topic, other, sides)
     draw_order(sides, first, second, rng)
     start_sides(statistics, observations, sides, left, right)

@@ -1,4 +1,4 @@
-"""Blocked draws of topics and sub-topics, and their probabilities.
+"""Draws of sub-topics, and the probabilities of draws of topics and sub-topics.
 
 docs/theory/subcluster.md#eq-subcluster-topics and docs/theory/subcluster.md#eq-subcluster-sub-labels.
 
@@ -18,29 +18,8 @@ import math
 import numpy as np
 
 from franchise.kernels import family_ops as verbs
-from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.compile import kernel, shared_helper
-
-
-@kernel
-def draw_topics(parameters, observations, offsets, shares, weights, words, topics):
-    """Draw z_ji for the groups of a block; `topics` of its observations are filled. Returns (fault, log q).
-
-    fault: -1, or the index of an observation whose weights are not finite or all zero. q: the probability of what
-    was drawn.
-    """
-    begin, limit = offsets[0], shares.shape[1]
-    log_probability = 0.0
-    for group in range(len(offsets) - 1):
-        for index in range(offsets[group], offsets[group + 1]):
-            total = verbs.fill_density_weights(parameters, observations, index, shares[group], limit, weights)
-            if not (total > 0.0 and total < math.inf):
-                return index, log_probability
-            topic = draw_from_weights(weights, total, limit, next_uniform(words))
-            topics[index - begin] = topic
-            log_probability += math.log(weights[topic] / total)
-    return -1, log_probability
 
 
 @kernel
@@ -76,14 +55,14 @@ def probability_of_left(parameters, observations, index, topic, left):
 
 
 @kernel
-def draw_sides(parameters, observations, offsets, topics, lefts, words, sides, log_probabilities):
+def draw_sides(parameters, observations, offsets, topics, lefts, rng_state, sides, log_probabilities):
     """Draw bar-z_ji for the groups of a block; add the log probability of each to its topic's."""
     begin = offsets[0]
     for group in range(len(offsets) - 1):
         for index in range(offsets[group], offsets[group + 1]):
             topic = np.int64(topics[index - begin])
             left = probability_of_left(parameters, observations, index, topic, lefts[group, topic])
-            side = 0 if next_uniform(words) < left else 1
+            side = 0 if next_uniform(rng_state) < left else 1
             sides[index - begin] = side
             log_probabilities[topic] += math.log(left if side == 0 else 1.0 - left)
 
@@ -135,28 +114,3 @@ def sum_log_densities_of(parameters, observations, topic, members):
     for index in members:
         total += verbs.log_density(parameters, observations, index, topic)
     return total
-
-
-@kernel
-def refuse_to_empty(offsets, old, topics, observations_per_topic):
-    """Take each group's new topics, or keep its old ones if some topic would be left without observations.
-
-    `topics` come as the new ones and go out as those there are then; `observations_per_topic` come as those of the
-    old ones and are kept up. Returns the number of groups that were refused.
-    """
-    refused = 0
-    for group in range(len(offsets) - 1):
-        begin, end = offsets[group], offsets[group + 1]
-        for index in range(begin, end):
-            observations_per_topic[old[index]] -= 1
-            observations_per_topic[topics[index]] += 1
-        empties = False
-        for index in range(begin, end):
-            empties = empties or observations_per_topic[old[index]] == 0
-        if empties:
-            refused += 1
-            for index in range(begin, end):
-                observations_per_topic[topics[index]] -= 1
-                observations_per_topic[old[index]] += 1
-                topics[index] = old[index]
-    return refused

@@ -29,7 +29,7 @@ FEW = 8
 
 
 @shared_helper
-def draw_table_count(customers, concentration, words):
+def draw_table_count(customers, concentration, rng_state):
     """Number of tables that `customers` (at least one) occupy in a Chinese restaurant process.
 
     The first opens a table; customer i + 1 opens one with probability a / (a + i), independently (Antoniak):
@@ -40,31 +40,31 @@ def draw_table_count(customers, concentration, words):
     """
     tables = 1
     for seated in range(1, min(customers, FEW)):
-        if next_uniform(words) * (concentration + seated) < concentration:
+        if next_uniform(rng_state) * (concentration + seated) < concentration:
             tables += 1
     begin = FEW
     while begin < customers:
         log_rest = -math.log1p(concentration / begin)
         end = min(2 * begin, customers)
-        seated = begin + next_gap(words, log_rest)
+        seated = begin + next_gap(rng_state, log_rest)
         while seated < end:
-            if next_uniform(words) * (concentration + seated) < concentration + begin:
+            if next_uniform(rng_state) * (concentration + seated) < concentration + begin:
                 tables += 1
-            seated += 1 + next_gap(words, log_rest)
+            seated += 1 + next_gap(rng_state, log_rest)
         begin *= 2
     return tables
 
 
 @kernel
-def draw_table_counts(customers, concentrations, words, out):
+def draw_table_counts(customers, concentrations, rng_state, out):
     """Draw m_jk for cells whose n_jk and alpha beta_k are listed."""
     for cell in range(len(customers)):
-        out[cell] = draw_table_count(customers[cell], concentrations[cell], words)
+        out[cell] = draw_table_count(customers[cell], concentrations[cell], rng_state)
 
 
 @kernel
 def draw_tables(
-    topic_of_observation, offsets, block_bounds, concentrations, customers, tables, per_topic, words
+    topic_of_observation, offsets, block_bounds, concentrations, customers, tables, per_topic, rng_states
 ):
     """Draw m_jk given z and the topic weights, for every cell.
 
@@ -80,7 +80,7 @@ def draw_tables(
     met = np.zeros(len(concentrations), np.int64)
     cells = 0
     for block in range(len(block_bounds) - 1):
-        own = words[block].copy()
+        own = rng_states[block].copy()
         for group in range(block_bounds[block], block_bounds[block + 1]):
             met_count = count_met(topic_of_observation, offsets[group], offsets[group + 1], in_group, met)
             for position in range(met_count):

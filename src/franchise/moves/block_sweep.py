@@ -16,8 +16,8 @@ import numpy as np
 from franchise.errors import InternalError
 from franchise.families.abilities import Ability
 from franchise.families.base import Arrays, Family
-from franchise.kernels.document_sweep import Cells, gather_runs
-from franchise.kernels.random.streams import Streams
+from franchise.kernels.block_sweep import Cells, gather_runs
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import cut_blocks
 from franchise.kernels.runtime.padding import padded_copy, padded_rows
 from franchise.model.hdp_model import Model
@@ -27,9 +27,6 @@ from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move
 from franchise.parallel.communicator import comm_of
 from franchise.validation import check_positive
-
-# Streams of a move: blocks of observations have the numbers from 0 on, other work takes these.
-WORDS, STICKS = 2**30, 2**31
 
 
 @dataclass(frozen=True)
@@ -157,7 +154,7 @@ def keep_cells(
 
 def draw_topics(work: SweepContext, limit: int) -> Any:
     """phi_k for the slots below the limit: drawn; moved on from the last ones if the family is not conjugate."""
-    state, family, rng = work.state, work.model.family, work.streams.generator(WORDS)
+    state, family, rng = work.state, work.model.family, work.streams.generator(STREAMS.parameters)
     conjugate = Ability.CONJUGATE in family.abilities
     if conjugate or state.parameters is None:
         parameters = family.draw_parameters(state.statistics, limit, rng)

@@ -19,7 +19,7 @@ import numpy as np
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.kernels.random.dirichlet import draw_log_gammas
-from franchise.kernels.random.streams import Streams
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.cell_tables import new_cell_tables
 from franchise.model.state.weights import Weights
@@ -31,8 +31,6 @@ from franchise.moves.document.topic_gammas import drawn_gammas
 from franchise.moves.document.word_sweep import sweep_settled_categories
 from franchise.parallel.communicator import comm_of
 from franchise.validation import check_integer
-
-_WEIGHTS, _EMPTY = 2**31, 2**31 + 1
 
 
 @dataclass(frozen=True)
@@ -70,13 +68,15 @@ class FiniteSweep(Move):
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Share out the weight of the empty topics; draw parameters; sweep."""
         check_order(state, self.topics)
-        slots = share_out_unseen(model, state, self.topics, streams.generator(_WEIGHTS))
+        slots = share_out_unseen(model, state, self.topics, streams.generator(STREAMS.finite_weights))
         heights = np.zeros(state.capacity)
         heights[slots] = 1.0
         work = SweepContext(model, state, streams, engine)
         if is_sparse(self.sparse, model):
             gammas = drawn_gammas(work, slots)
-            gammas.redraw_prior(slots[state.observations_per_topic[slots] == 0], streams.generator(_EMPTY))
+            gammas.redraw_prior(
+                slots[state.observations_per_topic[slots] == 0], streams.generator(STREAMS.finite_empty)
+            )
             sweep_settled_categories(work, gammas, heights, log_rest=0.0)
         else:
             sweep_any(work, heights, log_rest=0.0)

@@ -33,15 +33,13 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Arrays
 from franchise.kernels import group_weights as kernels
 from franchise.kernels.random.dirichlet import draw_dirichlets, draw_log_gammas
-from franchise.kernels.random.streams import Streams
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
 from franchise.model.state.cell_counts import CellCounts, sums_of_runs
 from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import MoveReport
 from franchise.moves.block_sweep import (
-    STICKS,
-    WORDS,
     Sliced,
     SweepContext,
     draw_topics,
@@ -55,8 +53,6 @@ FEW = 10.0
 """Topics with fewer observations in a group than about this are guarded by slices of their own width."""
 
 CELLS_IN_BLOCK = 2**11
-
-_TOPICS = 2**29  # the streams of the blocks' second part begin here
 
 
 class Slices(NamedTuple):
@@ -197,7 +193,7 @@ class Sticks(NamedTuple):
 
 def break_off_topics(work: SweepContext, slices: list[Slices]) -> Sticks:
     """Break topics off the unseen weight until in no group a slice reaches what is left."""
-    state, rng = work.state, work.streams.generator(STICKS)
+    state, rng = work.state, work.streams.generator(STREAMS.sticks)
     log_left = np.concatenate([part.log_left for part in slices])
     lowest = np.concatenate([part.lowest for part in slices])
     rest, alpha = float(state.unseen_weight[0]), state.group_concentration
@@ -270,7 +266,7 @@ def _draw_observations(
         shares[first:last],
         heights[first:last],
         slices,
-        work.streams.words(_TOPICS + block)[0],
+        work.streams.words(STREAMS.cell_topics + block)[0],
         padded_zeros((2, shares.shape[1])),
         work.state.topic_of_observation,
     )
@@ -332,7 +328,7 @@ def _slice_cells(work: SweepContext, block: int, topics: np.ndarray, cutoffs: np
 
 def _draw_densities(work: SweepContext, slots: np.ndarray) -> np.ndarray:
     """phi_kw for the slots listed, (V, slots), from the prior for those that are empty."""
-    statistics, rng = work.state.statistics, work.streams.generator(WORDS)
+    statistics, rng = work.state.statistics, work.streams.generator(STREAMS.parameters)
     shapes = statistics.counts[:, slots].T + statistics.prior
     return np.exp(draw_dirichlets(shapes, rng)).T
 
@@ -347,7 +343,7 @@ def _draw_cells(
 ) -> np.ndarray:
     """The second part: n_jwk of the cells of a block, (M, columns of the shares)."""
     (first, last), (begin, end) = work.groups_of(block), work.range_of(block)
-    rng, cells = work.streams.generator(_TOPICS + block), work.state.cells
+    rng, cells = work.streams.generator(STREAMS.cell_topics + block), work.state.cells
     groups = np.repeat(np.arange(last - first), np.diff(cells.offsets[first : last + 1]))
     shares = shares[first:last]
     heights = heights_of(shares, cutoffs[first:last])

@@ -25,18 +25,15 @@ import numpy as np
 from franchise.families.abilities import Ability
 from franchise.families.base import Arrays
 from franchise.families.categorical import CategoricalRows, CategoricalStatistics
-from franchise.kernels import subcluster_sweep as kernels
-from franchise.kernels.random.streams import Streams
+from franchise.kernels import restricted as kernels
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
 from franchise.moves.base import HDP, Move, MoveReport, Target
-from franchise.moves.block_sweep import WORDS, SweepContext, drop_empty_topics, raise_fault
+from franchise.moves.block_sweep import SweepContext, drop_empty_topics, raise_fault
 from franchise.moves.document.document_sweep import is_sparse
 from franchise.moves.document.topic_gammas import Gammas
-
-CHOICES = 2**28
-"""The streams of the blocks' choices begin here."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +87,14 @@ def propose_topics(work: SweepContext) -> np.ndarray:
     state = work.state
     occupied = state.occupied
     limit = int(occupied[-1]) + 1
-    parameters = draw_parameters(work, state.statistics, occupied, limit, WORDS)
+    parameters = draw_parameters(work, state.statistics, occupied, limit, STREAMS.parameters)
     topics = np.empty(work.data.n_observations, np.int32)
 
     def draw(block: int) -> None:
         begin, end = work.range_of(block)
         counts = count_by_group(work, block, state.topic_of_observation[begin:end], limit)
         shares = draw_shares(work, counts, occupied, work.streams.generator(block))
-        draw_topics_of_block(work, block, parameters, shares, CHOICES, topics[begin:end])
+        draw_topics_of_block(work, block, parameters, shares, STREAMS.topics, topics[begin:end])
 
     over_blocks(work, draw)
     return topics

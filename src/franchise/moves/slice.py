@@ -37,7 +37,7 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Arrays
 from franchise.kernels import slice as kernels
 from franchise.kernels.random.dirichlet import draw_log_gammas
-from franchise.kernels.random.streams import Streams
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.kernels.slice import BlockTables, Scratch
 from franchise.model.hdp_model import Model
@@ -45,10 +45,8 @@ from franchise.model.state.base import grown
 from franchise.model.state.convert import draw_topic_weights
 from franchise.model.state.seating import Seating
 from franchise.moves.base import Move, MoveReport
-from franchise.moves.block_sweep import STICKS, WORDS, SweepContext, draw_topics, raise_fault, vacant_slots
+from franchise.moves.block_sweep import SweepContext, draw_topics, raise_fault, vacant_slots
 from franchise.moves.restricted import draw_parameters
-
-_SEATS = 2**29  # the streams of the blocks' second part begin here
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class SliceSweep(Move):
     def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
         """Draw weights, slices below them, sticks as far as they reach; then parameters, topics, tables."""
         work = SweepContext(model, state, streams, engine)
-        rng = streams.generator(STICKS)
+        rng = streams.generator(STREAMS.sticks)
         topic_weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
         parts = _over_blocks(work, lambda block: slice_tables(work, block, topic_weights))
         topic_weights, order = open_topics(work, topic_weights, float(unseen[0]), parts, rng)
@@ -202,7 +200,7 @@ def open_topics(
 def _draw_parameters(work: SweepContext, topics: np.ndarray, limit: int) -> Any:
     if Ability.CONJUGATE not in work.model.family.abilities:
         return draw_topics(work, limit)
-    return draw_parameters(work, work.state.statistics, topics, limit, WORDS)
+    return draw_parameters(work, work.state.statistics, topics, limit, STREAMS.parameters)
 
 
 def _draw_block(
@@ -219,7 +217,7 @@ def _draw_block(
         by_table=np.empty(len(tables.seats), np.int64),
         ends=np.empty(len(tables.weights), np.int64),
     )
-    words = work.streams.words(_SEATS + work.model.first_block + block)[0]
+    words = work.streams.words(STREAMS.seats + work.model.first_block + block)[0]
     fault = kernels.draw_block(
         parameters, work.data.observations, offsets, tables, topic_weights, scratch, words
     )

@@ -30,7 +30,7 @@ from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
-from franchise.kernels.document_weights import (
+from franchise.kernels.predictive import (
     fill_log_densities,
     fill_log_predictives,
     fit_document_weights,

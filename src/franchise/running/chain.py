@@ -13,7 +13,7 @@ import numpy as np
 from franchise.cluster.partition import PER_OBSERVATION, cut_arrays, materialised, part_of_model, without_data
 from franchise.data.sharded.memory_mapped import ShardedWords
 from franchise.families.abilities import Ability
-from franchise.kernels.random.streams import CONVERSION, MEASUREMENT, Streams
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.large_arrays import bytes_in
 from franchise.model.hdp_model import Model, partition_groups, usual_topics
 from franchise.model.state.base import CellTables, State
@@ -130,7 +130,7 @@ class Chain:
     def apply(self, move: Move, number: int) -> MoveReport:
         """Apply one move of the schedule, changing the view first if need be."""
         if not isinstance(self.state, move.views):
-            rng = self._streams(CONVERSION).generator(number)
+            rng = self._streams(STREAMS.conversion).generator(number)
             self.state = convert(self.state, move.views[0], self.model.data, rng)
         return move.step(self.model, self.state, self._streams(number), self.engine)
 
@@ -165,13 +165,13 @@ class Chain:
         assert isinstance(self.state, Weighted)
         if self.state.cell_tables is not None:
             return self.state.cell_tables
-        return draw_cell_tables(self.state, self.model, self._streams(MEASUREMENT), self._comm)
+        return draw_cell_tables(self.state, self.model, self._streams(STREAMS.measurement), self._comm)
 
     def labels(self) -> np.ndarray:
         """Topics of the observations, 0..K-1, in grouped order; where only counts are held, arranged at random."""
         state = self.state
         if isinstance(state, CellCounts):
-            state = to_weights(state, self.model.data, self._streams(MEASUREMENT).generator(1))
+            state = to_weights(state, self.model.data, self._streams(STREAMS.measurement).generator(1))
         return state.labels(self.model.data)
 
     def snapshot(self, draw: int, labels: np.ndarray | None = None, store: Any = None) -> HDPDraw:

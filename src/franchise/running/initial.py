@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.kernels.random.streams import START, Streams
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.large_arrays import large_empty, type_for
 from franchise.model.hdp_model import Model, usual_topics
 from franchise.model.state.base import SPARE_SLOTS, LastStates, State
@@ -208,4 +208,4 @@ def _are_integers(values: list[Any]) -> bool:
 
 def start_streams(seed: int, chain: int) -> Streams:
     """The random streams of a chain's start."""
-    return Streams(seed, chain, 0, START)
+    return Streams(seed, chain, 0, STREAMS.start)

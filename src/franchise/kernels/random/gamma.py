@@ -72,36 +72,36 @@ _LOW = np.uint64(2**32 - 1)
 
 
 @shared_helper
-def next_exponential(words):
+def next_exponential(rng_state):
     """An exponential with mean one."""
-    return -math.log(1.0 - next_uniform(words))
+    return -math.log(1.0 - next_uniform(rng_state))
 
 
 @shared_helper
-def next_small_gamma(words, shape, least):
+def next_small_gamma(rng_state, shape, least):
     """Gamma(shape), 0 < shape < 1, given that it is not below least^(1 / shape); from the beginning."""
     bound = 1.0 + shape / math.e
     while True:
-        position = least + (bound - least) * next_uniform(words)
+        position = least + (bound - least) * next_uniform(rng_state)
         if position <= 1.0:
             value = position ** (1.0 / shape)
-            if next_exponential(words) > value:
+            if next_exponential(rng_state) > value:
                 return value
         else:
             value = -math.log((bound - position) / shape)
-            if next_uniform(words) <= value ** (shape - 1.0):
+            if next_uniform(rng_state) <= value ** (shape - 1.0):
                 return value
 
 
 @shared_helper
-def next_gamma(words, shape):
+def next_gamma(rng_state, shape):
     """Gamma(shape), shape >= 1."""
-    normal = next_normal(words)
-    return finish_gamma(words, shape, normal, 1.0 - next_uniform(words))
+    normal = next_normal(rng_state)
+    return finish_gamma(rng_state, shape, normal, 1.0 - next_uniform(rng_state))
 
 
 @shared_helper
-def finish_gamma(words, shape, normal, uniform):
+def finish_gamma(rng_state, shape, normal, uniform):
     """Gamma(shape), shape >= 1, whose first try is made with this normal and uniform."""
     centre = shape - 1.0 / 3.0
     spread = 1.0 / math.sqrt(9.0 * centre)
@@ -113,35 +113,35 @@ def finish_gamma(words, shape, normal, uniform):
                 return centre * cube
             if math.log(uniform) < 0.5 * square + centre * (1.0 - cube + math.log(cube)):
                 return centre * cube
-        normal, uniform = next_normal(words), 1.0 - next_uniform(words)
+        normal, uniform = next_normal(rng_state), 1.0 - next_uniform(rng_state)
 
 
 @kernel
-def draw_auxiliary(turns, sizes, alpha, words, logs, switches):
+def draw_auxiliary(queue, sizes, alpha, rng_states, logs, switches):
     """Sums of log Beta(alpha + 1, n_j), and of Bernoulli(n_j / (n_j + alpha)), over blocks of groups.
 
     A Beta(a, b) is x / (x + y) with gammas x and y of the shapes a and b.
     """
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
-        own, log_sum, count = words[block].copy(), 0.0, 0
-        for group in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
+        own, log_sum, count = rng_states[block].copy(), 0.0, 0
+        for group in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
             size = sizes[group]
             first = next_gamma(own, alpha + 1.0)
             log_sum += math.log(first / (first + next_gamma(own, np.float64(size))))
             count += next_uniform(own) * (size + alpha) < size
         logs[block], switches[block] = log_sum, count
-        block = next_block(turns)
+        block = next_block(queue)
 
 
 @shared_helper
-def next_normal(words):
+def next_normal(rng_state):
     """A standard normal."""
-    return normal_of(next_word(words), words)
+    return normal_of(next_word(rng_state), rng_state)
 
 
 @shared_helper
-def normal_of(word, words):
+def normal_of(word, rng_state):
     """A standard normal: from one of 256 layers of equal area, each a rectangle and a bit of the curve.
 
     Most of the time the random word is enough; else more of them are made.
@@ -152,47 +152,47 @@ def normal_of(word, words):
         if abs(signed) < INSIDE[layer]:
             return signed * EDGES[layer]
         if layer == 0:
-            return math.copysign(next_in_tail(words), signed)
+            return math.copysign(next_in_tail(rng_state), signed)
         value = signed * EDGES[layer]
         lower = math.exp(-0.5 * (EDGES[layer] * EDGES[layer] - value * value))
         upper = math.exp(-0.5 * (EDGES[layer + 1] * EDGES[layer + 1] - value * value))
-        if lower + next_uniform(words) * (upper - lower) < 1.0:
+        if lower + next_uniform(rng_state) * (upper - lower) < 1.0:
             return value
-        word = next_word(words)
+        word = next_word(rng_state)
 
 
 @shared_helper
-def next_in_tail(words):
+def next_in_tail(rng_state):
     """A normal given that it is above the last layer's edge (Marsaglia, 1964)."""
     while True:
-        beyond = next_exponential(words) / TAIL
-        if 2.0 * next_exponential(words) > beyond * beyond:
+        beyond = next_exponential(rng_state) / TAIL
+        if 2.0 * next_exponential(rng_state) > beyond * beyond:
             return TAIL + beyond
 
 
 @shared_helper
-def next_beyond(words, shape, bound):
+def next_beyond(rng_state, shape, bound):
     """Gamma(shape), 0 < shape < 1, given that it is above a bound: by rejection from the bound + an exponential.
 
     With r = x / bound, x is kept with probability r^(shape - 1); since 1 <= r^shape <= 1 + shape (r - 1), the power
     is seldom needed.
     """
     while True:
-        value = bound + next_exponential(words)
+        value = bound + next_exponential(rng_state)
         ratio = value / bound
-        scaled = next_uniform(words) * ratio
+        scaled = next_uniform(rng_state) * ratio
         if scaled <= 1.0 or (scaled <= 1.0 + shape * (ratio - 1.0) and scaled <= ratio**shape):
             return value
 
 
 @shared_helper
-def next_below(words, shape, share):
+def next_below(rng_state, shape, share):
     """Gamma(shape), 0 < shape < 1, given that it is among the smallest, a share so small that x is far below 1.
 
     The distribution function is x^a / Gamma(a + 1) (1 - x a / (a + 1) + ...), so with t^a = Gamma(a + 1) U the draw
     is x = t (1 + t / (a + 1)), up to terms in t^3.
     """
-    power = (math.gamma(shape + 1.0) * share * next_uniform(words)) ** (1.0 / shape)
+    power = (math.gamma(shape + 1.0) * share * next_uniform(rng_state)) ** (1.0 / shape)
     return power * (1.0 + power / (shape + 1.0))
 
 
@@ -225,34 +225,34 @@ def room_for_batch(slots: int) -> Batch:
 
 
 @kernel
-def draw_rows_by_table(turns, small, counts, whole, vacant, words, batch, out, totals):
+def draw_rows_by_table(queue, small, counts, whole, vacant, rng_states, batch, out, totals):
     """Gamma(whole + shape + n_kw) for all words w (rows) and topics k, whole >= 0; zero in the vacant slots.
 
     `counts` and `out`, single precision, are (words, slots). Block b has the generator ``words[b]``; the sums over
     its words go into ``totals[b]``.
     """
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
-        begin, end = turns.block_bounds[block], turns.block_bounds[block + 1]
-        own, sums = words[block].copy(), np.zeros(out.shape[1])
+        begin, end = queue.block_bounds[block], queue.block_bounds[block + 1]
+        own, sums = rng_states[block].copy(), np.zeros(out.shape[1])
         for first in range(begin, end, BATCH):
             last = min(first + BATCH, end)
             draw_batch(small, counts[first:last], whole, own, batch, out[first:last])
             finish_batch(vacant, out[first:last], sums)
         totals[block] = sums
-        block = next_block(turns)
+        block = next_block(queue)
 
 
 @shared_helper
-def draw_batch(small, counts, whole, words, batch, out):
+def draw_batch(small, counts, whole, rng_state, batch, out):
     """The draws of some words, for all slots."""
     slots = counts.shape[1]
     found = 0
     for row in range(len(counts)):
-        fill_bits(words, batch.bits)
+        fill_bits(rng_state, batch.bits)
         read_quantiles(small.quantiles, batch.bits, out[row])
         found = list_others(small, counts[row], whole, out[row], row * slots, found, batch)
-    draw_others(small, counts.reshape(counts.size), whole, words, batch, found, out.reshape(out.size))
+    draw_others(small, counts.reshape(counts.size), whole, rng_state, batch, found, out.reshape(out.size))
 
 
 @shared_helper
@@ -287,13 +287,13 @@ def list_others(small, counts, whole, values, begin, found, batch):
 
 
 @helper
-def draw_others(small, counts, whole, words, batch, found, out):
+def draw_others(small, counts, whole, rng_state, batch, found, out):
     """Draw the cells that are listed, in steps that each go over all: few of them need more than these."""
-    fill_words(words, batch.random[0, :found])
-    fill_words(words, batch.random[1, :found])
+    fill_words(rng_state, batch.random[0, :found])
+    fill_words(rng_state, batch.random[1, :found])
     for place in range(found):
         batch.shapes[place] = counts[batch.places[place]] + whole + small.shape
-        batch.normals[place] = normal_of(batch.random[0, place], words)
+        batch.normals[place] = normal_of(batch.random[0, place], rng_state)
     for place in range(found):
         shape, normal, cell = batch.shapes[place], batch.normals[place], batch.places[place]
         centre = shape - 1.0 / 3.0
@@ -302,21 +302,21 @@ def draw_others(small, counts, whole, words, batch, found, out):
         if shape >= 1.0 and root > 0.0 and uniform < 1.0 - 0.0331 * square * square:
             out[cell] = np.float32(centre * root * root * root)
         else:
-            out[cell] = np.float32(drawn_with_care(small, shape, normal, uniform, out[cell], words))
+            out[cell] = np.float32(drawn_with_care(small, shape, normal, uniform, out[cell], rng_state))
 
 
 @helper
-def fill_bits(words, out):
+def fill_bits(rng_state, out):
     """32 random bits each; two from each random word."""
     last = len(out) - len(out) % 2
-    first, second, third, fourth = words[0], words[1], words[2], words[3]
+    first, second, third, fourth = rng_state[0], rng_state[1], rng_state[2], rng_state[3]
     for index in range(0, last, 2):
         word, first, second, third, fourth = stepped(first, second, third, fourth)
         out[index] = np.uint32(word >> _32)
         out[index + 1] = np.uint32(word & _LOW)
-    words[0], words[1], words[2], words[3] = first, second, third, fourth
+    rng_state[0], rng_state[1], rng_state[2], rng_state[3] = first, second, third, fourth
     if last < len(out):
-        out[last] = np.uint32(next_word(words) >> _32)
+        out[last] = np.uint32(next_word(rng_state) >> _32)
 
 
 @shared_helper
@@ -330,43 +330,43 @@ def read_quantiles(quantiles, bits, out):
 
 
 @shared_helper
-def drawn_with_care(small, shape, normal, uniform, value, words):
+def drawn_with_care(small, shape, normal, uniform, value, rng_state):
     """A draw whose normal and uniform do not pass the quick test, or one in the first or last intervals."""
     if shape >= 1.0:
-        return finish_gamma(words, shape, normal, uniform)
+        return finish_gamma(rng_state, shape, normal, uniform)
     if value < small.below:
-        return next_below(words, small.shape, small.share_below)
-    return next_beyond(words, small.shape, small.beyond)
+        return next_below(rng_state, small.shape, small.share_below)
+    return next_beyond(rng_state, small.shape, small.beyond)
 
 
 @kernel
-def draw_rows(turns, counts, topics, prior, words, out, totals):
+def draw_rows(queue, counts, topics, prior, rng_states, out, totals):
     """Gamma(prior_w + n_kw), as above, for words with priors of their own and the topics listed."""
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
-        own, sums = words[block].copy(), np.zeros(out.shape[1])
-        for row in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
+        own, sums = rng_states[block].copy(), np.zeros(out.shape[1])
+        for row in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
             out[row] = 0.0
             draw_row(counts[row], topics, prior[row], own, out[row])
             for topic in topics:
                 sums[topic] += out[row, topic]
         totals[block] = sums
-        block = next_block(turns)
+        block = next_block(queue)
 
 
 @shared_helper
-def draw_row(counts, topics, shape, words, out):
+def draw_row(counts, topics, shape, rng_state, out):
     """The draws of one word; those that would be negligible stay as they are."""
     least, log_negligible = 0.0, -math.inf
     if shape < 1.0:
         least = NEGLIGIBLE**shape
         log_negligible = math.log(least) - math.lgamma(shape + 1.0)
-    passed = next_gap(words, log_negligible)
+    passed = next_gap(rng_state, log_negligible)
     for topic in topics:
         if counts[topic] > 0 or shape >= 1.0:
-            out[topic] = next_gamma(words, shape + counts[topic])
+            out[topic] = next_gamma(rng_state, shape + counts[topic])
         elif passed > 0:
             passed -= 1
         else:
-            out[topic] = next_small_gamma(words, shape, least)
-            passed = next_gap(words, log_negligible)
+            out[topic] = next_small_gamma(rng_state, shape, least)
+            passed = next_gap(rng_state, log_negligible)

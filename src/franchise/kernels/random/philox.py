@@ -34,8 +34,8 @@ def fill_words(key, counter, out):
                 )
                 first_key += _FIRST_STEP
                 second_key += _SECOND_STEP
-            words = out[block, number]
-            words[0], words[1], words[2], words[3] = first, second, third, fourth
+            rng_state = out[block, number]
+            rng_state[0], rng_state[1], rng_state[2], rng_state[3] = first, second, third, fourth
 
 
 @helper

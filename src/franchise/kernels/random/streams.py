@@ -12,14 +12,58 @@ Loops over millions of observations take from a stream only the 256 bits that se
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels.random.philox import fill_words
 from franchise.kernels.runtime.padding import padded_copy
 
-# Names of streams that belong to no move of the schedule.
-START, CONVERSION, MEASUREMENT = 2**31, 2**31 + 1, 2**31 + 2
+
+class StreamNumbers(NamedTuple):
+    """Every fixed stream number of the package. A change of one changes the draws of that part.
+
+    The first group takes the place of a move's number and must be distinct. The others are offsets of blocks
+    within one move: those that one move uses must be distinct, different moves may use the same.
+    """
+
+    # in the place of a move
+    start: int = 2**31
+    conversion: int = 2**31 + 1
+    measurement: int = 2**31 + 2
+    planted_ranks: int = 2**31 + 16
+    planted_topics: int = 2**31 + 17
+    planted_weights: int = 2**31 + 18
+    planted_lengths: int = 2**31 + 19
+    planted_documents: int = 2**31 + 20
+    htmm_intervals: int = 2**31 + 2**8
+    new_documents: int = 2**31 + 2**8 + 1
+    # sweeps over blocks: blocks of groups are numbered from 0
+    topics: int = 2**28
+    seats: int = 2**29
+    cell_topics: int = 2**29
+    parameters: int = 2**30
+    sticks: int = 2**31
+    # sub-cluster sweeps, beside those of sweeps over blocks
+    sides: int = 2**28 + 2**26
+    sub_parameters: int = 2**30 + 2**26
+    redrawn: int = 2**24  # added once for each time that parameters are drawn again in a sweep
+    global_merge: int = 2**25
+    global_split: int = 3 * 2**24
+    proposed: int = 2**23
+    # other moves
+    launch_groups: int = 2**31
+    finite_weights: int = 2**31
+    finite_empty: int = 2**31 + 1
+    cell_tables: int = 2**28
+    check_conversion: int = 2**31
+    # sweeps of the HTMM
+    htmm_numbers: int = 0
+    htmm_documents: int = 2**16
+    htmm_topics: int = 2**24
+    htmm_tables: int = 2**28
+
+
+STREAMS = StreamNumbers()
 
 
 @dataclass(frozen=True)
@@ -64,6 +108,8 @@ class Streams:
 
     def rng_states(self, first: int, blocks: int, count: int = 1) -> np.ndarray:
         """The same for several blocks, (blocks, count, 4), to be copied: threads must not write side by side."""
+        from franchise.kernels.random.philox import fill_words  # here, as it loads the compiler
+
         words = np.empty((blocks, count, 4), np.uint64)
         fill_words(_key_of(self.seed), self._counter(first), words)
         return words

@@ -36,16 +36,18 @@ def stepped(first, second, third, fourth):
 
 
 @shared_helper
-def next_word(words):
-    """The next 64 random bits; `words` (4,) is the state and moves on."""
-    result, words[0], words[1], words[2], words[3] = stepped(words[0], words[1], words[2], words[3])
+def next_word(rng_state):
+    """The next 64 random bits; `rng_state` (4,) is advanced."""
+    first, second, third, fourth = rng_state[0], rng_state[1], rng_state[2], rng_state[3]
+    result, first, second, third, fourth = stepped(first, second, third, fourth)
+    rng_state[0], rng_state[1], rng_state[2], rng_state[3] = first, second, third, fourth
     return result
 
 
 @shared_helper
-def next_uniform(words):
+def next_uniform(rng_state):
     """The next uniform in [0, 1), of 53 bits."""
-    return uniform_of(next_word(words))
+    return uniform_of(next_word(rng_state))
 
 
 @helper
@@ -55,17 +57,17 @@ def uniform_of(word):
 
 
 @helper
-def fill_words(words, out):
+def fill_words(rng_state, out):
     """Random words, as many as there is room for."""
-    first, second, third, fourth = words[0], words[1], words[2], words[3]
+    first, second, third, fourth = rng_state[0], rng_state[1], rng_state[2], rng_state[3]
     for place in range(len(out)):
         out[place], first, second, third, fourth = stepped(first, second, third, fourth)
-    words[0], words[1], words[2], words[3] = first, second, third, fourth
+    rng_state[0], rng_state[1], rng_state[2], rng_state[3] = first, second, third, fourth
 
 
 @shared_helper
-def next_gap(words, log_rest):
+def next_gap(rng_state, log_rest):
     """Failures before the next success, each with log probability `log_rest`; without end if that is 0."""
     if log_rest == 0.0:
         return np.int64(2**62)
-    return np.int64(min(math.log(1.0 - next_uniform(words)) / log_rest, 2.0**62))
+    return np.int64(min(math.log(1.0 - next_uniform(rng_state)) / log_rest, 2.0**62))

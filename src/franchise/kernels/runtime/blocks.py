@@ -85,9 +85,9 @@ def first_turns(block_bounds: np.ndarray) -> BlockQueue:
     return BlockQueue(block_bounds, _number(0), _number(0), _number(-1), MAIN_THREAD)
 
 
-def shared_turns(turns: BlockQueue, role: ThreadRole) -> BlockQueue:
+def shared_turns(queue: BlockQueue, role: ThreadRole) -> BlockQueue:
     """Those of another thread, over the same blocks."""
-    return BlockQueue(turns.block_bounds, turns.taken, turns.done, _number(-1), role)
+    return BlockQueue(queue.block_bounds, queue.taken, queue.done, _number(-1), role)
 
 
 def _number(value: int) -> np.ndarray:
@@ -95,35 +95,35 @@ def _number(value: int) -> np.ndarray:
     return np.full(WIDTH + 1, value, np.int64)[PLACE : PLACE + 1]
 
 
-def end_turns(turns: BlockQueue) -> None:
+def end_turns(queue: BlockQueue) -> None:
     """Let no thread take a further block, nor wait for others."""
-    turns.taken[0] = _ENDED
+    queue.taken[0] = _ENDED
 
 
 @shared_helper
-def next_block(turns):
+def next_block(queue):
     """The next block, the one before being done; -1 if there is none left."""
-    role = turns.role
-    if turns.at_hand[0] < 0:
+    role = queue.role
+    if queue.at_hand[0] < 0:
         for helper in role.to_call:
             add_now(role.flags.called[helper], PLACE, 1)
     else:
-        add_now(turns.done, 0, 1)
-    block = add_now(turns.taken, 0, 1)
-    if block < len(turns.block_bounds) - 1:
-        turns.at_hand[0] = block
+        add_now(queue.done, 0, 1)
+    block = add_now(queue.taken, 0, 1)
+    if block < len(queue.block_bounds) - 1:
+        queue.at_hand[0] = block
         return block
     if role.meets:
-        barrier(turns)
+        barrier(queue)
     if role.helper >= 0:
         await_call(role)
     return -1
 
 
 @shared_helper
-def barrier(turns):
+def barrier(queue):
     """Until all blocks are done, whoever has them; or turns are ended."""
-    while load_now(turns.done, 0) < len(turns.block_bounds) - 1 and load_now(turns.taken, 0) < _ENDED:
+    while load_now(queue.done, 0) < len(queue.block_bounds) - 1 and load_now(queue.taken, 0) < _ENDED:
         give_way()
 
 

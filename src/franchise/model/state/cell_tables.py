@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from franchise.kernels.random.streams import Streams
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.table_counts import draw_table_counts, draw_tables
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData
@@ -14,16 +14,13 @@ from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weighted, Weights
 from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 
-TABLES = 2**28
-"""Where the streams of the blocks that tables are drawn in begin."""
-
 
 def draw_cell_tables(
     state: Weighted, model: Model, streams: Streams, comm: SingleProcess = SINGLE_PROCESS
 ) -> CellTables:
     """Draw m_jk given z and beta for every cell."""
     blocks = len(model.block_bounds) - 1
-    words = streams.rng_states(TABLES + model.first_block, blocks).reshape(blocks, 4)
+    words = streams.rng_states(STREAMS.cell_tables + model.first_block, blocks).reshape(blocks, 4)
     if isinstance(state, CellCounts):
         return _draw_from_counts(state, words[0])
     assert isinstance(state, Weights)

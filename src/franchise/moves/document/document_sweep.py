@@ -37,14 +37,13 @@ import numpy as np
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.kernels import document_sweep as kernels
-from franchise.kernels.random.streams import Streams
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
 from franchise.moves.base import Move, MoveReport, with_sparse
 from franchise.moves.block_sweep import (
-    STICKS,
     CellLists,
     Sliced,
     SweepContext,
@@ -233,7 +232,7 @@ def _sweep_slices_any(work: SweepContext, cutoff: float) -> None:
 
     alike = np.zeros(work.data.n_observations, np.int8)
     lowest = float(lowest_slices(work, heights, reach, alike, 1)[0])
-    sticks, rest = break_sticks(state, cutoff, lowest, work.streams.generator(STICKS))
+    sticks, rest = break_sticks(state, cutoff, lowest, work.streams.generator(STREAMS.sticks))
     take_vacant_slots(work, sticks)
     state.unseen_weight[0] = rest
     sweep_any(work, np.minimum(cutoff, state.topic_weights), log_rest=0.0)

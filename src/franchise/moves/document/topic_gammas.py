@@ -20,8 +20,9 @@ from franchise.kernels.random.gamma import (
     draw_rows_by_table,
     room_for_batch,
 )
+from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue, cut_categories, first_turns
-from franchise.moves.block_sweep import WORDS, SweepContext
+from franchise.moves.block_sweep import SweepContext
 
 SURE = 5.0
 """With so large a sum of the priors, the sum of their gammas cannot underflow."""
@@ -118,7 +119,7 @@ def drawn_gammas(work: SweepContext, topics: np.ndarray) -> Gammas:
     gammas = Gammas(
         work.state.statistics,
         topics,
-        lambda blocks: work.streams.rng_states(WORDS, blocks).reshape(blocks, 4),
+        lambda blocks: work.streams.rng_states(STREAMS.parameters, blocks).reshape(blocks, 4),
     )
     gammas.draw(work)
     return gammas

@@ -7,12 +7,17 @@ from collections.abc import Callable
 import numpy as np
 
 from franchise.families.categorical import log_marginals_by_blocks, log_marginals_of_parts, set_totals
-from franchise.kernels import document_sweep as kernels
-from franchise.kernels.document_sweep import CHUNK, Densities, Fresh, Live, Order, SweepInputs, SweepStages
+from franchise.kernels import word_sweep as kernels
+from franchise.kernels import word_sweep_fixed as fixed_kernels
+from franchise.kernels import word_sweep_slices as slice_kernels
+from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue, Stages, cut_categories
 from franchise.kernels.runtime.padding import padded_copy, padded_zeros
+from franchise.kernels.word_sweep import Densities, Live
+from franchise.kernels.word_sweep_fixed import CHUNK, SweepInputs, SweepStages
+from franchise.kernels.word_sweep_slices import Fresh, Order
 from franchise.model.state.weights import Weights
-from franchise.moves.block_sweep import STICKS, CellLists, SweepContext, break_sticks, keep_cells
+from franchise.moves.block_sweep import CellLists, SweepContext, break_sticks, keep_cells
 from franchise.moves.document.topic_gammas import Gammas, draw_fresh_gammas, drawn_gammas
 
 CUSTOMERS = 64
@@ -101,7 +106,7 @@ def sweep_settled_categories(
         offsets=work.data.offsets,
         by_word=index.observations,
         word_offsets=index.offsets,
-        words=work.words,
+        rng_states=work.words,
         prior=state.statistics.prior,
         rising=np.empty((len(words) - 1, state.capacity)),
     )
@@ -110,7 +115,9 @@ def sweep_settled_categories(
 
     def make_worker() -> Callable[[SweepStages], None]:
         live, cells = _room_for_live(state.capacity), lists.room()
-        return lambda stages: kernels.sweep_settled(stages, given, log_rest, labels, counts, live, cells)
+        return lambda stages: fixed_kernels.sweep_settled(
+            stages, given, log_rest, labels, counts, live, cells
+        )
 
     if work.comm.size == 1:
         work.engine.run_stages(
@@ -130,20 +137,20 @@ def sweep_settled_categories(
 def _sweep_among_peers(work: SweepContext, given: SweepInputs, log_rest: float, lists: CellLists) -> None:
     """The stages of a settled sweep one by one, as peers must hear from each other in between."""
     labels, heights = work.state.topic_of_observation, given.densities.heights
-    offsets, words = given.offsets, given.words
+    offsets, words = given.offsets, given.rng_states
     by_group = work.block_bounds
 
     def mark(turns: BlockQueue) -> None:
-        kernels.mark_settled(turns, labels, offsets, log_rest, words, heights)
+        fixed_kernels.mark_settled(turns, labels, offsets, log_rest, words, heights)
 
     work.engine.run_parts(BlockLoop(lambda: mark, by_group))
     heights[:] = work.comm.allreduce(heights.astype(np.int64)) > 0
     rows, shared = given.densities.rows, given.shared
-    _over_own_words(work, lambda turns: kernels.fill_sums_of_rows(turns, given), rows, shared)
+    _over_own_words(work, lambda turns: fixed_kernels.fill_sums_of_rows(turns, given), rows, shared)
 
     def make_worker() -> Callable[[BlockQueue], None]:
         live, cells = _room_for_live(work.state.capacity), lists.room()
-        return lambda turns: kernels.sweep_settled_only(turns, given, log_rest, labels, live, cells)
+        return lambda turns: fixed_kernels.sweep_settled_only(turns, given, log_rest, labels, live, cells)
 
     work.engine.run_parts(BlockLoop(make_worker, by_group))
     _count_anew(work)
@@ -162,7 +169,7 @@ def sweep_slices_categories(work: SweepContext, cutoff: float) -> None:
     heights = np.minimum(cutoff, state.topic_weights)
     reach = min(cutoff, float(state.unseen_weight[0]))
     lowest = lowest_slices(work, heights, reach, work.data.observations, len(state.statistics.prior))
-    rng = work.streams.generator(STICKS)
+    rng = work.streams.generator(STREAMS.sticks)
     sticks, rest = break_sticks(state, cutoff, float(lowest.min()), rng)
     fresh = _draw_fresh(state, sticks, cutoff, lowest, rng)
     topics = np.flatnonzero(heights)
@@ -174,7 +181,7 @@ def sweep_slices_categories(work: SweepContext, cutoff: float) -> None:
 
     def make_worker() -> Callable[[BlockQueue], None]:
         live, cells = _room_for_live(state.capacity), lists.room()
-        return lambda turns: kernels.sweep_slices(
+        return lambda turns: slice_kernels.sweep_slices(
             turns,
             densities,
             work.data.observations,
@@ -201,7 +208,7 @@ def lowest_slices(
     def make_worker() -> Callable[[BlockQueue], None]:
         lowest = np.full(size, np.inf)
         found.append(lowest)
-        return lambda turns: kernels.find_lowest_slices(
+        return lambda turns: slice_kernels.find_lowest_slices(
             turns,
             heights,
             words,
@@ -257,7 +264,7 @@ def _sum_in_order(work: SweepContext, densities: Densities, scale: np.ndarray, t
     prefixes = np.empty((len(rows), len(order)), np.float32)
 
     def fill(scale: np.ndarray) -> Callable[[BlockQueue], None]:
-        return lambda turns: kernels.fill_prefixes(turns, rows, scale, weights, order, prefixes)
+        return lambda turns: slice_kernels.fill_prefixes(turns, rows, scale, weights, order, prefixes)
 
     _over_own_words(work, fill(scale), rows)
     _over_other_words(work, fill(np.ones_like(scale)))

@@ -44,7 +44,8 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels import family_ops as verbs
 from franchise.kernels import launched_splits as kernels
-from franchise.kernels.random.streams import Streams
+from franchise.kernels.random.streams import STREAMS, Streams
+from franchise.kernels.recount import move_observations
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
 from franchise.moves.base import Move, MoveReport
@@ -60,8 +61,6 @@ from franchise.moves.launched.proposals import (
 )
 from franchise.parallel.communicator import SingleProcess, comm_of
 from franchise.validation import check_integer, check_positive
-
-_COLOURS = 2**31
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ class LaunchSplitMerge(Move):
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Colour the topics; try in every colour; carry out what was accepted."""
-        rng = streams.generator(_COLOURS)
+        rng = streams.generator(STREAMS.launch_groups)
         if Ability.CONJUGATE not in model.family.abilities and state.parameters is None:
             state.parameters = model.family.draw_parameters(state.statistics, state.capacity, rng)
         colours = self._colours(model)
@@ -318,7 +317,7 @@ def _carry_out(model: Model, state: Weights, outcome: Outcome) -> tuple[int, int
 
 def _move_statistics(model: Model, state: Weights, outcome: Outcome, source: int, target: int) -> None:
     moving = outcome.observations[outcome.sides == 1]
-    kernels.move_observations(state.statistics, model.data.observations, moving, source, target)
+    move_observations(state.statistics, model.data.observations, moving, source, target)
     if state.observations_per_topic[source] == 0:
         verbs.clear(state.statistics, source)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from franchise.families.base import Arrays, Family
 from franchise.kernels import launched_splits as kernels
-from franchise.kernels.launched_splits import PIECE, Members, Urn
+from franchise.kernels.launched_splits_urn import PIECE, Members, Urn
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.weights import Weights

@@ -31,9 +31,10 @@ import numpy as np
 from franchise.families.base import Arrays
 from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.random.dirichlet import draw_log_gammas
+from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.runtime.padding import padded_zeros
-from franchise.moves.block_sweep import WORDS, vacant_slots
-from franchise.moves.restricted import CHOICES, draw_parameters, draw_topics_of_block, joined, over_blocks
+from franchise.moves.block_sweep import vacant_slots
+from franchise.moves.restricted import draw_parameters, draw_topics_of_block, joined, over_blocks
 from franchise.moves.subcluster.hastings import (
     Arrangement,
     log_of_change,
@@ -41,9 +42,6 @@ from franchise.moves.subcluster.hastings import (
     proposed_tables,
 )
 from franchise.moves.subcluster.subcluster_draws import Sweep, renew_subtopics
-
-_MERGE, _SPLIT = 2**25, 3 * 2**24  # streams of the two moves, beyond those of the sweep
-_PROPOSED = 2**23
 
 
 class Temporary(NamedTuple):
@@ -71,7 +69,7 @@ def try_global_split(sweep: Sweep, balanced: bool) -> list[bool]:
     sweep.draw_given()
     labels = sweep.state.topic_of_observation
     others = topics[topics != topic]
-    proposal = propose(sweep, temporary_of_split(sweep, topic, others), len(topics), _SPLIT)
+    proposal = propose(sweep, temporary_of_split(sweep, topic, others), len(topics), STREAMS.global_split)
     if proposal is None:
         return [False]
     log_ratio = log_ratio_of_split(sweep, topic, others, proposal)
@@ -98,7 +96,7 @@ def try_global_merge(sweep: Sweep, balanced: bool) -> list[bool]:
     others = topics[(topics != first) & (topics != second)]
     merged = draw_merged(sweep, first, second)
     temporary = temporary_of_merge(sweep, (first, second), others, merged)
-    proposal = propose(sweep, temporary, len(topics) - 1, _MERGE)
+    proposal = propose(sweep, temporary, len(topics) - 1, STREAMS.global_merge)
     if proposal is None:
         return [False]
     log_ratio = log_ratio_of_merge(sweep, (first, second), others, proposal)
@@ -141,7 +139,13 @@ def draw_merged(sweep: Sweep, first: int, second: int) -> Any:
     labels = sweep.state.topic_of_observation
     union = ((labels != first) & (labels != second)).astype(np.int32)
     statistics = sweep.recounted(union, 2)
-    return draw_parameters(sweep.work, statistics, np.array([0, 1]), 2, WORDS + _MERGE + 2 * _PROPOSED)
+    return draw_parameters(
+        sweep.work,
+        statistics,
+        np.array([0, 1]),
+        2,
+        STREAMS.parameters + STREAMS.global_merge + 2 * STREAMS.proposed,
+    )
 
 
 def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Proposal | None:
@@ -157,7 +161,7 @@ def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Pro
             block,
             temporary.parameters,
             temporary.shares[first:last],
-            CHOICES + stream,
+            STREAMS.topics + stream,
             labels[begin:end],
         )
 
@@ -195,7 +199,7 @@ def present(sweep: Sweep) -> Arrangement:
 
 def log_ratio_of_split(sweep: Sweep, topic: int, others: np.ndarray, proposal: Proposal) -> float:
     """(14) for a split of a topic into the last two columns, but for the parameter of the merge that undoes it."""
-    parameters, log_shares = draw_proposed(sweep, proposal, _SPLIT)
+    parameters, log_shares = draw_proposed(sweep, proposal, STREAMS.global_split)
     rest = np.arange(len(others))
     log_reverse = score(
         sweep,
@@ -213,7 +217,7 @@ def log_ratio_of_split(sweep: Sweep, topic: int, others: np.ndarray, proposal: P
 
 def log_ratio_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, proposal: Proposal) -> float:
     """(14) for a merge into the last column, but for the parameter drawn; the topics stand in for sub-topics."""
-    parameters, log_shares = draw_proposed(sweep, proposal, _MERGE)
+    parameters, log_shares = draw_proposed(sweep, proposal, STREAMS.global_merge)
     rest = np.arange(len(others))
     log_reverse = score(
         sweep,
@@ -245,14 +249,16 @@ def draw_proposed(sweep: Sweep, proposal: Proposal, stream: int) -> tuple[Any, n
     """(2), (3) given the proposal: the parameters of its topics, two places to spare, and log weights of groups."""
     work, columns = sweep.work, proposal.arrangement.counts.shape[1]
     spare = sweep.recounted(proposal.labels, columns + 2)
-    parameters = draw_parameters(work, spare, np.arange(columns + 2), columns + 2, WORDS + stream + _PROPOSED)
+    parameters = draw_parameters(
+        work, spare, np.arange(columns + 2), columns + 2, STREAMS.parameters + stream + STREAMS.proposed
+    )
     concentrations = sweep.state.group_concentration * proposal.arrangement.weights
 
     def draw(block: int) -> np.ndarray:
         first, last = work.groups_of(block)
         counts = proposal.arrangement.counts[first:last]
         logs, filled = np.zeros(counts.shape), counts.any(axis=1)
-        rng = work.streams.generator(stream + _PROPOSED + block)
+        rng = work.streams.generator(stream + STREAMS.proposed + block)
         logs[filled] = draw_log_gammas(counts[filled] + concentrations, rng)
         return logs
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from franchise.kernels import subcluster_sweep as kernels
-from franchise.kernels.launched_splits import move_observations
+from franchise.kernels.recount import move_observations
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.moves.block_sweep import vacant_slots
 from franchise.moves.restricted import over_blocks

@@ -9,17 +9,17 @@ import numpy as np
 from franchise.families.base import Arrays
 from franchise.families.categorical import set_totals
 from franchise.kernels import subcluster_sweep as kernels
+from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.recount import recount
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.kernels.table_counts import draw_table_counts
 from franchise.model.state.subclusters import SubTopics, no_subtopics
 from franchise.model.state.weights import Weights
-from franchise.moves.block_sweep import STICKS, WORDS, SweepContext, drop_empty_topics
+from franchise.moves.block_sweep import SweepContext, drop_empty_topics
 from franchise.moves.document.document_sweep import is_sparse
 from franchise.moves.document.word_sweep import count_labels
 from franchise.moves.launched.proposals import statistics_like
 from franchise.moves.restricted import (
-    CHOICES,
     count_by_group,
     draw_parameters,
     draw_shares,
@@ -30,9 +30,6 @@ from franchise.moves.restricted import (
 SLOW = 0.8
 """The weight of the past in the running mean of the sub-topics' log likelihood."""
 
-_SIDES = CHOICES + 2**26
-_SUB_PARAMETERS = WORDS + 2**26
-_REDRAWN = 2**24  # what is drawn again in a sweep has streams so much further on
 _LEAST = 1e-300
 
 
@@ -41,7 +38,7 @@ class Sweep:
 
     def __init__(self, work: SweepContext) -> None:
         self.work, self.state = work, work.state
-        self.rng = work.streams.generator(STICKS)
+        self.rng = work.streams.generator(STREAMS.sticks)
         self.subtopics = subtopics_of(work.state, self.rng)
         self.drawn = 0  # how often weights and parameters have been drawn
         self.is_current = False  # whether they are those of the topics there are now
@@ -103,12 +100,14 @@ class Sweep:
         if self.is_current:
             return
         work, limit, topics = self.work, self.limit, self.topics
-        further = self.drawn * _REDRAWN
+        further = self.drawn * STREAMS.redrawn
         both = np.concatenate([2 * topics, 2 * topics + 1])
-        self.parameters = draw_parameters(work, self.state.statistics, topics, limit, WORDS + further)
+        self.parameters = draw_parameters(
+            work, self.state.statistics, topics, limit, STREAMS.parameters + further
+        )
         sub_statistics = self.recounted(self.sub_labels, 2 * limit)
         self.sub_parameters = draw_parameters(
-            work, sub_statistics, both, 2 * limit, _SUB_PARAMETERS + further
+            work, sub_statistics, both, 2 * limit, STREAMS.sub_parameters + further
         )
         groups = work.data.n_groups
         self.shares, self.lefts = np.empty((groups, limit)), np.full((groups, limit), 0.5)
@@ -145,14 +144,16 @@ class Sweep:
             first, last = work.groups_of(block)
             begin, end = work.range_of(block)
             labels, log_q = state.topic_of_observation[begin:end], padded_zeros(limit)
-            draw_topics_of_block(work, block, self.parameters, self.shares[first:last], CHOICES, labels)
+            draw_topics_of_block(
+                work, block, self.parameters, self.shares[first:last], STREAMS.topics, labels
+            )
             kernels.draw_sides(
                 self.sub_parameters,
                 work.data.observations,
                 work.data.offsets[first : last + 1],
                 labels,
                 self.lefts[first:last],
-                work.streams.words(_SIDES + block)[0],
+                work.streams.words(STREAMS.sides + block)[0],
                 self.subtopics.sides[begin:end],
                 log_q,
             )

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels.document_weights import sum_of_products
+from franchise.kernels.predictive import sum_of_products
 from franchise.kernels.random.exp import exponentiate_below
 from franchise.kernels.runtime.blocks import next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper, summing_helper
@@ -137,31 +137,31 @@ def predict(filtered, entering, stay, out):
 
 
 @shared_helper
-def expect_scaled(data, parameters, document, room, expectations):
+def expect_scaled(data, parameters, document, scratch, expectations):
     """Fill in the expectations of a document, in plain numbers."""
     begin, end = data.documents[document], data.documents[document + 1]
     proportions, switch = parameters.proportions[document], parameters.switch
-    barrier, entering, filtered, backward = room.rows[0], room.rows[1], room.rows[2], room.rows[3]
+    barrier, entering, filtered, backward = scratch.rows[0], scratch.rows[1], scratch.rows[2], scratch.rows[3]
     fill_barrier(proportions, barrier)
     for topic in range(len(entering)):
         entering[topic] = switch * proportions[topic]
     total, scale = 0.0, 1.0
     for sentence in range(begin, end):
-        emissions, predicted = room.emissions[sentence - begin], expectations.topics[sentence]
-        largest = scaled_emissions(data, parameters.log_topics, sentence, barrier, room.bits, emissions)
+        emissions, predicted = scratch.emissions[sentence - begin], expectations.topics[sentence]
+        largest = scaled_emissions(data, parameters.log_topics, sentence, barrier, scratch.bits, emissions)
         if sentence == begin:
             predicted[:] = proportions
         else:
             predict(filtered, entering, (1.0 - switch) / scale, predicted)
         scale = weigh(predicted, emissions, filtered)
-        room.scales[sentence - begin] = scale
+        scratch.scales[sentence - begin] = scale
         total += math.log(scale) + largest
     expectations.log_likelihood[document] = total
     entered = expectations.entered[document]
     backward[:] = 1.0
     for sentence in range(end - 1, begin, -1):
-        passed, posterior = room.emissions[sentence - begin], expectations.topics[sentence]
-        inverse = 1.0 / room.scales[sentence - begin]
+        passed, posterior = scratch.emissions[sentence - begin], expectations.topics[sentence]
+        inverse = 1.0 / scratch.scales[sentence - begin]
         for topic in range(len(entered)):
             passed[topic] *= backward[topic] * inverse
         switched = sum_of_products(entering, passed)
@@ -172,7 +172,7 @@ def expect_scaled(data, parameters, document, room, expectations):
         expectations.switches[sentence] = switched
     first = expectations.topics[begin]
     for topic in range(len(entered)):
-        first[topic] *= room.emissions[0, topic] / room.scales[0] * backward[topic]
+        first[topic] *= scratch.emissions[0, topic] / scratch.scales[0] * backward[topic]
         entered[topic] += first[topic]
     expectations.switches[begin] = 1.0
 
@@ -223,18 +223,18 @@ def log_step(entering, log_stay, emissions, filtered):
 
 
 @shared_helper
-def expect_in_logs(data, parameters, document, room, expectations):
+def expect_in_logs(data, parameters, document, scratch, expectations):
     """Fill in the expectations of a document, in logs."""
     begin, end = data.documents[document], data.documents[document + 1]
     proportions, switch = parameters.proportions[document], parameters.switch
     log_switch, log_stay = log_of(switch), log_of(1.0 - switch)
-    barrier, entering, filtered, backward = room.rows[0], room.rows[1], room.rows[2], room.rows[3]
+    barrier, entering, filtered, backward = scratch.rows[0], scratch.rows[1], scratch.rows[2], scratch.rows[3]
     fill_barrier(proportions, barrier)
     for topic in range(len(entering)):
         entering[topic] = log_switch + log_of(proportions[topic])
     total = 0.0
     for sentence in range(begin, end):
-        emissions, predicted = room.emissions[sentence - begin], expectations.topics[sentence]
+        emissions, predicted = scratch.emissions[sentence - begin], expectations.topics[sentence]
         fill_emissions(data, parameters.log_topics, sentence, barrier, emissions)
         for topic in range(len(filtered)):
             if sentence == begin:
@@ -251,7 +251,7 @@ def expect_in_logs(data, parameters, document, room, expectations):
     entered = expectations.entered[document]
     backward[:] = 0.0
     for sentence in range(end - 1, begin, -1):
-        passed, posterior = room.emissions[sentence - begin], expectations.topics[sentence]
+        passed, posterior = scratch.emissions[sentence - begin], expectations.topics[sentence]
         for topic in range(len(entered)):
             passed[topic] += backward[topic]
             filtered[topic] = entering[topic] + passed[topic]
@@ -263,7 +263,7 @@ def expect_in_logs(data, parameters, document, room, expectations):
         expectations.switches[sentence] = math.exp(switched)
     first = expectations.topics[begin]
     for topic in range(len(entered)):
-        first[topic] = math.exp(first[topic] + room.emissions[0, topic] + backward[topic])
+        first[topic] = math.exp(first[topic] + scratch.emissions[0, topic] + backward[topic])
         entered[topic] += first[topic]
     expectations.switches[begin] = 1.0
 
@@ -271,7 +271,7 @@ def expect_in_logs(data, parameters, document, room, expectations):
 # --- over documents -----------------------------------------------------------------------------------------
 
 
-class Room(NamedTuple):
+class MessageScratch(NamedTuple):
     """Room for one document at a time."""
 
     emissions: np.ndarray  # float64 (sentences of the longest document, K)
@@ -287,31 +287,31 @@ def is_plain(proportions, switch, barrier):
 
 
 @kernel
-def expect(turns, data, parameters, room, expectations):
+def expect(queue, data, parameters, scratch, expectations):
     """E-step: the posteriors of the topics and switches of all sentences, over blocks of documents."""
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
-        for document in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
+        for document in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
             expectations.entered[document, :] = 0.0
             expectations.log_likelihood[document] = 0.0
             if data.documents[document + 1] > data.documents[document]:
-                if is_plain(parameters.proportions[document], parameters.switch, room.rows[0]):
-                    expect_scaled(data, parameters, document, room, expectations)
+                if is_plain(parameters.proportions[document], parameters.switch, scratch.rows[0]):
+                    expect_scaled(data, parameters, document, scratch, expectations)
                 else:
-                    expect_in_logs(data, parameters, document, room, expectations)
-        block = next_block(turns)
+                    expect_in_logs(data, parameters, document, scratch, expectations)
+        block = next_block(queue)
 
 
 @kernel
-def expect_words(turns, sentence_of_place, places, topics, out, totals):
+def expect_words(queue, sentence_of_place, places, topics, out, totals):
     """Expected numbers of words by word and topic, sum over the places of a word of p(z_s = k); blocks of words.
 
     Word w has the places from places[w] to places[w + 1]; the sums over the words of block b go into ``totals[b]``.
     """
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
         total = np.zeros(out.shape[1])
-        for word in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
+        for word in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
             row = out[word]
             row[:] = 0.0
             for place in range(places[word], places[word + 1]):
@@ -321,18 +321,18 @@ def expect_words(turns, sentence_of_place, places, topics, out, totals):
             for topic in range(len(row)):
                 total[topic] += row[topic]
         totals[block] = total
-        block = next_block(turns)
+        block = next_block(queue)
 
 
 @kernel
-def fill_log_topics(turns, weights, totals, out, sums):
+def fill_log_topics(queue, weights, totals, out, sums):
     """log phi_kw: logs of weights over their totals, -inf of zero; the sums of blocks of words into ``sums[b]``."""
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
         total = 0.0
-        for word in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
+        for word in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
             for topic in range(out.shape[1]):
                 out[word, topic] = log_of(weights[word, topic] / totals[topic])
                 total += out[word, topic]
         sums[block] = total
-        block = next_block(turns)
+        block = next_block(queue)

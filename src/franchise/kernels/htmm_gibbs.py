@@ -1,6 +1,6 @@
 """Draws of the topics and switches of whole documents, given everything else: forward filtering, backward drawing.
 
-The messages a_s(k) of `kernels/hmm_messages.py` go forward; then the last topic is drawn from a_S, and going back,
+The messages a_s(k) of `kernels/htmm_em.py` go forward; then the last topic is drawn from a_S, and going back,
 given z_s = k, sentence s has switched with weight epsilon theta_k and kept the topic with weight
 (1 - epsilon) a_{s-1}(k).  If it has switched, it says nothing about what was before: z_{s-1} ~ a_{s-1}.  (Wilcox,
 6.12 to 6.15, goes the other way, backward messages and forward draws; the law is the same.)
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels.hmm_messages import (
+from franchise.kernels.htmm_em import (
     PLAIN,
     fill_barrier,
     fill_emissions,
@@ -46,7 +46,7 @@ class Drawn(NamedTuple):
     switches: np.ndarray  # bool (S,): psi_s; True for first sentences
 
 
-class DrawRoom(NamedTuple):
+class DrawScratch(NamedTuple):
     """Room for one document at a time."""
 
     filtered: np.ndarray  # float64 (sentences of the longest document, K): a_s(k), or its logs
@@ -54,9 +54,9 @@ class DrawRoom(NamedTuple):
     bits: np.ndarray  # int64 (K,)
 
 
-def room_for(sentences: int, topics: int) -> DrawRoom:
+def scratch_for(sentences: int, topics: int) -> DrawScratch:
     """Room for documents of up to so many sentences."""
-    return DrawRoom(
+    return DrawScratch(
         padded_zeros((sentences, topics)), padded_zeros((4, topics)), padded_zeros(topics, np.int64)
     )
 
@@ -80,15 +80,15 @@ class Sliced(NamedTuple):
 
 
 @shared_helper
-def next_log_gamma(words, shape):
+def next_log_gamma(rng_state, shape):
     """The log of a Gamma(shape) draw, however small: log Gamma(a) = log Gamma(a + 1) + log(U) / a."""
     if shape >= 1.0:
-        return math.log(next_gamma(words, shape))
-    return math.log(next_gamma(words, shape + 1.0)) + math.log(1.0 - next_uniform(words)) / shape
+        return math.log(next_gamma(rng_state, shape))
+    return math.log(next_gamma(rng_state, shape + 1.0)) + math.log(1.0 - next_uniform(rng_state)) / shape
 
 
 @shared_helper
-def draw_proportions(data, drawn, document, prior, words, out):
+def draw_proportions(data, drawn, document, prior, rng_state, out):
     """theta_d ~ Dirichlet(prior + n_d), in logs."""
     for topic in range(len(out)):
         out[topic] = prior[topic]
@@ -96,77 +96,82 @@ def draw_proportions(data, drawn, document, prior, words, out):
         if drawn.switches[sentence]:
             out[drawn.topics[sentence]] += 1.0
     for topic in range(len(out)):
-        out[topic] = next_log_gamma(words, out[topic])
+        out[topic] = next_log_gamma(rng_state, out[topic])
     total = log_sum_of(out)
     for topic in range(len(out)):
         out[topic] -= total
 
 
 @shared_helper
-def filter_scaled(data, given, document, proportions, room):
+def filter_scaled(data, given, document, proportions, scratch):
     """The messages a_s(k) of a document, in plain numbers."""
     begin = data.documents[document]
-    barrier, entering, predicted, emissions = room.rows[0], room.rows[1], room.rows[2], room.rows[3]
+    barrier, entering, predicted, emissions = (
+        scratch.rows[0],
+        scratch.rows[1],
+        scratch.rows[2],
+        scratch.rows[3],
+    )
     for topic in range(len(entering)):
         predicted[topic] = proportions[topic]
         entering[topic] = given.switch * proportions[topic]
     fill_barrier(predicted, barrier)
     for sentence in range(begin, data.documents[document + 1]):
-        filtered = room.filtered[sentence - begin]
-        scaled_emissions(data, given.log_topics, sentence, barrier, room.bits, emissions)
+        filtered = scratch.filtered[sentence - begin]
+        scaled_emissions(data, given.log_topics, sentence, barrier, scratch.bits, emissions)
         if sentence > begin:
-            predict(room.filtered[sentence - begin - 1], entering, 1.0 - given.switch, predicted)
+            predict(scratch.filtered[sentence - begin - 1], entering, 1.0 - given.switch, predicted)
         inverse = 1.0 / weigh(predicted, emissions, filtered)
         for topic in range(len(filtered)):
             filtered[topic] *= inverse
 
 
 @helper
-def draw_index(weights, words):
+def draw_index(weights, rng_state):
     """A topic drawn from messages in plain numbers, which sum to one."""
-    return draw_from_weights(weights, 1.0, len(weights), next_uniform(words))
+    return draw_from_weights(weights, 1.0, len(weights), next_uniform(rng_state))
 
 
 @shared_helper
-def draw_back_scaled(data, given, document, proportions, room, words, drawn):
+def draw_back_scaled(data, given, document, proportions, scratch, rng_state, drawn):
     """Topics and switches of a document from its messages."""
     begin, end = data.documents[document], data.documents[document + 1]
-    topic = draw_index(room.filtered[end - 1 - begin], words)
+    topic = draw_index(scratch.filtered[end - 1 - begin], rng_state)
     for sentence in range(end - 1, begin, -1):
-        before = room.filtered[sentence - 1 - begin]
+        before = scratch.filtered[sentence - 1 - begin]
         enter = given.switch * proportions[topic]
-        switched = next_uniform(words) * (enter + (1.0 - given.switch) * before[topic]) < enter
+        switched = next_uniform(rng_state) * (enter + (1.0 - given.switch) * before[topic]) < enter
         drawn.topics[sentence], drawn.switches[sentence] = topic, switched
         if switched:
-            topic = draw_index(before, words)
+            topic = draw_index(before, rng_state)
     drawn.topics[begin], drawn.switches[begin] = topic, True
 
 
 @shared_helper
-def draw_log_index(logs, words, out):
+def draw_log_index(logs, rng_state, out):
     """A topic drawn from messages in logs, whose exponentials sum to one."""
     for topic in range(len(logs)):
         out[topic] = math.exp(logs[topic])
-    return draw_index(out, words)
+    return draw_index(out, rng_state)
 
 
 @shared_helper
-def draw_switch(enter, stay, words):
+def draw_switch(enter, stay, rng_state):
     """Whether a sentence has switched, given the logs of the weights of both."""
     if stay == -math.inf:
         return True
-    return next_uniform(words) * (1.0 + math.exp(stay - enter)) < 1.0
+    return next_uniform(rng_state) * (1.0 + math.exp(stay - enter)) < 1.0
 
 
 @shared_helper
-def draw_in_logs(data, given, document, log_proportions, room, words, drawn):
+def draw_in_logs(data, given, document, log_proportions, scratch, rng_state, drawn):
     """Topics and switches of a document, all in logs."""
     begin, end = data.documents[document], data.documents[document + 1]
     log_switch, log_stay = log_of(given.switch), log_of(1.0 - given.switch)
-    barrier, entering, emissions, weights = room.rows[0], room.rows[1], room.rows[2], room.rows[3]
+    barrier, entering, emissions, weights = scratch.rows[0], scratch.rows[1], scratch.rows[2], scratch.rows[3]
     barrier[:] = 0.0
     for sentence in range(begin, end):
-        filtered = room.filtered[sentence - begin]
+        filtered = scratch.filtered[sentence - begin]
         fill_emissions(data, given.log_topics, sentence, barrier, emissions)
         if sentence == begin:
             filtered[:] = -math.inf
@@ -174,57 +179,57 @@ def draw_in_logs(data, given, document, log_proportions, room, words, drawn):
         else:
             for topic in range(len(entering)):
                 entering[topic] = log_switch + log_proportions[topic]
-            filtered[:] = room.filtered[sentence - begin - 1]
+            filtered[:] = scratch.filtered[sentence - begin - 1]
             log_step(entering, log_stay, emissions, filtered)
-    topic = draw_log_index(room.filtered[end - 1 - begin], words, weights)
+    topic = draw_log_index(scratch.filtered[end - 1 - begin], rng_state, weights)
     for sentence in range(end - 1, begin, -1):
-        before = room.filtered[sentence - 1 - begin]
-        switched = draw_switch(log_switch + log_proportions[topic], log_stay + before[topic], words)
+        before = scratch.filtered[sentence - 1 - begin]
+        switched = draw_switch(log_switch + log_proportions[topic], log_stay + before[topic], rng_state)
         drawn.topics[sentence], drawn.switches[sentence] = topic, switched
         if switched:
-            topic = draw_log_index(before, words, weights)
+            topic = draw_log_index(before, rng_state, weights)
     drawn.topics[begin], drawn.switches[begin] = topic, True
 
 
 @shared_helper
-def draw_document(data, given, document, room, proportions, words, drawn):
+def draw_document(data, given, document, scratch, proportions, rng_state, drawn):
     """theta_d, then the topics and switches of a document."""
-    draw_proportions(data, drawn, document, given.prior, words, proportions)
+    draw_proportions(data, drawn, document, given.prior, rng_state, proportions)
     least = proportions[0]
     for log_proportion in proportions:
         least = min(least, log_proportion)
     if given.switch * math.exp(least) > PLAIN:
         for topic in range(len(proportions)):
             proportions[topic] = math.exp(proportions[topic])
-        filter_scaled(data, given, document, proportions, room)
-        draw_back_scaled(data, given, document, proportions, room, words, drawn)
+        filter_scaled(data, given, document, proportions, scratch)
+        draw_back_scaled(data, given, document, proportions, scratch, rng_state, drawn)
     else:
-        draw_in_logs(data, given, document, proportions, room, words, drawn)
+        draw_in_logs(data, given, document, proportions, scratch, rng_state, drawn)
 
 
 @kernel
-def draw_finite(turns, data, given, room, words, drawn):
+def draw_finite(queue, data, given, scratch, rng_states, drawn):
     """Draw the documents of all blocks; block b has the generator ``words[b]``."""
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
-        own, proportions = words[block].copy(), np.empty(len(given.prior))
-        for document in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
+        own, proportions = rng_states[block].copy(), np.empty(len(given.prior))
+        for document in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
             if data.documents[document + 1] > data.documents[document]:
-                draw_document(data, given, document, room, proportions, own, drawn)
-        block = next_block(turns)
+                draw_document(data, given, document, scratch, proportions, own, drawn)
+        block = next_block(queue)
 
 
 @kernel
-def draw_each(turns, data, given, room, words, drawn):
+def draw_each(queue, data, given, scratch, rng_states, drawn):
     """Draw the documents of all blocks, each with a generator of its own, ``words[document]``."""
     proportions = np.empty(len(given.prior))
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
-        for document in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
+        for document in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
             if data.documents[document + 1] > data.documents[document]:
-                own = words[document].copy()
-                draw_document(data, given, document, room, proportions, own, drawn)
-        block = next_block(turns)
+                own = rng_states[document].copy()
+                draw_document(data, given, document, scratch, proportions, own, drawn)
+        block = next_block(queue)
 
 
 # --- infinitely many topics ---------------------------------------------------------------------------------
@@ -239,16 +244,16 @@ def log_slice_weight(log_proportion, log_slice, log_cutoff):
 
 
 @shared_helper
-def draw_sliced_document(data, given, document, room, words, drawn):
+def draw_sliced_document(data, given, document, scratch, rng_state, drawn):
     """Topics and switches of a document, over the topics above its slices."""
     begin, end = data.documents[document], data.documents[document + 1]
     log_cutoff, log_switch = math.log(given.cutoff), log_of(given.switch)
     log_stay = log_of(1.0 - given.switch) - log_cutoff
     log_proportions = given.log_proportions[document]
-    barrier, entering, emissions, weights = room.rows[0], room.rows[1], room.rows[2], room.rows[3]
+    barrier, entering, emissions, weights = scratch.rows[0], scratch.rows[1], scratch.rows[2], scratch.rows[3]
     barrier[:] = 0.0
     for sentence in range(begin, end):
-        filtered, log_slice = room.filtered[sentence - begin], given.log_slices[sentence]
+        filtered, log_slice = scratch.filtered[sentence - begin], given.log_slices[sentence]
         fill_emissions(data, given.log_topics, sentence, barrier, emissions)
         to_enter = 0.0 if sentence == begin else log_switch
         for topic in range(len(entering)):
@@ -256,57 +261,57 @@ def draw_sliced_document(data, given, document, room, words, drawn):
         if sentence == begin:
             filtered[:] = -math.inf
         else:
-            filtered[:] = room.filtered[sentence - begin - 1]
+            filtered[:] = scratch.filtered[sentence - begin - 1]
         log_step(entering, log_stay, emissions, filtered)
-    topic = draw_log_index(room.filtered[end - 1 - begin], words, weights)
+    topic = draw_log_index(scratch.filtered[end - 1 - begin], rng_state, weights)
     for sentence in range(end - 1, begin, -1):
-        before, log_slice = room.filtered[sentence - 1 - begin], given.log_slices[sentence]
+        before, log_slice = scratch.filtered[sentence - 1 - begin], given.log_slices[sentence]
         enter = log_switch + log_slice_weight(log_proportions[topic], log_slice, log_cutoff)
-        switched = draw_switch(enter, log_stay + before[topic], words)
+        switched = draw_switch(enter, log_stay + before[topic], rng_state)
         drawn.topics[sentence], drawn.switches[sentence] = topic, switched
         if switched:
-            topic = draw_log_index(before, words, weights)
+            topic = draw_log_index(before, rng_state, weights)
     drawn.topics[begin], drawn.switches[begin] = topic, True
 
 
 @kernel
-def draw_sliced(turns, data, given, room, words, drawn):
+def draw_sliced(queue, data, given, scratch, rng_states, drawn):
     """Draw the documents of all blocks; block b has the generator ``words[b]``."""
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
-        own = words[block].copy()
-        for document in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
+        own = rng_states[block].copy()
+        for document in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
             if data.documents[document + 1] > data.documents[document]:
-                draw_sliced_document(data, given, document, room, own, drawn)
-        block = next_block(turns)
+                draw_sliced_document(data, given, document, scratch, own, drawn)
+        block = next_block(queue)
 
 
 # --- topics -------------------------------------------------------------------------------------------------
 
 
 @kernel
-def count_words(turns, sentence_of_place, places, topic_of_sentence, counts):
+def count_words(queue, sentence_of_place, places, topic_of_sentence, counts):
     """n_kw, (V, K): the words of each kind whose sentence has topic k; over blocks of words."""
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
-        for word in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
+        for word in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
             row = counts[word]
             row[:] = 0
             for place in range(places[word], places[word + 1]):
                 row[topic_of_sentence[sentence_of_place[place]]] += 1
-        block = next_block(turns)
+        block = next_block(queue)
 
 
 @kernel
-def draw_log_gammas(turns, counts, prior, words, out, largest, sums):
+def draw_log_gammas(queue, counts, prior, rng_states, out, largest, sums):
     """log Gamma(eta_w + n_kw) for all words and topics, over blocks of words.
 
     Their sums over the words of block b are ``sums[b, k] * exp(largest[b, k])``.
     """
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
-        own = words[block].copy()
-        begin, end = turns.block_bounds[block], turns.block_bounds[block + 1]
+        own = rng_states[block].copy()
+        begin, end = queue.block_bounds[block], queue.block_bounds[block + 1]
         for topic in range(out.shape[1]):
             largest[block, topic] = -math.inf
         for word in range(begin, end):
@@ -317,15 +322,15 @@ def draw_log_gammas(turns, counts, prior, words, out, largest, sums):
         for word in range(begin, end):
             for topic in range(out.shape[1]):
                 sums[block, topic] += math.exp(out[word, topic] - largest[block, topic])
-        block = next_block(turns)
+        block = next_block(queue)
 
 
 @kernel
-def subtract_logs(turns, totals, out):
+def subtract_logs(queue, totals, out):
     """Take the log totals of the topics off every word's row, over blocks of words."""
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
-        for word in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
+        for word in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
             for topic in range(out.shape[1]):
                 out[word, topic] -= totals[topic]
-        block = next_block(turns)
+        block = next_block(queue)

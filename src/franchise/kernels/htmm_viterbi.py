@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels.hmm_messages import fill_barrier, fill_emissions, log_of
+from franchise.kernels.htmm_em import fill_barrier, fill_emissions, log_of
 from franchise.kernels.runtime.blocks import next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
@@ -29,7 +29,7 @@ class Steps(NamedTuple):
     staying: np.ndarray
 
 
-class PathRoom(NamedTuple):
+class PathScratch(NamedTuple):
     """Room for one document at a time; S is the number of sentences of the longest."""
 
     entered: np.ndarray  # bool (S, K): whether the best path to a topic enters it
@@ -48,10 +48,10 @@ def best_of(values):
 
 
 @shared_helper
-def find_path(data, parameters, steps, document, room, topics, switches):
+def find_path(data, parameters, steps, document, scratch, topics, switches):
     """Fill in the best topics and switches of a document; its log probability together with the words."""
     begin, end = data.documents[document], data.documents[document + 1]
-    barrier, emissions, scores = room.rows[0], room.rows[1], room.rows[2]
+    barrier, emissions, scores = scratch.rows[0], scratch.rows[1], scratch.rows[2]
     proportions = parameters.proportions[document]
     entering, staying = steps.entering[document], steps.staying[document]
     fill_barrier(proportions, barrier)
@@ -61,30 +61,30 @@ def find_path(data, parameters, steps, document, room, topics, switches):
             for topic in range(len(scores)):
                 scores[topic] = log_of(proportions[topic]) + emissions[topic]
         else:
-            top = scores[room.best[sentence - begin - 1]]
+            top = scores[scratch.best[sentence - begin - 1]]
             for topic in range(len(scores)):
                 enter, stay = entering[topic] + top, staying[topic] + scores[topic]
-                room.entered[sentence - begin, topic] = enter > stay
+                scratch.entered[sentence - begin, topic] = enter > stay
                 scores[topic] = max(enter, stay) + emissions[topic]
-        room.best[sentence - begin] = best_of(scores)
-    topic = room.best[end - begin - 1]
+        scratch.best[sentence - begin] = best_of(scores)
+    topic = scratch.best[end - begin - 1]
     for sentence in range(end - 1, begin - 1, -1):
         topics[sentence] = topic
-        switches[sentence] = sentence == begin or room.entered[sentence - begin, topic]
+        switches[sentence] = sentence == begin or scratch.entered[sentence - begin, topic]
         if switches[sentence] and sentence > begin:
-            topic = room.best[sentence - begin - 1]
-    return scores[room.best[end - begin - 1]]
+            topic = scratch.best[sentence - begin - 1]
+    return scores[scratch.best[end - begin - 1]]
 
 
 @kernel
-def find_paths(turns, data, parameters, steps, room, topics, switches, log_probabilities):
+def find_paths(queue, data, parameters, steps, scratch, topics, switches, log_probabilities):
     """The best paths, over blocks of documents."""
-    block = next_block(turns)
+    block = next_block(queue)
     while block >= 0:
-        for document in range(turns.block_bounds[block], turns.block_bounds[block + 1]):
+        for document in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
             log_probabilities[document] = 0.0
             if data.documents[document + 1] > data.documents[document]:
                 log_probabilities[document] = find_path(
-                    data, parameters, steps, document, room, topics, switches
+                    data, parameters, steps, document, scratch, topics, switches
                 )
-        block = next_block(turns)
+        block = next_block(queue)

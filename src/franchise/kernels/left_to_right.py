@@ -19,7 +19,7 @@ posterior of z_1, ..., z_{i-1} as it is.  Topics are drawn again at each of the 
 document has grown by an eighth: a document of n words takes time in proportion to n, not to its square.
 
 For sentences it is the same with the topic and the switch of each sentence in place of z (`htmm/`); those so far
-are drawn again together, theta first, by `kernels/hmm_sampling.py`.
+are drawn again together, theta first, by `kernels/htmm_gibbs.py`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ import math
 
 import numpy as np
 
-from franchise.kernels.hmm_messages import SentenceData, scaled_emissions
-from franchise.kernels.hmm_sampling import Drawn, draw_document
+from franchise.kernels.htmm_em import SentenceData, scaled_emissions
+from franchise.kernels.htmm_gibbs import Drawn, draw_document
 from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
@@ -174,6 +174,16 @@ def chance_of_topic(given, counts, drawn, before, topic):
 
 
 @shared_helper
+def weigh_topics(given, counts, drawn, before, emissions, weights):
+    """Fill in p(z_s = k | topics and switches so far) times the emission of topic k; their sum."""
+    total = 0.0
+    for topic in range(len(weights)):
+        weights[topic] = emissions[topic] * chance_of_topic(given, counts, drawn, before, topic)
+        total += weights[topic]
+    return total
+
+
+@shared_helper
 def recount_draws(given, topics, switches, upto, counts):
     """alpha_k + n_k, with n_k the sentences before `upto` that drew topic k; the sum of all."""
     total = 0.0
@@ -188,7 +198,7 @@ def recount_draws(given, topics, switches, upto, counts):
 
 
 @shared_helper
-def predict_sentences(words, tokens, given, particles, room, states, out):
+def predict_sentences(words, tokens, given, particles, scratch, states, out):
     """Fill ``out[s]`` with the estimate of log p(sentence s | sentences before it) in one document."""
     size, sentences = len(given.prior), len(tokens) - 1
     topics, switches = np.zeros((particles, sentences), np.int32), np.zeros((particles, sentences), np.bool_)
@@ -206,19 +216,16 @@ def predict_sentences(words, tokens, given, particles, room, states, out):
             bounds[1] = sentence
             for particle in range(particles):
                 chain = Drawn(topics[particle], switches[particle])
-                draw_document(data, given, 0, room, proportions, states, chain)
+                draw_document(data, given, 0, scratch, proportions, states, chain)
                 drawn[particle] = recount_draws(
                     given, topics[particle], switches[particle], sentence, counts[particle]
                 )
             again = sentence + 1 + sentence // GROWTH
-        largest = scaled_emissions(data, given.log_topics, sentence, barrier, room.bits, emissions)
+        largest = scaled_emissions(data, given.log_topics, sentence, barrier, scratch.bits, emissions)
         total = 0.0
         for particle in range(particles):
-            before, chance = np.int64(topics[particle, sentence - 1]) if sentence > 0 else np.int64(-1), 0.0
-            for topic in range(size):
-                chance += emissions[topic] * chance_of_topic(
-                    given, counts[particle], drawn[particle], before, topic
-                )
+            before = np.int64(topics[particle, sentence - 1]) if sentence > 0 else np.int64(-1)
+            chance = weigh_topics(given, counts[particle], drawn[particle], before, emissions, weights)
             chances[particle] = chance
             total += chance
         out[sentence] = math.log(total / particles) + largest
@@ -230,12 +237,8 @@ def predict_sentences(words, tokens, given, particles, room, states, out):
                 switches[particle, :sentence] = switches[source, :sentence]
                 counts[particle], drawn[particle] = counts[source], drawn[source]
         for particle in range(particles):
-            before, total = np.int64(topics[particle, sentence - 1]) if sentence > 0 else np.int64(-1), 0.0
-            for topic in range(size):
-                weights[topic] = emissions[topic] * chance_of_topic(
-                    given, counts[particle], drawn[particle], before, topic
-                )
-                total += weights[topic]
+            before = np.int64(topics[particle, sentence - 1]) if sentence > 0 else np.int64(-1)
+            total = weigh_topics(given, counts[particle], drawn[particle], before, emissions, weights)
             topic = draw_from_weights(weights, total, size, next_uniform(states))
             enter = given.switch * counts[particle, topic] / drawn[particle]
             stays = topic == before and next_uniform(states) * (enter + 1.0 - given.switch) >= enter
@@ -246,15 +249,15 @@ def predict_sentences(words, tokens, given, particles, room, states, out):
 
 
 @kernel
-def predict_texts(data, given, particles, room, states, out):
+def predict_texts(data, given, particles, scratch, states, out):
     """Fill ``out[b, s]`` with the estimates of log p(sentence s | those before it in its document), for all.
 
     `states` are the generators of B independent estimates of each document, uint64 (B, D, 4); `given` is a
-    `franchise.kernels.hmm_sampling.Finite`, and `room` as `draw_document` needs it.
+    `franchise.kernels.htmm_gibbs.Finite`, and `room` as `draw_document` needs it.
     """
     for document in range(len(data.documents) - 1):
         begin, end = data.documents[document], data.documents[document + 1]
         for estimate in range(len(out)):
             own = states[estimate, document].copy()
             tokens = data.tokens[begin : end + 1]
-            predict_sentences(data.words, tokens, given, particles, room, own, out[estimate, begin:end])
+            predict_sentences(data.words, tokens, given, particles, scratch, own, out[estimate, begin:end])
