@@ -28,7 +28,7 @@ from franchise.parallel.communicator import SINGLE_PROCESS
 
 
 def words(seed: int) -> np.ndarray:
-    return Streams(seed, 0, 1, 0).words()[0]
+    return Streams(seed, 0, 1, 0).rng_state()[0]
 
 
 def test_words_are_those_of_the_published_generator():
@@ -54,15 +54,15 @@ def test_words_are_the_first_of_the_streams():
     streams = Streams(11, 3, 2**40, 5)
     for block in (0, 7, 2**31):
         expected = streams.generator(block).bit_generator.random_raw(12).reshape(3, 4)
-        np.testing.assert_array_equal(streams.words(block, 3), expected)
-    np.testing.assert_array_equal(streams.rng_states(6, 2, 3)[1], streams.words(7, 3))
+        np.testing.assert_array_equal(streams.rng_state(block, 3), expected)
+    np.testing.assert_array_equal(streams.rng_states(6, 2, 3)[1], streams.rng_state(7, 3))
 
 
 def test_streams_of_blocks_differ_and_come_again():
     streams = Streams(0, 0, 1, 0)
-    first, second = streams.words(0, 2), streams.words(1, 2)
+    first, second = streams.rng_state(0, 2), streams.rng_state(1, 2)
     assert len(np.unique(np.concatenate([first, second]))) == 16
-    np.testing.assert_array_equal(first, streams.words(0, 2))
+    np.testing.assert_array_equal(first, streams.rng_state(0, 2))
 
 
 def test_gaps_are_geometric():

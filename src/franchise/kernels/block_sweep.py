@@ -13,11 +13,11 @@ SLICES, CHOICES, FROZEN = 0, 1, 2
 
 
 class Cells(NamedTuple):
-    """What a sweep says of the cells (document, topic), a list for each block."""
+    """The cells (document, topic) that a sweep fills: one list per block."""
 
-    customers: np.ndarray  # int32, room for all: n_jk
+    customers: np.ndarray  # int32: n_jk; as long as the cells of all blocks can be
     tables: np.ndarray  # int32: m_jk
-    filled: np.ndarray  # int64 (1,): the end of the list at hand
+    filled: np.ndarray  # int64 (1,): the end of the current list
     begins: np.ndarray  # int64 (B,): where the list of each block begins
     ends: np.ndarray  # int64 (B,): the end of the list of each block
     customers_per_topic: np.ndarray  # int64, by slot

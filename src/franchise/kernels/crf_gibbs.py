@@ -6,13 +6,12 @@
     table's topic: p(k_jt = k) ~ m_k f_k(x_jt), new ~ gamma f_new(x_jt), x_jt all its observations jointly
 
 Teh et al. (2006), section 5.1; Wang & Blei, section 3.1; docs/theory/crf-gibbs.md#eq-crf-topic-first.
-Drawing the topic before the table has the law of drawing the table at once:
+Drawing the topic before the table has the same distribution as drawing the table at once:
 the sum over tables of one topic is taken first.
 
 All observations are drawn in turn, then all tables.  As in `direct_assignment.py` there is a kernel for every
-family
-and a sparse one for categories, both of one law; an observation at table -1 is only seated; and a sweep that
-runs out of slots says where.
+family and a sparse one for categories, which draw from the same distribution.  An observation at table -1 is only
+seated.  A sweep that runs out of slots returns where it stopped.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from franchise.kernels.direct_assignment import (
     sum_common_part,
 )
 from franchise.kernels.random.weights import draw_from_weights
-from franchise.kernels.runtime.compile import helper, kernel
+from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
 
 @helper
@@ -59,8 +58,8 @@ def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, s
     """Draw the seats of the observations from `start` on; return where it stopped.
 
     That is N when all are done, the index of an observation for which there is no vacant topic slot left,
-    or ``-1 - index`` where the weights are not finite or all zero (a fault in the family). `scratch` is room
-    for three numbers a topic slot.
+    or ``-1 - index`` where the weights are not finite or all zero (a fault in the family). `scratch` has
+    three numbers per topic slot.
     """
     sizes = tables.observations_per_topic
     capacity = len(sizes)
@@ -101,7 +100,7 @@ def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, s
     return index
 
 
-@helper
+@shared_helper
 def draw_topic_sparse(statistics, category, weights, scratch, alive, alive_count, limit, vacant, rng):
     """Draw the topic of an observation, `vacant` for a new one, and whether it sits at one of its open tables.
 
@@ -201,7 +200,7 @@ def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratc
     """Draw the topic of every table from table slot `start` on; return where it stopped, as for the seats.
 
     A table's observations are first put on the bench, the vacant topic slot that a new topic would take. `lists`
-    is room for two whole numbers for each observation of the largest group.
+    has two whole numbers per observation of the largest group.
     """
     sizes, tables_per_topic = tables.observations_per_topic, tables.tables_per_topic
     capacity = len(sizes)

@@ -7,9 +7,9 @@ Teh et al. (2006), section 5.3; docs/theory/direct-assignment.md#eq-direct-topic
 A new topic breaks Beta(1, gamma) off the unseen
 weight; a topic that empties gives its weight back to it (lost, as "set to 0" reads in Frank et al., the
 sampler is wrong).  There is no largest number of topics: when a sweep runs out of slots it stops and says
-where, and goes on from there once there is more room.
+where it stopped, and continues from there when there are more slots.
 
-Two kernels with one law: `sweep_dense` for any family, and `sweep_sparse` for counts of categories, which
+Two kernels draw from the same distribution: `sweep_dense` for any family, and `sweep_sparse` for categories, which
 visits the few topics of the document one by one and takes the rest as one sum in vector registers.
 
 An observation with topic -1 is not in any topic yet: it is only added.  So a first sweep over such
@@ -26,7 +26,7 @@ import numpy as np
 from franchise.kernels import family_ops as verbs
 from franchise.kernels.crf_seating import enlist, first_vacant, slots_in_use, strike_out
 from franchise.kernels.random.weights import draw_from_weights, draw_stick
-from franchise.kernels.runtime.compile import helper, kernel, summing_helper
+from franchise.kernels.runtime.compile import helper, kernel, shared_helper, summing_helper
 
 
 class Assignment(NamedTuple):
@@ -64,7 +64,7 @@ def count_in_group(topic_of_observation, begin, end, in_group):
             in_group[topic_of_observation[index]] += 1.0
 
 
-@helper
+@shared_helper
 def take_out(statistics, observations, index, assignment, in_group):
     """Take an observation out of its topic, which is closed if it was the last one."""
     old = np.int64(assignment.topic_of_observation[index])
@@ -80,8 +80,8 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, ga
     """Draw the topics of the observations of some groups, ascending, from `start` on; return where it stopped.
 
     That is N when all are done, the index of an observation for which there is no vacant slot left, or
-    ``-1 - index`` where the weights are not finite or all zero (a fault in the family). `scratch` is room for
-    three numbers a slot, zeros: kernels that need not allocate it compile faster.
+    ``-1 - index`` where the weights are not finite or all zero (a fault in the family). `scratch` has
+    three zeros per slot: kernels that need not allocate it compile faster.
     """
     topics = assignment.topic_of_observation
     sizes = assignment.observations_per_topic
@@ -133,7 +133,7 @@ def list_alive(in_group, limit, alive):
     return count
 
 
-@helper
+@shared_helper
 def draw_topic_sparse(statistics, category, weight, scratch, alive, alive_count, limit, vacant, rng):
     """Draw the topic of an observation; `vacant` for a new one, which has the prior weight `weight`."""
     in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]

@@ -15,7 +15,7 @@ import numpy as np
 from franchise.kernels.runtime.compile import helper, shared_helper, summing_helper
 
 SHORT_BLOCK = 16
-"""Up to so many factors are multiplied before a log is needed: 16 ratios of counts cannot underflow."""
+"""The number of factors that are multiplied before a log is needed: 16 ratios of counts cannot underflow."""
 
 _TABLED = 64
 
@@ -33,7 +33,7 @@ def log_rising(base, steps):
 
 @helper
 def multiply_rest_in_logs(statistics, observations, members, bench, limit, out):
-    """Go on from the first SHORT_BLOCK members to the others: so many in products, then a log, and so on.
+    """Continue after the first SHORT_BLOCK members: the log of one product of as many members after the other.
 
     ``out`` comes with the product so far and goes out with all of it, up to a common factor.
     """
@@ -96,7 +96,7 @@ def sum_of(values, limit):
 
 @shared_helper
 def log_rising_of(counts, prior, slots):
-    """The sums of `log_rising_sums` for the first so many topics."""
+    """The sums of `log_rising_sums` for the first `slots` topics."""
     sums = np.empty(slots)
     log_rising_sums(counts, prior, slots, sums)
     return sums
@@ -146,7 +146,7 @@ def sum_of_products(weights, values):
 
 @shared_helper
 def settle(statistics, topic):
-    """Make log marginal, pulls and repeats of a topic anew from its log masses and its size.
+    """Compute log marginal, pulls and repeats of a topic again from its log masses and its size.
 
     pulls[t] = p(t | n_k) / (alpha_t + g_t n_k),   repeats = sum_t g_t pulls[t]
     """

@@ -25,8 +25,29 @@ from franchise.kernels import family_ops as verbs
 from franchise.kernels.block_sweep import CHOICES, FROZEN, SLICES, add_cell
 from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_gap, next_uniform
-from franchise.kernels.runtime.compile import helper, kernel
+from franchise.kernels.runtime.blocks import next_block
+from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 from franchise.kernels.table_counts import draw_table_count
+
+
+@kernel
+def mark_settled(queue, labels, offsets, log_rest, rng_states, heights):
+    """Height 1 for the topics of the frozen observations: each is frozen with probability 1 - exp(log_rest)."""
+    mark_settled_in(queue, labels, offsets, log_rest, rng_states, heights)
+
+
+@shared_helper
+def mark_settled_in(queue, labels, offsets, log_rest, rng_states, heights):
+    """The same. Blocks are of groups; block b has the generators ``rng_states[b]``."""
+    block = next_block(queue)
+    while block >= 0:
+        end = offsets[queue.block_bounds[block + 1]]
+        own = rng_states[block, FROZEN].copy()
+        frozen = offsets[queue.block_bounds[block]] + next_gap(own, log_rest)
+        while frozen < end:
+            heights[labels[frozen]] = 1.0
+            frozen += 1 + next_gap(own, log_rest)
+        block = next_block(queue)
 
 
 @helper

@@ -122,7 +122,7 @@ def weigh(weights, emissions, out):
 
 @shared_helper
 def scaled_emissions(data, log_topics, sentence, barrier, bits, out):
-    """exp(e_s(k) - m) with m the largest e_s(k); m. `bits` is room."""
+    """exp(e_s(k) - m) with m the largest e_s(k); m. `bits` is scratch."""
     fill_emissions(data, log_topics, sentence, barrier, out)
     largest = largest_of(out)
     exponentiate_below(out, largest, bits)
@@ -272,7 +272,7 @@ def expect_in_logs(data, parameters, document, scratch, expectations):
 
 
 class MessageScratch(NamedTuple):
-    """Room for one document at a time."""
+    """Scratch arrays for one document at a time."""
 
     emissions: np.ndarray  # float64 (sentences of the longest document, K)
     scales: np.ndarray  # float64 (sentences of the longest document,)

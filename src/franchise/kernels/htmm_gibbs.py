@@ -3,7 +3,7 @@
 The messages a_s(k) of `kernels/htmm_em.py` go forward; then the last topic is drawn from a_S, and going back,
 given z_s = k, sentence s has switched with weight epsilon theta_k and kept the topic with weight
 (1 - epsilon) a_{s-1}(k).  If it has switched, it says nothing about what was before: z_{s-1} ~ a_{s-1}.  (Wilcox,
-6.12 to 6.15, goes the other way, backward messages and forward draws; the law is the same.)
+6.12 to 6.15, goes the other way, backward messages and forward draws; the distribution is the same.)
 
 `draw_finite` draws theta_d ~ Dirichlet(prior + n_d) first, n_dk the sentences that drew topic k from theta_d: first
 sentences count, stays do not.  `draw_sliced`, for infinitely many topics, is given theta_d and slices u_s: a
@@ -47,7 +47,7 @@ class Drawn(NamedTuple):
 
 
 class DrawScratch(NamedTuple):
-    """Room for one document at a time."""
+    """Scratch arrays for one document at a time."""
 
     filtered: np.ndarray  # float64 (sentences of the longest document, K): a_s(k), or its logs
     rows: np.ndarray  # float64 (4, K)
@@ -55,7 +55,7 @@ class DrawScratch(NamedTuple):
 
 
 def scratch_for(sentences: int, topics: int) -> DrawScratch:
-    """Room for documents of up to so many sentences."""
+    """Scratch arrays for documents of up to `sentences` sentences."""
     return DrawScratch(
         padded_zeros((sentences, topics)), padded_zeros((4, topics)), padded_zeros(topics, np.int64)
     )
@@ -209,7 +209,7 @@ def draw_document(data, given, document, scratch, proportions, rng_state, drawn)
 
 @kernel
 def draw_finite(queue, data, given, scratch, rng_states, drawn):
-    """Draw the documents of all blocks; block b has the generator ``words[b]``."""
+    """Draw the documents of all blocks; block b has the generator ``rng_states[b]``."""
     block = next_block(queue)
     while block >= 0:
         own, proportions = rng_states[block].copy(), np.empty(len(given.prior))
@@ -221,7 +221,7 @@ def draw_finite(queue, data, given, scratch, rng_states, drawn):
 
 @kernel
 def draw_each(queue, data, given, scratch, rng_states, drawn):
-    """Draw the documents of all blocks, each with a generator of its own, ``words[document]``."""
+    """Draw the documents of all blocks, each with a generator of its own, ``rng_states[document]``."""
     proportions = np.empty(len(given.prior))
     block = next_block(queue)
     while block >= 0:
@@ -276,7 +276,7 @@ def draw_sliced_document(data, given, document, scratch, rng_state, drawn):
 
 @kernel
 def draw_sliced(queue, data, given, scratch, rng_states, drawn):
-    """Draw the documents of all blocks; block b has the generator ``words[b]``."""
+    """Draw the documents of all blocks; block b has the generator ``rng_states[b]``."""
     block = next_block(queue)
     while block >= 0:
         own = rng_states[block].copy()

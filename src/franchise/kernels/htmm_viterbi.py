@@ -5,7 +5,7 @@ docs/theory/htmm.md#eq-htmm-viterbi:
     d_1(k) = log theta_k + e_1(k);   d_s(k) = e_s(k) + max(enter_k + max_j d_{s-1}(j), stay_k + d_{s-1}(k))
 
 With enter_k = log(epsilon theta_k) and stay_k = log(1 - epsilon) this is the best path of topics and switches; with
-stay_k = log(epsilon theta_k + 1 - epsilon), the best path of topics, whichever way each came about.  In the thesis'
+stay_k = log(epsilon theta_k + 1 - epsilon), the best path of topics, with or without a switch.  In the thesis'
 (5.51), within a sentence, the maximum must be over the states of the same topic: read as it is printed, without
 restriction, a sentence may change its topic in the middle.  By sentence instead of by word the question does not
 arise.
@@ -30,7 +30,7 @@ class Steps(NamedTuple):
 
 
 class PathScratch(NamedTuple):
-    """Room for one document at a time; S is the number of sentences of the longest."""
+    """Scratch arrays for one document at a time; S is the number of sentences of the longest."""
 
     entered: np.ndarray  # bool (S, K): whether the best path to a topic enters it
     best: np.ndarray  # int64 (S,): the best topic of each sentence, by what came before

@@ -40,7 +40,7 @@ _ROUNDS = 4
 
 @helper
 def put_all(statistics, observations, members, sides):
-    """Both sides anew."""
+    """Count both sides again."""
     verbs.clear(statistics, 0)
     verbs.clear(statistics, 1)
     for place in range(len(sides)):
@@ -57,7 +57,7 @@ def shuffle(order, rng_state):
 
 @helper
 def count_sample(members, documents, sample):
-    """How many of the documents, in their order, have so many observations."""
+    """The number of documents, in their order, that together have at least `sample` observations."""
     count, observations = 0, 0
     while count < len(documents) and observations < sample:
         document = documents[count]
@@ -82,7 +82,7 @@ def draw_crowd(statistics, observations, members, documents, sample, concentrati
 
 @shared_helper
 def share_out(statistics, observations, members, documents, concentration, scans, rng_state, crowd):
-    """Share observations out over the topics of a crowd: one by one, given those before; then anew."""
+    """Share observations out over the topics of a crowd: one by one, given those before; then again."""
     slots = len(concentration)
     in_document, prior_weights, weights = np.zeros(slots), np.zeros(slots), np.zeros(slots)
     for times in range(scans + 1):
@@ -152,9 +152,9 @@ def expected_tables(members, documents, whole, sides):
 def draw_followers(
     statistics, observations, members, documents, sampled, concentrations, scans, urn, rng_state, launch
 ):
-    """Sides for all documents, the first of which, so many, have theirs: the others follow one by one.
+    """Sides for all documents: the first `sampled` have theirs, the others follow one by one.
 
-    Then all documents are scanned so many times.
+    Then all documents are scanned `scans` times.
     """
     verbs.clear(statistics, 0)
     verbs.clear(statistics, 1)

@@ -36,7 +36,7 @@ class Members(NamedTuple):
 
 
 class Urn(NamedTuple):
-    """Room for the sums of one piece of a document."""
+    """Scratch arrays for one piece of a document."""
 
     sums: np.ndarray  # float64 (PIECE + 1, PIECE + 1): P_i(r), each row up to a factor
     densities: np.ndarray  # float64 (PIECE, 2): A_i and B_i up to a common factor

@@ -35,7 +35,7 @@ from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
 GROWTH = 8
-"""Topics so far are drawn again when there are more of them by one part in so many, and by one at least."""
+"""Topics so far are drawn again when a document has grown by one word in GROWTH, and by one word at least."""
 
 
 # --- particles ----------------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ GROWTH = 8
 
 @helper
 def fill_copies(weights, total, uniform, copies):
-    """How often each particle goes on: for each point uniform + 0, 1, ... in its part of the way from 0 to R."""
+    """How often each particle is copied: for each point uniform + 0, 1, ... in its part of the way from 0 to R."""
     size, cumulative, before = len(weights), 0.0, 0
     for particle in range(size):
         cumulative += weights[particle]
@@ -56,7 +56,7 @@ def fill_copies(weights, total, uniform, copies):
 
 @helper
 def fill_sources(weights, total, uniform, copies, sources):
-    """The particle that each goes on as: itself, or where it does not go on, one that does more than once.
+    """The particle that each continues as: itself, or if it has no copy, one that has more than one.
 
     So those that others are copies of stay where they are; `copies` is room.
     """
@@ -253,7 +253,7 @@ def predict_texts(data, given, particles, scratch, states, out):
     """Fill ``out[b, s]`` with the estimates of log p(sentence s | those before it in its document), for all.
 
     `states` are the generators of B independent estimates of each document, uint64 (B, D, 4); `given` is a
-    `franchise.kernels.htmm_gibbs.Finite`, and `room` as `draw_document` needs it.
+    `franchise.kernels.htmm_gibbs.Finite`, and `scratch` as `draw_document` needs it.
     """
     for document in range(len(data.documents) - 1):
         begin, end = data.documents[document], data.documents[document + 1]

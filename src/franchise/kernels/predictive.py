@@ -77,12 +77,12 @@ def fit_document_weights(offsets, words, counts, topics, prior, rounds, toleranc
 
 @helper
 def share_out(words, counts, topics, prior, before, shares, expected):
-    """One round: `shares` r_wk anew from `before` n_k, and `expected` n_k from them."""
+    """One round: `shares` r_wk again from `before` n_k, and `expected` n_k from them."""
     expected[:] = 0.0
     for cell in range(len(words)):
         likelihood, share = topics[words[cell]], shares[cell]
         for topic in range(len(prior)):
-            # A share never exceeds the count it is part of, but for rounding: hence the bound.
+            # A share never exceeds the count it is part of, but for rounding, so it is bounded.
             others = max(before[topic] - share[topic], 0.0)
             share[topic] = (prior[topic] + others) * likelihood[topic]
         scale = 1.0 / sum_of(share)

@@ -1,4 +1,4 @@
-"""Statistics counted anew from labels, and the marginal likelihoods they give."""
+"""Statistics counted again from labels, and the marginal likelihoods they give."""
 
 from __future__ import annotations
 

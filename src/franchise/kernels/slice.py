@@ -34,7 +34,7 @@ class BlockTables(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for some numbers a topic, and for lists of observations."""
+    """Scratch arrays: some numbers per topic, and lists of observations."""
 
     prior_weights: np.ndarray  # float64 (limit,)
     weights: np.ndarray  # float64 (limit,)
@@ -153,7 +153,7 @@ def draw_block(parameters, observations, offsets, tables, topic_weights, scratch
 
 @kernel
 def take_seats(offsets, tables, numbers, table_of_observation, topic_of_table):
-    """Write the seats of a block down: tables numbered anew in each group, in the order of the lists.
+    """Write the seats of a block down: tables numbered again in each group, in the order of the lists.
 
     `numbers` (T,) comes as -1 everywhere. Vacant table slots get -1.
     """

@@ -15,7 +15,7 @@ present split.  Accepted with probability min(1, A):
 
 Restricted scans (Jain & Neal, 2004) may follow the allocation: every table but the first two is taken from its
 side and drawn again, in the same order.  Then only the last scan is the proposal, and q its probability; what
-came before is a launch that never looks at the present split, in either direction, so its law cancels.
+came before is a launch that never looks at the present split, in either direction, so its distribution cancels.
 
 Nothing of the state is copied: the two sides grow in vacant topic slots beside the topics they come from, and a
 table weighs itself from a third, the bench.  An accepted proposal changes tables' topics only; seats stay.
@@ -63,7 +63,7 @@ class Sides(NamedTuple):
 
 @helper
 def sides_for(tables, observations):
-    """Arrays for so many tables, with so many observations in all."""
+    """Empty arrays for the tables of a proposal and the observations at them."""
     return Sides(
         slots=np.zeros(tables, np.int64),
         ends=np.zeros(tables + 1, np.int64),

@@ -102,7 +102,7 @@ def log_marginal_of_union(statistics, first, second, bench):
 
 @kernel
 def merge_into(statistics, source, target):
-    """Put all of topic `source` into topic `target`, for good."""
+    """Put all of topic `source` into topic `target`."""
     verbs.merge(statistics, source, target)
     verbs.clear(statistics, source)
 

@@ -25,7 +25,7 @@ from franchise.kernels.random.xoshiro import next_gap, next_uniform
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
 FEW = 8
-"""Up to so many customers are seated one by one."""
+"""The number of customers up to which they are seated one by one."""
 
 
 @shared_helper
@@ -70,8 +70,8 @@ def draw_tables(
 
     docs/theory/table-counts.md#eq-table-count.
 
-    Block b has the groups from ``cuts[b]`` to ``cuts[b + 1]`` and the generator ``words[b]``. `concentrations` are
-    alpha beta_k by slot; `customers` and `tables` are filled cell by cell, `per_topic` with m_k. Returns the number
+    Block b has the groups from ``block_bounds[b]`` to ``block_bounds[b + 1]`` and the generator ``rng_states[b]``.
+    `concentrations` are alpha beta_k by slot; `customers` and `tables` are filled cell by cell, `per_topic` with m_k. Returns the number
     of cells.
     """
     for topic in range(len(per_topic)):

@@ -2,7 +2,8 @@
 
 The topics of the document being swept are listed one by one; all other topics are summed per word as one number,
 sum_k alpha beta_k f(x; phi_k) / h_k.  After a document, the numbers of tables of its topics are drawn
-(docs/theory/table-counts.md#sec-table-count-draw).  `word_sweep_fixed.py` and `word_sweep_slices.py` contain the two sweeps.
+(docs/theory/table-counts.md#sec-table-count-draw).  The two sweeps are in `word_sweep_fixed.py` and
+`word_sweep_slices.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _FAR_AHEAD = 16
 
 
 class Live(NamedTuple):
-    """The topics of the document at hand, listed in no particular order; room for every slot."""
+    """The topics of the current document, in no particular order; one place per slot."""
 
     topics: np.ndarray  # int64: their slots
     counts: np.ndarray  # float64: n_jk; whole, but floats for the loops' sake

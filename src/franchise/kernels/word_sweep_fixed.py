@@ -15,6 +15,7 @@ import numpy as np
 
 from franchise.kernels.block_sweep import CHOICES, FROZEN
 from franchise.kernels.dirichlet_ops import log_rising_of
+from franchise.kernels.document_sweep import mark_settled_in
 from franchise.kernels.random.xoshiro import next_gap, next_uniform
 from franchise.kernels.runtime.blocks import next_block
 from franchise.kernels.runtime.compile import kernel, shared_helper, summing_helper
@@ -36,7 +37,7 @@ CHUNK = 16
 
 
 class SweepStages(NamedTuple):
-    """The turns, or the cuts, of a settled sweep: one lot of blocks after the other."""
+    """The queues, or the block bounds, of a settled sweep: one stage after the other."""
 
     marking: Any  # blocks of groups: which topics are settled
     sums: Any  # blocks of categories: normalised rows, and sums over topics
@@ -54,14 +55,14 @@ class SweepInputs(NamedTuple):
     offsets: np.ndarray
     by_word: np.ndarray  # the observations of one category after those of the other
     word_offsets: np.ndarray
-    rng_states: np.ndarray  # random words, (blocks, 3, 4)
+    rng_states: np.ndarray  # (blocks, 3, 4): see `block_sweep.SLICES`
     prior: np.ndarray  # float64 (V,): eta
     rising: np.ndarray  # float64 (blocks of categories, C): see `fill_log_rising`; comes empty
 
 
 @kernel
 def sweep_settled(stages, given, log_rest, labels, counts, live, cells):
-    """Draw the topics of observations, over settled topics, for categories; then count words anew.
+    """Draw the topics of observations, over settled topics, for categories; then count words again.
 
     Each observation is frozen with probability 1 - exp(log_rest), and its topic settled.
     """
@@ -90,32 +91,12 @@ def sweep_settled_only(queue, given, log_rest, labels, live, cells):
 
 @shared_helper
 def count_and_score(queue, given, labels, counts):
-    """Count words, and fill in what each block has of the topics' log marginals while its counts are at hand."""
+    """Count words, and fill in each block's part of the topics' log marginals while its counts are in the cache."""
     block = next_block(queue)
     while block >= 0:
         begin, end = queue.block_bounds[block], queue.block_bounds[block + 1]
         count_rows(begin, end, labels, given.by_word, given.word_offsets, counts)
         given.rising[block] = log_rising_of(counts[begin:end], given.prior[begin:end], counts.shape[1])
-        block = next_block(queue)
-
-
-@kernel
-def mark_settled(queue, labels, offsets, log_rest, rng_states, heights):
-    """Height 1 for the topics of the frozen observations: each is frozen with probability 1 - exp(log_rest)."""
-    mark_settled_in(queue, labels, offsets, log_rest, rng_states, heights)
-
-
-@shared_helper
-def mark_settled_in(queue, labels, offsets, log_rest, rng_states, heights):
-    """The same. Blocks are of groups; block b has the words ``words[b]``."""
-    block = next_block(queue)
-    while block >= 0:
-        end = offsets[queue.block_bounds[block + 1]]
-        own = rng_states[block, FROZEN].copy()
-        frozen = offsets[queue.block_bounds[block]] + next_gap(own, log_rest)
-        while frozen < end:
-            heights[labels[frozen]] = 1.0
-            frozen += 1 + next_gap(own, log_rest)
         block = next_block(queue)
 
 

@@ -266,7 +266,7 @@ def _draw_observations(
         shares[first:last],
         heights[first:last],
         slices,
-        work.streams.words(STREAMS.cell_topics + block)[0],
+        work.streams.rng_state(STREAMS.cell_topics + block)[0],
         padded_zeros((2, shares.shape[1])),
         work.state.topic_of_observation,
     )

@@ -137,7 +137,7 @@ def draw_topics_of_block(
         work.data.offsets[first : last + 1],
         shares,
         padded_zeros(shares.shape[1]),
-        work.streams.words(stream + block)[0],
+        work.streams.rng_state(stream + block)[0],
         topics,
     )
     if fault >= 0:

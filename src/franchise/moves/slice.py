@@ -217,7 +217,7 @@ def _draw_block(
         by_table=np.empty(len(tables.seats), np.int64),
         ends=np.empty(len(tables.weights), np.int64),
     )
-    words = work.streams.words(STREAMS.seats + work.model.first_block + block)[0]
+    words = work.streams.rng_state(STREAMS.seats + work.model.first_block + block)[0]
     fault = kernels.draw_block(
         parameters, work.data.observations, offsets, tables, topic_weights, scratch, words
     )

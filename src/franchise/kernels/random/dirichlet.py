@@ -1,7 +1,4 @@
-"""Gamma and Dirichlet draws that survive tiny parameters, in NumPy; for data and for samplers alike.
-
-Seeded randomness of the data room.
-"""
+"""Gamma and Dirichlet draws that survive tiny parameters, in NumPy; for data and for samplers."""
 
 from __future__ import annotations
 

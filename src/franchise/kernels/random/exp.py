@@ -26,7 +26,7 @@ _BIAS, _PLACE = np.int32(1023), np.int64(52)
 
 @shared_helper
 def exponentiate_below(values, largest, bits):
-    """Replace each value by exp(value - largest); none may be above `largest`. `bits` is room, int64."""
+    """Replace each value by exp(value - largest); none may be above `largest`. `bits` is scratch, int64."""
     for place in range(len(values)):
         value = max(values[place] - largest, SMALLEST)
         power = np.floor(value * _PER_LOG_2 + 0.5)

@@ -8,7 +8,7 @@ But most cells have no observations, so most draws are of one small shape eta.  
 draws are by inversion: sixteen random bits choose one of 2^16 intervals of equal probability, sixteen more the
 place in it, evenly.  A draw is then off by at most some 1e-5 of itself, unless it is below 1e-12, where nothing
 depends on it.  In the last intervals that would not do, nor in the first ones of a larger shape: these few draws
-are made anew, by rejection, and by the power series of the distribution function.
+are drawn again, by rejection, and by the power series of the distribution function.
 
 Words with etas of their own use Ahrens & Dieter's algorithm GS (Computing 12, 1974) cell by cell:  with
 b = 1 + eta / e and p uniform on (0, b),  x = p^(1 / eta) if p <= 1, accepted with probability exp(-x);  else
@@ -47,7 +47,7 @@ class SmallGammas(NamedTuple):
 
     shape: float
     quantiles: np.ndarray  # float32 (INTERVALS + 1,)
-    beyond: float  # draws as large as this are made anew
+    beyond: float  # draws as large as this are drawn again
     below: float  # draws smaller than this, too
     share_below: float  # the probability of these
 
@@ -201,7 +201,7 @@ BATCH = 32
 
 
 class Batch(NamedTuple):
-    """Room for the draws of some words that are not read off the quantiles; a place for each of their cells."""
+    """Scratch arrays for the draws of some words that are not read off the quantiles; one place per cell."""
 
     places: np.ndarray  # int64: of a cell, counted from the first of these words
     shapes: np.ndarray  # float64
@@ -212,7 +212,7 @@ class Batch(NamedTuple):
 
 
 def room_for_batch(slots: int) -> Batch:
-    """Room for as many words as are drawn together."""
+    """Scratch arrays for as many words as are drawn together."""
     size = BATCH * slots
     return Batch(
         places=np.empty(size + 8, np.int64),

@@ -1,8 +1,8 @@
 """Random streams with names: (seed, chain, sweep, move, block).
 
 Each stream is NumPy's counter-based Philox generator.  The seed makes its key; the rest of the name is the
-upper part of its counter, so streams never overlap, need not be stored, and can be had again at any time,
-anywhere: the same name is the same numbers, whatever ran before, on which thread, or after which interruption.
+upper part of its counter, so streams never overlap, need not be stored, and can be made again at any time:
+the same name gives the same numbers, on any thread and after any interruption.
 Loops over millions of observations take from a stream only the 256 bits that set up a faster generator
 (`kernels/random/xoshiro.py`).
 
@@ -70,8 +70,8 @@ STREAMS = StreamNumbers()
 class Streams:
     """The streams of one move in one sweep of one chain, a generator for each block.
 
-    Making a generator is slow beside setting one to another place, so a chain lends its streams a `pool`: the
-    generators of earlier sweeps, by move and block. A generator serves until its move's next step.
+    Making a generator is slower than resetting one, so a chain passes a `pool`: the generators of earlier sweeps,
+    by move and block. A generator is valid until its move's next step.
     """
 
     seed: int
@@ -102,17 +102,17 @@ class Streams:
         """The first number of the stream, uniform on [0, 1), as its generator gives it."""
         return int(self.rng_states(0, 1)[0, 0, 0] >> np.uint64(11)) * 2.0**-53
 
-    def words(self, block: int = 0, count: int = 1) -> np.ndarray:
-        """The first words of a block's stream, (count, 4): the states of as many generators inside kernels."""
+    def rng_state(self, block: int = 0, count: int = 1) -> np.ndarray:
+        """The states of `count` generators of a block, for kernels, (count, 4): the first words of its stream."""
         return padded_copy(self.rng_states(block, 1, count)[0])
 
     def rng_states(self, first: int, blocks: int, count: int = 1) -> np.ndarray:
-        """The same for several blocks, (blocks, count, 4), to be copied: threads must not write side by side."""
+        """The same for several blocks, (blocks, count, 4), to be copied: threads must not share cache lines."""
         from franchise.kernels.random.philox import fill_words  # here, as it loads the compiler
 
-        words = np.empty((blocks, count, 4), np.uint64)
-        fill_words(_key_of(self.seed), self._counter(first), words)
-        return words
+        states = np.empty((blocks, count, 4), np.uint64)
+        fill_words(_key_of(self.seed), self._counter(first), states)
+        return states
 
     def _counter(self, block: int) -> np.ndarray:
         return np.array([0, self.sweep, (self.move << 32) | block, self.chain], dtype=np.uint64)

@@ -2,7 +2,7 @@
 
 The generator xoshiro256++ (Blackman & Vigna, "Scrambled linear pseudorandom number generators", ACM Transactions
 on Mathematical Software 47, 2021).  Its state is four words of 64 bits; it is set up with words of a named Philox
-stream (`franchise.kernels.random.streams.Streams.words`), so it is as reproducible as those, and a sixth of
+stream (`franchise.kernels.random.streams.Streams.rng_state`), so it is as reproducible as those, and a sixth of
 the price of a call
 to a NumPy generator.
 """
@@ -58,7 +58,7 @@ def uniform_of(word):
 
 @helper
 def fill_words(rng_state, out):
-    """Random words, as many as there is room for."""
+    """Random words, one for each place of `out`."""
     first, second, third, fourth = rng_state[0], rng_state[1], rng_state[2], rng_state[3]
     for place in range(len(out)):
         out[place], first, second, third, fourth = stepped(first, second, third, fourth)

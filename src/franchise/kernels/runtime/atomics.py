@@ -123,7 +123,7 @@ def _compiled_give_way():
 
 @kernel
 def await_more(number, than, spin_count):
-    """Look so many times whether ``number[0]``, 64 bits, is larger; whether it was.
+    """Check up to `spin_count` times whether ``number[0]``, 64 bits, is larger; whether it was.
 
     A thread that sleeps takes long to wake, up to milliseconds on a virtual machine; the gaps between the parts of
     a sweep are shorter than that, so threads wait awake.

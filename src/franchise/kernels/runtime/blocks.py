@@ -1,25 +1,24 @@
-"""Blocks that threads take in turn inside a kernel.
+"""Blocks that threads take from a queue inside a kernel.
 
-A thread that wants the interpreter's lock while another has it falls asleep, and may take a tenth of a millisecond
-to wake: as long as a small block itself.  So kernels take their blocks by themselves:
+A thread that waits for the interpreter's lock sleeps, and may take a tenth of a millisecond to wake: as long as a
+small block takes.  So kernels take their blocks without the interpreter:
 
-    block = take_turn(turns)
+    block = next_block(queue)
     while block >= 0:
-        begin, end = turns.cuts[block], turns.cuts[block + 1]
+        begin, end = queue.block_bounds[block], queue.block_bounds[block + 1]
         ...
-        block = take_turn(turns)
+        block = next_block(queue)
 
-For the same reason a kernel may go over several lots of blocks, one after the other, where each needs what the one
-before gives: there threads meet, that is, nobody goes on until all blocks of the lot are done.  And threads tell
-each other inside kernels when to begin and when all is done.  The caller calls
-its helpers when it takes its first block, as then it has given the lock away; a helper that finds no block left
-says so, and waits there for its next call.  `parallel/thread_team.py` has the other half of this.
+For the same reason a kernel may run several stages of blocks, where each stage needs the results of the one before.
+Threads meet at a barrier after each stage: no thread continues until all its blocks are done.  Threads also
+signal each other inside kernels when to begin and when all is done.  The caller wakes its helpers when it takes its
+first block, because it has then released the lock.  A helper that finds no block left reports it, and waits there
+for its next call.  `parallel/thread_team.py` has the other half of this protocol.
 
-Blocks: runs of whole groups, about 2^14 observations each, or of categories, that workers take in turn.
-
-They are cut by the data alone, never by the number of workers, and each has random numbers of its own: so draws
-do not depend on where the blocks run.  Where there are many, their number is a multiple of 8, so that 2, 4 or 8
-workers that are equally fast come to an end together.
+A block is a run of whole groups, about 2^14 observations, or a run of categories.  Block bounds depend only on the
+data, never on the number of workers, and each block has its own random numbers.  So draws do not depend on where
+blocks run.  If there are many blocks, their number is a multiple of 8, so that 2, 4 or 8 equally fast workers
+finish together.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _ENDED = 2**62
 
 
 class TeamFlags(NamedTuple):
-    """What the threads of an engine tell each other.
+    """Signals between the threads of an engine.
 
     Each is int64 (H, WIDTH), a row for each helper; the number is at PLACE, apart from everything else in memory.
     """
@@ -50,19 +49,21 @@ class TeamFlags(NamedTuple):
 
 
 class ThreadRole(NamedTuple):
-    """What a thread has to tell the others."""
+    """The signals that a thread sends to the others."""
 
     flags: TeamFlags
-    to_call: np.ndarray  # int64: the helpers to call when it takes its first block
+    to_call: np.ndarray  # int64: the helpers to wake when it takes its first block
     helper: int  # the number of the helper that it is, to say when all is done; or -1
-    spin_count: int  # how often it looks then whether it is called again
+    spin_count: int  # how often it then checks whether it is called again
     meets: int  # 1 if it waits for the others when no block is left
 
 
 class BlockQueue(NamedTuple):
-    """What a thread needs to take blocks in turn with others."""
+    """A queue of blocks that several threads take from, as one of them sees it."""
 
-    block_bounds: np.ndarray  # int64 (B + 1,): block b has the items from cuts[b] to cuts[b + 1]
+    block_bounds: (
+        np.ndarray
+    )  # int64 (B + 1,): block b has the items from block_bounds[b] to block_bounds[b + 1]
     taken: np.ndarray  # int64 (1,): blocks taken by all threads
     done: np.ndarray  # int64 (1,): blocks done by all threads
     at_hand: np.ndarray  # int64 (1,): the block this thread took last; -1 before the first
@@ -70,7 +71,7 @@ class BlockQueue(NamedTuple):
 
 
 def team_flags(helpers: int) -> TeamFlags:
-    """The bells of so many helpers."""
+    """The flags of a number of helpers."""
     called, done, awaited = np.zeros((3, helpers, WIDTH), np.int64)
     return TeamFlags(called, done, awaited)
 
@@ -80,13 +81,13 @@ MAIN_THREAD = ThreadRole(team_flags(1), np.empty(0, np.int64), -1, 0, 0)
 
 
 def first_turns(block_bounds: np.ndarray) -> BlockQueue:
-    """The turns of a thread that works alone."""
+    """The queue of a thread that works alone."""
     block_bounds = np.ascontiguousarray(block_bounds, np.int64)
     return BlockQueue(block_bounds, _number(0), _number(0), _number(-1), MAIN_THREAD)
 
 
 def shared_turns(queue: BlockQueue, role: ThreadRole) -> BlockQueue:
-    """Those of another thread, over the same blocks."""
+    """The queue as another thread sees it."""
     return BlockQueue(queue.block_bounds, queue.taken, queue.done, _number(-1), role)
 
 
@@ -122,7 +123,7 @@ def next_block(queue):
 
 @shared_helper
 def barrier(queue):
-    """Until all blocks are done, whoever has them; or turns are ended."""
+    """Wait until all blocks are done, on all threads, or the queue is ended."""
     while load_now(queue.done, 0) < len(queue.block_bounds) - 1 and load_now(queue.taken, 0) < _ENDED:
         give_way()
 
@@ -147,25 +148,25 @@ _WORKERS = 8
 
 
 class BlockLoop(NamedTuple):
-    """A kernel over blocks that threads take in turn inside it.
+    """A kernel over blocks that threads take from a queue inside it.
 
     `make_worker` is called once by every thread that takes part: what the function that it gives keeps, such as
     counts that add up in any order, is the thread's own.
     """
 
     make_worker: Callable[[], Callable[[BlockQueue], None]]
-    block_bounds: np.ndarray  # block b has the items from cuts[b] to cuts[b + 1]
+    block_bounds: np.ndarray  # block b has the items from block_bounds[b] to block_bounds[b + 1]
 
 
 class Stages(NamedTuple):
-    """A kernel over several lots of blocks, one after the other, of which each needs what the one before gives.
+    """A kernel over several stages of blocks, where each stage needs the results of the one before.
 
-    Threads meet inside the kernel after each lot but the last (`blocks.py`). The function that `make_worker`
-    gives takes a named tuple of turns, of the type of `block_bounds`.
+    Threads meet inside the kernel after each stage but the last. The function that `make_worker` returns takes a
+    named tuple of queues, of the type of `block_bounds`.
     """
 
     make_worker: Callable[[], Callable[[Any], None]]
-    block_bounds: Any  # a named tuple of the package: cuts for each lot, as in `BlockLoop`
+    block_bounds: Any  # a named tuple of the package: block bounds of each stage, as in `BlockLoop`
 
 
 def count_blocks(total: int, size: int) -> int:
@@ -175,9 +176,9 @@ def count_blocks(total: int, size: int) -> int:
 
 
 def cut_blocks(offsets: np.ndarray, size: int | None = None) -> np.ndarray:
-    """Where the blocks begin and end: block b has the groups from ``cuts[b]`` to ``cuts[b + 1]``.
+    """Where the blocks begin and end: block b has the groups from ``bounds[b]`` to ``bounds[b + 1]``.
 
-    They are as even as can be, of about `size` observations each (BLOCK_SIZE), but one group is never shared out: a
+    They are as even as possible, of about `size` observations each (BLOCK_SIZE), but one group is never split: a
     block ends with the group in which it is full.
     """
     total = int(offsets[-1])
@@ -189,7 +190,7 @@ def cut_blocks(offsets: np.ndarray, size: int | None = None) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def cut_evenly(total: int, size: int) -> np.ndarray:
-    """Where blocks of about `size` items begin and end: one array for all who ask, not to be written to."""
+    """Where blocks of about `size` items begin and end: one cached array, read only."""
     blocks = count_blocks(total, size)
     return np.arange(blocks + 1) * total // max(blocks, 1)
 

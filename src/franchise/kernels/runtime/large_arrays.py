@@ -19,18 +19,18 @@ LARGE = 2**26
 """Bytes: smaller arrays are always in memory."""
 
 SHARE = 4
-"""An array that would take more than one in so many of the bytes that are free is short of memory."""
+"""An array that would take more than one in SHARE of the free bytes is short of memory."""
 
 
 NARROW_FROM = 2**23
-"""From so many on, whole numbers of observations are held in the narrowest type that fits.
+"""From this number of observations on, whole numbers are stored in the narrowest type that fits.
 
 For fewer it would not save much, and every type has kernels of its own, to be compiled when first met.
 """
 
 
 def type_for(count: int, largest: int) -> np.dtype:
-    """The type in which so many whole numbers from 0 to the largest are held: int32, or uint8 or uint16 if many."""
+    """The type that stores `count` whole numbers from 0 to the largest: int32, or uint8 or uint16 if many."""
     if count >= NARROW_FROM and largest < 2**16:
         return np.min_scalar_type(largest)
     return np.dtype(np.int32)

@@ -1,8 +1,8 @@
 """Memory that only one thread writes to.
 
 Cores share memory by lines of 64 bytes. Where two threads write to one line, each to a place of its own, they wait
-for each other all the same; and small arrays that are made in turn lie side by side. So what a thread writes to all
-the time while it works on a block, such as the state of its random numbers, is kept apart from everything else.
+for each other.  Small arrays that are made in turn lie next to each other.  So arrays that a thread writes to all
+the time while it works on a block, such as the state of its random numbers, are kept apart from all others.
 """
 
 from __future__ import annotations

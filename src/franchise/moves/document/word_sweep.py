@@ -10,6 +10,7 @@ from franchise.families.categorical import log_marginals_by_blocks, log_marginal
 from franchise.kernels import word_sweep as kernels
 from franchise.kernels import word_sweep_fixed as fixed_kernels
 from franchise.kernels import word_sweep_slices as slice_kernels
+from franchise.kernels.document_sweep import mark_settled
 from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue, Stages, cut_categories
 from franchise.kernels.runtime.padding import padded_copy, padded_zeros
@@ -141,7 +142,7 @@ def _sweep_among_peers(work: SweepContext, given: SweepInputs, log_rest: float, 
     by_group = work.block_bounds
 
     def mark(turns: BlockQueue) -> None:
-        fixed_kernels.mark_settled(turns, labels, offsets, log_rest, words, heights)
+        mark_settled(turns, labels, offsets, log_rest, words, heights)
 
     work.engine.run_parts(BlockLoop(lambda: mark, by_group))
     heights[:] = work.comm.allreduce(heights.astype(np.int64)) > 0

@@ -153,7 +153,7 @@ class Sweep:
                 work.data.offsets[first : last + 1],
                 labels,
                 self.lefts[first:last],
-                work.streams.words(STREAMS.sides + block)[0],
+                work.streams.rng_state(STREAMS.sides + block)[0],
                 self.subtopics.sides[begin:end],
                 log_q,
             )
