@@ -34,13 +34,12 @@ from franchise.kernels.crf_seating import (
 )
 from franchise.kernels.direct_assignment import (
     fill_own_part,
-    list_alive,
     search,
     search_common_part,
     sum_common_part,
 )
 from franchise.kernels.random.weights import draw_from_weights
-from franchise.kernels.runtime.compile import helper, kernel, shared_helper
+from franchise.kernels.runtime.compile import helper, kernel
 
 
 @helper
@@ -100,26 +99,6 @@ def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, s
     return index
 
 
-@shared_helper
-def draw_topic_sparse(statistics, category, weights, scratch, alive, alive_count, limit, vacant, rng):
-    """Draw the topic of an observation, `vacant` for a new one, and whether it sits at one of its open tables.
-
-    `weights` are alpha / (m + gamma) and gamma.
-    """
-    scale, gamma = weights
-    in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
-    counts, prior = statistics.counts[category], statistics.prior[category]
-    own = fill_own_part(in_group, counts, prior, statistics.inverse_mass, alive, alive_count, cumulative)
-    common = scale * sum_common_part(shared, counts, prior, limit)
-    opening = scale * gamma * prior / statistics.prior_mass[0]
-    target = rng.random() * (own + common + opening)
-    if target < own:
-        return alive[search(cumulative, alive_count, target)], True
-    if target < own + common:
-        return search_common_part(shared, counts, prior, limit, (target - own) / scale), False
-    return vacant, False
-
-
 @kernel
 def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, start, scratch, rng):
     """The same draws for categories, in two parts: the open tables of the document, topic by topic,
@@ -129,9 +108,10 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
     and a new table, its topic drawn from all: alpha / (m + gamma) times m_k (n_kw + eta_w) / (n_k + eta), and
     gamma eta_w / eta for a new topic. Returns as `sweep_seats_dense` does.
     """
-    sizes, inverse_mass = tables.observations_per_topic, statistics.inverse_mass
+    sizes = tables.observations_per_topic
+    inverse_mass = statistics.inverse_mass
     capacity = len(sizes)
-    in_group, shared = scratch[0], scratch[1]
+    in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
     alive = np.zeros(capacity, np.int64)
     vacant = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
@@ -139,12 +119,17 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
     for group in range(group_of(offsets, start), len(offsets) - 1):
         begin = offsets[group]
         count_customers(tables, group, begin, in_group)
-        alive_count = list_alive(in_group, limit, alive)
+        alive_count = 0
         for topic in range(limit):
             shared[topic] = tables.tables_per_topic[topic] * inverse_mass[topic]
+            if in_group[topic] > 0.0:
+                alive_count = enlist(alive, alive_count, topic)
         while index < offsets[group + 1]:
             if vacant == capacity:
                 return index
+            category = observations[index]
+            counts = statistics.counts[category]
+            prior = statistics.prior[category]
             if tables.table_of_observation[index] >= 0:
                 old = unseat(tables, statistics, observations, index, begin)
                 in_group[old] -= 1.0
@@ -153,13 +138,20 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
                 if sizes[old] == 0:
                     vacant = min(vacant, old)
                 shared[old] = tables.tables_per_topic[old] * inverse_mass[old]
-            weights = alpha / (tables.table_count[0] + gamma), gamma
-            topic, is_seated = draw_topic_sparse(
-                statistics, observations[index], weights, scratch, alive, alive_count, limit, vacant, rng
-            )
-            if is_seated:
+
+            scale = alpha / (tables.table_count[0] + gamma)
+            own = fill_own_part(in_group, counts, prior, inverse_mass, alive, alive_count, cumulative)
+            common = scale * sum_common_part(shared, counts, prior, limit)
+            opening = scale * gamma * prior / statistics.prior_mass[0]
+            target = rng.random() * (own + common + opening)
+            if target < own:
+                topic = alive[search(cumulative, alive_count, target)]
                 table = draw_table_of_topic(tables, group, begin, topic, in_group[topic], rng.random())
             else:
+                if target < own + common:
+                    topic = search_common_part(shared, counts, prior, limit, (target - own) / scale)
+                else:
+                    topic = vacant
                 table = open_table(tables, group, begin, topic)
             seat_at(tables, statistics, observations, index, begin, table)
             if in_group[topic] == 0.0:

@@ -26,7 +26,7 @@ import numpy as np
 from franchise.kernels import family_ops as verbs
 from franchise.kernels.crf_seating import enlist, first_vacant, slots_in_use, strike_out
 from franchise.kernels.random.weights import draw_from_weights, draw_stick
-from franchise.kernels.runtime.compile import helper, kernel, shared_helper, summing_helper
+from franchise.kernels.runtime.compile import helper, kernel, summing_helper
 
 
 class Assignment(NamedTuple):
@@ -64,17 +64,6 @@ def count_in_group(topic_of_observation, begin, end, in_group):
             in_group[topic_of_observation[index]] += 1.0
 
 
-@shared_helper
-def take_out(statistics, observations, index, assignment, in_group):
-    """Take an observation out of its topic, which is closed if it was the last one."""
-    old = np.int64(assignment.topic_of_observation[index])
-    verbs.remove(statistics, observations, index, old)
-    assignment.observations_per_topic[old] -= 1
-    in_group[old] -= 1.0
-    if assignment.observations_per_topic[old] == 0:
-        close_topic(statistics, assignment, old)
-
-
 @kernel
 def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, gamma, start, scratch, rng):
     """Draw the topics of the observations of some groups, ascending, from `start` on; return where it stopped.
@@ -100,8 +89,11 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, ga
                 return index
             old = np.int64(topics[index])
             if old >= 0:
-                take_out(statistics, observations, index, assignment, in_group)
+                verbs.remove(statistics, observations, index, old)
+                sizes[old] -= 1
+                in_group[old] -= 1.0
                 if sizes[old] == 0:
+                    close_topic(statistics, assignment, old)
                     vacant = min(vacant, old)
                 prior_weights[old] = in_group[old] + alpha * assignment.topic_weights[old]
             prior_weights[vacant] = alpha * assignment.unseen_weight[0]
@@ -123,32 +115,6 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, ga
     return offsets[-1]
 
 
-@helper
-def list_alive(in_group, limit, alive):
-    """List the topics alive in the document, ascending; how many."""
-    count = 0
-    for topic in range(limit):
-        if in_group[topic] > 0.0:
-            count = enlist(alive, count, topic)
-    return count
-
-
-@shared_helper
-def draw_topic_sparse(statistics, category, weight, scratch, alive, alive_count, limit, vacant, rng):
-    """Draw the topic of an observation; `vacant` for a new one, which has the prior weight `weight`."""
-    in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
-    counts, prior = statistics.counts[category], statistics.prior[category]
-    own = fill_own_part(in_group, counts, prior, statistics.inverse_mass, alive, alive_count, cumulative)
-    common = sum_common_part(shared, counts, prior, limit)
-    opening = weight * prior / statistics.prior_mass[0]
-    target = rng.random() * (own + common + opening)
-    if target < own:
-        return alive[search(cumulative, alive_count, target)]
-    if target < own + common:
-        return search_common_part(shared, counts, prior, limit, target - own)
-    return vacant
-
-
 @kernel
 def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, gamma, start, scratch, rng):
     """The same draws for categories, in two parts whose sums are taken separately:
@@ -162,7 +128,7 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
     sizes = assignment.observations_per_topic
     inverse_mass = statistics.inverse_mass
     capacity = len(sizes)
-    in_group, shared = scratch[0], scratch[1]
+    in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
     alive = np.zeros(capacity, np.int64)
     vacant = first_vacant(sizes, 0)
     limit = slots_in_use(sizes)
@@ -170,28 +136,43 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
         if offsets[group + 1] <= start:
             continue
         count_in_group(topics, offsets[group], offsets[group + 1], in_group)
-        alive_count = list_alive(in_group, limit, alive)
+        alive_count = 0
         for topic in range(limit):
             shared[topic] = alpha * assignment.topic_weights[topic] * inverse_mass[topic]
+            if in_group[topic] > 0.0:
+                alive_count = enlist(alive, alive_count, topic)
         for index in range(max(start, offsets[group]), offsets[group + 1]):
             if vacant == capacity:
                 return index
+            category = observations[index]
+            counts = statistics.counts[category]
+            prior = statistics.prior[category]
             old = np.int64(topics[index])
             if old >= 0:
-                take_out(statistics, observations, index, assignment, in_group)
+                verbs.remove(statistics, observations, index, old)
+                sizes[old] -= 1
+                in_group[old] -= 1.0
                 if in_group[old] == 0.0:
                     alive_count = strike_out(alive, alive_count, old)
                 if sizes[old] == 0:
+                    close_topic(statistics, assignment, old)
                     vacant = min(vacant, old)
                 shared[old] = alpha * assignment.topic_weights[old] * inverse_mass[old]
-            opening = alpha * assignment.unseen_weight[0]
-            topic = draw_topic_sparse(
-                statistics, observations[index], opening, scratch, alive, alive_count, limit, vacant, rng
-            )
-            if topic == vacant:
+
+            own = fill_own_part(in_group, counts, prior, inverse_mass, alive, alive_count, cumulative)
+            common = sum_common_part(shared, counts, prior, limit)
+            opening = alpha * assignment.unseen_weight[0] * prior / statistics.prior_mass[0]
+            target = rng.random() * (own + common + opening)
+            if target < own:
+                topic = alive[search(cumulative, alive_count, target)]
+            elif target < own + common:
+                topic = search_common_part(shared, counts, prior, limit, target - own)
+            else:
+                topic = vacant
                 open_topic(assignment, topic, gamma, rng.random())
                 limit = max(limit, vacant + 1)
                 vacant = first_vacant(sizes, topic + 1)
+
             verbs.add(statistics, observations, index, topic)
             sizes[topic] += 1
             if in_group[topic] == 0.0:

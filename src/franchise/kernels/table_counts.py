@@ -71,8 +71,8 @@ def draw_tables(
     docs/theory/table-counts.md#eq-table-count.
 
     Block b has the groups from ``block_bounds[b]`` to ``block_bounds[b + 1]`` and the generator ``rng_states[b]``.
-    `concentrations` are alpha beta_k by slot; `customers` and `tables` are filled cell by cell, `per_topic` with m_k. Returns the number
-    of cells.
+    `concentrations` are alpha beta_k by slot; `customers` and `tables` are filled cell by cell, `per_topic` with
+    m_k. Returns the number of cells.
     """
     for topic in range(len(per_topic)):
         per_topic[topic] = 0
