@@ -1,6 +1,6 @@
 """Kills runs, and tells what became of them. A process by itself, started by `test_killed.py`:
 
-    python -m tests.running.killing MODEL KILLS FOLDER
+    python -m tests.storage.killing MODEL KILLS FOLDER
 
 kills at random moments, and with "steps" for the number of kills at each thing that is done to the disk in turn.
 

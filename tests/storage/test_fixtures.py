@@ -21,6 +21,9 @@ KNOWN = {
     for name, values in json.loads((folder / "known.json").read_text()).items()
 }
 
+RENAMED = {"SegmentPosterior": "HTMMPosterior"}
+"""Classes that had another name when the fixtures were made."""
+
 
 def test_all_formats_are_there():
     assert {folder for folder, _ in KNOWN} == {"format-1", "format-2", "format-3"}
@@ -37,7 +40,8 @@ def test_loaded(folder, name):
     """What is read is what the version that made it knew of it."""
     before = {path: path.read_bytes() for path in (FIXTURES / folder / name).rglob("*") if path.is_file()}
     posterior = fr.load(FIXTURES / folder / name)
-    assert known(posterior) == KNOWN[folder, name]
+    expected = KNOWN[folder, name]
+    assert known(posterior) == {**expected, "kind": RENAMED.get(expected["kind"], expected["kind"])}
     assert before == {path: path.read_bytes() for path in before}
 
 

@@ -47,7 +47,7 @@ class HTMMDraw:
     top_concentration: float  # gamma; NaN where the number of topics is given
     tables_per_topic: np.ndarray  # int64 (K,): m_k; empty where the number of topics is given
 
-    held: ClassVar[tuple[str, ...]] = ("topics", "switches")
+    per_observation: ClassVar[tuple[str, ...]] = ("topics", "switches")
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Topics, switches and tables."""
@@ -117,7 +117,7 @@ class HTMMChain:
         topics = model.n_topics if isinstance(model, FiniteModel) else 100
         return 4 * bytes_in(model.prepared.data) + 24 * topics * model.prepared.vocabulary_size
 
-    held = ("topics", "switches")
+    per_observation = ("topics", "switches")
     """The arrays of which a peer has only those of its sentences."""
 
     @staticmethod
@@ -134,7 +134,7 @@ class HTMMChain:
     @classmethod
     def cut(cls, arrays: dict[str, np.ndarray], begin: int, end: int) -> dict[str, np.ndarray]:
         """The arrays with what is of the sentences from `begin` to `end` only."""
-        return {name: array[begin:end] if name in cls.held else array for name, array in arrays.items()}
+        return {name: array[begin:end] if name in cls.per_observation else array for name, array in arrays.items()}
 
     def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> HTMMChain:
         """The same chain as it was when it had these arrays; InputError if there was none such."""

@@ -26,7 +26,7 @@ MOST_BYTES = 2**28
 class KeptDraw(Protocol):
     """A draw that is kept in full, whichever model it is of."""
 
-    held: ClassVar[tuple[str, ...]]
+    per_observation: ClassVar[tuple[str, ...]]
     """Its arrays that are of observations."""
 
     @property
@@ -55,7 +55,7 @@ class HDPDraw:
     gamma: float
     prior: float  # a learned prior of the topics; NaN where it is fixed
 
-    held: ClassVar[tuple[str, ...]] = ("labels",)
+    per_observation: ClassVar[tuple[str, ...]] = ("labels",)
 
     @property
     def n_topics(self) -> int:
