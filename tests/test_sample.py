@@ -111,7 +111,7 @@ def test_the_defaults_are_those_of_the_contract():
         "progress": None,
         "run_dir": None,
         "time_limit": None,
-        "checkpoint_seconds": 60.0,
+        "checkpoint_interval": 60.0,
     }
 
 

@@ -59,12 +59,12 @@ def segments(short: bool) -> Callable[..., Any]:
 MODELS: dict[str, Callable[[bool], Callable[..., Any]]] = {"mixture": mixture, "segments": segments}
 
 
-def live(sample: Callable[..., Any], folder: Path, checkpoint_seconds: float = OFTEN) -> None:
+def live(sample: Callable[..., Any], folder: Path, checkpoint_interval: float = OFTEN) -> None:
     """What a child does: begin the run, or go on with it."""
     if (folder / "run.json").exists():
-        fr.resume(folder, workers=2, checkpoint_seconds=checkpoint_seconds)
+        fr.resume(folder, workers=2, checkpoint_interval=checkpoint_interval)
     else:
-        sample(run_dir=folder, checkpoint_seconds=checkpoint_seconds)
+        sample(run_dir=folder, checkpoint_interval=checkpoint_interval)
 
 
 def born(life: Callable[[], None]) -> int:

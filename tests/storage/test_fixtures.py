@@ -56,7 +56,7 @@ def test_resumed(folder, name, tmp_path):
     for trace, values in before.trace.items():
         np.testing.assert_array_equal(resumed.trace[trace][:, :draws], values)
     assert json.loads((run / "run.json").read_text())["format"] == storage.FORMAT
-    assert_same_bits(before.continue_(6 - draws, workers=1), resumed)
+    assert_same_bits(before.extend(6 - draws, workers=1), resumed)
     assert_same_bits(fr.load(run), resumed)
     assert_same_bits(fr.resume(run), resumed)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from franchise.estimators.htmm_estimator import HTMM
     from franchise.htmm.em import Fit
 
-_OF_THE_CALL = ("workers", "engine", "progress", "run_dir", "time_limit", "checkpoint_seconds")
+_OF_THE_CALL = ("workers", "engine", "progress", "run_dir", "time_limit", "checkpoint_interval")
 """Parameters that make no difference to what is found; they have their usual values in a model that is read."""
 
 _ESTIMATES = ("log_topics", "proportions", "objectives", "switches")

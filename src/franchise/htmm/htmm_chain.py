@@ -134,7 +134,9 @@ class HTMMChain:
     @classmethod
     def cut(cls, arrays: dict[str, np.ndarray], begin: int, end: int) -> dict[str, np.ndarray]:
         """The arrays with what is of the sentences from `begin` to `end` only."""
-        return {name: array[begin:end] if name in cls.per_observation else array for name, array in arrays.items()}
+        return {
+            name: array[begin:end] if name in cls.per_observation else array for name, array in arrays.items()
+        }
 
     def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> HTMMChain:
         """The same chain as it was when it had these arrays; InputError if there was none such."""

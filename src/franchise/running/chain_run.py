@@ -23,7 +23,7 @@ from franchise.storage.checkpoint import Saved
 from franchise.storage.run_store import ChainStore
 from franchise.validation import check_integer, check_labels
 
-CHECKPOINT_SECONDS = 60.0
+CHECKPOINT_INTERVAL = 60.0
 """Time between checkpoints when nothing is said."""
 
 
@@ -55,8 +55,8 @@ class DrawPlan:
 class StopSignal:
     """Tells the chains when to write a checkpoint, and when to end before their time."""
 
-    def __init__(self, time_limit: float | None, checkpoint_seconds: float = CHECKPOINT_SECONDS) -> None:
-        self.checkpoint_seconds = checkpoint_seconds
+    def __init__(self, time_limit: float | None, checkpoint_interval: float = CHECKPOINT_INTERVAL) -> None:
+        self.checkpoint_interval = checkpoint_interval
         self._stopped = threading.Event()
         self._deadline = None if time_limit is None else time.perf_counter() + time_limit
 
@@ -144,7 +144,7 @@ class ChainRun(Generic[Kind]):
             values["seconds"] = self.seconds
             self.record(values)
             progress.update(self.chain.number, self.chain.sweeps, values)
-            if self.store is not None and time.perf_counter() - saved > control.checkpoint_seconds:
+            if self.store is not None and time.perf_counter() - saved > control.checkpoint_interval:
                 self.write_checkpoint()
                 saved = time.perf_counter()
         if self.store is not None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -25,11 +24,12 @@ from franchise import validation
 from franchise.cluster.remote_chain import host
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
+from franchise.deprecation import warn_caller, warn_renamed
 from franchise.errors import InputError, StorageError
 from franchise.parallel.engine import Engine, make_engine
 from franchise.parallel.threads import Threads
 from franchise.running.chain_run import (
-    CHECKPOINT_SECONDS,
+    CHECKPOINT_INTERVAL,
     AnyChain,
     ChainRun,
     DrawPlan,
@@ -79,7 +79,7 @@ class RunOptions(NamedTuple):
     engine: Engine
     progress: bool | None
     time_limit: float | None
-    checkpoint_seconds: float
+    checkpoint_interval: float
 
     @classmethod
     def checked(
@@ -88,13 +88,13 @@ class RunOptions(NamedTuple):
         workers: int | None = None,
         progress: bool | None = None,
         time_limit: Any = None,
-        checkpoint_seconds: Any = CHECKPOINT_SECONDS,
+        checkpoint_interval: Any = CHECKPOINT_INTERVAL,
     ) -> RunOptions:
         """What was asked for; InputError if something will not do."""
         if time_limit is not None:
             time_limit = check_positive("time_limit", time_limit)
-        checkpoint_seconds = check_positive("checkpoint_seconds", checkpoint_seconds)
-        return cls(make_engine(engine, workers), progress, time_limit, checkpoint_seconds)
+        checkpoint_interval = check_positive("checkpoint_interval", checkpoint_interval)
+        return cls(make_engine(engine, workers), progress, time_limit, checkpoint_interval)
 
 
 @dataclass(repr=False)
@@ -218,7 +218,7 @@ class Run:
         A run that is kept in a folder is not torn out of a sweep by Ctrl-C or SIGTERM: every chain finishes its
         sweep and writes a checkpoint, and only then the KeyboardInterrupt comes.
         """
-        control = StopSignal(options.time_limit, options.checkpoint_seconds)
+        control = StopSignal(options.time_limit, options.checkpoint_interval)
         kept = self.folder is not None
         nothing: list[int] = []
         listening = interruptions(control.stop) if kept else nullcontext(nothing)
@@ -259,10 +259,9 @@ class Run:
         if self.fewest_draws < self.plan.draws:
             warmup = min(chain.chain.warmup for chain in self.chains)
             advice = "" if self.folder is None else f"; {self._how_to_go_on}"
-            warnings.warn(
+            warn_caller(
                 f"the time limit ended the run early: {self.fewest_draws} of {self.plan.draws} draws are kept of "
-                f"each chain, after {warmup} sweeps of warm-up{advice}",
-                stacklevel=4,
+                f"each chain, after {warmup} sweeps of warm-up{advice}"
             )
 
     # -- on disk -------------------------------------------------------------------------------------------
@@ -351,7 +350,7 @@ class FromRun:
         """Facts to keep in run.json that the run does not know, plain values."""
         return {}
 
-    def continue_(
+    def extend(
         self,
         draws: int,
         *,
@@ -379,6 +378,11 @@ class FromRun:
             run = self._checked_run.extended(check_integer("draws", draws, minimum=1), options.engine)
             posterior: Self = run.go(options)
         return posterior
+
+    def continue_(self, draws: int, **arguments: Any) -> Self:
+        """Call `extend`, the new name of this method."""
+        warn_renamed("posterior.continue_", "posterior.extend")
+        return self.extend(draws, **arguments)
 
     @property
     def _checked_run(self) -> Run:

@@ -31,7 +31,7 @@ from franchise.model.state.base import State
 from franchise.parallel.threads import Threads
 from franchise.posterior.hdp_posterior import Posterior
 from franchise.running.chain import SHARES, Chain
-from franchise.running.chain_run import CHECKPOINT_SECONDS
+from franchise.running.chain_run import CHECKPOINT_INTERVAL
 from franchise.running.initial import make_start, start_streams
 from franchise.running.trace import BEST
 from franchise.samplers.registry import resolve
@@ -221,7 +221,7 @@ class _Following:
                 self.stops, self.seconds, side="right"
             ):
                 self.scores.append((self.seconds, self.score()))
-            if time.perf_counter() - saved > CHECKPOINT_SECONDS:
+            if time.perf_counter() - saved > CHECKPOINT_INTERVAL:
                 self.checkpoint()
                 saved = time.perf_counter()
         self.checkpoint()
