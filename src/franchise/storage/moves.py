@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from franchise import moves
+from franchise.deprecation import with_new_names
 from franchise.errors import InputError
 from franchise.moves import compose
 from franchise.moves.base import Move
@@ -46,14 +47,18 @@ def to_plain(part: Move | Composed) -> dict[str, Any]:
 
 
 def from_plain(plain: dict[str, Any]) -> Any:
-    """The move or composition that `to_plain` was given; InputError if there is none such."""
+    """Return the move or composition that `to_plain` was given; InputError if there is none such.
+
+    Runs of older versions have old names of moves (`franchise.moves.RENAMED`) and of their settings.
+    """
     settings: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()
     }
     name = settings.pop("move")
+    name = moves.RENAMED.get(name, name) if isinstance(name, str) else name
     if name in _WORDS_BY_NAME:
         return _WORDS_BY_NAME[name]([from_plain(inner) for inner in settings.pop("parts")], **settings)
     kind = getattr(moves, check_choice("move", name, moves.__all__))
     if not (isinstance(kind, type) and issubclass(kind, Move)) or kind is Move:
         raise InputError(f"{name} is not a move.")
-    return kind(**settings)
+    return kind(**with_new_names(settings, getattr(kind, "renamed_arguments", {})))
