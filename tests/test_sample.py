@@ -353,7 +353,7 @@ def test_a_single_observation(sampler):
 
 def test_a_time_limit_ends_the_run():
     begun = time.perf_counter()
-    with pytest.warns(UserWarning, match="time limit ended the run early"):
+    with pytest.warns(UserWarning, match="time limit reached"):
         posterior = sample(draws=10**7, warmup=10, time_limit=0.3)
     assert time.perf_counter() - begun < 10.0
     assert 1 <= posterior.n_draws < 10**7

@@ -211,7 +211,7 @@ def load_posterior(folder: RunDirectory) -> Posterior | HTMMPosterior:
     run = Run.read(folder, _make_setup, Threads(1))
     if run.fewest_draws == 0:
         raise InputError(
-            f"the run in {str(folder.path)!r} has no kept draws yet. Go on with it by franchise.resume."
+            f"the run in {str(folder.path)!r} has no kept draws yet. To continue, use franchise.resume."
         )
     run.set_target_draws(run.most_draws)
     posterior: Posterior | HTMMPosterior = run.setup.make_posterior(run)

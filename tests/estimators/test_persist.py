@@ -97,7 +97,7 @@ def test_what_cannot_be_saved_is_refused_and_leaves_nothing(tmp_path):
     assert not (tmp_path / "model").exists()
     model.start = None
     model.save(tmp_path / "model")
-    with pytest.raises(InputError, match="holds a run already"):
+    with pytest.raises(InputError, match="already contains a run"):
         model.save(tmp_path / "model")
 
 

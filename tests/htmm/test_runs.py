@@ -84,7 +84,7 @@ def test_a_time_limit(monkeypatch, tmp_path, undisturbed):
 
 def test_what_is_refused(tmp_path):
     sample_segments(3, 1, run_dir=tmp_path / "run")
-    with pytest.raises(fr.InputError, match=r"run_dir.*holds a run already"):
+    with pytest.raises(fr.InputError, match=r"run_dir.*already contains a run"):
         sample_segments(3, 1, run_dir=tmp_path / "run")
     for name in ("time_limit", "checkpoint_interval"):
         with pytest.raises(fr.InputError, match=name):

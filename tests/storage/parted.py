@@ -28,7 +28,7 @@ def part_run(folder: Path, parts: int = 2) -> None:
 
 def _part_chain(store: ChainStore, chain: Any, draw: Any, block_bounds: list[int]) -> None:
     arrays, metadata = store.read_checkpoint()
-    store.cut_logs(metadata)
+    store.cut_logs()
     files: dict[str, list[ShardFile]] = {}
 
     def put(of: str, what: str, held: dict[str, np.ndarray], cut: Any) -> None:

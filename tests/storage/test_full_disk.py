@@ -53,7 +53,7 @@ def check_recovery_hint(error, folder):
         assert not [*folder.rglob("*.tmp"), *folder.rglob("unfinished")]
         assert f"franchise.resume({str(folder)!r})" in message
         assert f"franchise resume {folder}" in message
-        assert f"The last checkpoint, of sweep {sweep_of_checkpoint(folder)}, is whole." in message
+        assert f"The last checkpoint, of sweep {sweep_of_checkpoint(folder)}, is complete." in message
     else:
         assert "Nothing is left" in message
 
@@ -118,7 +118,7 @@ def test_full_for_one_chain_of_several(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "_put", put)
-        with pytest.raises(StorageError, match=r"chain-1.*No space left.*of sweep 0, is whole"):
+        with pytest.raises(StorageError, match=r"chain-1.*No space left.*of sweep 0, is complete"):
             sample("categorical", "direct", 12, run_dir=folder, workers=1)
     assert sweep_of_checkpoint(folder) == 6 + 2 * 12
     assert_same_bits(fr.resume(folder), sample("categorical", "direct", 12))
@@ -135,7 +135,7 @@ def test_a_folder_that_vanishes(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Chain, "begin_sweep", begin_sweep)
-        with pytest.raises(StorageError, match=r"cannot be written: No such file.*No checkpoint is there"):
+        with pytest.raises(StorageError, match=r"cannot be written: No such file.*There is no checkpoint"):
             sample("categorical", "direct", 12, run_dir=tmp_path / "run", checkpoint_interval=EVERY_SWEEP)
     assert not (tmp_path / "run").exists()
     assert_same_bits(fr.resume(tmp_path / "moved"), sample("categorical", "direct", 12))

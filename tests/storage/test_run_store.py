@@ -57,7 +57,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "file"
     write_atomically(path, b"old")
 
-    def fails(descriptor):
+    def fails(path):
         raise OSError(errno.ENOSPC, "disk full")
 
     monkeypatch.setattr(files, "_sync", fails)
@@ -179,7 +179,7 @@ def test_a_newer_format_is_refused_in_one_sentence(run, version):
 
 def test_a_folder_with_a_run_is_refused_with_a_hint(run):
     before = contents(run)
-    with pytest.raises(fr.InputError, match=r"holds a run already.*franchise\.resume\("):
+    with pytest.raises(fr.InputError, match=r"already contains a run.*franchise\.resume\("):
         sample("categorical", "direct", 5, run_dir=run)
     assert contents(run) == before
 
@@ -203,7 +203,7 @@ def test_an_empty_folder_and_new_ones_above_it_are_fine(tmp_path):
 @pytest.mark.parametrize("action", [fr.load, fr.resume])
 def test_a_folder_without_a_run(action, tmp_path):
     for folder in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(fr.InputError, match=r"holds no run"):
+        with pytest.raises(fr.InputError, match=r"contains no run"):
             action(folder)
     assert os.listdir(tmp_path) == []
 
@@ -213,7 +213,7 @@ def test_a_run_that_was_never_whole(run, tmp_path):
     (run / "run.json").unlink()
     (run / "unfinished").touch()
     for action in (fr.load, fr.resume):
-        with pytest.raises(fr.InputError, match=r"holds no run.*begun there.*franchise\.sample again"):
+        with pytest.raises(fr.InputError, match=r"contains no run.*interrupted.*franchise\.sample again"):
             action(run)
     assert_same(sample("categorical", "direct", 5, run_dir=run), sample("categorical", "direct", 5))
     assert not (run / "unfinished").exists()
@@ -230,7 +230,7 @@ def test_what_is_in_a_folder_beside_an_unfinished_run_is_left(run):
 def test_one_process_at_a_time(run, tmp_path):
     before = contents(run)
     with files.exclusive_lock(run):
-        with pytest.raises(fr.InputError, match=r"another process is at work on the run in"):
+        with pytest.raises(fr.InputError, match=r"another process is using the run in"):
             fr.resume(run, draws=9)
         assert fr.load(run).n_draws == 5
     assert contents(run) == before
@@ -247,17 +247,18 @@ def test_numbers_come_back_to_the_bit(tmp_path):
     store = ChainStore(tmp_path)
     rows = [{"x": 0.1 + 0.2, "n": 3}, {"x": float("inf"), "y": -5e-324}, {"x": float("nan")}]
     for row in rows:
-        store.add_trace(row)
-    store.add_labels(np.array([3, 0, -1], np.int32))
+        store.append_trace(row)
+    store.append_labels(np.array([3, 0, 1], np.int32))
     store.write_checkpoint({"a": np.arange(6.0).reshape(2, 3)[:, ::2]}, {"sweeps": 3})
-    arrays, metadata = ChainStore(tmp_path).read_checkpoint()
-    again = list(ChainStore(tmp_path).read_trace(metadata))
+    again_store = ChainStore(tmp_path)
+    arrays, metadata = again_store.read_checkpoint()
+    again = list(again_store.read_trace())
     assert again[:2] == rows[:2]
     assert np.isnan(again[2]["x"])
     np.testing.assert_array_equal(arrays["a"], [[0.0, 2.0], [3.0, 5.0]])
     assert metadata["sweeps"] == 3
-    (labels,) = ChainStore(tmp_path).read_labels(metadata, 3)
-    assert labels.tolist() == [3, 0, -1]
+    (labels,) = again_store.read_labels(3, [4.0])
+    assert labels.tolist() == [3, 0, 1]
     assert labels.dtype == np.int32
 
 

@@ -147,7 +147,7 @@ def test_nothing_is_overwritten(part, tmp_path):
     with pytest.raises(fr.InputError, match=r"path must be a folder"):
         begun.save(tmp_path / "thesis" / "thesis.tex")
     begun.save(tmp_path / "saved")
-    with pytest.raises(fr.InputError, match=r"path .*saved.*holds a run already"):
+    with pytest.raises(fr.InputError, match=r"path .*saved.*already contains a run"):
         begun.save(tmp_path / "saved")
     with pytest.raises(fr.InputError, match=r"path must be the path of a folder; got 3"):
         begun.save(3)
@@ -163,7 +163,7 @@ def test_a_posterior_put_together_by_hand(part):
     begun = part("categorical", "direct")
     alone = fr.Posterior({}, {}, None, [], [], begun.data, begun.model, "direct", 0)
     for action in (lambda: alone.save("anywhere"), lambda: alone.extend(1)):
-        with pytest.raises(fr.InputError, match="put together of parts"):
+        with pytest.raises(fr.InputError, match="constructed by hand"):
             action()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -35,6 +35,10 @@ class Trace:
     def __len__(self) -> int:
         """Number of rows."""
         return self.length
+
+    def column(self, name: str) -> Sequence[float]:
+        """Return the values of a name; none if no row has it."""
+        return self.columns.get(name, array("d"))
 
     def rows(self) -> Iterator[dict[str, float]]:
         """The rows, each with all names."""
