@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -16,6 +18,8 @@ from franchise.storage import run_store as storage
 from franchise.storage.atomic import write_atomically
 from franchise.storage.run_store import ChainStore
 from tests.running.runs import assert_same, sample
+from tests.storage.steps import going_wrong
+from tests.storage.test_full_disk import no_space
 
 
 @pytest.fixture
@@ -237,6 +241,61 @@ def test_one_process_at_a_time(run, tmp_path):
     (tmp_path / "new").mkdir()
     with files.exclusive_lock(tmp_path / "new"), pytest.raises(fr.InputError, match="another process"):
         sample("categorical", "direct", 1, run_dir=tmp_path / "new")
+    assert fr.resume(run, draws=6).n_draws == 6
+
+
+OLD_LOCK = """
+import fcntl, os, sys
+descriptor = os.open(sys.argv[1], os.O_RDONLY)
+try:
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except BlockingIOError:
+    print("refused", flush=True)
+else:
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="version 0.1.0 had locks on POSIX systems only")
+def test_processes_of_version_0_1_0_and_this_one_exclude_each_other(run):
+    """It locked the folder itself, by flock; OLD_LOCK is its code."""
+
+    def old_process():
+        command = [sys.executable, "-c", OLD_LOCK, str(run)]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    with old_process() as old:
+        assert old.stdout.readline() == "locked\n"
+        with pytest.raises(fr.InputError, match="another process"):
+            fr.resume(run, draws=6)
+        old.stdin.close()
+    with files.exclusive_lock(run), old_process() as old:
+        assert old.stdout.readline() == "refused\n"
+    assert fr.resume(run, draws=6).n_draws == 6
+
+
+def test_systems_that_cannot_lock_folders(tmp_path, monkeypatch):
+    """As on Windows: a file in the folder is locked; it does not count as content, and a failure removes it."""
+    monkeypatch.setattr(files, "_CAN_LOCK_FOLDERS", False)
+    folder = tmp_path / "new"
+    with going_wrong(8, no_space), pytest.raises(StorageError, match="No space"):
+        sample("categorical", "direct", 1, run_dir=folder)
+    assert not folder.exists()
+    folder.mkdir()
+    (folder / files.LOCK).touch()  # of a process that was killed
+    whole = sample("categorical", "direct", 2)
+    sample("categorical", "direct", 1, run_dir=folder)
+    with files.exclusive_lock(folder), pytest.raises(fr.InputError, match="another process"):
+        fr.resume(folder, draws=2)
+    assert_same(fr.resume(folder, draws=2), whole)
+
+
+def test_disks_without_locks(run, monkeypatch):
+    def refuse(descriptor, *, blocking):
+        raise OSError(errno.ENOSYS, "no locks here")
+
+    monkeypatch.setattr("filelock.lock_descriptor", refuse)
     assert fr.resume(run, draws=6).n_draws == 6
 
 
