@@ -362,7 +362,7 @@ def test_a_time_limit_ends_the_run():
 
 def test_a_time_limit_in_the_warm_up_gives_one_draw(monkeypatch):
     monkeypatch.setattr(running.StopSignal, "out_of_time", property(lambda self: True))
-    with pytest.warns(UserWarning, match=r"1 of 6 draws.*after 0 sweeps"):
+    with pytest.warns(UserWarning, match=r"1 of 6 draws.*after 0 warm-up sweeps"):
         posterior = sample(time_limit=1.0, warmup=10**6, thin=2, keep_labels=True)
     assert posterior.n_draws == 1
     assert posterior.labels.shape[:2] == (2, 1)

@@ -53,15 +53,15 @@ class HTMMDraw:
         """Topics, switches and tables."""
         return {"topics": self.topics, "switches": self.switches, "tables": self.tables_per_topic}
 
-    def metadata(self) -> list[float]:
+    def scalars(self) -> list[float]:
         """The numbers."""
         numbers = (self.switch_probability, self.concentration, self.word_prior, self.top_concentration)
         return [self.draw, self.n_topics, *numbers]
 
     @classmethod
-    def restored(cls, metadata: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
+    def restored(cls, scalars: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
         """The draw that has these; InputError if it is none of so many sentences."""
-        draw, n_topics, switch, concentration, prior, top = metadata
+        draw, n_topics, switch, concentration, prior, top = scalars
         n_topics = check_integer("n_topics", n_topics, minimum=1)
         tables = check_array("tables", arrays["tables"], np.int64, (None,), lowest=1)
         if len(tables) not in (0, n_topics):

@@ -73,7 +73,7 @@ class StopSignal:
 
 
 class AnyChain(Protocol):
-    """What a chain must have to be run, whichever model it is of."""
+    """A chain that can be run, of either model."""
 
     number: int  # from 0
     warmup: int  # sweeps that are warm-up
@@ -189,10 +189,12 @@ class ChainRun(Generic[Kind]):
         if state.files:
             parts[""] = state.files
         for place, kept in enumerate(self.snapshots.kept):
-            prefix, own = name_of_draw(place), kept.to_arrays
+            prefix = name_of_draw(place)
             if store is not None and isinstance(kept, LazyDraw) and kept.is_in(store.folder):
-                parts[prefix], own = kept.files, kept.common_arrays
-            arrays.update({prefix + name: array for name, array in own().items()})
+                own, parts[prefix] = kept.common, kept.files
+            else:
+                own = kept.to_arrays()
+            arrays.update({prefix + name: array for name, array in own.items()})
         return Checkpoint(arrays, self._metadata(), parts)
 
     def _metadata(self) -> Metadata:
@@ -201,7 +203,7 @@ class ChainRun(Generic[Kind]):
             "warmup": self.chain.warmup,
             "best": self.chain.best,
             "seconds": self.seconds,
-            "snapshots": [snapshot.metadata() for snapshot in self.snapshots.kept],
+            "snapshots": [kept.scalars() for kept in self.snapshots.kept],
             "stride": self.snapshots.stride,
         }
 

@@ -72,25 +72,17 @@ class Log:
             return
         content = b"".join(self._waiting)
         with write_errors_named(self.path):
-            try:
-                self._write_at_end(content)
-            except OSError:
-                with suppress(OSError, StorageError):
-                    self.cut()
-                raise
+            with open(self.path, "r+b" if self.size else "wb") as file:
+                self._check_size(os.fstat(file.fileno()).st_size)
+                file.truncate(self.size)
+                file.seek(self.size)
+                _put(file, content)
+            _sync(self.path)
+            if not self.size:  # the name of a new file must be on disk before a checkpoint relies on it
+                sync_folder(self.path.parent)
         self.size += len(content)
         self.checksum = zlib.crc32(content, self.checksum)
         self._waiting.clear()
-
-    def _write_at_end(self, content: bytes) -> None:
-        with open(self.path, "r+b" if self.size else "wb") as file:
-            self._check_size(os.fstat(file.fileno()).st_size)
-            file.truncate(self.size)
-            file.seek(self.size)
-            _put(file, content)
-        _sync(self.path)
-        if not self.size:  # the name of a new file must be on disk before a checkpoint relies on it
-            sync_folder(self.path.parent)
 
     def cut(self) -> None:
         """Cut off the bytes beyond `size`."""

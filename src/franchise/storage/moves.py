@@ -1,4 +1,4 @@
-"""Compositions of moves as plain values and back, so that a run directory can keep them."""
+"""Compositions of moves as JSON values and back, for run.json."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _WORDS: dict[type[Composed], Callable[..., Composed]] = {
     compose.DuringFirst: lambda parts, sweeps: compose.during_first(sweeps, _only(parts)),
     compose.DuringWarmup: lambda parts, span: compose.during_warmup(_only(parts), span),
 }
-"""The words that make the compositions, and check what they are given."""
+"""The functions that make the compositions, and check their arguments."""
 
 _WORDS_BY_NAME = {kind.__name__: word for kind, word in _WORDS.items()}
 
 
 def to_plain(part: Move | Composed) -> dict[str, Any]:
-    """A move or composition as its name and settings."""
+    """Return the name and settings of a move or composition."""
     kind = type(part)
     name = kind.__name__
     if kind not in _WORDS and getattr(moves, name, None) is not kind:
         raise InputError(
-            f"a run directory can only keep franchise's own moves, so that a run can be resumed; {name} is not one."
+            f"a run directory can only store franchise's own moves, so that it can be resumed; {name} is not one."
         )
     settings = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}  # type: ignore[arg-type]
     if isinstance(part, Composed):
