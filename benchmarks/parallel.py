@@ -314,7 +314,10 @@ def try_splits(name: str, corpus: fr.Corpus) -> None:
             seed=0,
             progress=False,
         ).states[0]
-        for label, move in (("as usual", LaunchSplitMerge()), ("without a crowd", LaunchSplitMerge(crowd=2))):
+        for label, move in (
+            ("as usual", LaunchSplitMerge()),
+            ("two provisional topics", LaunchSplitMerge(launch_components=2)),
+        ):
             chain = Chain(model, in_turn(move), state.copy(), seed=1, number=0, warmup=0, engine=Threads(2))
             chain.apply(move, 0)  # compiled
             chain.state, totals = state.copy(), Counter()

@@ -16,7 +16,7 @@ planted = fr.synthetic.five_topics(seed=4)
 as_one = np.where(planted.labels == 1, 0, planted.labels)
 samplers = {
     "Gibbs": [CrfGibbs(), Concentrations()],
-    "Gibbs and split-merge": [CrfGibbs(), SplitMerge(tries=1), Concentrations()],
+    "Gibbs and split-merge": [CrfGibbs(), SplitMerge(n_proposals=1), Concentrations()],
 }
 for name, moves in samplers.items():
     posterior = fr.sample(

@@ -111,7 +111,7 @@ def test_the_defaults_are_those_of_the_contract():
         "progress": None,
         "run_dir": None,
         "time_limit": None,
-        "checkpoint_seconds": 60.0,
+        "checkpoint_interval": 60.0,
     }
 
 
@@ -353,7 +353,7 @@ def test_a_single_observation(sampler):
 
 def test_a_time_limit_ends_the_run():
     begun = time.perf_counter()
-    with pytest.warns(UserWarning, match="time limit ended the run early"):
+    with pytest.warns(UserWarning, match="time limit reached"):
         posterior = sample(draws=10**7, warmup=10, time_limit=0.3)
     assert time.perf_counter() - begun < 10.0
     assert 1 <= posterior.n_draws < 10**7
@@ -362,7 +362,7 @@ def test_a_time_limit_ends_the_run():
 
 def test_a_time_limit_in_the_warm_up_gives_one_draw(monkeypatch):
     monkeypatch.setattr(running.StopSignal, "out_of_time", property(lambda self: True))
-    with pytest.warns(UserWarning, match=r"1 of 6 draws.*after 0 sweeps"):
+    with pytest.warns(UserWarning, match=r"1 of 6 draws.*after 0 warm-up sweeps"):
         posterior = sample(time_limit=1.0, warmup=10**6, thin=2, keep_labels=True)
     assert posterior.n_draws == 1
     assert posterior.labels.shape[:2] == (2, 1)

@@ -13,6 +13,7 @@ from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.data.sharded.memory_mapped import MappedCorpus
 from franchise.data.sharded.sharded_corpus import ShardedCorpus
+from franchise.deprecation import renamed_arguments
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["load", "make_engine", "make_model", "resume", "sample"]
 
 
+@renamed_arguments(checkpoint_seconds="checkpoint_interval")
 def sample(
     data: GroupedData | ShardedCorpus,
     family: Family | None = None,
@@ -64,7 +66,7 @@ def sample(
     progress: bool | None = None,
     run_dir: Any = None,
     time_limit: float | None = None,
-    checkpoint_seconds: float = 60.0,
+    checkpoint_interval: float = 60.0,
 ) -> Posterior:
     """Draw from the posterior of a hierarchical Dirichlet process mixture.
 
@@ -105,7 +107,7 @@ def sample(
         and SIGTERM wait for the present sweep and for the checkpoints, and end the call by KeyboardInterrupt.
     time_limit : float, optional
         Seconds after which every chain ends with the draws it has (at least one).
-    checkpoint_seconds : float
+    checkpoint_interval : float
         Seconds between two checkpoints of a chain, if the run is kept; one more is written at its end.
 
     Returns
@@ -117,7 +119,7 @@ def sample(
     chains = check_integer("chains", chains, minimum=1)
     finite_topics = check_integer("finite_topics", finite_topics, minimum=1)
     seed = secrets.randbits(32) if seed is None else check_integer("seed", seed, minimum=0)
-    options = RunOptions.checked(engine, workers, progress, time_limit, checkpoint_seconds)
+    options = RunOptions.checked(engine, workers, progress, time_limit, checkpoint_interval)
     model = make_model(data, family, alpha, gamma, away=not options.engine.is_here)
     model = replace(model, finite_topics=finite_topics)
     resolved = resolve(sampler, model)
@@ -150,6 +152,7 @@ def sample(
     return posterior
 
 
+@renamed_arguments(checkpoint_seconds="checkpoint_interval")
 def resume(
     run_dir: Any,
     draws: int | None = None,
@@ -158,7 +161,7 @@ def resume(
     workers: int | None = None,
     progress: bool | None = None,
     time_limit: float | None = None,
-    checkpoint_seconds: float = 60.0,
+    checkpoint_interval: float = 60.0,
 ) -> Posterior | HTMMPosterior:
     """Go on with a run from its last checkpoints; the result is that of a run never interrupted.
 
@@ -168,12 +171,12 @@ def resume(
         The folder given to `sample` or `HTMM`, or to a posterior's `save`.
     draws : int, optional
         Draws wanted of each chain in all; None finishes what was planned.
-    engine, workers, progress, time_limit, checkpoint_seconds
+    engine, workers, progress, time_limit, checkpoint_interval
         As for `sample`.
     """
     if draws is not None:
         draws = check_integer("draws", draws, minimum=1)
-    options = RunOptions.checked(engine, workers, progress, time_limit, checkpoint_seconds)
+    options = RunOptions.checked(engine, workers, progress, time_limit, checkpoint_interval)
     folder = RunDirectory.open(run_dir)
     _check_sampled(folder)
     with exclusive_lock(folder.path), options.engine:
@@ -209,7 +212,7 @@ def load_posterior(folder: RunDirectory) -> Posterior | HTMMPosterior:
     run = Run.read(folder, _make_setup, Threads(1))
     if run.fewest_draws == 0:
         raise InputError(
-            f"the run in {str(folder.path)!r} has no kept draws yet. Go on with it by franchise.resume."
+            f"the run in {str(folder.path)!r} has no kept draws yet. To continue, use franchise.resume."
         )
     run.set_target_draws(run.most_draws)
     posterior: Posterior | HTMMPosterior = run.setup.make_posterior(run)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from franchise.errors import InputError
-from franchise.storage.run_store import read_errors_named, write_atomically
+from franchise.storage.atomic import read_errors_named, write_atomically
 from franchise.validation import check_folder
 
 if TYPE_CHECKING:

@@ -227,7 +227,7 @@ def test_a_run_that_ran_out_of_time_says_so_and_how_to_go_on(lines, tmp_path, mo
     arguments = ["fit", lines, "--out", tmp_path / "run", "--draws", "1000000", "--warmup", "2"]
     code, out, err = run(monkeypatch, capsys, *arguments, "--time-limit", "0.5")
     assert code == 0
-    assert "warning: the time limit ended the run early" in err
+    assert "warning: time limit reached" in err
     assert "UserWarning" not in err
     assert f"franchise resume {tmp_path / 'run'} " in out
     assert "the rest of the draws" in out

@@ -43,7 +43,7 @@ class Sampling(threading.Thread):
 
     def run(self):
         self.draws = 50
-        kept = {} if self.folder is None else {"run_dir": self.folder, "checkpoint_seconds": 0.5}
+        kept = {} if self.folder is None else {"run_dir": self.folder, "checkpoint_interval": 0.5}
         self.posterior = fr.sample(DATA, FAMILY, draws=50, engine=self.engine, **SETTINGS, **kept)
         while not self.enough.is_set():
             self.draws += 50
@@ -51,8 +51,8 @@ class Sampling(threading.Thread):
 
     def longer(self):
         if self.folder is None:
-            return self.posterior.continue_(50, engine=self.engine, progress=False)
-        again = {"engine": self.engine, "checkpoint_seconds": 0.5, "progress": False}
+            return self.posterior.extend(50, engine=self.engine, progress=False)
+        again = {"engine": self.engine, "checkpoint_interval": 0.5, "progress": False}
         return fr.resume(self.folder, self.draws, **again)
 
 

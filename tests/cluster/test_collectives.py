@@ -235,7 +235,7 @@ def test_every_move_that_peers_can_do(monkeypatch):
     moves = in_turn(
         fr.moves.FixedTopicsSweep(),
         fr.moves.DocumentSweep(),
-        fr.moves.LaunchSplitMerge(tries=6),
+        fr.moves.LaunchSplitMerge(n_proposals=6),
         fr.moves.UniformWeights(),
         fr.moves.TopicWeights(),
         fr.moves.Concentrations(),

@@ -102,8 +102,8 @@ def test_words_on_disk(cluster, tmp_path):
     assert_same(expected, longer)
     assert longer.topics().equals(expected.topics())
     whole = fr.sample(shards.to_corpus(), **{**settings, "draws": 9})
-    assert_same(whole, longer.continue_(1, progress=False))
-    kept = fr.sample(shards, **{**settings, "draws": 8}).continue_(1, engine="ray", progress=False)
+    assert_same(whole, longer.extend(1, progress=False))
+    kept = fr.sample(shards, **{**settings, "draws": 8}).extend(1, engine="ray", progress=False)
     assert_same(whole, kept)
 
 
@@ -126,7 +126,7 @@ def test_a_run_directory(cluster, tmp_path):
     ]
     assert parts_in(run / "chain-0") == parts_in(run / "chain-1") == kept
     assert_same(short, fr.load(run))
-    assert_same(whole, short.continue_(4, progress=False))
+    assert_same(whole, short.extend(4, progress=False))
     shutil.copytree(run, tmp_path / "copy")
     assert_same(whole, fr.resume(run, 6, engine=fr.engines.Ray(actors=2), progress=False))
     assert_same(whole, fr.load(run))
@@ -146,7 +146,9 @@ def test_what_is_of_observations_stays_where_it_is(cluster, tmp_path, monkeypatc
     monkeypatch.setattr(RemoteChain, "_bring_home", comes_home)
     monkeypatch.setattr(RemoteChain, "labels", comes_home)
     engine = fr.engines.Ray(actors=2)
-    posterior = draw("parallel", engine, keep_labels=False, run_dir=tmp_path / "run", checkpoint_seconds=0.01)
+    posterior = draw(
+        "parallel", engine, keep_labels=False, run_dir=tmp_path / "run", checkpoint_interval=0.01
+    )
     assert all(isinstance(kept, LazyDraw) for chain in posterior.snapshots for kept in chain)
     assert_same(expected, posterior)
     assert posterior.topics().equals(expected.topics())

@@ -633,6 +633,6 @@ def test_a_chain_goes_on_from_its_arrays(planted, learned, gibbs):
         again = HTMMChain(model, state_from_arrays(model, arrays, engine), 1, 0, 0, engine, sweeps=3)
         for _ in range(2):
             assert chain.sweep().items() >= {**again.sweep(), BEST: chain.best}.items()
-        restored = HTMMDraw.restored(kept.metadata(), kept.to_arrays(), len(kept.topics))
-        assert restored.metadata() == kept.metadata() or math.isnan(kept.top_concentration)
+        restored = HTMMDraw.restored(kept.scalars(), kept.to_arrays(), len(kept.topics))
+        assert restored.scalars() == kept.scalars() or math.isnan(kept.top_concentration)
         assert np.array_equal(restored.topics, kept.topics)

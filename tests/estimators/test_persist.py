@@ -92,12 +92,12 @@ def test_what_cannot_be_saved_is_refused_and_leaves_nothing(tmp_path):
         fr.HDP().save(tmp_path / "model")
     model = fr.HDP(**SHORT).fit(TEXTS)
     model.start = model.posterior_.states[0]
-    with pytest.raises(InputError, match="parameter start cannot be kept"):
+    with pytest.raises(InputError, match="parameter start cannot be saved"):
         model.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
     model.start = None
     model.save(tmp_path / "model")
-    with pytest.raises(InputError, match="holds a run already"):
+    with pytest.raises(InputError, match="already contains a run"):
         model.save(tmp_path / "model")
 
 

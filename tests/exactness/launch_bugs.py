@@ -99,10 +99,10 @@ class WithUniformPicks(LaunchSplitMerge):
 
 
 BUGS = [
-    WithOneNaming(tries=1, scans=(1, 1), alike=0.0),
-    WithoutJacobian(tries=1, scans=(1, 1), alike=0.0),
-    WithoutUrns(tries=1, scans=(1, 1), crowd=3),
-    WithoutColours(tries=3, scans=(1, 1)),
-    WithoutPicks(tries=1, scans=(1, 1)),
-    WithUniformPicks(tries=1, scans=(1, 1), alike=4.0),
+    WithOneNaming(n_proposals=1, restricted_scans=(1, 1), similarity_weight=0.0),
+    WithoutJacobian(n_proposals=1, restricted_scans=(1, 1), similarity_weight=0.0),
+    WithoutUrns(n_proposals=1, restricted_scans=(1, 1), launch_components=3),
+    WithoutColours(n_proposals=3, restricted_scans=(1, 1)),
+    WithoutPicks(n_proposals=1, restricted_scans=(1, 1)),
+    WithUniformPicks(n_proposals=1, restricted_scans=(1, 1), similarity_weight=4.0),
 ]

@@ -94,15 +94,15 @@ def test_gamma_of_the_hdp_is_wrong_in_the_finite_model(monkeypatch):
 def test_split_merge_alone(family, scans):
     """By itself it never changes seats, so short chains from independent forward draws are compared."""
     case = CASES[family]
-    moves = [SplitMerge(tries=3, scans=scans)]
+    moves = [SplitMerge(n_proposals=3, restricted_scans=scans)]
     joint_test(case.family, case.observations, moves, alpha=1.5, gamma=1.5, draws=size(4800), steps=3)
 
 
 @pytest.mark.parametrize(
     "move",
     [
-        LaunchSplitMerge(tries=2, scans=(1, 1)),
-        FixedTopicsSweep(frozen=0.3),
+        LaunchSplitMerge(n_proposals=2, restricted_scans=(1, 1)),
+        FixedTopicsSweep(freeze_probability=0.3),
         GuardedSweep(),
         DocumentSweep(cutoff=0.1),
         BlockedSweep(cutoff=0.1),
@@ -132,7 +132,7 @@ def test_planted_bugs_in_launched_splits_are_caught(bug):
 
 @pytest.mark.parametrize("bug", ["q forgotten", "factorials swapped", "gamma dropped"])
 def test_planted_bugs_in_split_merge_are_caught(bug):
-    case, moves = CASES["categorical"], [Buggy(tries=3, bug=bug)]
+    case, moves = CASES["categorical"], [Buggy(n_proposals=3, bug=bug)]
     with pytest.raises(CheckFailed, match="joint distribution test"):
         joint_test(case.family, case.observations, moves, alpha=1.5, gamma=4.0, draws=size(4800), steps=3)
 

@@ -122,7 +122,7 @@ def test_planted_bugs_are_caught(bug):
 
 @pytest.mark.parametrize("bug", ["q forgotten", "factorials swapped", "gamma dropped"])
 def test_planted_bugs_in_split_merge_are_caught(bug):
-    moves = [CrfGibbs(tables=False), Buggy(tries=10, bug=bug)]
+    moves = [CrfGibbs(tables=False), Buggy(n_proposals=10, bug=bug)]
     visits = run("categorical", moves, 6.0, 0.6, draws=size(16_000))
     assert visits.distance > visits.threshold
 
@@ -131,7 +131,11 @@ def test_planted_bugs_in_split_merge_are_caught(bug):
 def test_splits_and_merges_are_enough_for_the_topics_of_tables(family):
     """Without Gibbs draws of tables' topics, and with restricted scans."""
     visits = run(
-        family, [SplitMerge(tries=10, scans=1), CrfGibbs(tables=False)], 1.0, 1.0, draws=size(16_000)
+        family,
+        [SplitMerge(n_proposals=10, restricted_scans=1), CrfGibbs(tables=False)],
+        1.0,
+        1.0,
+        draws=size(16_000),
     )
     assert visits.distance < visits.threshold
 
@@ -159,7 +163,7 @@ def test_moves_mixed_freely():
 
 
 def test_blocked_sweeps_and_splits_of_a_family_that_is_not_conjugate():
-    moves = [BlockedSweep(), LaunchSplitMerge(tries=1, scans=(2, 1)), TopicWeights()]
+    moves = [BlockedSweep(), LaunchSplitMerge(n_proposals=1, restricted_scans=(2, 1)), TopicWeights()]
     settings = {"alpha": 1.0, "gamma": 1.0, "draws": size(12_000), "seed": 7}
     visits = count_visits(moves, *NOT_CONJUGATE, GROUPS, **settings)
     assert visits.distance < visits.threshold
@@ -197,7 +201,7 @@ def test_sub_clusters_as_published_are_biased(name):
 
 @pytest.mark.parametrize("family", THREE)
 def test_sub_clusters_repaired(family):
-    moves = [GuardedSweep(), LaunchSplitMerge(tries=1), TopicWeights()]
+    moves = [GuardedSweep(), LaunchSplitMerge(n_proposals=1), TopicWeights()]
     visits = run(family, moves, 1.0, 1.0, draws=size(16_000))
     assert visits.distance < visits.threshold
 
@@ -206,9 +210,9 @@ def test_sub_clusters_repaired(family):
 def test_launched_splits_open_and_close_topics(family):
     """The only move that changes the number of topics here."""
     moves = [
-        LaunchSplitMerge(tries=2),
-        FixedTopicsSweep(frozen=0.2),
-        FixedTopicsSweep(frozen=0.2),
+        LaunchSplitMerge(n_proposals=2),
+        FixedTopicsSweep(freeze_probability=0.2),
+        FixedTopicsSweep(freeze_probability=0.2),
         TopicWeights(),
     ]
     visits = run(family, moves, 1.0, 1.0, draws=size(12_000))
@@ -223,7 +227,7 @@ def test_launched_splits_open_and_close_topics(family):
 def test_planted_bugs_in_launched_splits_are_caught(bug):
     visits = run(
         "categorical",
-        [*[bug] * 4, FixedTopicsSweep(frozen=0.2), TopicWeights()],
+        [*[bug] * 4, FixedTopicsSweep(freeze_probability=0.2), TopicWeights()],
         1.0,
         2.0,
         draws=size(32_000),
@@ -233,7 +237,7 @@ def test_planted_bugs_in_launched_splits_are_caught(bug):
 
 @pytest.mark.parametrize("bug", [document_bugs.SliceByOrder(), document_bugs.CannotOpen()])
 def test_planted_bugs_in_document_sweeps_are_caught(bug):
-    moves = [bug, LaunchSplitMerge(tries=1), TopicWeights()]
+    moves = [bug, LaunchSplitMerge(n_proposals=1), TopicWeights()]
     visits = run("categorical", moves, 1.0, 2.0, draws=size(16_000))
     assert visits.distance > visits.threshold
 

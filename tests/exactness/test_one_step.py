@@ -38,16 +38,18 @@ MOVES = {
     "crf sparse": CrfGibbs(sparse=True),
     "crf seats only": CrfGibbs(tables=False),
     "direct": DirectAssignment(),
-    "split-merge": SplitMerge(tries=2),
-    "split-merge with scans": SplitMerge(scans=2),
-    "split-merge by size": SplitMerge(tries=2, picks="by size"),
+    "split-merge": SplitMerge(n_proposals=2),
+    "split-merge with scans": SplitMerge(restricted_scans=2),
+    "split-merge by size": SplitMerge(n_proposals=2, pair_selection="by size"),
     "documents": DocumentSweep(),
     "documents sparse": DocumentSweep(sparse=True),
     "documents by low slices": DocumentSweep(cutoff=0.05, sparse=True),
-    "launched splits": in_turn(*[LaunchSplitMerge(tries=1, scans=(1, 1), crowd=4)] * 2),
-    "launched splits in colours": LaunchSplitMerge(tries=3, scans=(0, 0)),
-    "settled": FixedTopicsSweep(frozen=0.3),
-    "settled sparse": FixedTopicsSweep(frozen=0.3, sparse=True),
+    "launched splits": in_turn(
+        *[LaunchSplitMerge(n_proposals=1, restricted_scans=(1, 1), launch_components=4)] * 2
+    ),
+    "launched splits in colours": LaunchSplitMerge(n_proposals=3, restricted_scans=(0, 0)),
+    "settled": FixedTopicsSweep(freeze_probability=0.3),
+    "settled sparse": FixedTopicsSweep(freeze_probability=0.3, sparse=True),
     "direct over a share of groups": DirectAssignment(share=0.5),
     "slices": SliceSweep(),
     "blocked without emptying": GuardedSweep(),
@@ -92,10 +94,10 @@ def test_every_move_at_extreme_concentrations(move, alpha, gamma):
     "move",
     [
         DocumentSweep(),
-        FixedTopicsSweep(frozen=0.3),
+        FixedTopicsSweep(freeze_probability=0.3),
         BlockedSweep(),
         SliceSweep(),
-        LaunchSplitMerge(tries=2, scans=(2, 1)),
+        LaunchSplitMerge(n_proposals=2, restricted_scans=(2, 1)),
         FiniteSweep(6),
     ],
     ids=lambda move: type(move).__name__,
@@ -115,7 +117,7 @@ class WrongProposal(fr.GaussianIndependent):
 
 def test_a_wrong_proposal_of_parameters_is_caught():
     family = WrongProposal(1, 0.0, 0.1, 2.0, 1.0)
-    move = in_turn(*[LaunchSplitMerge(tries=2, scans=(2, 1))] * 3)
+    move = in_turn(*[LaunchSplitMerge(n_proposals=2, restricted_scans=(2, 1))] * 3)
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
         fr.check_move(move, family, NOT_CONJUGATE.observations, GROUPS, repetitions=size(8000), seed=1)
     with pytest.raises(CheckFailed, match="proposals of parameters"):
@@ -131,7 +133,7 @@ class WrongMetropolis(fr.GaussianIndependent):
 
 def test_a_wrong_metropolis_step_is_caught():
     family = WrongMetropolis(1, 0.0, 0.1, 2.0, 1.0)
-    move = in_turn(*[FixedTopicsSweep(frozen=0.3)] * 3)
+    move = in_turn(*[FixedTopicsSweep(freeze_probability=0.3)] * 3)
     with pytest.raises(CheckFailed, match="log density of the first observation"):
         fr.check_move(move, family, NOT_CONJUGATE.observations, GROUPS, repetitions=size(16_000), seed=1)
     with pytest.raises(CheckFailed, match="moves of parameters"):
@@ -158,7 +160,9 @@ def test_sparse_sweep_of_the_finite_model_with_empty_topics_whose_gammas_underfl
     fr.check_move(FiniteSweep(4, sparse=True), family, [0, 1, 1, 0, 2, 1], GROUPS, **settings)
 
 
-@pytest.mark.parametrize("move", [DocumentSweep(sparse=True), FixedTopicsSweep(frozen=0.3, sparse=True)])
+@pytest.mark.parametrize(
+    "move", [DocumentSweep(sparse=True), FixedTopicsSweep(freeze_probability=0.3, sparse=True)]
+)
 def test_sparse_sweeps_with_priors_of_their_own(move):
     family = fr.Categorical(3, [0.02, 1.4, 0.3])
     settings = {"alpha": 1.3, "gamma": 0.8, "repetitions": size(12_000), "seed": 2}
@@ -260,7 +264,7 @@ def test_planted_bugs_in_launched_splits_are_caught(bug):
 
 def test_a_launch_that_knows_the_sides_is_caught():
     """Counts, for which what a launch says counts for more than for three words."""
-    move = in_turn(*[launch_bugs.WithLaunchFromSides(tries=1, scans=(1, 1))] * 8)
+    move = in_turn(*[launch_bugs.WithLaunchFromSides(n_proposals=1, restricted_scans=(1, 1))] * 8)
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
         fr.check_move(move, fr.Poisson(1.0, 0.1), alpha=1.0, gamma=2.0, repetitions=size(8_000), seed=6)
 
@@ -269,7 +273,7 @@ def test_launched_splits_of_documents_in_pieces(monkeypatch):
     """Documents longer than a piece: with pieces of two observations, those here are."""
     for name in ("draw_followers", "draw_sides", "score_sides"):
         monkeypatch.setattr(launch, name, mutated(launch, name, ("PIECE = 32", "PIECE = 2")))
-    move = in_turn(*[LaunchSplitMerge(tries=1, scans=(1, 1))] * 3)
+    move = in_turn(*[LaunchSplitMerge(n_proposals=1, restricted_scans=(1, 1))] * 3)
     fr.check_move(move, alpha=1.3, gamma=0.8, repetitions=size(8_000), seed=1)
 
 

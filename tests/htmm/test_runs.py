@@ -52,19 +52,21 @@ def test_a_run_directory_changes_nothing(n_topics, tmp_path, undisturbed):
 
 @TOPICS
 @pytest.mark.parametrize("sweeps", [0, 3, 7])
-@pytest.mark.parametrize("checkpoint_seconds", [1e-9, 60.0], ids=["often", "seldom"])
-def test_broken_and_resumed(n_topics, sweeps, checkpoint_seconds, tmp_path, monkeypatch, undisturbed):
+@pytest.mark.parametrize("checkpoint_interval", [1e-9, 60.0], ids=["often", "seldom"])
+def test_broken_and_resumed(n_topics, sweeps, checkpoint_interval, tmp_path, monkeypatch, undisturbed):
     with monkeypatch.context() as patch:
         break_after(patch, sweeps)
         with pytest.raises(Broken):
-            sample_segments(n_topics, DRAWS, run_dir=tmp_path / "run", checkpoint_seconds=checkpoint_seconds)
+            sample_segments(
+                n_topics, DRAWS, run_dir=tmp_path / "run", checkpoint_interval=checkpoint_interval
+            )
     assert_same_bits(fr.resume(tmp_path / "run"), undisturbed[n_topics])
 
 
 @TOPICS
 def test_more_draws_are_those_of_a_longer_run(n_topics, tmp_path, undisturbed):
     part = sample_segments(n_topics, 3, run_dir=tmp_path / "run")
-    assert_same_bits(part.continue_(DRAWS - 3, workers=1), undisturbed[n_topics])
+    assert_same_bits(part.extend(DRAWS - 3, workers=1), undisturbed[n_topics])
     part.save(tmp_path / "saved")
     for folder in ("run", "saved"):
         assert_same_bits(fr.load(tmp_path / folder), part)
@@ -82,8 +84,8 @@ def test_a_time_limit(monkeypatch, tmp_path, undisturbed):
 
 def test_what_is_refused(tmp_path):
     sample_segments(3, 1, run_dir=tmp_path / "run")
-    with pytest.raises(fr.InputError, match=r"run_dir.*holds a run already"):
+    with pytest.raises(fr.InputError, match=r"run_dir.*already contains a run"):
         sample_segments(3, 1, run_dir=tmp_path / "run")
-    for name in ("time_limit", "checkpoint_seconds"):
+    for name in ("time_limit", "checkpoint_interval"):
         with pytest.raises(fr.InputError, match=name):
             sample_segments(3, 1, **{name: 0.0})

@@ -73,7 +73,7 @@ def steps(case: Small, tables, partition, move: SplitMerge, repetitions: int, se
 def p_value(case: Small, tables, partition, move: SplitMerge, repetitions: int = 3000):
     """Of the move's steps from a partition, against the twin's exact probabilities."""
     start = seating(tables, partition)
-    exact = naive.transition_probabilities(start, case.observations, case.twin, GAMMA, move.scans)
+    exact = naive.transition_probabilities(start, case.observations, case.twin, GAMMA, move.restricted_scans)
     after = steps(case, tables, partition, move, repetitions)
     return goodness_of_fit(after, list(exact), np.array(list(exact.values())))
 
@@ -86,7 +86,7 @@ def p_value(case: Small, tables, partition, move: SplitMerge, repetitions: int =
 def test_one_step_has_the_law_of_the_twin(name, scans):
     case = case_of(name)
     for partition in FOUR_PARTITIONS:
-        assert p_value(case, FOUR_TABLES, partition, SplitMerge(scans=scans)) > SMALLEST_P
+        assert p_value(case, FOUR_TABLES, partition, SplitMerge(restricted_scans=scans)) > SMALLEST_P
 
 
 @pytest.mark.parametrize("partition", FIVE_PARTITIONS)
@@ -103,12 +103,12 @@ LONG_TABLES = [[0, 1, 2, 3, 4, 5], [6, 7, 8]], [[9, 10], [11, 12, 13, 14, 15, 16
 def test_planted_bugs_are_caught(bug):
     """Some row of each is off; those of the right kernel, on the same data, are not (next test)."""
     scans = 1 if "scan" in bug or "launch" in bug else 0
-    assert any(p < SMALLEST_P for p in p_values_of_rows(Buggy(scans=scans, bug=bug)))
+    assert any(p < SMALLEST_P for p in p_values_of_rows(Buggy(restricted_scans=scans, bug=bug)))
 
 
 @pytest.mark.parametrize("scans", [0, 1])
 def test_where_bugs_are_caught_the_right_kernel_passes(scans):
-    assert all(p > SMALLEST_P for p in p_values_of_rows(SplitMerge(scans=scans)))
+    assert all(p > SMALLEST_P for p in p_values_of_rows(SplitMerge(restricted_scans=scans)))
 
 
 def p_values_of_rows(move):
@@ -131,7 +131,7 @@ def test_counts_stay_right_and_outcomes_tell_the_truth(name, scans):
         if state.table_count[0] < 2:
             continue
         before, topics = state.copy(), state.topic_count
-        outcome = SplitMerge(scans=scans).propose(model_of(case), state, rng)
+        outcome = SplitMerge(restricted_scans=scans).propose(model_of(case), state, rng)
         state.check_consistency(case.data, case.family)
         assert np.array_equal(state.table_of_observation, before.table_of_observation)
         change = (1 if outcome.is_split else -1) if outcome.accepted else 0
@@ -152,7 +152,7 @@ def test_statistics_are_left_as_they_were_by_a_rejection():
     before = state.copy()
     rejected = 0
     while rejected < 20:
-        if SplitMerge(scans=1).propose(model_of(case), state, rng).accepted:
+        if SplitMerge(restricted_scans=1).propose(model_of(case), state, rng).accepted:
             state, before = before.copy(), before
             continue
         rejected += 1

@@ -30,7 +30,7 @@ from franchise.parallel import Threads
 from franchise.running.chain import Chain
 from franchise.sampling import make_model
 
-SWEEPS = [DocumentSweep(), FixedTopicsSweep(frozen=0.05)]
+SWEEPS = [DocumentSweep(), FixedTopicsSweep(freeze_probability=0.05)]
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_counts_are_right_after_every_sweep(small_blocks, move, sparse):
 
 
 @pytest.mark.parametrize(
-    "move", [DocumentSweep(), FixedTopicsSweep(frozen=1e-9)], ids=lambda m: type(m).__name__
+    "move", [DocumentSweep(), FixedTopicsSweep(freeze_probability=1e-9)], ids=lambda m: type(m).__name__
 )
 @pytest.mark.parametrize("kernel", ["sparse", "any"])
 def test_every_observation_is_visited_once_a_sweep(small_blocks, monkeypatch, move, kernel):
@@ -188,8 +188,8 @@ def test_the_usual_cutoff_depends_on_no_topic():
     ("make", "words"),
     [
         (lambda: DocumentSweep(cutoff=0.0), ["cutoff", "0.0"]),
-        (lambda: FixedTopicsSweep(frozen=-1.0), ["frozen", "-1.0"]),
-        (lambda: FixedTopicsSweep(frozen=1.0), ["frozen", "below 1"]),
+        (lambda: FixedTopicsSweep(freeze_probability=-1.0), ["freeze_probability", "-1.0"]),
+        (lambda: FixedTopicsSweep(freeze_probability=1.0), ["freeze_probability", "below 1"]),
     ],
 )
 def test_bad_settings(make, words):

@@ -49,8 +49,10 @@ def test_a_launch_is_what_the_topic_asks_for(monkeypatch):
 
 
 def test_settings_are_kept_to():
-    assert {tuple(row) for row in launches(scans=(3, 1), crowd=5)[:, 1:].tolist()} == {(3, 1, 5)}
-    assert len(launches(tries=1)) < len(launches(tries=6))
+    assert {tuple(row) for row in launches(restricted_scans=(3, 1), launch_components=5)[:, 1:]} == {
+        (3, 1, 5)
+    }
+    assert len(launches(n_proposals=1)) < len(launches(n_proposals=6))
 
 
 def test_tries_go_by_the_data():
@@ -114,7 +116,15 @@ def test_expected_tables():
     assert kernels.expected_tables(members, np.array([1]), 0.7, sides)[0] == 1.0  # no side without tables
 
 
-@pytest.mark.parametrize("settings", [{"tries": 0}, {"scans": (-1, 2)}, {"scans": (1, 2.5)}, {"crowd": 1}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_proposals": 0},
+        {"restricted_scans": (-1, 2)},
+        {"restricted_scans": (1, 2.5)},
+        {"launch_components": 1},
+    ],
+)
 def test_settings_are_checked(settings):
     (name,) = settings
     with pytest.raises(fr.InputError, match=name):

@@ -22,7 +22,7 @@ def sample(moves, data=DATA, family=None, draws=20, warmup=5, **settings):
 
 
 def test_every_try_is_a_split_or_a_merge():
-    trace = sample([CrfGibbs(), SplitMerge(tries=4)]).trace
+    trace = sample([CrfGibbs(), SplitMerge(n_proposals=4)]).trace
     tried = trace["split_tries"] + trace["merge_tries"]
     assert set(np.unique(tried)) <= {0, 4}  # none while there is but one table
     assert (trace["splits"] <= trace["split_tries"]).all()
@@ -34,7 +34,7 @@ def test_every_try_is_a_split_or_a_merge():
 
 
 def test_no_tries_change_nothing():
-    without, with_none = sample([CrfGibbs()]), sample([CrfGibbs(), SplitMerge(tries=0)])
+    without, with_none = sample([CrfGibbs()]), sample([CrfGibbs(), SplitMerge(n_proposals=0)])
     assert np.array_equal(without.trace["log_joint"], with_none.trace["log_joint"])
     for name in NAMES:
         assert (with_none.trace[name] == 0).all()
@@ -56,7 +56,7 @@ def test_two_similar_topics_are_told_apart():
 
 @pytest.mark.parametrize("number", [2.0, np.int64(2)])
 def test_whole_numbers_of_any_type_are_taken(number, tmp_path):
-    move = SplitMerge(tries=number, scans=number)
+    move = SplitMerge(n_proposals=number, restricted_scans=number)
     assert move == SplitMerge(2, 2)
     posterior = sample([CrfGibbs(), move], run_dir=tmp_path / "run")
     assert posterior.trace["split_tries"].sum() > 0
@@ -97,11 +97,11 @@ def test_a_schedule_beyond_the_run_is_refused(schedule, words, tmp_path):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: SplitMerge(tries=-1), ["SplitMerge: tries", "-1", "0"]),
-        (lambda: SplitMerge(tries=1.5), ["SplitMerge: tries", "1.5"]),
-        (lambda: SplitMerge(scans=-2), ["SplitMerge: scans", "-2", "0"]),
-        (lambda: SplitMerge(scans="one"), ["SplitMerge: scans", "'one'"]),
-        (lambda: SplitMerge(picks="big"), ["SplitMerge: picks", "'big'", "by size"]),
+        (lambda: SplitMerge(n_proposals=-1), ["SplitMerge: n_proposals", "-1", "0"]),
+        (lambda: SplitMerge(n_proposals=1.5), ["SplitMerge: n_proposals", "1.5"]),
+        (lambda: SplitMerge(restricted_scans=-2), ["SplitMerge: restricted_scans", "-2", "0"]),
+        (lambda: SplitMerge(restricted_scans="one"), ["SplitMerge: restricted_scans", "'one'"]),
+        (lambda: SplitMerge(pair_selection="big"), ["SplitMerge: pair_selection", "'big'", "by size"]),
         (lambda: during_first(0, SplitMerge()), ["during_first: sweeps", "0"]),
         (lambda: during_first(5, "split-merge"), ["made of moves", "'split-merge'"]),
     ],
@@ -130,4 +130,4 @@ def test_densities_that_are_no_numbers_are_a_fault_of_the_family():
     state = posterior.states[0]
     state.statistics.shape[:] = np.nan
     with pytest.raises(fr.InternalError, match="no usable densities"):
-        SplitMerge(tries=5).step(posterior.model, state, Streams(0, 0, 1, 0), None)
+        SplitMerge(n_proposals=5).step(posterior.model, state, Streams(0, 0, 1, 0), None)

@@ -85,7 +85,7 @@ def bits_of(posterior: Any) -> list[Any]:
     """All that there is of a posterior's chains, but for the seconds."""
     of_chains = []
     for chain in posterior.run.chains:
-        arrays, metadata = chain.checkpoint()
+        arrays, metadata, _ = chain.checkpoint()
         rows = [{name: value for name, value in row.items() if name != "seconds"} for row in chain.rows()]
         labels = [row.tolist() for row in chain.earlier_labels()]
         plain = {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}

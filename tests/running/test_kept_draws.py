@@ -34,13 +34,13 @@ def test_what_is_kept_is_even_and_bounded(most):
 def test_an_interruption_changes_nothing():
     begun, whole = after(70, 8), after(200, 8)
     resumed = KeptDraws(8, size=1)
-    metadata = [entry.metadata() for entry in begun.kept]
+    scalars = [entry.scalars() for entry in begun.kept]
     arrays = {
         f"snapshot_{place}_{name}": array
         for place, entry in enumerate(begun.kept)
         for name, array in entry.to_arrays().items()
     }
-    resumed.restore(begun.stride, metadata, arrays)
+    resumed.restore(begun.stride, scalars, arrays)
     assert arrays == {}
     for draw in range(70, 200):
         if resumed.wants(draw):

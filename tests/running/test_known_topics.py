@@ -27,5 +27,5 @@ def test_saved_loaded_and_gone_on_with(sampler, tmp_path):
     assert loaded.family.settings() == KNOWN.settings()
     assert loaded.family.names == ["one", "other"]
     np.testing.assert_array_equal(loaded.family.topics, KNOWN.topics)
-    assert_same_bits(loaded.continue_(4), whole)
+    assert_same_bits(loaded.extend(4), whole)
     assert_same_bits(fr.resume(tmp_path / "run", draws=7), whole)

@@ -90,7 +90,7 @@ def test_broken_and_resumed(case, sampler, sweeps, tmp_path, monkeypatch, undist
     with monkeypatch.context() as patch:
         break_after(patch, sweeps)
         with pytest.raises(Broken):
-            sample(case, sampler, DRAWS, run_dir=tmp_path / "run", checkpoint_seconds=EVERY_SWEEP)
+            sample(case, sampler, DRAWS, run_dir=tmp_path / "run", checkpoint_interval=EVERY_SWEEP)
     assert_same(fr.resume(tmp_path / "run"), undisturbed(case, sampler))
 
 
@@ -138,7 +138,7 @@ def test_a_copy_made_in_mid_run_goes_on_by_itself(case, sampler, tmp_path, monke
 
     with monkeypatch.context() as patch:
         patch.setattr(running.ChainRun, "write_checkpoint", write_checkpoint)
-        sample(case, sampler, DRAWS, run_dir=tmp_path / "run", checkpoint_seconds=EVERY_SWEEP)
+        sample(case, sampler, DRAWS, run_dir=tmp_path / "run", checkpoint_interval=EVERY_SWEEP)
     assert len(copies) == 6
     for copy in copies[1:5]:
         assert_same(fr.resume(copy), undisturbed(case, sampler))

@@ -178,12 +178,12 @@ def test_a_time_limit_says_how_to_go_on(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("wrong", [0, -1.0, float("nan"), float("inf"), "often", None, True])
 def test_wrong_times_between_checkpoints(wrong, tmp_path):
-    with pytest.raises(fr.InputError, match="checkpoint_seconds"):
-        sample("categorical", "direct", 1, run_dir=tmp_path / "run", checkpoint_seconds=wrong)
+    with pytest.raises(fr.InputError, match="checkpoint_interval"):
+        sample("categorical", "direct", 1, run_dir=tmp_path / "run", checkpoint_interval=wrong)
     assert not (tmp_path / "run").exists()
     sample("categorical", "direct", 1, run_dir=tmp_path / "run")
-    with pytest.raises(fr.InputError, match="checkpoint_seconds"):
-        fr.resume(tmp_path / "run", checkpoint_seconds=wrong)
+    with pytest.raises(fr.InputError, match="checkpoint_interval"):
+        fr.resume(tmp_path / "run", checkpoint_interval=wrong)
 
 
 def test_checkpoints_come_by_time(tmp_path, monkeypatch):
@@ -198,7 +198,7 @@ def test_checkpoints_come_by_time(tmp_path, monkeypatch):
     monkeypatch.setattr(running.ChainRun, "write_checkpoint", write_checkpoint)
     for name, seconds in (("often", 1e-9), ("seldom", 60.0)):
         counted[name] = []
-        sample("categorical", "direct", 4, chains=1, run_dir=tmp_path / name, checkpoint_seconds=seconds)
+        sample("categorical", "direct", 4, chains=1, run_dir=tmp_path / name, checkpoint_interval=seconds)
     assert counted == {"often": [*range(15), 14], "seldom": [0, 14]}
 
 
@@ -206,7 +206,7 @@ TERMINATED = """
 import sys
 from tests.running.runs import sample
 try:
-    settings = {"chains": 1, "keep_labels": False, "checkpoint_seconds": 0.05}
+    settings = {"chains": 1, "keep_labels": False, "checkpoint_interval": 0.05}
     sample("categorical", "direct", 10**6, run_dir=sys.argv[1], **settings)
 except KeyboardInterrupt:
     sys.exit(130)
@@ -229,7 +229,7 @@ def test_a_process_that_is_told_to_end(number, tmp_path):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        with pytest.raises(fr.InputError, match="another process is at work"):
+        with pytest.raises(fr.InputError, match="another process is using"):
             fr.resume(folder)
         process.send_signal(number)
         process.send_signal(number)

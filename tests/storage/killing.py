@@ -1,6 +1,6 @@
 """Kills runs, and tells what became of them. A process by itself, started by `test_killed.py`:
 
-    python -m tests.running.killing MODEL KILLS FOLDER
+    python -m tests.storage.killing MODEL KILLS FOLDER
 
 kills at random moments, and with "steps" for the number of kills at each thing that is done to the disk in turn.
 
@@ -59,12 +59,12 @@ def segments(short: bool) -> Callable[..., Any]:
 MODELS: dict[str, Callable[[bool], Callable[..., Any]]] = {"mixture": mixture, "segments": segments}
 
 
-def live(sample: Callable[..., Any], folder: Path, checkpoint_seconds: float = OFTEN) -> None:
+def live(sample: Callable[..., Any], folder: Path, checkpoint_interval: float = OFTEN) -> None:
     """What a child does: begin the run, or go on with it."""
     if (folder / "run.json").exists():
-        fr.resume(folder, workers=2, checkpoint_seconds=checkpoint_seconds)
+        fr.resume(folder, workers=2, checkpoint_interval=checkpoint_interval)
     else:
-        sample(run_dir=folder, checkpoint_seconds=checkpoint_seconds)
+        sample(run_dir=folder, checkpoint_interval=checkpoint_interval)
 
 
 def born(life: Callable[[], None]) -> int:
@@ -121,7 +121,7 @@ def check_readable(folder: Path, whole: Any) -> None:
     try:
         so_far = fr.load(folder)
     except fr.InputError as error:
-        if "holds no run" in str(error) or "no kept draws yet" in str(error):
+        if "contains no run" in str(error) or "no kept draws yet" in str(error):
             return
         raise
     for name, values in so_far.trace.items():

@@ -28,7 +28,7 @@ def part_run(folder: Path, parts: int = 2) -> None:
 
 def _part_chain(store: ChainStore, chain: Any, draw: Any, block_bounds: list[int]) -> None:
     arrays, metadata = store.read_checkpoint()
-    store.cut_logs(metadata)
+    store.cut_logs()
     files: dict[str, list[ShardFile]] = {}
 
     def put(of: str, what: str, held: dict[str, np.ndarray], cut: Any) -> None:
@@ -40,10 +40,10 @@ def _part_chain(store: ChainStore, chain: Any, draw: Any, block_bounds: list[int
             for rank, span in enumerate(spans)
         ]
 
-    state = {name: arrays.pop(name) for name in chain.held if name in arrays}
+    state = {name: arrays.pop(name) for name in chain.per_observation if name in arrays}
     put("", f"state-{metadata['sweeps']}", state, chain.cut)
     for place, told in enumerate(metadata["snapshots"]):
         of = name_of_draw(place)
-        held = {name: arrays.pop(of + name) for name in draw.held}
+        held = {name: arrays.pop(of + name) for name in draw.per_observation}
         put(of, f"draw-{told[0]}", held, lambda held, begin, end: {k: v[begin:end] for k, v in held.items()})
     store.write_checkpoint(arrays, metadata, files)

@@ -71,7 +71,7 @@ def runs(tmp_path_factory):
     for name, make in MAKERS.items():
         folder = tmp_path_factory.mktemp("runs") / name
         posterior = make(folder)
-        made[name] = folder, posterior, posterior.continue_(1, workers=1)
+        made[name] = folder, posterior, posterior.extend(1, workers=1)
     return made
 
 

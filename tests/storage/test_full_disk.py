@@ -22,7 +22,7 @@ from tests.running.runs import assert_same_bits, sample, sample_segments
 from tests.storage.steps import going_wrong
 
 EVERY_SWEEP = 1e-9
-MIXTURE = {"warmup": 1, "thin": 1, "chains": 1, "checkpoint_seconds": EVERY_SWEEP}
+MIXTURE = {"warmup": 1, "thin": 1, "chains": 1, "checkpoint_interval": EVERY_SWEEP}
 
 
 def short_mixture(**kept):
@@ -53,7 +53,7 @@ def check_recovery_hint(error, folder):
         assert not [*folder.rglob("*.tmp"), *folder.rglob("unfinished")]
         assert f"franchise.resume({str(folder)!r})" in message
         assert f"franchise resume {folder}" in message
-        assert f"The last checkpoint, of sweep {sweep_of_checkpoint(folder)}, is whole." in message
+        assert f"The last checkpoint, of sweep {sweep_of_checkpoint(folder)}, is complete." in message
     else:
         assert "Nothing is left" in message
 
@@ -96,7 +96,7 @@ def test_full_at_any_step_of_a_resumed_run(tmp_path):
         file.write(b"half a li")
     for step in count(1):
         folder = shutil.copytree(begun, tmp_path / str(step))
-        error = refusal(step, lambda: fr.resume(folder, draws=2, checkpoint_seconds=EVERY_SWEEP))  # noqa: B023
+        error = refusal(step, lambda: fr.resume(folder, draws=2, checkpoint_interval=EVERY_SWEEP))  # noqa: B023
         if error is None:
             assert step > 10
             return
@@ -118,7 +118,7 @@ def test_full_for_one_chain_of_several(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "_put", put)
-        with pytest.raises(StorageError, match=r"chain-1.*No space left.*of sweep 0, is whole"):
+        with pytest.raises(StorageError, match=r"chain-1.*No space left.*of sweep 0, is complete"):
             sample("categorical", "direct", 12, run_dir=folder, workers=1)
     assert sweep_of_checkpoint(folder) == 6 + 2 * 12
     assert_same_bits(fr.resume(folder), sample("categorical", "direct", 12))
@@ -135,8 +135,8 @@ def test_a_folder_that_vanishes(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Chain, "begin_sweep", begin_sweep)
-        with pytest.raises(StorageError, match=r"cannot be written: No such file.*No checkpoint is there"):
-            sample("categorical", "direct", 12, run_dir=tmp_path / "run", checkpoint_seconds=EVERY_SWEEP)
+        with pytest.raises(StorageError, match=r"cannot be written: No such file.*There is no checkpoint"):
+            sample("categorical", "direct", 12, run_dir=tmp_path / "run", checkpoint_interval=EVERY_SWEEP)
     assert not (tmp_path / "run").exists()
     assert_same_bits(fr.resume(tmp_path / "moved"), sample("categorical", "direct", 12))
 
@@ -165,7 +165,7 @@ settings = {"keep_labels": False, "chains": 1}
 sample("categorical", "direct", 1, **settings)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 try:
-    sample("categorical", "direct", 60, run_dir=sys.argv[1], checkpoint_seconds=1e-9, **settings)
+    sample("categorical", "direct", 60, run_dir=sys.argv[1], checkpoint_interval=1e-9, **settings)
 except fr.InputError as error:
     print(error)
 """

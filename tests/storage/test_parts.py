@@ -37,7 +37,7 @@ def test_read_and_gone_on_with(make, parts, tmp_path):
     assert len(parts_in(run / "chain-0")) == 4 * parts
     assert_same_bits(fr.load(run), whole)
     longer = make(5)
-    assert_same_bits(fr.load(run).continue_(2), longer)
+    assert_same_bits(fr.load(run).extend(2), longer)
     assert_same_bits(fr.resume(run, 5), longer)
     assert_same_bits(fr.load(run), longer)
     kept = [name for name in parts_in(run / "chain-0") if "draw" in name]  # those stay where they are

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -16,6 +18,8 @@ from franchise.storage import run_store as storage
 from franchise.storage.atomic import write_atomically
 from franchise.storage.run_store import ChainStore
 from tests.running.runs import assert_same, sample
+from tests.storage.steps import going_wrong
+from tests.storage.test_full_disk import no_space
 
 
 @pytest.fixture
@@ -57,7 +61,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "file"
     write_atomically(path, b"old")
 
-    def fails(descriptor):
+    def fails(path):
         raise OSError(errno.ENOSPC, "disk full")
 
     monkeypatch.setattr(files, "_sync", fails)
@@ -179,7 +183,7 @@ def test_a_newer_format_is_refused_in_one_sentence(run, version):
 
 def test_a_folder_with_a_run_is_refused_with_a_hint(run):
     before = contents(run)
-    with pytest.raises(fr.InputError, match=r"holds a run already.*franchise\.resume\("):
+    with pytest.raises(fr.InputError, match=r"already contains a run.*franchise\.resume\("):
         sample("categorical", "direct", 5, run_dir=run)
     assert contents(run) == before
 
@@ -203,7 +207,7 @@ def test_an_empty_folder_and_new_ones_above_it_are_fine(tmp_path):
 @pytest.mark.parametrize("action", [fr.load, fr.resume])
 def test_a_folder_without_a_run(action, tmp_path):
     for folder in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(fr.InputError, match=r"holds no run"):
+        with pytest.raises(fr.InputError, match=r"contains no run"):
             action(folder)
     assert os.listdir(tmp_path) == []
 
@@ -213,7 +217,7 @@ def test_a_run_that_was_never_whole(run, tmp_path):
     (run / "run.json").unlink()
     (run / "unfinished").touch()
     for action in (fr.load, fr.resume):
-        with pytest.raises(fr.InputError, match=r"holds no run.*begun there.*franchise\.sample again"):
+        with pytest.raises(fr.InputError, match=r"contains no run.*interrupted.*franchise\.sample again"):
             action(run)
     assert_same(sample("categorical", "direct", 5, run_dir=run), sample("categorical", "direct", 5))
     assert not (run / "unfinished").exists()
@@ -230,13 +234,68 @@ def test_what_is_in_a_folder_beside_an_unfinished_run_is_left(run):
 def test_one_process_at_a_time(run, tmp_path):
     before = contents(run)
     with files.exclusive_lock(run):
-        with pytest.raises(fr.InputError, match=r"another process is at work on the run in"):
+        with pytest.raises(fr.InputError, match=r"another process is using the run in"):
             fr.resume(run, draws=9)
         assert fr.load(run).n_draws == 5
     assert contents(run) == before
     (tmp_path / "new").mkdir()
     with files.exclusive_lock(tmp_path / "new"), pytest.raises(fr.InputError, match="another process"):
         sample("categorical", "direct", 1, run_dir=tmp_path / "new")
+    assert fr.resume(run, draws=6).n_draws == 6
+
+
+OLD_LOCK = """
+import fcntl, os, sys
+descriptor = os.open(sys.argv[1], os.O_RDONLY)
+try:
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except BlockingIOError:
+    print("refused", flush=True)
+else:
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="version 0.1.0 had locks on POSIX systems only")
+def test_processes_of_version_0_1_0_and_this_one_exclude_each_other(run):
+    """It locked the folder itself, by flock; OLD_LOCK is its code."""
+
+    def old_process():
+        command = [sys.executable, "-c", OLD_LOCK, str(run)]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    with old_process() as old:
+        assert old.stdout.readline() == "locked\n"
+        with pytest.raises(fr.InputError, match="another process"):
+            fr.resume(run, draws=6)
+        old.stdin.close()
+    with files.exclusive_lock(run), old_process() as old:
+        assert old.stdout.readline() == "refused\n"
+    assert fr.resume(run, draws=6).n_draws == 6
+
+
+def test_systems_that_cannot_lock_folders(tmp_path, monkeypatch):
+    """As on Windows: a file in the folder is locked; it does not count as content, and a failure removes it."""
+    monkeypatch.setattr(files, "_CAN_LOCK_FOLDERS", False)
+    folder = tmp_path / "new"
+    with going_wrong(8, no_space), pytest.raises(StorageError, match="No space"):
+        sample("categorical", "direct", 1, run_dir=folder)
+    assert not folder.exists()
+    folder.mkdir()
+    (folder / files.LOCK).touch()  # of a process that was killed
+    whole = sample("categorical", "direct", 2)
+    sample("categorical", "direct", 1, run_dir=folder)
+    with files.exclusive_lock(folder), pytest.raises(fr.InputError, match="another process"):
+        fr.resume(folder, draws=2)
+    assert_same(fr.resume(folder, draws=2), whole)
+
+
+def test_disks_without_locks(run, monkeypatch):
+    def refuse(descriptor, *, blocking):
+        raise OSError(errno.ENOSYS, "no locks here")
+
+    monkeypatch.setattr("filelock.lock_descriptor", refuse)
     assert fr.resume(run, draws=6).n_draws == 6
 
 
@@ -247,17 +306,18 @@ def test_numbers_come_back_to_the_bit(tmp_path):
     store = ChainStore(tmp_path)
     rows = [{"x": 0.1 + 0.2, "n": 3}, {"x": float("inf"), "y": -5e-324}, {"x": float("nan")}]
     for row in rows:
-        store.add_trace(row)
-    store.add_labels(np.array([3, 0, -1], np.int32))
+        store.append_trace(row)
+    store.append_labels(np.array([3, 0, 1], np.int32))
     store.write_checkpoint({"a": np.arange(6.0).reshape(2, 3)[:, ::2]}, {"sweeps": 3})
-    arrays, metadata = ChainStore(tmp_path).read_checkpoint()
-    again = list(ChainStore(tmp_path).read_trace(metadata))
+    again_store = ChainStore(tmp_path)
+    arrays, metadata = again_store.read_checkpoint()
+    again = list(again_store.read_trace())
     assert again[:2] == rows[:2]
     assert np.isnan(again[2]["x"])
     np.testing.assert_array_equal(arrays["a"], [[0.0, 2.0], [3.0, 5.0]])
     assert metadata["sweeps"] == 3
-    (labels,) = ChainStore(tmp_path).read_labels(metadata, 3)
-    assert labels.tolist() == [3, 0, -1]
+    (labels,) = again_store.read_labels(3, [4.0])
+    assert labels.tolist() == [3, 0, 1]
     assert labels.dtype == np.int32
 
 

@@ -45,8 +45,8 @@ def test_saved_loaded_and_gone_on_with(case, sampler, part, tmp_path):
     assert_same_bits(loaded, begun)
     np.testing.assert_array_equal(loaded.trace["seconds"], begun.trace["seconds"])
     assert (loaded.sampler, loaded.seed, repr(loaded.family)) == (sampler, begun.seed, repr(begun.family))
-    assert_same_bits(loaded.continue_(DRAWS - PART), whole)
-    assert_same_bits(begun.continue_(DRAWS - PART), whole)
+    assert_same_bits(loaded.extend(DRAWS - PART), whole)
+    assert_same_bits(begun.extend(DRAWS - PART), whole)
     assert_same_bits(fr.resume(tmp_path / "saved", draws=DRAWS), whole)
     assert_same(fr.load(tmp_path / "saved"), whole)
 
@@ -73,9 +73,9 @@ def test_a_saved_posterior_is_a_run_directory(tmp_path):
 def test_going_on_leaves_what_there_was(part, tmp_path):
     begun = sample("categorical", "subcluster", PART, run_dir=tmp_path / "run")
     before = {name: (tmp_path / "run" / name).read_bytes() for name in files_of(tmp_path / "run")}
-    longer = begun.continue_(2)
+    longer = begun.extend(2)
     assert longer.n_draws == PART + 2
-    assert longer.continue_(1).n_draws == PART + 3
+    assert longer.extend(1).n_draws == PART + 3
     assert_same_bits(begun, part("categorical", "subcluster"))
     assert before == {name: (tmp_path / "run" / name).read_bytes() for name in files_of(tmp_path / "run")}
 
@@ -83,9 +83,9 @@ def test_going_on_leaves_what_there_was(part, tmp_path):
 def test_gone_on_with_twice_is_a_longer_run(part, tmp_path):
     """In memory, on disk, and both in turn."""
     begun, whole = part("categorical", "parallel"), sample("categorical", "parallel", DRAWS)
-    assert_same_bits(begun.continue_(2).continue_(3), whole)
-    begun.continue_(2).save(tmp_path / "saved")
-    assert_same_bits(fr.load(tmp_path / "saved").continue_(3, workers=2), whole)
+    assert_same_bits(begun.extend(2).extend(3), whole)
+    begun.extend(2).save(tmp_path / "saved")
+    assert_same_bits(fr.load(tmp_path / "saved").extend(3, workers=2), whole)
 
 
 def test_without_labels_and_without_warm_up(tmp_path):
@@ -93,7 +93,7 @@ def test_without_labels_and_without_warm_up(tmp_path):
     begun, whole = (sample("categorical", "direct", draws, **settings) for draws in (2, 7))
     begun.save(tmp_path / "saved")
     assert not (tmp_path / "saved" / "chain-0" / "labels.log").exists()
-    for longer in (begun.continue_(5), fr.load(tmp_path / "saved").continue_(5)):
+    for longer in (begun.extend(5), fr.load(tmp_path / "saved").extend(5)):
         assert longer.labels is None
         assert_same_bits(longer, whole)
 
@@ -103,7 +103,7 @@ def test_more_draws_than_are_kept_in_full(tmp_path):
     settings = {"keep_labels": False, "warmup": 0, "thin": 1, "chains": 1}
     begun, whole = (sample("categorical", "direct", draws, **settings) for draws in (40, 150))
     begun.save(tmp_path / "saved")
-    assert_same_bits(begun.continue_(110), whole)
+    assert_same_bits(begun.extend(110), whole)
     assert_same_bits(fr.resume(tmp_path / "saved", draws=150), whole)
 
 
@@ -118,7 +118,7 @@ def test_chains_that_a_time_limit_has_ended_apart(tmp_path, monkeypatch):
     assert lengths[0] > lengths[1] == early.n_draws == 1
     early.save(tmp_path / "saved")
     assert_same_bits(fr.load(tmp_path / "saved"), early)
-    longer = early.continue_(3)
+    longer = early.extend(3)
     assert longer.n_draws == lengths[0] + 3
     assert_same_bits(longer, sample("categorical", "direct", lengths[0] + 3, warmup=0))
     assert_same_bits(fr.resume(tmp_path / "saved", draws=lengths[0] + 3), longer)
@@ -131,7 +131,7 @@ def test_a_warm_up_that_a_time_limit_has_cut_short(tmp_path, monkeypatch):
             early = sample("categorical", "direct", DRAWS, time_limit=1.0)
     early.save(tmp_path / "saved")
     assert_same_bits(fr.load(tmp_path / "saved"), early)
-    assert_same_bits(fr.resume(tmp_path / "saved", draws=4), early.continue_(3))
+    assert_same_bits(fr.resume(tmp_path / "saved", draws=4), early.extend(3))
 
 
 # --- what is refused ----------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_nothing_is_overwritten(part, tmp_path):
     with pytest.raises(fr.InputError, match=r"path must be a folder"):
         begun.save(tmp_path / "thesis" / "thesis.tex")
     begun.save(tmp_path / "saved")
-    with pytest.raises(fr.InputError, match=r"path .*saved.*holds a run already"):
+    with pytest.raises(fr.InputError, match=r"path .*saved.*already contains a run"):
         begun.save(tmp_path / "saved")
     with pytest.raises(fr.InputError, match=r"path must be the path of a folder; got 3"):
         begun.save(3)
@@ -156,14 +156,14 @@ def test_nothing_is_overwritten(part, tmp_path):
 @pytest.mark.parametrize("draws", [0, -1, 1.5, "many", None])
 def test_wrong_numbers_of_draws(draws, part):
     with pytest.raises(fr.InputError, match="draws"):
-        part("categorical", "direct").continue_(draws)
+        part("categorical", "direct").extend(draws)
 
 
 def test_a_posterior_put_together_by_hand(part):
     begun = part("categorical", "direct")
     alone = fr.Posterior({}, {}, None, [], [], begun.data, begun.model, "direct", 0)
-    for action in (lambda: alone.save("anywhere"), lambda: alone.continue_(1)):
-        with pytest.raises(fr.InputError, match="put together of parts"):
+    for action in (lambda: alone.save("anywhere"), lambda: alone.extend(1)):
+        with pytest.raises(fr.InputError, match="constructed by hand"):
             action()
 
 
@@ -179,10 +179,10 @@ def test_moves_and_families_that_cannot_be_kept_leave_nothing(tmp_path):
     with pytest.raises(fr.InputError, match="Mine is not one"):
         begun.save(tmp_path / "saved")
     assert not (tmp_path / "saved").exists()
-    assert_same_bits(begun.continue_(3), whole)
+    assert_same_bits(begun.extend(3), whole)
 
 
 def test_labels_that_will_not_fit(part, monkeypatch):
     monkeypatch.setattr("franchise.validation.available_memory", lambda: 10**4)
     with pytest.raises(fr.InputError, match="keep_labels=True needs"):
-        part("categorical", "direct").continue_(100)
+        part("categorical", "direct").extend(100)

@@ -45,7 +45,7 @@ def _write(name: str, path: Path) -> None:
     """Write texts and what is known of them as JSONL, or a table as CSV; nothing is overwritten."""
     from franchise.data.datasets import table
     from franchise.errors import InputError
-    from franchise.storage.run_store import write_atomically
+    from franchise.storage.atomic import write_atomically
     from franchise.validation import check_folder
 
     if path.exists():

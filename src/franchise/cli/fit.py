@@ -114,7 +114,7 @@ def fit(
     if "engine" not in where:  # on a cluster to try would be to read everything
         announce(console, draw, data, {**asked, **where})
     progress = False if console.quiet else None
-    posterior = draw(**asked, **where, run_dir=out, checkpoint_seconds=checkpoint, progress=progress)
+    posterior = draw(**asked, **where, run_dir=out, checkpoint_interval=checkpoint, progress=progress)
     show_fit(console, posterior, out, json)
 
 

@@ -256,7 +256,11 @@ TimeLimit = Annotated[
 Checkpoint = Annotated[
     float,
     typer.Option(
-        "--checkpoint", metavar="SECONDS", help="Time between two checkpoints.", rich_help_panel=_RUN
+        "--checkpoint-interval",
+        "--checkpoint",
+        metavar="SECONDS",
+        help="Time between two checkpoints.",
+        rich_help_panel=_RUN,
     ),
 ]
 

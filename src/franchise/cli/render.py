@@ -206,7 +206,7 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write a table as CSV, whole or not at all."""
-    from franchise.storage.run_store import write_atomically
+    from franchise.storage.atomic import write_atomically
     from franchise.validation import check_folder
 
     check_folder("--out", path.parent)

@@ -35,7 +35,7 @@ def resume(
         draws,
         **engine_of(engine, address, actors, workers),
         time_limit=time_limit,
-        checkpoint_seconds=checkpoint,
+        checkpoint_interval=checkpoint,
         progress=False if console.quiet else None,
     )
     show_fit(console, posterior, run, json)

@@ -170,12 +170,12 @@ class RemoteChain:
         """The present state as a kept draw: in files that actors write, if there is a store."""
         what = None if store is None else self._request(store, f"draw-{draw}")
         parts: list[Drawn] = self._insist(lambda: self._ask(per_observation.keep_draw, draw, what))
-        kind, metadata, common = parts[0].kind, parts[0].metadata, parts[0].common
+        kind, scalars, common = parts[0].kind, parts[0].scalars, parts[0].common
         if store is None:
             whole = joined([part.per_observation for part in parts])
-            return kind.restored(metadata, {**common, **whole}, len(next(iter(whole.values()))))
+            return kind.restored(scalars, {**common, **whole}, len(next(iter(whole.values()))))
         files = self._checked_files(store, [part.file for part in parts if part.file is not None])
-        return LazyDraw(kind, metadata, common, files, (store.folder.resolve(), store.chain_id))
+        return LazyDraw(kind, scalars, common, files, (store.folder.resolve(), store.chain_id))
 
     def _request(self, store: ChainStore, what: str) -> Request:
         return Request(str(store.folder.resolve()), store.chain_id, what)
@@ -214,7 +214,7 @@ class Drawn(NamedTuple):
     """What an actor has of a draw."""
 
     kind: Any  # the class of the draw
-    metadata: list[Any]
+    scalars: list[Any]
     common: Arrays
     per_observation: Arrays  # what is of observations; empty if it is in a file
     file: ShardFile | None
@@ -263,8 +263,8 @@ def keep_draw(chain: Any, draw: int, asked: Request | None) -> Drawn:
     common = kept.to_arrays()
     per_observation = {name: common.pop(name) for name in kept.per_observation}
     if asked is None:
-        return Drawn(type(kept), kept.metadata(), common, per_observation, None)
-    return Drawn(type(kept), kept.metadata(), common, {}, _written(chain, asked, per_observation))
+        return Drawn(type(kept), kept.scalars(), common, per_observation, None)
+    return Drawn(type(kept), kept.scalars(), common, {}, _written(chain, asked, per_observation))
 
 
 def _written(chain: Any, asked: Request, per_observation: Arrays) -> ShardFile:

@@ -63,7 +63,7 @@ class HDP(TopicEstimator):
         a Gamma prior to learn a common number.
     sampler, alpha, gamma, draws, warmup, thin, chains, seed, start, finite_topics, keep_labels
         As for `franchise.sample`.
-    workers, engine, progress, run_dir, time_limit
+    workers, engine, progress, run_dir, time_limit, checkpoint_interval
         As for `franchise.sample`. A `run_dir` can be filled once, so it is not for cross-validation.
 
     Attributes
@@ -112,6 +112,7 @@ class HDP(TopicEstimator):
         progress: bool | None = None,
         run_dir: Any = None,
         time_limit: float | None = None,
+        checkpoint_interval: float = 60.0,
     ) -> None:
         self.family = family
         self.prior = prior
@@ -131,6 +132,7 @@ class HDP(TopicEstimator):
         self.progress = progress
         self.run_dir = run_dir
         self.time_limit = time_limit
+        self.checkpoint_interval = checkpoint_interval
 
     # -- fitting -------------------------------------------------------------------------------------------
 
@@ -168,6 +170,7 @@ class HDP(TopicEstimator):
             progress=self.progress,
             run_dir=self.run_dir,
             time_limit=self.time_limit,
+            checkpoint_interval=self.checkpoint_interval,
         )
         return self._take_draws(posterior)
 

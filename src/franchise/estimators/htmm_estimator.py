@@ -15,6 +15,7 @@ from franchise.data.corpus import Corpus
 from franchise.data.groups import Groups
 from franchise.data.sentences import RULES
 from franchise.data.tokens import words_of_counts
+from franchise.deprecation import renamed_arguments
 from franchise.errors import InputError, NoWords
 from franchise.estimators.base import (
     TopicEstimator,
@@ -50,6 +51,7 @@ _ALLOWED = (
 )
 
 
+@renamed_arguments(checkpoint_seconds="checkpoint_interval")
 class HTMM(TopicEstimator):
     """Topics that follow the text: each sentence has one topic, and the next one keeps it or draws anew.
 
@@ -93,7 +95,7 @@ class HTMM(TopicEstimator):
         The same seed gives the same result, bit for bit, for any number of workers.
     workers, engine, progress
         As for `franchise.sample`.
-    run_dir, time_limit, checkpoint_seconds
+    run_dir, time_limit, checkpoint_interval
         As for `franchise.sample`, for Gibbs sampling; `franchise.resume` gives the draws, a HTMMPosterior.
 
     Attributes
@@ -152,7 +154,7 @@ class HTMM(TopicEstimator):
         progress: bool | None = None,
         run_dir: Any = None,
         time_limit: float | None = None,
-        checkpoint_seconds: float = 60.0,
+        checkpoint_interval: float = 60.0,
     ) -> None:
         self.n_topics = n_topics
         self.inference = inference
@@ -177,7 +179,7 @@ class HTMM(TopicEstimator):
         self.progress = progress
         self.run_dir = run_dir
         self.time_limit = time_limit
-        self.checkpoint_seconds = checkpoint_seconds
+        self.checkpoint_interval = checkpoint_interval
 
     # -- fitting -------------------------------------------------------------------------------------------
 
@@ -298,7 +300,7 @@ class HTMM(TopicEstimator):
             progress=self.progress,
             run_dir=self.run_dir,
             time_limit=self.time_limit,
-            checkpoint_seconds=self.checkpoint_seconds,
+            checkpoint_interval=self.checkpoint_interval,
         )
 
     def _read(self, X: Any, groups: Any) -> Corpus:

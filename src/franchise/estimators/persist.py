@@ -1,9 +1,9 @@
-"""Fitted estimators on disk: a run directory whose run.json also says how the estimator was made.
+"""Fitted estimators on disk: a run directory whose run.json also describes the estimator.
 
-    estimator   kind, parameters, and the columns that it knows
+    estimator   class, parameters, and column names
 
-What was sampled is a run like any other, so it can be resumed. A hidden topic Markov model that was fitted by EM
-has no chains; its estimates are in the place of a checkpoint. Nothing is pickled.
+A sampled model is an ordinary run and can be resumed. A hidden topic Markov model fitted by EM has no chains; its
+estimates are in the place of a checkpoint. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
 from franchise.families.base import Family
+from franchise.families.registry import family_from_settings, name_of
 from franchise.moves.base import Move
 from franchise.moves.compose import Composed
 from franchise.priors import Gamma
 from franchise.storage.atomic import read_errors_named
+from franchise.storage.moves import from_plain, to_plain
 from franchise.storage.run_store import BY_EM, RunDirectory, check_new
 from franchise.validation import check_choice
 
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
     from franchise.estimators.htmm_estimator import HTMM
     from franchise.htmm.em import Fit
 
-_OF_THE_CALL = ("workers", "engine", "progress", "run_dir", "time_limit", "checkpoint_seconds")
-"""Parameters that make no difference to what is found; they have their usual values in a model that is read."""
+_OF_THE_CALL = ("workers", "engine", "progress", "run_dir", "time_limit", "checkpoint_interval")
+"""Parameters that do not change the result; a loaded model has their default values."""
 
 _ESTIMATES = ("log_topics", "proportions", "objectives", "switches")
 
@@ -49,7 +51,7 @@ def save_model(model: TopicEstimator, path: Any) -> None:
 
 
 def load_model(folder: RunDirectory) -> Any:
-    """The estimator that was saved in a folder."""
+    """Return the estimator that was saved in a folder."""
     from franchise.sampling import load_posterior
 
     with read_errors_named(folder.path / "run.json"):
@@ -80,7 +82,7 @@ def _plain_parameters(model: TopicEstimator) -> dict[str, Any]:
 
 
 def _to_plain(name: str, value: Any) -> Any:
-    """A parameter as JSON can hold it; what is more than a number or a word says what it is."""
+    """Return a parameter as a JSON value; anything but a number or a string is tagged with its type."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, np.generic):
@@ -91,27 +93,17 @@ def _to_plain(name: str, value: Any) -> Any:
         return {"gamma": [value.shape, value.rate]}
     if isinstance(value, (list, tuple)):
         return {"several": [_to_plain(name, part) for part in value]}
-    return _part_to_plain(name, value)
-
-
-def _part_to_plain(name: str, value: Any) -> dict[str, Any]:
-    from franchise.families.registry import name_of
-    from franchise.storage.moves import to_plain
-
     if isinstance(value, Family):
         return {"family": name_of(value), "settings": value.settings()}
     if isinstance(value, (Move, Composed)):
         return {"moves": to_plain(value)}
     raise InputError(
-        f"the parameter {name} cannot be kept: it is a {type(value).__name__}. Save model.posterior_ instead."
+        f"the parameter {name} cannot be saved: it is a {type(value).__name__}. Save model.posterior_ instead."
     )
 
 
 def _from_plain(value: Any) -> Any:
-    """What `_to_plain` was given."""
-    from franchise.families.registry import family_from_settings
-    from franchise.storage.moves import from_plain
-
+    """Return the parameter that `_to_plain` was given."""
     if not isinstance(value, dict):
         return value
     if "array" in value:
@@ -149,7 +141,7 @@ def _save_estimates(model: Any, path: Any, metadata: dict[str, Any]) -> None:
 
 
 def _load_estimates(model: HTMM, folder: RunDirectory) -> HTMM:
-    """The model with its estimates; what follows from them is computed anew."""
+    """Return the model with its estimates; what depends on them is recomputed."""
     from franchise.htmm.em import Fit, expectations_for, run_expect
     from franchise.htmm.sentence_arrays import Prepared
     from franchise.kernels.htmm_em import Parameters
@@ -178,6 +170,6 @@ def _load_estimates(model: HTMM, folder: RunDirectory) -> HTMM:
 def _check_shapes(corpus: Corpus, log_topics: np.ndarray, proportions: np.ndarray) -> None:
     wanted = (corpus.vocabulary_size, corpus.n_documents)
     if log_topics.ndim != 2 or proportions.ndim != 2 or log_topics.shape[1] != proportions.shape[1]:
-        raise InputError("the estimates are not matrices of the same topics.")
+        raise InputError("the estimates are not matrices with the same topics.")
     if (len(log_topics), len(proportions)) != wanted or not np.isfinite(log_topics).all():
-        raise InputError("the estimates are not of these words and documents.")
+        raise InputError("the estimates do not match the words and documents.")

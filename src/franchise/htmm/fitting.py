@@ -31,7 +31,7 @@ from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.posterior.htmm_posterior import HTMMPosterior, ends_of, even_rows
 from franchise.posterior.matching import NONE
 from franchise.priors import number_or_gamma, plain_number
-from franchise.running.chain_run import CHECKPOINT_SECONDS, DrawPlan
+from franchise.running.chain_run import CHECKPOINT_INTERVAL, DrawPlan
 from franchise.running.initial import start_streams
 from franchise.running.initial_state import GivenState
 from franchise.running.kept_draws import KeptDraws
@@ -77,7 +77,7 @@ class Sampling(NamedTuple):
     progress: bool | None
     run_dir: Any = None
     time_limit: float | None = None
-    checkpoint_seconds: float = CHECKPOINT_SECONDS
+    checkpoint_interval: float = CHECKPOINT_INTERVAL
 
 
 # --- EM -----------------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def sample_segments(
 ) -> HTMMPosterior:
     """Run the chains."""
     plan = DrawPlan(draws=asked.draws, warmup=asked.warmup, thin=asked.thin, keep_labels=False)
-    options = RunOptions.checked(engine, None, asked.progress, asked.time_limit, asked.checkpoint_seconds)
+    options = RunOptions.checked(engine, None, asked.progress, asked.time_limit, asked.checkpoint_interval)
     if asked.run_dir is not None:
         check_new("run_dir", asked.run_dir)
 

@@ -47,21 +47,21 @@ class HTMMDraw:
     top_concentration: float  # gamma; NaN where the number of topics is given
     tables_per_topic: np.ndarray  # int64 (K,): m_k; empty where the number of topics is given
 
-    held: ClassVar[tuple[str, ...]] = ("topics", "switches")
+    per_observation: ClassVar[tuple[str, ...]] = ("topics", "switches")
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Topics, switches and tables."""
         return {"topics": self.topics, "switches": self.switches, "tables": self.tables_per_topic}
 
-    def metadata(self) -> list[float]:
+    def scalars(self) -> list[float]:
         """The numbers."""
         numbers = (self.switch_probability, self.concentration, self.word_prior, self.top_concentration)
         return [self.draw, self.n_topics, *numbers]
 
     @classmethod
-    def restored(cls, metadata: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
+    def restored(cls, scalars: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
         """The draw that has these; InputError if it is none of so many sentences."""
-        draw, n_topics, switch, concentration, prior, top = metadata
+        draw, n_topics, switch, concentration, prior, top = scalars
         n_topics = check_integer("n_topics", n_topics, minimum=1)
         tables = check_array("tables", arrays["tables"], np.int64, (None,), lowest=1)
         if len(tables) not in (0, n_topics):
@@ -117,7 +117,7 @@ class HTMMChain:
         topics = model.n_topics if isinstance(model, FiniteModel) else 100
         return 4 * bytes_in(model.prepared.data) + 24 * topics * model.prepared.vocabulary_size
 
-    held = ("topics", "switches")
+    per_observation = ("topics", "switches")
     """The arrays of which a peer has only those of its sentences."""
 
     @staticmethod
@@ -134,7 +134,9 @@ class HTMMChain:
     @classmethod
     def cut(cls, arrays: dict[str, np.ndarray], begin: int, end: int) -> dict[str, np.ndarray]:
         """The arrays with what is of the sentences from `begin` to `end` only."""
-        return {name: array[begin:end] if name in cls.held else array for name, array in arrays.items()}
+        return {
+            name: array[begin:end] if name in cls.per_observation else array for name, array in arrays.items()
+        }
 
     def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> HTMMChain:
         """The same chain as it was when it had these arrays; InputError if there was none such."""

@@ -1,5 +1,8 @@
 """Moves, one file each, and how they are composed; `base.py` is the contract."""
 
+from typing import Any
+
+from franchise.deprecation import warn_renamed
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import at_random, during_first, during_warmup, every, in_turn
 from franchise.moves.concentrations import Concentrations, TopicWeights, UniformWeights
@@ -42,3 +45,19 @@ __all__ = [
     "every",
     "in_turn",
 ]
+
+RENAMED = {
+    "EvenWeights": "UniformWeights",
+    "LaunchedSplits": "LaunchSplitMerge",
+    "NonEmptyingSweep": "GuardedSweep",
+    "SettledSweep": "FixedTopicsSweep",
+}
+"""Old names of moves. They work for one more release here, and always in the files of a run."""
+
+
+def __getattr__(name: str) -> Any:
+    """Return a move by its old name, with a DeprecationWarning."""
+    if name not in RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warn_renamed(f"franchise.moves.{name}", f"franchise.moves.{RENAMED[name]}")
+    return globals()[RENAMED[name]]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from franchise.deprecation import renamed_arguments
 from franchise.errors import InternalError
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.split_merge import ROOM, Outcome, split_or_merge
@@ -19,6 +20,7 @@ from franchise.moves.base import Move, MoveReport
 from franchise.validation import check_choice, check_integer
 
 
+@renamed_arguments(tries="n_proposals", scans="restricted_scans", picks="pair_selection")
 @dataclass(frozen=True)
 class SplitMerge(Move):
     """Metropolis-Hastings proposals that split a topic in two or merge two into one, moving whole tables.
@@ -26,7 +28,7 @@ class SplitMerge(Move):
     View: seating. Exact for the HDP, by enumeration, so it may stay on for a whole run; Wang & Blei keep it to
     the first sweeps: ``during_first(50, SplitMerge())``, from a sequential start (``start="sequential"``, which the
     sampler "split-merge" has by itself). One try costs two predictives for each observation of
-    the topics at hand (with `scans`, so many times more), and a pass over all tables; sequential. Conjugate
+    the topics at hand (times one more than `restricted_scans`), and a pass over all tables; sequential. Conjugate
     families. It never changes seats, so it goes with `CrfGibbs`, never alone.
 
     Wang & Blei, section 3.2; Dahl (2003); Jain & Neal (2004); formulas in `kernels/split_merge.py`. Jain & Neal
@@ -35,12 +37,12 @@ class SplitMerge(Move):
 
     Parameters
     ----------
-    tries : int
-        Proposals in each sweep.
-    picks : "uniform" or "by size"
-        How the two tables that a proposal starts from are picked: all alike, as the paper says, or by the number
-        of observations at them, as the authors' program does (github.com/blei-lab/hdp). Exact either way.
-    scans : int
+    n_proposals : int
+        Proposals per sweep.
+    pair_selection : "uniform" or "by size"
+        How a proposal picks its two tables: uniformly, as in the paper, or in proportion to their observations, as
+        in the authors' program (github.com/blei-lab/hdp). Exact either way.
+    restricted_scans : int
         Restricted Gibbs scans after the sequential allocation. With 0 the allocation itself is the proposal, as
         Wang & Blei do it; with more, the last scan is.
 
@@ -48,23 +50,23 @@ class SplitMerge(Move):
     ``split_merge_tables`` and ``split_merge_observations`` (how many the proposals were about, in all).
     """
 
-    tries: int = 1
-    scans: int = 0
-    picks: str = "uniform"
+    n_proposals: int = 1
+    restricted_scans: int = 0
+    pair_selection: str = "uniform"
 
     views = (Seating,)
 
     def __post_init__(self) -> None:
-        for name in ("tries", "scans"):  # as plain ints, whatever came
+        for name in ("n_proposals", "restricted_scans"):  # as plain ints, whatever came
             number = check_integer(f"SplitMerge: {name}", getattr(self, name), minimum=0)
             object.__setattr__(self, name, number)
-        check_choice("SplitMerge: picks", self.picks, list(_PICKS))
+        check_choice("SplitMerge: pair_selection", self.pair_selection, list(_PICKS))
 
     def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
         """Make the tries, one after another."""
         rng = streams.generator()
         outcomes = []
-        for _ in range(self.tries if state.table_count[0] > 1 else 0):
+        for _ in range(self.n_proposals if state.table_count[0] > 1 else 0):
             while state.capacity - state.topic_count < ROOM:
                 state.make_room(model.family)
             outcomes.append(self.propose(model, state, rng))
@@ -74,7 +76,7 @@ class SplitMerge(Move):
     def propose(self, model: Model, state: Seating, rng: np.random.Generator) -> Outcome:
         """One try."""
         data, gamma = model.data, state.top_concentration
-        picked = _PICKS[self.picks](state, data, rng)
+        picked = _PICKS[self.pair_selection](state, data, rng)
         return Outcome(
             *self.kernel(
                 state.statistics,
@@ -83,7 +85,7 @@ class SplitMerge(Move):
                 state.tables,
                 picked,
                 gamma,
-                self.scans,
+                self.restricted_scans,
                 rng,
             )
         )

@@ -92,7 +92,7 @@ def check_any(consensus: Consensus) -> None:
     if consensus.topic_count == 0:
         raise InputError(
             "posterior has no consensus topics that could be shown: no topic is in a quarter of the draws of any "
-            "chain. Draw more, by posterior.continue_(draws=...)."
+            "chain. Draw more, by posterior.extend(draws=...)."
         )
 
 

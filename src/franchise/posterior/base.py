@@ -195,7 +195,7 @@ class WithTopics(FromRun):
         """The same posterior with topics named by hand, such as {0: "war"}; kept by `save`.
 
         Others keep their automatic labels; an empty name brings that back.  Names are those of the topics of these
-        draws: `continue_`, with more draws, begins without.
+        draws: `extend`, with more draws, begins without.
         """
         return self._changed(self.matched.with_labels(labels))
 

@@ -77,7 +77,7 @@ def check_draws(posterior: AnyPosterior) -> None:
     if posterior.n_draws == 0:
         raise InputError(
             "posterior has no draws yet: its chains were ended in the warm-up. "
-            "Go on with them by posterior.continue_(draws=...)."
+            "Go on with them by posterior.extend(draws=...)."
         )
 
 

@@ -54,7 +54,7 @@ class Posterior(WithTopics):
     data, model, sampler, seed
         What was sampled, and how.
     run : Run
-        The chains as they stand, with their schedule and plan: what `save` and `continue_` go by.
+        The chains as they stand, with their schedule and plan: what `save` and `extend` go by.
     changes : Changes
         How consensus topics were named or merged by hand.
     """

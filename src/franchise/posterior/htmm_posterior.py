@@ -44,7 +44,7 @@ class HTMMPosterior(WithTopics):
     corpus, model, seed
         What was sampled.
     run : Run
-        The chains as they stand: what `save` and `continue_` go by.
+        The chains as they stand: what `save` and `extend` go by.
     changes : Changes
         How consensus topics were named or merged by hand.
     """

@@ -256,6 +256,6 @@ def _check_target(path: Any) -> Path:
 
 
 def _write(target: Path, page: str) -> None:
-    from franchise.storage.run_store import write_atomically
+    from franchise.storage.atomic import write_atomically
 
     write_atomically(target, page.encode("utf-8", "replace"))

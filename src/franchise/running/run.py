@@ -1,19 +1,17 @@
-"""A run: the chains of one setup side by side, in memory and on disk, whichever model they are of.
+"""A run: the chains of one problem, in memory and on disk.
 
-    begin       chains before their first sweep; with a run directory, that is made and has their checkpoints
-    go          sweep until the plan is done, the time is up, or somebody interrupts
+    begin       chains before their first sweep; writes their first checkpoints if the run has a directory
+    go          sweep until the plan is done, the time is up, or the user interrupts
     read        the chains as their last checkpoints have them
-    extended    a copy that goes on for more draws
-    save        everything to a new run directory
+    extended    a copy that continues for more draws
+    save        write everything to a new run directory
 
-All of it is told once here.  What differs from model to model is in a `Problem`.
+The same code runs both models. What differs between them is in a `Problem`.
 """
 
 from __future__ import annotations
 
-import shlex
 import sys
-import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -25,11 +23,12 @@ from franchise import validation
 from franchise.cluster.remote_chain import host
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
+from franchise.deprecation import warn_caller, warn_renamed
 from franchise.errors import InputError, StorageError
 from franchise.parallel.engine import Engine, make_engine
 from franchise.parallel.threads import Threads
 from franchise.running.chain_run import (
-    CHECKPOINT_SECONDS,
+    CHECKPOINT_INTERVAL,
     AnyChain,
     ChainRun,
     DrawPlan,
@@ -42,7 +41,7 @@ from franchise.running.progress import Progress, make_progress
 from franchise.running.signals import interruptions
 from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.checkpoint import read_parts
-from franchise.storage.run_store import ChainStore, RunDirectory, check_new
+from franchise.storage.run_store import ChainStore, RunDirectory, check_new, how_to_resume
 from franchise.validation import check_integer, check_positive
 
 
@@ -79,7 +78,7 @@ class RunOptions(NamedTuple):
     engine: Engine
     progress: bool | None
     time_limit: float | None
-    checkpoint_seconds: float
+    checkpoint_interval: float
 
     @classmethod
     def checked(
@@ -88,13 +87,13 @@ class RunOptions(NamedTuple):
         workers: int | None = None,
         progress: bool | None = None,
         time_limit: Any = None,
-        checkpoint_seconds: Any = CHECKPOINT_SECONDS,
+        checkpoint_interval: Any = CHECKPOINT_INTERVAL,
     ) -> RunOptions:
         """What was asked for; InputError if something will not do."""
         if time_limit is not None:
             time_limit = check_positive("time_limit", time_limit)
-        checkpoint_seconds = check_positive("checkpoint_seconds", checkpoint_seconds)
-        return cls(make_engine(engine, workers), progress, time_limit, checkpoint_seconds)
+        checkpoint_interval = check_positive("checkpoint_interval", checkpoint_interval)
+        return cls(make_engine(engine, workers), progress, time_limit, checkpoint_interval)
 
 
 @dataclass(repr=False)
@@ -144,8 +143,7 @@ class Run:
         return run
 
     def _read_chain(self, store: ChainStore, number: int, engine: Engine) -> ChainRun[Any]:
-        arrays, metadata = store.read_head()
-        files = store.parts_of(metadata)
+        arrays, metadata, files = store.read_head()
         if engine.is_here:
             for of, own in files.items():
                 read = read_parts(
@@ -163,12 +161,12 @@ class Run:
                     store.folder, store.chain_id, arrays, files[""], sweeps
                 )
             chain = host(engine, self.setup.chain(number, warmup, engine.local), initial_state)
-            run = self._restored(metadata, store.read_trace(metadata), chain, snapshots)
-        run.store, run.metadata = store, metadata
+            run = self._restored(metadata, store.read_trace(), chain, snapshots)
+        run.store = store
         return run
 
     def extended(self, draws: int, engine: Engine) -> Run:
-        """The same chains, independent of these, aimed for so many more draws; in memory only."""
+        """Return a copy of the chains, planned for more draws; in memory only."""
         run = Run(self.setup, self.plan, [])
         for number, each in enumerate(self.chains):
             copies = {name: np.array(array) for name, array in each.chain.to_arrays().items()}
@@ -187,7 +185,7 @@ class Run:
         return ChainRun.restored(metadata, rows, chain, self.plan, self.setup.data, snapshots)
 
     def set_target_draws(self, draws: int) -> None:
-        """Plan so many draws of each chain, no fewer than there are, and make room for their labels."""
+        """Plan this many draws per chain, at least those there are, and allocate their labels."""
         self.plan = replace(self.plan, draws=max(draws, self.most_draws))
         check_memory(self.plan, len(self.chains), self.setup.data.n_observations)
         if self.plan.keep_labels:
@@ -213,12 +211,12 @@ class Run:
     # -- running -------------------------------------------------------------------------------------------
 
     def go(self, options: RunOptions) -> Any:
-        """Sweep until there are the draws that are planned; the posterior.
+        """Sweep until the planned draws are there; return the posterior.
 
-        A run that is kept in a folder is not torn out of a sweep by Ctrl-C or SIGTERM: every chain finishes its
-        sweep and writes a checkpoint, and only then the KeyboardInterrupt comes.
+        In a run with a directory, Ctrl-C and SIGTERM wait until every chain has finished its sweep and written a
+        checkpoint. Then KeyboardInterrupt is raised.
         """
-        control = StopSignal(options.time_limit, options.checkpoint_seconds)
+        control = StopSignal(options.time_limit, options.checkpoint_interval)
         kept = self.folder is not None
         nothing: list[int] = []
         listening = interruptions(control.stop) if kept else nullcontext(nothing)
@@ -231,15 +229,15 @@ class Run:
                     raise KeyboardInterrupt
         except KeyboardInterrupt:
             if kept:
-                print(f"Interrupted: {self._how_to_go_on}", file=sys.stderr)
+                print(f"Interrupted. {self._how_to_continue}", file=sys.stderr)
             raise
         except StorageError as error:
-            raise StorageError(f"{error} When that is mended, {self._how_to_go_on}") from error.__cause__
+            raise StorageError(f"{error} Fix the problem. {self._how_to_continue}") from error.__cause__
         self._warn_if_early()
         return self.setup.make_posterior(self)
 
     def locked(self) -> AbstractContextManager[None]:
-        """While inside, no other process may go on with the run."""
+        """Keep other processes from the run."""
         return nullcontext() if self.folder is None else exclusive_lock(self.folder.path)
 
     def _progress(self, asked: bool | None) -> Progress:
@@ -249,28 +247,24 @@ class Run:
         return make_progress(asked, len(self.chains), self.plan.total, done, size, unit)
 
     @property
-    def _how_to_go_on(self) -> str:
-        assert self.folder is not None
-        path = str(self.folder.path)
-        return f"go on by franchise.resume({path!r}), or by the command: franchise resume {shlex.quote(path)}"
+    def _how_to_continue(self) -> str:
+        return "" if self.folder is None else f"To continue: {how_to_resume(self.folder.path)}"
 
     def _warn_if_early(self) -> None:
-        """Say so if the time limit has ended the run; the warning points at the caller of the public function."""
+        """Warn if the time limit has ended the run."""
         if self.fewest_draws < self.plan.draws:
             warmup = min(chain.chain.warmup for chain in self.chains)
-            advice = "" if self.folder is None else f"; {self._how_to_go_on}"
-            warnings.warn(
-                f"the time limit ended the run early: {self.fewest_draws} of {self.plan.draws} draws are kept of "
-                f"each chain, after {warmup} sweeps of warm-up{advice}",
-                stacklevel=4,
+            warn_caller(
+                f"time limit reached: kept {self.fewest_draws} of {self.plan.draws} draws per chain after {warmup} "
+                f"warm-up sweeps. {self._how_to_continue}".rstrip()
             )
 
     # -- on disk -------------------------------------------------------------------------------------------
 
     def save(self, name: str, path: Any, **more: Any) -> RunDirectory:
-        """Write everything to a new run directory, and `more` to its settings.
+        """Write everything to a new run directory, with `more` settings in its run.json.
 
-        `name` is that of the argument the path came as.
+        `name` is the name of the argument `path`, for error messages.
         """
 
         def fill(folder: RunDirectory) -> None:
@@ -286,7 +280,7 @@ class Run:
         return RunDirectory.create(check_new(name, path), settings, self.setup.data, fill)
 
     def _settings(self) -> dict[str, Any]:
-        """All that is needed to go on, but data and checkpoints, as plain values."""
+        """Return all that is needed to continue, except data and checkpoints, as plain values."""
         return {
             "model": self.setup.model_name,
             **self.setup.settings(),
@@ -296,16 +290,15 @@ class Run:
         }
 
     def _write_plan(self) -> None:
-        """Bring the folder in line with what is about to be done: its plan, and logs that end at checkpoints."""
+        """Write the plan to run.json, and let the logs end at the checkpoints."""
         if self.folder is not None:
             self.folder.change(draws=self.plan.draws)
         for chain in self.chains:
-            if chain.store is not None and chain.metadata is not None:
-                chain.store.cut_logs(chain.metadata)
+            chain.store.cut_logs()
 
 
 def check_memory(plan: DrawPlan, chains: int, n_observations: int) -> None:
-    """Refuse to keep labels that will not fit, before anything runs."""
+    """Raise an InputError if the labels will not fit in memory."""
     if plan.keep_labels:
         needed = 4 * plan.draws * chains * n_observations
         available = validation.available_memory()
@@ -313,45 +306,45 @@ def check_memory(plan: DrawPlan, chains: int, n_observations: int) -> None:
             raise InputError(
                 f"keep_labels=True needs {needed / 2**30:.1f} GiB ({chains} chains x {plan.draws} draws x "
                 f"{n_observations} observations x 4 bytes), but about {available / 2**30:.1f} GiB are free. "
-                f"Keep fewer draws, thin more, or leave the labels."
+                f"Use fewer draws, a larger thin, or keep_labels=False."
             )
 
 
 class FromRun:
-    """What the posteriors of all models can do by their `run`: be saved, and gone on with."""
+    """The methods of all posteriors that need the run: saving and extending."""
 
     run: Run | None
     trace: dict[str, np.ndarray]
 
     @property
     def n_draws(self) -> int:
-        """Kept draws of each chain."""
+        """Number of kept draws per chain."""
         return self.trace["n_topics"].shape[1]
 
     @property
     def seconds(self) -> float:
-        """Time that the slowest chain took, warm-up included."""
+        """Seconds that the slowest chain took, warm-up included."""
         return float(self.trace["seconds"][:, -1].max())
 
     def save(self, path: Any, **more: Any) -> None:
-        """Write all draws, the data, the last states and labels of topics to a new folder: a run directory.
+        """Write all draws, the data, the last states and the topic labels to a run directory.
 
-        `franchise.load` gives the posterior back, and `franchise.resume` goes on from it.
+        `franchise.load` returns the posterior, and `franchise.resume` continues the run.
 
         Parameters
         ----------
         path : path
-            A folder that is new or empty.
+            A new or empty folder.
         more : plain values, optional
-            Further facts to keep in run.json.
+            Further settings for run.json.
         """
         self._checked_run.save("path", path, **{**more, **self._said_by_hand()})
 
     def _said_by_hand(self) -> dict[str, Any]:
-        """Facts to keep in run.json that the run does not know, plain values."""
+        """Return settings for run.json that the run does not know, plain values."""
         return {}
 
-    def continue_(
+    def extend(
         self,
         draws: int,
         *,
@@ -360,19 +353,19 @@ class FromRun:
         progress: bool | None = None,
         time_limit: float | None = None,
     ) -> Self:
-        """Draw more from where the chains have ended; the same draws as if they had been asked for at once.
+        """Continue the chains for more draws, the same draws as those of a longer run.
 
         Parameters
         ----------
         draws : int
-            So many more of each chain. Chains that a time limit has ended at different draws end at the same.
+            Further draws per chain. Chains that a time limit stopped at different draws end with equally many.
         engine, workers, progress, time_limit
             As for `franchise.sample`.
 
         Returns
         -------
-        the same kind of posterior
-            With all draws, those before included. What there was stays as it is, on disk too.
+        a posterior of the same class
+            With all draws, earlier ones included. This posterior and its run directory do not change.
         """
         options = RunOptions.checked(engine, workers, progress, time_limit)
         with options.engine:
@@ -380,10 +373,15 @@ class FromRun:
             posterior: Self = run.go(options)
         return posterior
 
+    def continue_(self, draws: int, **arguments: Any) -> Self:
+        """Call `extend`, the new name of this method."""
+        warn_renamed("posterior.continue_", "posterior.extend")
+        return self.extend(draws, **arguments)
+
     @property
     def _checked_run(self) -> Run:
         if self.run is None:
             raise InputError(
-                "this posterior was put together of parts, not sampled: it cannot be saved or gone on with."
+                "this posterior was constructed by hand, not sampled: it cannot be saved or extended."
             )
         return self.run

@@ -1,21 +1,21 @@
-"""A trace: named numbers, one for each sweep, growing as the chain runs."""
+"""A trace: named numbers per sweep, growing as the chain runs."""
 
 from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from franchise.errors import InputError
 
 BEST = "best_log_likelihood_per_observation"
-"""The name in the trace of the best log likelihood per observation so far, log p(x | z) / N."""
+"""The name of the highest log likelihood per observation so far, log p(x | z) / N."""
 
 
 class Trace:
-    """Rows of named numbers; a name that is missing in some rows is NaN there."""
+    """Rows of named numbers; names that a row lacks are NaN there."""
 
     def __init__(self) -> None:
         self.columns: dict[str, array[float]] = {}
@@ -36,15 +36,19 @@ class Trace:
         """Number of rows."""
         return self.length
 
+    def column(self, name: str) -> Sequence[float]:
+        """Return the values of a name; none if no row has it."""
+        return self.columns.get(name, array("d"))
+
     def rows(self) -> Iterator[dict[str, float]]:
-        """The rows, each with all names."""
+        """Yield the rows, each with all names."""
         for row in range(self.length):
             yield {name: _plain(name, column[row]) for name, column in self.columns.items()}
 
     def check_whole_numbers(self) -> None:
-        """InputError if something that is counted in every row is not a whole number, or not there."""
+        """Raise an InputError if a count is missing in a row or is not a whole number."""
         if self.length and "n_topics" not in self.columns:
-            raise InputError("the trace has no n_topics")
+            raise InputError("n_topics is missing in the trace")
         for name in _WHOLE_NUMBERS:
             values = np.array(self.columns.get(name, []))
             if not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all():
@@ -59,12 +63,12 @@ def _plain(name: str, value: float) -> float:
 
 
 def names_of(traces: list[Trace]) -> list[str]:
-    """The names in any of the traces, in the order they first occur."""
+    """Return the names in any of the traces, in the order of their first row."""
     return list(dict.fromkeys(name for trace in traces for name in trace.columns))
 
 
 def stack(traces: list[Trace], length: int, names: list[str]) -> dict[str, np.ndarray]:
-    """The first `length` rows of the traces of all chains as arrays (chains, length), by name."""
+    """Return the first `length` rows of all chains as arrays (chains, length), by name."""
     stacked = {}
     for name in names:
         rows = [trace.columns.get(name, [math.nan] * length)[:length] for trace in traces]

@@ -138,7 +138,7 @@ def moves_by_observations(model: Model) -> list[Move | Composed]:
     above = moves_above_topics(model, in_weights_view=True)
     splits = Ability.PROPOSES in model.family.abilities
     if model.n_observations <= FEW:
-        tried: list[Move | Composed] = [LaunchSplitMerge(tries=1)] if splits else []
+        tried: list[Move | Composed] = [LaunchSplitMerge(n_proposals=1)] if splits else []
         return repeated_if_tiny(model, [DocumentSweep(), *tried, *above])
     tried = [
         during_warmup(LaunchSplitMerge(), (EVEN, 1.0)),

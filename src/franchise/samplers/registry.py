@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from franchise.deprecation import warn_caller
 from franchise.errors import InputError
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import State
@@ -74,23 +74,20 @@ def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
     learned = {part for move in moves for part in move.updates}
     ours = all(type(move).__module__.startswith("franchise.") for move in moves)
     if ours and "observations" not in learned:
-        warnings.warn(
+        warn_caller(
             "no move in the sampler draws the topics or seats of single observations, so most states are never "
             "reached. Add franchise.moves.CrfGibbs() or franchise.moves.DirectAssignment().",
-            stacklevel=4,
         )
     waiting = [name for name in ("alpha", "gamma") if isinstance(getattr(model, name), Gamma)]
     if waiting and "concentrations" not in learned:
-        warnings.warn(
+        warn_caller(
             f"{' and '.join(waiting)} would be learned, but no move in the sampler does that: fixed at the mean of "
             f"the prior. Add franchise.moves.Concentrations(), or give a number.",
-            stacklevel=4,
         )
     if model.family.learned_prior is not None and "prior" not in learned:
-        warnings.warn(
+        warn_caller(
             "the family's prior would be learned, but no move in the sampler does that: fixed at the mean of its "
             "prior. Add franchise.moves.TopicPrior(), or give a number.",
-            stacklevel=4,
         )
 
 

@@ -1,6 +1,9 @@
-"""What a run on disk is made of: files that are replaced at once or not at all, and logs that only grow.
+"""Files that are replaced in one step or not at all, logs that only grow, and a lock.
 
-Whatever the disk says against a write, `StorageError` names the file, and what was there before still is.
+If the disk refuses a write, a `StorageError` names the file, and its previous content is still there.
+
+`franchise.data` writes files, too. So this module imports nothing but `franchise.errors`, and any layer above may
+use it (the import contracts in `pyproject.toml` say so).
 """
 
 from __future__ import annotations
@@ -16,18 +19,29 @@ from typing import Any, BinaryIO
 
 from franchise.errors import InputError, StorageError
 
+LOCK = "run.lock"
+"""The file that is locked on systems where a folder itself cannot be (Windows)."""
+
+_CAN_LOCK_FOLDERS = os.name == "posix"
+
 
 def write_atomically(path: Path, content: bytes, writer: str = "") -> None:
-    """Write a file so that at any moment either the old or the new one is there, whole.
+    """Write a file so that at any moment either the old or the new one is there, complete.
 
-    Where several may write it at once, each gives the temporary file a name of its own by `writer`.
+    Where several processes may write it at once, `writer` gives each temporary file its own name.
     """
+    with written_whole(path, writer) as temporary, open(temporary, "wb") as file:
+        _put(file, content)
+
+
+@contextmanager
+def written_whole(path: Path, writer: str = "") -> Iterator[Path]:
+    """Yield a temporary file to write. It replaces `path` at the end; after an error nothing of it is left."""
     temporary = path.with_name(f"{path.name}{writer}.tmp")
     with write_errors_named(path):
         try:
-            with open(temporary, "wb") as file:
-                _put(file, content)
-                _sync(file.fileno())
+            yield temporary
+            _sync(temporary)
             _replace(temporary, path)
         except BaseException:
             with suppress(OSError):
@@ -38,10 +52,9 @@ def write_atomically(path: Path, content: bytes, writer: str = "") -> None:
 
 @dataclass
 class Log:
-    """A file to which records are added; `size` and `checksum` are those of what was added for good.
+    """A file to which records are appended; `size` and `checksum` are those of the part that counts.
 
-    What a file has beyond its size is the beginning of something that was never finished: the next records are
-    written over it.
+    Bytes beyond `size` come from a write that no checkpoint confirms. The next write replaces them.
     """
 
     path: Path
@@ -49,65 +62,61 @@ class Log:
     checksum: int = 0
     _waiting: list[bytes] = field(default_factory=list, repr=False)
 
-    def add(self, record: bytes) -> None:
-        """A record that is written with the next `write`."""
+    def append(self, record: bytes) -> None:
+        """Add a record; the next `write` writes it."""
         self._waiting.append(record)
 
     def write(self) -> None:
-        """Write what is waiting."""
+        """Write the records that are waiting."""
         if not self._waiting:
             return
         content = b"".join(self._waiting)
         with write_errors_named(self.path):
-            try:
-                self._write_at_the_end(content)
-            except OSError:
-                with suppress(OSError, StorageError):
-                    self.cut()
-                raise
+            with open(self.path, "r+b" if self.size else "wb") as file:
+                self._check_size(os.fstat(file.fileno()).st_size)
+                file.truncate(self.size)
+                file.seek(self.size)
+                _put(file, content)
+            _sync(self.path)
+            if not self.size:  # the name of a new file must be on disk before a checkpoint relies on it
+                sync_folder(self.path.parent)
         self.size += len(content)
         self.checksum = zlib.crc32(content, self.checksum)
         self._waiting.clear()
 
-    def _write_at_the_end(self, content: bytes) -> None:
-        with open(self.path, "r+b" if self.size else "wb") as file:
-            self._check_size(os.fstat(file.fileno()).st_size)
-            file.truncate(self.size)
-            file.seek(self.size)
-            _put(file, content)
-            _sync(file.fileno())
-        if not self.size:  # it is new: its name must be on the disk before a checkpoint counts on it
-            sync_folder(self.path.parent)
-
     def cut(self) -> None:
-        """Cut off what the file has beyond its size."""
+        """Cut off the bytes beyond `size`."""
         size = self.path.stat().st_size if self.path.exists() else 0
         self._check_size(size)
         if size > self.size:
             with write_errors_named(self.path):
                 os.truncate(self.path, self.size)
 
+    def read(self) -> bytes:
+        """Return the part that counts; StorageError if the file is shorter."""
+        content = b""
+        if self.size and self.path.exists():
+            with open(self.path, "rb") as file:
+                content = file.read(self.size)
+        self._check_size(len(content))
+        return content
+
+    def check(self, content: bytes) -> None:
+        """Raise a StorageError if this is not the content that the checkpoint was written with."""
+        if zlib.crc32(content) != self.checksum:
+            raise StorageError(f"{self.path} does not belong to its checkpoint: the run is damaged.")
+
     def _check_size(self, size: int) -> None:
         if size < self.size:
-            raise StorageError(f"{self.path} is shorter than what was written to it: the run is damaged.")
-
-    def read(self, size: int) -> bytes:
-        """The first `size` bytes; StorageError if there are fewer."""
-        content = b""
-        if size and self.path.exists():
-            with open(self.path, "rb") as file:
-                content = file.read(size)
-        if len(content) < size:
             raise StorageError(f"{self.path} is shorter than its checkpoint says: the run is damaged.")
-        return content
 
 
 def checksum_of(value: Any) -> str:
-    """A checksum of something that JSON can hold, however it is written down."""
+    """Return a checksum of a JSON value; the order of keys does not matter."""
     return f"{zlib.crc32(json.dumps(value, sort_keys=True).encode()):08x}"
 
 
-# --- single steps: each is one thing that the disk may refuse -------------------------------------------------
+# --- single steps: the disk may refuse each of them ------------------------------------------------------------
 
 
 def _put(file: BinaryIO, content: bytes) -> None:
@@ -115,8 +124,12 @@ def _put(file: BinaryIO, content: bytes) -> None:
     file.flush()
 
 
-def _sync(descriptor: int) -> None:
-    os.fsync(descriptor)
+def _sync(path: Path, mode: int = os.O_RDWR) -> None:
+    descriptor = os.open(path, mode)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _replace(old: Path, new: Path) -> None:
@@ -124,37 +137,33 @@ def _replace(old: Path, new: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk."""
+    """Force the names in a folder to disk."""
     if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            _sync(descriptor)
-        finally:
-            os.close(descriptor)
+        _sync(folder, os.O_RDONLY)
 
 
-# --- who may be at work, and what has gone wrong ----------------------------------------------------------------
+# --- locks and errors ------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def exclusive_lock(folder: Path) -> Iterator[None]:
-    """Keep other processes from a folder for a while, on systems and disks that can; it ends with the process."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
+    """Keep other processes from a folder, on disks that have locks; the lock ends with the process.
+
+    Where possible the folder itself is locked, as version 0.1.0 did, so that both versions exclude each other.
+    """
+    from filelock import lock_descriptor
+
     with write_errors_named(folder):
-        descriptor = os.open(folder, os.O_RDONLY)
+        if _CAN_LOCK_FOLDERS:
+            descriptor = os.open(folder, os.O_RDONLY)
+        else:
+            descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(
-                f"another process is at work on the run in {str(folder)!r}. Wait until it has ended, or stop it."
-            ) from None
-        except OSError:  # a disk without locks
-            pass
+        with suppress(OSError):  # a disk without locks
+            if not lock_descriptor(descriptor, blocking=False):
+                raise InputError(
+                    f"another process is using the run in {str(folder)!r}. Wait until it has ended, or stop it."
+                )
         yield
     finally:
         os.close(descriptor)
@@ -162,7 +171,7 @@ def exclusive_lock(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def write_errors_named(path: Path) -> Iterator[None]:
-    """Turn what the system says against a write into a StorageError that names the file."""
+    """Turn a system error in writing into a StorageError that names the file."""
     try:
         yield
     except OSError as error:
@@ -171,10 +180,10 @@ def write_errors_named(path: Path) -> Iterator[None]:
 
 @contextmanager
 def read_errors_named(*paths: Path) -> Iterator[None]:
-    """Turn whatever goes wrong in reading a file into a StorageError that names the file.
+    """Turn any error in reading a file into a StorageError that names the file.
 
-    A parser, or what is made of its result, may complain in any way of a file that was changed; so every exception
-    is meant here, and goes along as the cause.
+    Parsers, and the code that uses their results, may fail in any way on a changed file. So every exception is
+    caught here and becomes the cause.
     """
     try:
         yield
@@ -182,5 +191,5 @@ def read_errors_named(*paths: Path) -> Iterator[None]:
         raise
     except Exception as error:
         names = " or ".join(str(path) for path in paths)
-        said = str(error).rstrip(".") or type(error).__name__
-        raise StorageError(f"{names} cannot be read; the run is damaged ({said}).") from error
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise StorageError(f"{names} cannot be read; the run is damaged ({reason}).") from error

@@ -1,9 +1,8 @@
-"""Arrays and facts in one file, sealed by a checksum of both; and such files as the parts of something larger.
+"""Arrays and metadata in one file, with a checksum of both.
 
-Where several processes hold a chain, each writes what it holds to a file of its own (`ShardFile`), and whoever
-keeps
-the checkpoint says there which files belong to it, with their checksums: so they count from the moment that the
-checkpoint is replaced, all of them or none.
+Where several processes run one chain, each writes its per-observation arrays to its own file (`ShardFile`). The
+checkpoint lists these files with their checksums. So they count from the moment that the checkpoint is replaced,
+all of them or none.
 """
 
 from __future__ import annotations
@@ -19,34 +18,67 @@ import numpy as np
 
 from franchise.errors import InputError, StorageError
 from franchise.storage.atomic import read_errors_named, write_atomically
-from franchise.validation import check_integer
+from franchise.validation import check_format, check_integer
 
 Arrays = dict[str, np.ndarray]
+Metadata = dict[str, Any]
+
+FORMAT = 2
+FORMAT_WITH_PARTS = 3
+"""The format of a checkpoint that lists other files."""
 
 PARTS = "part-*.safetensors"
-"""What the names of parts are like."""
+"""The pattern of the names of these files."""
 
 
-def seal(arrays: Arrays, metadata: dict[str, Any]) -> tuple[bytes, int]:
-    """The content of a file, and its checksum, which the file has, too."""
+class ShardFile(NamedTuple):
+    """A file with the per-observation arrays of some observations."""
+
+    name: str
+    checksum: int
+    begin: int  # the first observation
+    end: int  # the one after the last
+
+
+Parts = dict[str, list[ShardFile]]
+"""Files with further arrays, by the prefix that the names of these arrays get."""
+
+
+class Saved(NamedTuple):
+    """The state of a chain in a checkpoint."""
+
+    arrays: Arrays
+    files: list[ShardFile]  # with further arrays; may be empty
+
+
+class Checkpoint(NamedTuple):
+    """The contents of a checkpoint."""
+
+    arrays: Arrays
+    metadata: Metadata
+    parts: Parts
+
+
+class Decoded(NamedTuple):
+    """The contents of one file."""
+
+    arrays: Arrays
+    metadata: Metadata
+    checksum: int
+
+
+def encode(arrays: Arrays, metadata: Metadata) -> tuple[bytes, int]:
+    """Return the contents of a file, and the checksum that it contains."""
     from safetensors.numpy import save
 
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     text = json.dumps(metadata)
     checksum = checksum_of_all(arrays, text)
-    return save(arrays, {"facts": text, "checksum": str(checksum)}), checksum
+    return save(arrays, {"facts": text, "checksum": str(checksum)}), checksum  # "facts" is an old word
 
 
-class Sealed(NamedTuple):
-    """What is in a file."""
-
-    arrays: Arrays
-    metadata: dict[str, Any]
-    checksum: int | None  # None: it does not have the right one
-
-
-def unseal(path: Path) -> Sealed:
-    """What a file has; StorageError if it is missing, or none of ours."""
+def decode(path: Path, chain_id: str) -> Decoded:
+    """Read a file of a chain; StorageError if it is missing, damaged, or of another run or chain."""
     from safetensors import safe_open
 
     if not path.is_file():
@@ -56,12 +88,17 @@ def unseal(path: Path) -> Sealed:
             header = file.metadata()
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         metadata = dict(json.loads(header["facts"]))
+        check_format(str(path), metadata.get("format", FORMAT), FORMAT_WITH_PARTS)
         checksum = checksum_of_all(arrays, header["facts"])
-        return Sealed(arrays, metadata, checksum if header.get("checksum") == str(checksum) else None)
+        if header.get("checksum") != str(checksum):
+            raise StorageError(f"{path}: checksum wrong; the run is damaged.")
+        if metadata["of"] != chain_id:
+            raise StorageError(f"{path} is of another run or chain: the run is damaged.")
+    return Decoded(arrays, metadata, checksum)
 
 
 def checksum_of_all(arrays: Arrays, metadata: str) -> int:
-    """Of everything that a file says."""
+    """Return the checksum of everything in a file."""
     checksum = zlib.crc32(metadata.encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
@@ -70,87 +107,65 @@ def checksum_of_all(arrays: Arrays, metadata: str) -> int:
     return checksum
 
 
-# --- parts ----------------------------------------------------------------------------------------------------
-
-
-class ShardFile(NamedTuple):
-    """A file that has what is of some observations."""
-
-    name: str
-    checksum: int
-    begin: int  # the first observation
-    end: int  # the one after the last
-
-
-class Saved(NamedTuple):
-    """The state of a chain in a checkpoint."""
-
-    arrays: Arrays
-    files: list[ShardFile]  # that have further arrays; there may be none
+# --- files that a checkpoint lists ------------------------------------------------------------------------------
 
 
 def write_part(folder: Path, name: str, chain_id: str, arrays: Arrays, begin: int, end: int) -> ShardFile:
-    """Write what is of some observations to a file: whole, or not at all."""
-    content, checksum = seal(arrays, {"of": chain_id, "begin": begin, "end": end})
+    """Write the per-observation arrays of some observations to a file, completely or not at all."""
+    content, checksum = encode(arrays, {"of": chain_id, "begin": begin, "end": end})
     write_atomically(folder / name, content, f".{os.getpid()}")
     return ShardFile(name, checksum, begin, end)
 
 
 def read_part(folder: Path, part: ShardFile, chain_id: str) -> Arrays:
-    """The arrays of a part; StorageError if it is not the file that was written."""
-    path = folder / part.name
-    sealed = unseal(path)
-    with read_errors_named(path):
-        if sealed.checksum != part.checksum:
-            raise StorageError(f"{path}: checksum wrong; the run is damaged.")
-        if sealed.metadata["of"] != chain_id:
-            raise StorageError(f"{path} is of another run or chain: the run is damaged.")
-    return sealed.arrays
+    """Return the arrays of a file; StorageError if it is not the file that was written."""
+    arrays, _, checksum = decode(folder / part.name, chain_id)
+    if checksum != part.checksum:
+        raise StorageError(f"{folder / part.name}: checksum wrong; the run is damaged.")
+    return arrays
 
 
 def read_parts(folder: Path, parts: Iterable[ShardFile], chain_id: str) -> Arrays:
-    """The arrays of several parts, one after the other."""
+    """Return the arrays of several files, concatenated."""
     return joined([read_part(folder, part, chain_id) for part in parts])
 
 
 def check_there(folder: Path, parts: Iterable[ShardFile], what: str) -> None:
-    """InputError if files of something that was in a folder are gone: a run that goes on removes what is old."""
+    """Raise an InputError if files are gone: a run that is resumed removes old ones."""
     if not all((folder / part.name).is_file() for part in parts):
         raise InputError(
-            f"{what} is no longer in {str(folder)!r}: the run was gone on with since, or removed. Read it again by "
-            "franchise.load."
+            f"{what} is no longer in {str(folder)!r}: the run was resumed or removed in the meantime. Read it "
+            "again with franchise.load."
         )
 
 
 def joined(parts: Sequence[Arrays]) -> Arrays:
-    """Arrays of the same names, one after the other."""
+    """Concatenate arrays of the same names."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def name_of_part(what: str, rank: int, size: int) -> str:
-    """The name of the file of a peer."""
+    """Return the name of the file of one process."""
     return f"part-{what}-{rank + 1}of{size}.safetensors"
 
 
-def parts_from(metadata: Any) -> dict[str, list[ShardFile]]:
-    """What a checkpoint says of its parts, by how the names of their arrays begin; InputError if nonsense."""
-    if not isinstance(metadata, dict):
-        raise InputError(f"parts must be by name; got {metadata!r}")
-    return {str(of): _listed(files) for of, files in metadata.items()}
+def parts_from(listed: Any) -> Parts:
+    """Return the files that a checkpoint lists, by the prefix of their arrays' names; InputError if invalid."""
+    if not isinstance(listed, dict):
+        raise InputError(f"parts must be listed by name; got {listed!r}")
+    return {str(prefix): _checked(files) for prefix, files in listed.items()}
 
 
-def _listed(files: Any) -> list[ShardFile]:
+def _checked(files: Any) -> list[ShardFile]:
     found, end = [], 0
-    for name, checksum, begin, last in files:
+    for name, *numbers in files:
         if not isinstance(name, str) or not Path(name).match(PARTS) or Path(name).name != name:
             raise InputError(f"{name!r} is not the name of a part")
-        part = ShardFile(
-            name, *(check_integer("part", number, minimum=0) for number in (checksum, begin, last))
-        )
+        part = ShardFile(name, *(check_integer("part", number, minimum=0) for number in numbers))
         if part.begin != end or part.end < part.begin:
             raise InputError("parts must follow one another")
         end = part.end
         found.append(part)
     if not found:
-        raise InputError("there must be a part")
+        raise InputError("parts must not be empty")
     return found

@@ -1,4 +1,4 @@
-"""Data on disk: arrays as safetensors, names and words as JSON; no pickle."""
+"""The data of a run on disk: arrays as safetensors, names and words as JSON; no pickle."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ FORMAT = 1
 
 
 def encode_data(data: Corpus | Groups) -> dict[str, bytes]:
-    """The contents of data.safetensors and data.json; InputError if something cannot be kept.
+    """Return the contents of data.safetensors and data.json; InputError if something cannot be stored.
 
-    Of a corpus whose words are on disk already, only where it is, and what must be found there.
+    For a corpus in shards, only its folder and checksum are stored.
     """
     from safetensors.numpy import save
 
@@ -53,7 +53,7 @@ def encode_data(data: Corpus | Groups) -> dict[str, bytes]:
 
 
 def load_data(folder: Path) -> Corpus | Groups:
-    """The data whose `encode_data` is in the folder's two files."""
+    """Return the data that `encode_data` was given, from the two files of a folder."""
     from safetensors.numpy import load_file
 
     arrays = load_file(folder / "data.safetensors")
@@ -80,7 +80,7 @@ def load_data(folder: Path) -> Corpus | Groups:
         return Groups(arrays["observations"], labels, metadata=metadata)
     from scipy.sparse import csr_array
 
-    if (arrays["indptr"][1:] < arrays["indptr"][:-1]).any():  # what follows does not look at every one
+    if (arrays["indptr"][1:] < arrays["indptr"][:-1]).any():  # check_format does not check all
         raise InputError("the rows of sparse observations must follow one another.")
     rows = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(words["shape"]))
     rows.check_format(full_check=True)
@@ -92,7 +92,7 @@ def _load_shards(words: dict[str, Any]) -> MappedCorpus:
 
 
 def _sentence_arrays(corpus: Corpus) -> dict[str, np.ndarray]:
-    """The arrays of the sentences, those that are there."""
+    """Return the arrays of the sentences, if there are any."""
     if corpus.sentences is None:
         return {}
     arrays = corpus.sentences._asdict()
@@ -100,7 +100,7 @@ def _sentence_arrays(corpus: Corpus) -> dict[str, np.ndarray]:
 
 
 def _sentences(arrays: dict[str, np.ndarray]) -> Sentences | None:
-    """The sentences of a corpus from its arrays; none in files that were written without them."""
+    """Return the sentences of a corpus; None in files without them."""
     if "sentences.offsets" not in arrays:
         return None
     return Sentences(
@@ -109,7 +109,7 @@ def _sentences(arrays: dict[str, np.ndarray]) -> Sentences | None:
 
 
 def _plain(entries: list[Any]) -> list[Any]:
-    """Names as JSON can hold them: numbers, strings, None, and tuples of these (as lists)."""
+    """Return names as JSON values: numbers, strings, None, and tuples of these (as lists)."""
     return [_plain_entry(entry) for entry in entries]
 
 
@@ -123,8 +123,8 @@ def _plain_entry(entry: Any) -> Any:
     if hasattr(entry, "isoformat"):
         return entry.isoformat()
     raise InputError(
-        f"a run directory keeps names and metadata that are text, numbers, dates or tuples of these; got "
-        f"{entry!r}, a {type(entry).__name__}. Turn it into text first."
+        f"a run directory stores names and metadata that are text, numbers, dates or tuples of these; got "
+        f"{entry!r}, a {type(entry).__name__}. Convert it to text first."
     )
 
 

@@ -1,4 +1,4 @@
-"""Compositions of moves as plain values and back, so that a run directory can keep them."""
+"""Compositions of moves as JSON values and back, for run.json."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from franchise import moves
+from franchise.deprecation import with_new_names
 from franchise.errors import InputError
 from franchise.moves import compose
 from franchise.moves.base import Move
@@ -26,18 +27,18 @@ _WORDS: dict[type[Composed], Callable[..., Composed]] = {
     compose.DuringFirst: lambda parts, sweeps: compose.during_first(sweeps, _only(parts)),
     compose.DuringWarmup: lambda parts, span: compose.during_warmup(_only(parts), span),
 }
-"""The words that make the compositions, and check what they are given."""
+"""The functions that make the compositions, and check their arguments."""
 
 _WORDS_BY_NAME = {kind.__name__: word for kind, word in _WORDS.items()}
 
 
 def to_plain(part: Move | Composed) -> dict[str, Any]:
-    """A move or composition as its name and settings."""
+    """Return the name and settings of a move or composition."""
     kind = type(part)
     name = kind.__name__
     if kind not in _WORDS and getattr(moves, name, None) is not kind:
         raise InputError(
-            f"a run directory can only keep franchise's own moves, so that a run can be resumed; {name} is not one."
+            f"a run directory can only store franchise's own moves, so that it can be resumed; {name} is not one."
         )
     settings = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}  # type: ignore[arg-type]
     if isinstance(part, Composed):
@@ -46,14 +47,18 @@ def to_plain(part: Move | Composed) -> dict[str, Any]:
 
 
 def from_plain(plain: dict[str, Any]) -> Any:
-    """The move or composition that `to_plain` was given; InputError if there is none such."""
+    """Return the move or composition that `to_plain` was given; InputError if there is none such.
+
+    Runs of older versions have old names of moves (`franchise.moves.RENAMED`) and of their settings.
+    """
     settings: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()
     }
     name = settings.pop("move")
+    name = moves.RENAMED.get(name, name) if isinstance(name, str) else name
     if name in _WORDS_BY_NAME:
         return _WORDS_BY_NAME[name]([from_plain(inner) for inner in settings.pop("parts")], **settings)
     kind = getattr(moves, check_choice("move", name, moves.__all__))
     if not (isinstance(kind, type) and issubclass(kind, Move)) or kind is Move:
         raise InputError(f"{name} is not a move.")
-    return kind(**settings)
+    return kind(**with_new_names(settings, getattr(kind, "renamed_arguments", {})))

@@ -1,23 +1,20 @@
-"""The run directory: a run on disk, complete in itself, that nothing can spoil.
+"""The run directory: a run on disk, complete in itself, that no interruption can damage.
 
-    run.json                     settings, versions, checksums of the data; written last: with it, it is a run
-    data.safetensors, data.json  the data themselves
-    chain-0/trace.log            a line for each sweep of the warm-up and each kept draw: checksum, then JSON
-    chain-0/labels.log           the labels of each kept draw, if asked for: checksum, then bytes
-    chain-0/checkpoint.safetensors   the state after some sweep; replaced at once, or not at all
-    chain-0/part-...safetensors  what is of the observations that one process holds, where several share a chain out
+    run.json                     settings, versions, checksums of the data; written last: it makes the folder a run
+    data.safetensors, data.json  the data
+    chain-0/trace.log            one line per warm-up sweep and per kept draw: checksum, then JSON
+    chain-0/labels.log           the labels of each kept draw, if requested: checksum, then bytes
+    chain-0/checkpoint.safetensors   the state after some sweep; replaced in one step, or not at all
+    chain-0/part-...safetensors  the per-observation arrays of one process, where several run one chain
 
-A checkpoint says how much of the logs, and which parts, belong to it.  What comes after was written by sweeps that
-will be done again, with the same random streams and so with the same result: it is cut off when resuming.
+A checkpoint records how much of the logs, and which parts, belong to it. Later bytes come from sweeps that will be
+repeated, with the same random streams and so with the same result. They are cut off when the run is resumed.
 
-Every file has a checksum: run.json its own, the data in run.json, the checkpoint its own, the logs one for each
-line and one in the checkpoint.  A checkpoint names its run and chain, so that a file from elsewhere is noticed.
-run.json, data.json and checkpoints have the version of their format.  Nothing is pickled.
+Every file has a checksum: run.json its own, the data in run.json, the checkpoint its own, the logs one per line and
+one in the checkpoint. A checkpoint names its run and chain, so that a file from elsewhere is noticed. run.json,
+data.json and checkpoints contain the version of their format. Nothing is pickled.
 
-A checkpoint that has parts is of format 3, another of format 2: so versions that know no parts can read it.
-
-Format 1 had no checksums of run.json, of the data and of the facts of a checkpoint, and had lines in the trace for
-sweeps between kept draws, too.  It can be read and gone on with.
+A checkpoint with parts has format 3, any other format 2. Version 0.1.0 was the last to read format 1.
 """
 
 from __future__ import annotations
@@ -27,15 +24,15 @@ import shlex
 import shutil
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from franchise.errors import InputError, StorageError
 from franchise.storage.atomic import (
-    Log,
+    LOCK,
     checksum_of,
     exclusive_lock,
     read_errors_named,
@@ -43,31 +40,77 @@ from franchise.storage.atomic import (
     write_atomically,
     write_errors_named,
 )
-from franchise.storage.checkpoint import PARTS, Arrays, ShardFile, parts_from, read_parts, seal, unseal
-from franchise.validation import check_folder, check_format, check_integer, describe
-
-FORMAT = 2
-FORMAT_WITH_PARTS = 3
-"""Of a checkpoint."""
+from franchise.storage.chain_store import ChainStore
+from franchise.storage.checkpoint import FORMAT, Checkpoint
+from franchise.validation import check_folder, check_format, describe
 
 BY_EM = "htmm by EM"
-"""What run.json calls a model that is not sampled: a checkpoint has its estimates; there is nothing to resume."""
+"""The name in run.json of a model that is not sampled: its estimates are in the place of a checkpoint."""
 
 _UNFINISHED = "unfinished"
-"""A file in a folder that is about to become a run: what else is in it may be removed."""
+"""A file in a folder that is about to become a run: other files of a run in it may be removed."""
 
 _DATA = ("data.json", "data.safetensors")
 
-_NO_PARTS: Mapping[str, Sequence[ShardFile]] = {}
+
+class RunStore(Protocol):
+    """Stores one chain while it runs: in files (`ChainStore`), or only in memory (`MemoryStore`)."""
+
+    @property
+    def files(self) -> ChainStore | None:
+        """The store, if it has files."""
+
+    def append_trace(self, row: Mapping[str, float]) -> None:
+        """Add a row to the trace."""
+
+    def append_labels(self, labels: np.ndarray) -> None:
+        """Add the labels of a kept draw."""
+
+    def save(self, make: Callable[[ChainStore], Checkpoint]) -> None:
+        """Write the checkpoint that `make` returns, if the store has files."""
+
+    def read_labels(self, n_observations: int, topic_counts: Sequence[float]) -> Iterator[np.ndarray]:
+        """Yield the labels of the kept draws up to the checkpoint that was read last."""
+
+    def cut_logs(self) -> None:
+        """Remove what was stored after the checkpoint that was read last."""
+
+    def errors_explained(self) -> AbstractContextManager[None]:
+        """Add to a StorageError what is left of the chain."""
+
+
+class MemoryStore:
+    """The store of a chain without a run directory: what the chain has in memory is all there is."""
+
+    files = None
+
+    def append_trace(self, row: Mapping[str, float]) -> None:
+        """Do nothing."""
+
+    def append_labels(self, labels: np.ndarray) -> None:
+        """Do nothing."""
+
+    def save(self, make: Callable[[ChainStore], Checkpoint]) -> None:
+        """Do nothing."""
+
+    def read_labels(self, n_observations: int, topic_counts: Sequence[float]) -> Iterator[np.ndarray]:
+        """Yield nothing."""
+        return iter(())
+
+    def cut_logs(self) -> None:
+        """Do nothing."""
+
+    def errors_explained(self) -> AbstractContextManager[None]:
+        """Leave errors as they are."""
+        return nullcontext()
 
 
 class RunDirectory:
-    """A run's folder, and what its run.json says."""
+    """The folder of a run, and the settings in its run.json."""
 
-    def __init__(self, path: Path, settings: dict[str, Any], current: bool = True) -> None:
+    def __init__(self, path: Path, settings: dict[str, Any]) -> None:
         self.path = path
         self.settings = settings
-        self._current = current  # whether run.json says just that, in the present format
 
     # -- making one ------------------------------------------------------------------------------------------
 
@@ -75,10 +118,10 @@ class RunDirectory:
     def create(
         cls, folder: Path, settings: dict[str, Any], data: Any, fill: Callable[[RunDirectory], None]
     ) -> RunDirectory:
-        """Make a new folder (`check_new`) and write everything to it; `fill` writes the chains, with checkpoints.
+        """Write a run to a new folder (`check_new`); `fill` writes the chains, with checkpoints.
 
-        It is a run when run.json is there, which comes last. If that fails, nothing is left; if the process is
-        killed before, the next call for the same folder begins anew.
+        run.json comes last and makes the folder a run. After an error nothing is left. If the process is killed,
+        the next call for the same folder starts again.
         """
         from franchise.storage.data_files import encode_data
 
@@ -91,15 +134,17 @@ class RunDirectory:
             with write_errors_named(folder):
                 folder.mkdir(parents=True, exist_ok=True)
             with exclusive_lock(folder):
-                check_new("run_dir", folder)  # nobody else has made one meanwhile
+                check_new("run_dir", folder)  # no other process has made one in the meantime
                 run._write(files, fill)
         except BaseException as error:
+            with suppress(OSError):
+                (folder / LOCK).unlink()
             for each in made:
                 with suppress(OSError):
                     each.rmdir()
             if isinstance(error, StorageError):
                 raise StorageError(
-                    f"{error} Nothing is left of the new run; try again when that is mended."
+                    f"{error} Nothing is left of the new run. Fix the problem, then try again."
                 ) from error.__cause__
             raise
         return run
@@ -120,11 +165,11 @@ class RunDirectory:
         except BaseException:
             self._clear()
             raise
-        with suppress(OSError):  # run.json counts for more
+        with suppress(OSError):  # run.json takes precedence
             (self.path / _UNFINISHED).unlink()
 
     def _clear(self) -> None:
-        """Remove what there is of a run; the mark that it is unfinished goes last."""
+        """Remove all files of a run; the mark that it is unfinished goes last."""
         for name in ("run.json", *_DATA):
             for path in (self.path / name, self.path / f"{name}.tmp"):
                 with suppress(OSError):
@@ -134,38 +179,39 @@ class RunDirectory:
         with suppress(OSError):
             (self.path / _UNFINISHED).unlink()
 
-    # -- going on with one -----------------------------------------------------------------------------------
+    # -- reading and changing one ----------------------------------------------------------------------------
 
     @classmethod
     def open(cls, path: Any) -> RunDirectory:
-        """A folder that holds a run; InputError if it does not, or one of a newer format."""
+        """Return the run in a folder; InputError if there is none, or if its format cannot be read."""
         folder = _checked_path("run_dir", path)
         if not (folder / "run.json").is_file():
-            raise InputError(f"{str(folder)!r} holds no run: there is no run.json in it.{_reason(folder)}")
+            raise InputError(f"{str(folder)!r} contains no run: it has no run.json.{_reason(folder)}")
         with read_errors_named(folder / "run.json"):
             settings = dict(json.loads((folder / "run.json").read_bytes()))
             version = settings.get("format")
         check_format(str(folder / "run.json"), version, FORMAT)
         if version == 1:
-            return cls(folder, _from_format_1(settings, folder), current=False)
+            raise StorageError(
+                f"{folder / 'run.json'} has format 1, which franchise 0.1.0 was the last version to read."
+            )
         if settings.pop("checksum", None) != checksum_of(settings):
             raise StorageError(f"{folder / 'run.json'}: checksum wrong; the run is damaged.")
         return cls(folder, settings)
 
     def change(self, **settings: Any) -> None:
-        """Have these settings in run.json, which is written anew if they are others."""
+        """Change settings in run.json, if they differ."""
         changed = {**self.settings, **settings}
-        if changed != self.settings or not self._current:
+        if changed != self.settings:
             self.settings = changed
             self._write_settings()
-            self._current = True
 
     def _write_settings(self) -> None:
         whole = {**self.settings, "checksum": checksum_of(self.settings)}
         write_atomically(self.path / "run.json", json.dumps(whole, indent=1).encode())
 
     def data(self) -> Any:
-        """The data, as they were given."""
+        """Return the data, as they were given."""
         from franchise.storage.data_files import load_data
 
         for name in _DATA:
@@ -177,7 +223,7 @@ class RunDirectory:
             return load_data(self.path)
 
     def chain(self, number: int) -> ChainStore:
-        """The part of one chain."""
+        """Return the files of one chain."""
         settings = {name: value for name, value in self.settings.items() if name != "draws"}
         return ChainStore(self._folder_of(number), chain_id=f"{checksum_of(settings)}-{number}")
 
@@ -185,161 +231,24 @@ class RunDirectory:
         return self.path / f"chain-{chain}"
 
 
-class ChainStore:
-    """The files of one chain; `owner` names it and its run."""
-
-    def __init__(self, folder: Path, chain_id: str = "") -> None:
-        self.folder = folder
-        self.chain_id = chain_id
-        self.trace_path = folder / "trace.log"
-        self.checkpoint_path = folder / "checkpoint.safetensors"
-        self._trace = Log(self.trace_path)
-        self.labels_path = folder / "labels.log"
-        self._labels = Log(self.labels_path)
-
-    def add_trace(self, values: dict[str, float]) -> None:
-        """A line for the trace; it reaches the disk with the next checkpoint."""
-        text = json.dumps(values).encode()
-        self._trace.add(b"%08x %s\n" % (zlib.crc32(text), text))
-
-    def add_labels(self, labels: np.ndarray) -> None:
-        """The labels of a kept draw, int32; they reach the disk with the next checkpoint."""
-        content = labels.astype("<i4").tobytes()
-        self._labels.add(zlib.crc32(content).to_bytes(4, "little") + content)
-
-    def write_checkpoint(
-        self, arrays: Arrays, metadata: dict[str, Any], parts: Mapping[str, Sequence[ShardFile]] = _NO_PARTS
-    ) -> None:
-        """Append what the logs have waiting, then replace the checkpoint.
-
-        `parts` are files that are there already: what they have are arrays whose names begin as said.
-        """
-        try:
-            self._trace.write()
-            self._labels.write()
-            content, _ = seal(arrays, self._all_facts(metadata, parts))
-            write_atomically(self.checkpoint_path, content)
-        except StorageError as error:
-            raise StorageError(f"{error} {self.recovery_hint()}") from error.__cause__
-        self._remove_parts_but(parts)
-
-    def _all_facts(
-        self, metadata: dict[str, Any], parts: Mapping[str, Sequence[ShardFile]]
-    ) -> dict[str, Any]:
-        return {
-            **metadata,
-            "format": FORMAT_WITH_PARTS if parts else FORMAT,
-            "of": self.chain_id,
-            "trace_bytes": self._trace.size,
-            "trace_checksum": self._trace.checksum,
-            "labels_bytes": self._labels.size,
-            "labels_checksum": self._labels.checksum,
-            **({"parts": {of: list(files) for of, files in parts.items()}} if parts else {}),
-        }
-
-    def _remove_parts_but(self, parts: Mapping[str, Sequence[ShardFile]]) -> None:
-        """Parts that belong to no checkpoint any more go; what cannot be removed now can be later."""
-        named = {part.name for files in parts.values() for part in files}
-        for path in self.folder.glob(f"{PARTS}*"):  # also what was begun and not finished
-            if path.name not in named:
-                with suppress(OSError):
-                    path.unlink()
-
-    def recovery_hint(self) -> str:
-        """What a run that cannot go on has on disk, in words."""
-        if not self.checkpoint_path.is_file():
-            return "No checkpoint is there."
-        try:
-            _, metadata = self.read_head()
-        except StorageError as error:
-            return str(error)
-        return f"The last checkpoint, of sweep {metadata['sweeps']}, is whole."
-
-    def read_checkpoint(self) -> tuple[Arrays, dict[str, Any]]:
-        """The arrays and facts of the last checkpoint, its parts put together."""
-        arrays, metadata = self.read_head()
-        for of, files in self.parts_of(metadata).items():
-            for name, array in read_parts(self.folder, files, self.chain_id).items():
-                arrays[of + name] = array
-        return arrays, metadata
-
-    def parts_of(self, metadata: dict[str, Any]) -> dict[str, list[ShardFile]]:
-        """The parts of a checkpoint."""
-        with read_errors_named(self.checkpoint_path):
-            return parts_from(metadata.get("parts", {}))
-
-    def read_head(self) -> tuple[Arrays, dict[str, Any]]:
-        """The arrays and facts of the last checkpoint, but what its parts have."""
-        path = self.checkpoint_path
-        arrays, metadata, checksum = unseal(path)
-        with read_errors_named(path):
-            version = metadata.setdefault("format", 1)
-        check_format(str(path), version, FORMAT_WITH_PARTS)
-        with read_errors_named(path):
-            wrong = (
-                metadata["checksum"] != _checksum_of_format_1(arrays) if version == 1 else checksum is None
-            )
-            if wrong:
-                raise StorageError(f"{path}: checksum wrong; the run is damaged.")
-            if version > 1 and metadata["of"] != self.chain_id:
-                raise StorageError(f"{path} is of another run or chain: the run is damaged.")
-            for name in ("trace_bytes", "labels_bytes"):
-                check_integer(name, metadata[name], minimum=0)
-        return arrays, metadata
-
-    def cut_logs(self, metadata: dict[str, Any]) -> None:
-        """Go on with the logs after a checkpoint: what they have beyond it is cut off.
-
-        It was written by sweeps that are about to be done again.
-        """
-        for log, name in ((self._trace, "trace"), (self._labels, "labels")):
-            log.size = metadata[f"{name}_bytes"]
-            log.checksum = zlib.crc32(log.read(log.size))
-            log.cut()
-
-    def read_trace(self, metadata: dict[str, Any]) -> Iterator[dict[str, float]]:
-        """The lines of the trace up to the checkpoint; StorageError at one whose checksum is wrong."""
-        content = self._trace.read(metadata["trace_bytes"])
-        for number, line in enumerate(content.splitlines(), start=1):
-            checksum, _, text = line.partition(b" ")
-            if b"%08x" % zlib.crc32(text) != checksum:
-                raise StorageError(f"{self.trace_path}, line {number}: checksum wrong; the run is damaged.")
-            with read_errors_named(self.trace_path):
-                values = dict(json.loads(text))
-            yield values
-        self._check_whole(self._trace, content, metadata.get("trace_checksum"))
-
-    def read_labels(self, metadata: dict[str, Any], n_observations: int) -> Iterator[np.ndarray]:
-        """The labels of the kept draws up to the checkpoint; StorageError at one whose checksum is wrong."""
-        content, step = self._labels.read(metadata["labels_bytes"]), 4 + 4 * n_observations
-        for begin in range(0, len(content), step):
-            row = content[begin + 4 : begin + step]
-            if zlib.crc32(row).to_bytes(4, "little") != content[begin : begin + 4] or len(row) < step - 4:
-                raise StorageError(
-                    f"{self._labels.path}: checksum of draw {begin // step} wrong; the run is damaged."
-                )
-            yield np.frombuffer(row, "<i4")
-        self._check_whole(self._labels, content, metadata.get("labels_checksum"))
-
-    @staticmethod
-    def _check_whole(log: Log, content: bytes, checksum: int | None) -> None:
-        """StorageError if what was read is not what the checkpoint was written with; format 1 does not say."""
-        if checksum is not None and checksum != zlib.crc32(content):
-            raise StorageError(f"{log.path} does not belong to its checkpoint: the run is damaged.")
-
-
 def check_new(name: str, path: Any) -> Path:
-    """The path of a folder that can become a run; InputError if it holds one, or something else."""
+    """Return the path of a folder that can become a run; InputError if it contains anything."""
     folder = check_folder(name, _checked_path(name, path))
     if (folder / "run.json").exists():
         raise InputError(
-            f"{name} {str(folder)!r} holds a run already. Go on with it by "
-            f"franchise.resume({str(folder)!r}), or by the command franchise resume {shlex.quote(str(folder))}; or "
-            f"give another folder."
+            f"{name} {str(folder)!r} already contains a run. To continue: {how_to_resume(folder)}. For a new run, "
+            f"use another folder."
         )
-    if folder.exists() and any(folder.iterdir()) and not (folder / _UNFINISHED).exists():
-        raise InputError(f"{name} {str(folder)!r} must be a new or empty folder; it holds something else.")
+    others = folder.exists() and any(path.name != LOCK for path in folder.iterdir())
+    if others and not (folder / _UNFINISHED).exists():
+        raise InputError(f"{name} {str(folder)!r} must be a new or empty folder; it contains other files.")
     return folder
+
+
+def how_to_resume(folder: Path) -> str:
+    """Return the two ways to resume a run, for messages."""
+    path = str(folder)
+    return f"franchise.resume({path!r}), or on the command line: franchise resume {shlex.quote(path)}"
 
 
 def _checked_path(name: str, path: Any) -> Path:
@@ -350,30 +259,14 @@ def _checked_path(name: str, path: Any) -> Path:
 
 
 def _reason(folder: Path) -> str:
-    """Why there is no run in a folder, if that is known."""
+    """Return why a folder contains no run, if that is known."""
     if (folder / _UNFINISHED).exists():
-        return " One was begun there, but stopped before it was whole: give the folder to franchise.sample again."
+        return " Creating one was interrupted. Call franchise.sample again with this folder."
     return ""
-
-
-def _from_format_1(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The settings of a run that an earlier version has begun, as they are now."""
-    checksums = {}
-    for name in _DATA:
-        with read_errors_named(folder / name):
-            checksums[name] = _checksum_of_bytes((folder / name).read_bytes())
-    return {**settings, "format": FORMAT, "files": checksums, "model": "hdp"}
 
 
 def _checksum_of_bytes(content: bytes) -> str:
     return f"{zlib.crc32(content):08x}"
-
-
-def _checksum_of_format_1(arrays: dict[str, np.ndarray]) -> int:
-    checksum = 0
-    for name in sorted(arrays):
-        checksum = zlib.crc32(arrays[name].tobytes(), checksum)
-    return checksum
 
 
 def _versions() -> dict[str, str]:

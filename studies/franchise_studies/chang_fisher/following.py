@@ -31,12 +31,13 @@ from franchise.model.state.base import State
 from franchise.parallel.threads import Threads
 from franchise.posterior.hdp_posterior import Posterior
 from franchise.running.chain import SHARES, Chain
-from franchise.running.chain_run import CHECKPOINT_SECONDS
+from franchise.running.chain_run import CHECKPOINT_INTERVAL
 from franchise.running.initial import make_start, start_streams
 from franchise.running.trace import BEST
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
-from franchise.storage.run_store import ChainStore, read_errors_named, write_atomically
+from franchise.storage.atomic import read_errors_named, write_atomically
+from franchise.storage.run_store import ChainStore
 from franchise.storage.state_arrays import state_from_arrays, state_to_arrays
 from franchise_studies.chang_fisher.samplers import SAMPLERS
 
@@ -139,7 +140,7 @@ def read(task: Task, chains: Path) -> Followed:
     """A chain as its last checkpoint has it."""
     store = ChainStore(chains / task.name)
     _, facts = store.read_checkpoint()
-    rows = list(store.read_trace(facts))
+    rows = list(store.read_trace())
     names = dict.fromkeys(name for row in rows for name in row)
     scores = np.array(facts["scores"]).reshape(-1, 2)
     return Followed(
@@ -193,7 +194,7 @@ class _Following:
         cls, task: Task, problem: Problem, store: ChainStore, arrays: dict[str, Any], facts: dict[str, Any]
     ) -> _Following:
         """From a checkpoint; what was written after it is cut off."""
-        store.cut_logs(facts)
+        store.cut_logs()
         model = problem.model(task.prior, facts["order"])
         schedule = resolve(SAMPLERS[task.sampler], model).schedule
         state = state_from_arrays(arrays, model.data, model.family)
@@ -221,7 +222,7 @@ class _Following:
                 self.stops, self.seconds, side="right"
             ):
                 self.scores.append((self.seconds, self.score()))
-            if time.perf_counter() - saved > CHECKPOINT_SECONDS:
+            if time.perf_counter() - saved > CHECKPOINT_INTERVAL:
                 self.checkpoint()
                 saved = time.perf_counter()
         self.checkpoint()
@@ -232,7 +233,7 @@ class _Following:
         values = self.chain.sweep()
         self.seconds += time.thread_time() - begun
         kept = {name: value for name, value in values.items() if name not in _NOT_KEPT}
-        self.store.add_trace({**kept, "seconds": self.seconds})
+        self.store.append_trace({**kept, "seconds": self.seconds})
 
     def score(self) -> float:
         """HOW of the present state alone."""

@@ -35,7 +35,7 @@ SAMPLERS: dict[str, Any] = {
     BALANCED: _published("balanced"),
     SUBCLUSTER: _published("local", "global"),
     LOCAL_BALANCED: _published("local", "balanced"),
-    REPAIRED: [GuardedSweep(), LaunchSplitMerge(tries=1), TopicWeights()],
+    REPAIRED: [GuardedSweep(), LaunchSplitMerge(n_proposals=1), TopicWeights()],
     PARALLEL: PARALLEL,
     DIRECT: DIRECT,
     FINITE: FINITE,

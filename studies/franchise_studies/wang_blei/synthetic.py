@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 GIBBS, SPLIT_MERGE = "Gibbs", "Gibbs+SM"
 METHODS = {
     GIBBS: [CrfGibbs(), Concentrations()],
-    SPLIT_MERGE: [CrfGibbs(), SplitMerge(tries=1), Concentrations()],
+    SPLIT_MERGE: [CrfGibbs(), SplitMerge(n_proposals=1), Concentrations()],
 }
 PAPER, SEQUENTIAL, AS_ONE = "sequential, 0.1", "sequential, 10", "topics 1 and 2 as one"
 STARTS = (PAPER, SEQUENTIAL, AS_ONE)

@@ -175,7 +175,7 @@ def count_proposals(pieces: list[Posterior]) -> dict[str, int]:
 def moves_of(method: str, end: int) -> list[Any]:
     """The moves up to some sweep; split-merge only early on."""
     if method == SPLIT_MERGE and end <= SPLIT_MERGE_SWEEPS:
-        return [CrfGibbs(), SplitMerge(TRIES, picks=PICKS), Concentrations()]
+        return [CrfGibbs(), SplitMerge(TRIES, pair_selection=PICKS), Concentrations()]
     return [CrfGibbs(), Concentrations()]
 
 

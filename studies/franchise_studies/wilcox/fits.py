@@ -20,7 +20,7 @@ from franchise.htmm.em import Parameters, Priors, fit
 from franchise.htmm.viterbi import decode
 from franchise.parallel.threads import Threads
 from franchise.posterior.matching import match_topics
-from franchise.storage.run_store import read_errors_named, write_atomically
+from franchise.storage.atomic import read_errors_named, write_atomically
 from franchise_studies.wilcox.decoding import decode_as_printed
 from franchise_studies.wilcox.simulation import Design, Simulated, simulate
 

@@ -25,7 +25,7 @@ from franchise.errors import InputError
 from franchise.estimators.htmm_estimator import HTMM
 from franchise.htmm.new_documents import first_sentences
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.storage.run_store import read_errors_named, write_atomically
+from franchise.storage.atomic import read_errors_named, write_atomically
 from franchise_studies.sources import read_records
 from franchise_studies.wilcox.printed import NIPS_DOCUMENTS, NIPS_TEST
 

@@ -14,9 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +23,8 @@ from franchise.data.grouped import offsets_of_sizes
 from franchise.data.readers.source import Limit, Source
 from franchise.data.readers.vocabulary import read_vocabulary
 from franchise.data.tokens import MOST
-from franchise.errors import InputError, StorageError
+from franchise.errors import InputError
+from franchise.storage.atomic import written_whole
 from franchise.validation import check_format, describe
 
 INDEX, VOCABULARY, LENGTHS, UNFINISHED = "shards.json", "vocab.txt", "lengths.npy", "unfinished.json"
@@ -219,24 +217,6 @@ def _check_file(folder: Path, shard: Shard) -> None:
 # --- files ------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
-    """A temporary file to write to, which becomes `path` at the end; if anything goes wrong, nothing is left."""
-    temporary = path.with_name(path.name + ".tmp")
-    try:
-        yield temporary
-        _sync(temporary, os.O_RDWR)
-        os.replace(temporary, path)
-        if os.name == "posix":
-            _sync(path.parent, os.O_RDONLY)
-    except BaseException as error:
-        with suppress(OSError):
-            temporary.unlink()
-        if isinstance(error, OSError):
-            raise StorageError(f"{path} cannot be written: {error.strerror or error}.") from error
-        raise
-
-
 def write_json(path: Path, facts: Any) -> None:
     """Write facts as JSON, whole or not at all."""
     with written_whole(path) as temporary:
@@ -262,11 +242,3 @@ def check_checksum(path: Path, expected: str | None) -> None:
             f"{path}: is not the file that {INDEX} was made with; its checksum is another. Get it again; or, if it "
             f"is right as it is: {repair(path.parent)}"
         )
-
-
-def _sync(path: Path, mode: int) -> None:
-    descriptor = os.open(path, mode)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

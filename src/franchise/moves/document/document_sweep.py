@@ -34,6 +34,7 @@ from typing import Any
 
 import numpy as np
 
+from franchise.deprecation import renamed_arguments
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.kernels import document_sweep as kernels
@@ -74,6 +75,7 @@ FEW = 1000
 """With so few observations, setting the kernels for categories up takes longer than they save."""
 
 
+@renamed_arguments(frozen="freeze_probability")
 @dataclass(frozen=True)
 class FixedTopicsSweep(Move):
     """Draw the topics of all observations but a few, over the topics that those few have.
@@ -84,14 +86,14 @@ class FixedTopicsSweep(Move):
 
     Parameters
     ----------
-    frozen : float
-        The probability with which an observation is left where it is.
+    freeze_probability : float
+        The probability that an observation keeps its topic in a sweep.
     sparse : bool or None
         Whether to use the kernels for categories; None uses them where the family allows and there are more than
         1000 observations. One law either way.
     """
 
-    frozen: float = 1.0 / 64.0
+    freeze_probability: float = 1.0 / 64.0
     sparse: bool | None = None
 
     views = (Weights,)
@@ -101,9 +103,11 @@ class FixedTopicsSweep(Move):
 
     def __post_init__(self) -> None:
         """Check the setting."""
-        check_positive("frozen", self.frozen)
-        if self.frozen >= 1.0:
-            raise InputError(f"frozen must be below 1, or nothing is drawn; got {self.frozen}.")
+        check_positive("freeze_probability", self.freeze_probability)
+        if self.freeze_probability >= 1.0:
+            raise InputError(
+                f"freeze_probability must be below 1, or nothing is drawn; got {self.freeze_probability}."
+            )
 
     def needed_abilities(self) -> frozenset[Ability]:
         """Return what it requires, and the kernels for categories with sparse=True."""
@@ -112,7 +116,7 @@ class FixedTopicsSweep(Move):
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Find the settled topics, draw their parameters, sweep."""
         work = SweepContext(model, state, streams, engine)
-        log_rest = math.log1p(-self.frozen)
+        log_rest = math.log1p(-self.freeze_probability)
         heights = np.zeros(state.capacity)
         if is_sparse(self.sparse, model):
             gammas = drawn_gammas(work, state.occupied)

@@ -23,13 +23,13 @@ gets a factor 1 / C.  Colours have no topic in common, so they run side by side.
 
 Which two topics to merge: alike ones more often (see `moves/launched/launched_splits.py`).
 
-One topic b is picked uniformly, then another c with weight s(b, c) = exp(alike l(b, c)), l being how alike they
-are, from 0 to 1 (`Family.likeness`; for words, Bhattacharyya's coefficient).  The pair may also have been picked
-the other way round, so among K topics
+One topic b is picked uniformly, then another c with weight s(b, c) = exp(similarity_weight l(b, c)).  Their
+similarity l is from 0 to 1 (`Family.likeness`; for words, Bhattacharyya's coefficient).  The pair may also have
+been picked the other way round, so among K topics
 
     q(b, c) = [s(b, c) / sum_{k != b} s(b, k) + s(c, b) / sum_{k != c} s(c, k)] / K
 
-With alike = 0, or where a family does not say, all pairs are as likely: q = 2 / (K (K - 1)).
+With similarity_weight = 0, or where a family does not say, all pairs are as likely: q = 2 / (K (K - 1)).
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from franchise.deprecation import renamed_arguments
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels import family_ops as verbs
@@ -63,34 +64,37 @@ from franchise.parallel.communicator import SingleProcess, comm_of
 from franchise.validation import check_integer, check_positive
 
 
+@renamed_arguments(
+    tries="n_proposals", scans="restricted_scans", crowd="launch_components", alike="similarity_weight"
+)
 @dataclass(frozen=True)
 class LaunchSplitMerge(Move):
     """Try to split topics, or to merge two, from a launch drawn from their union.
 
-    View: weights. Exact for the HDP. A try costs, for a topic of n observations, scans * crowd times n, or times a
-    sample of 50,000 if n is larger, and some passes over all n. Parallel over tries. Conjugate families, and others
-    that can propose parameters.
+    View: weights. Exact for the HDP. A proposal for a topic of n observations costs restricted_scans *
+    launch_components times n, or times a sample of 50,000 if n is larger, and some passes over all n. Parallel over
+    proposals. Conjugate families, and others that can propose parameters.
 
     Parameters
     ----------
-    tries : int or None
-        Colours C: each tries one split or merge in a step. None goes by the number of observations in all: 4, and
-        one for every 2^20 of them if that is more, but at most 16.
-    scans : (int, int) or None
+    n_proposals : int or None
+        Colours C: each proposes one split or merge per step. None depends on the number of observations: 4, or one
+        for every 2^20 observations if that is more, but at most 16.
+    restricted_scans : (int, int) or None
         Scans of a launch over the sample, and over all. None takes 3 over the sample; over all 2, or 1 where the
         observations to be split are more than 100,000.
-    crowd : int or None
-        The number of provisional topics that a launch begins with. None draws a power of two for every try: 2, 4,
-        ..., up to one for every 100 observations to be split, but at most 64. (Families that are not conjugate have
-        launches without a crowd.)
-    alike : float
-        How much more often alike topics are tried for a merge than others (`launched_splits.py`); 0: all the same.
+    launch_components : int or None
+        Number of provisional topics in a launch. None draws a power of two for every proposal: 2, 4, ..., up
+        to one for every 100 observations to be split, but at most 64. (Families that are not conjugate have
+        launches without provisional topics.)
+    similarity_weight : float
+        How much more often similar topics are proposed for a merge than others; 0: all pairs are as likely.
     """
 
-    tries: int | None = None
-    scans: tuple[int, int] | None = None
-    crowd: int | None = None
-    alike: float = 12.0
+    n_proposals: int | None = None
+    restricted_scans: tuple[int, int] | None = None
+    launch_components: int | None = None
+    similarity_weight: float = 12.0
 
     views = (Weights,)
     distributed = True
@@ -100,14 +104,14 @@ class LaunchSplitMerge(Move):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.tries is not None:
-            check_integer("tries", self.tries, minimum=1)
-        if self.crowd is not None:
-            check_integer("crowd", self.crowd, minimum=2)
-        if self.alike != 0.0:
-            check_positive("alike", self.alike)
-        for scans in self.scans or ():
-            check_integer("scans", scans, minimum=0)
+        if self.n_proposals is not None:
+            check_integer("n_proposals", self.n_proposals, minimum=1)
+        if self.launch_components is not None:
+            check_integer("launch_components", self.launch_components, minimum=2)
+        if self.similarity_weight != 0.0:
+            check_positive("similarity_weight", self.similarity_weight)
+        for scans in self.restricted_scans or ():
+            check_integer("restricted_scans", scans, minimum=0)
 
     def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
         """Colour the topics; try in every colour; carry out what was accepted."""
@@ -180,8 +184,8 @@ class LaunchSplitMerge(Move):
         kind = self.proposal if conjugate else self.drawn_proposal
         proposal = kind(model, state, gathered, picked, rng)
         proposal.launch(
-            usual_scans(proposal.size) if self.scans is None else self.scans,
-            usual_crowd(proposal.size, rng) if self.crowd is None else self.crowd,
+            usual_scans(proposal.size) if self.restricted_scans is None else self.restricted_scans,
+            usual_crowd(proposal.size, rng) if self.launch_components is None else self.launch_components,
         )
         if picked.is_split:
             sides, share, log_density = proposal.draw_split()
@@ -200,7 +204,7 @@ class LaunchSplitMerge(Move):
         )
 
     def _colours(self, model: Model) -> int:
-        return usual_tries(model.n_observations) if self.tries is None else self.tries
+        return usual_tries(model.n_observations) if self.n_proposals is None else self.n_proposals
 
     def _pick(
         self, family: Family, state: Weights, topics: np.ndarray, rng: np.random.Generator
@@ -214,7 +218,7 @@ class LaunchSplitMerge(Move):
         if is_split:
             return Picked(first, -1, others)
         likeness = family.likeness(state.statistics, first, state.statistics, others)
-        place = pick_beside(likeness, len(others), self.alike, rng)
+        place = pick_beside(likeness, len(others), self.similarity_weight, rng)
         return Picked(first, int(others[place]), np.delete(others, place))
 
     def log_ratio_of_picks(
@@ -222,7 +226,7 @@ class LaunchSplitMerge(Move):
     ) -> float:
         """Log of q(b, c) K / C: the probability of picking the pair to merge, over that of the topic to split."""
         others = len(picked.others)
-        log_pair = log_probability_of_pair(likeness, others, self.alike)
+        log_pair = log_probability_of_pair(likeness, others, self.similarity_weight)
         return log_pair + math.log(others + 1) - math.log(colours)
 
 

@@ -1,0 +1,59 @@
+"""Warnings that point at the caller's line, and old names that work for one more release."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T", bound=Callable[..., Any])
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning that points at the first line outside this package."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "franchise":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Issue a DeprecationWarning that names the new spelling."""
+    warn_caller(
+        f"{old} is deprecated and will be removed in the next release. Use {new}.", DeprecationWarning
+    )
+
+
+def renamed_arguments(**names: str) -> Callable[[T], T]:
+    """Decorate a function or class so that it also accepts old keyword arguments, ``old="new"``.
+
+    A decorated class has the table as its attribute `renamed_arguments`.
+    """
+
+    def decorate(target: T) -> T:
+        called: Callable[..., Any] = target.__init__ if isinstance(target, type) else target  # type: ignore[misc]
+
+        @functools.wraps(called)
+        def wrapper(*args: Any, **arguments: Any) -> Any:
+            if not names.keys().isdisjoint(arguments):
+                for old in names.keys() & arguments.keys():
+                    if names[old] in arguments:
+                        raise TypeError(f"{target.__name__}() got both {names[old]} and its old name {old}.")
+                    warn_renamed(f"{target.__name__}({old}=...)", f"{names[old]}=...")
+                arguments = with_new_names(arguments, names)
+            return called(*args, **arguments)
+
+        if not isinstance(target, type):
+            return wrapper  # type: ignore[return-value]
+        target.__init__ = wrapper  # type: ignore[misc]
+        target.renamed_arguments = names  # type: ignore[attr-defined]
+        return target
+
+    return decorate
+
+
+def with_new_names(arguments: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arguments under their new names."""
+    return {names.get(name, name): value for name, value in arguments.items()}
