@@ -30,7 +30,7 @@ from franchise.running.chain import Chain
 from franchise.running.initial import make_start, start_streams
 from franchise.running.subsample_start import start_from_sample
 from franchise.samplers.auto import choose
-from franchise.samplers.base import FromSample
+from franchise.samplers.named import FromSample
 from franchise.samplers.registry import SAMPLERS as NAMED_SAMPLERS
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
@@ -189,7 +189,10 @@ def report(problem: Problem, samplers: list[str], seconds: float) -> None:
     print(f"\n{problem.name}: {data!r}; {type(problem.family).__name__}; {seconds:.0f} s a chain", flush=True)
     rows = []
     for sampler in samplers:
-        if fr.Ability.CONJUGATE not in problem.family.abilities and not NAMED_SAMPLERS[sampler].non_conjugate:
+        if (
+            fr.Ability.CONJUGATE not in problem.family.abilities
+            and "non_conjugate" not in NAMED_SAMPLERS[sampler].properties
+        ):
             continue
         compile_moves(problem, sampler)
         rows += [follow(problem, sampler, start, seconds) for start in STARTS]

@@ -33,7 +33,7 @@ from franchise.running.kept_draws import KeptDraws
 from franchise.running.progress import say_once
 from franchise.running.run import Problem, Run, RunOptions, check_memory
 from franchise.running.subsample_start import start_from_sample
-from franchise.samplers.base import FromSample
+from franchise.samplers.named import FromSample
 from franchise.samplers.registry import resolve
 from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.run_store import BY_EM, RunDirectory, check_new

@@ -21,20 +21,25 @@ def words(documents, length, vocabulary=500):
 
 
 CHOICES = [
-    ("few words", lambda: model_of(words(10, 20)), "split-merge", "200 observations"),
-    ("many words", lambda: model_of(words(20, 100)), "parallel", "on all cores"),
+    ("few words", lambda: model_of(words(10, 20)), "split-merge", "1,000 for words"),
+    ("many words", lambda: model_of(words(20, 100)), "parallel", "default for large data"),
     (
         "large counts",
         lambda: model_of(fr.Corpus.from_matrix(np.full((5, 6), 200))),
         "parallel",
-        "200 in a group",
+        "sampled as multinomials",
     ),
-    ("ants", lambda: model_of(fr.datasets.load("ants"), fr.Poisson()), "split-merge", "184 observations"),
+    (
+        "ants",
+        lambda: model_of(fr.datasets.load("ants"), fr.Poisson()),
+        "split-merge",
+        "up to 20,000 observations",
+    ),
     (
         "many numbers",
         lambda: model_of(fr.Groups(np.arange(NOT_MANY + 1) % 7, np.arange(NOT_MANY + 1) % 5), fr.Poisson()),
         "parallel",
-        "20,001 observations",
+        "start: 100 random topics",
     ),
     (
         "not conjugate",
@@ -50,15 +55,16 @@ CHOICES = [
 )
 def test_the_sampler_that_is_chosen_and_why(make, sampler, reason):
     choice = choose(make())
-    assert choice.recipe.name == sampler
+    assert choice.sampler.name == sampler
     assert reason in choice.message()
 
 
 def test_nothing_starts_from_one_topic():
     for _, make, _, _ in CHOICES:
-        choice = choose(make())
-        assert choice.start != 1
-        assert " from " in choice.message()
+        model = make()
+        choice = choose(model)
+        assert choice.sampler.start(model) != 1
+        assert " start" in choice.message()
 
 
 def test_it_says_once_what_it_chose_and_why(capsys):
@@ -67,8 +73,8 @@ def test_it_says_once_what_it_chose_and_why(capsys):
         posterior = fr.sample(fr.datasets.load("ants"), fr.Poisson(), draws=1, warmup=1, chains=1)
     assert posterior.sampler == "split-merge"
     said = capsys.readouterr().err
-    assert said.count("auto: 'split-merge' from a sequential start") == 1
-    assert "184 observations" in said
+    assert said.count("Sampler: split-merge (auto; default up to 20,000 observations") == 1
+    assert said.count("), sequential start") == 1
     fr.sample(fr.datasets.load("ants"), fr.Poisson(), draws=1, warmup=1, chains=1, start=3)
     assert "sequential" not in capsys.readouterr().err
 

@@ -1,50 +1,43 @@
-"""The sampler "auto": a sampler and a start for the data at hand, and the reason in a line.
+"""The sampler "auto": a sampler and an initial state for the data, and the reason in one line.
 
-The rules rest on `benchmarks/auto.py`, which runs every sampler from several starts on data of many kinds. One
-topic is never the start: from there some samplers stay far from where others are for as long as anyone would wait.
+The rules rest on `benchmarks/auto.py`, which runs every sampler from several initial states on many kinds of data.
+One topic is never the initial state: from there some samplers do not reach the region that others find.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from franchise.families.abilities import Ability
 from franchise.model.hdp_model import Model, usual_topics
-from franchise.samplers.base import NamedSampler
-from franchise.samplers.named import FEW, PARALLEL, SPLIT_MERGE, goes_by_cells
+from franchise.samplers.named import FEW, SAMPLERS, NamedSampler, uses_cells
 
 NOT_MANY = 20_000
-"""Up to so many observations that are not words, chains by tables are quick enough."""
+"""Up to this number of observations, if they are not words, sampling with tables is fast enough."""
 
 
 class Choice(NamedTuple):
-    """What was chosen, and why."""
+    """A choice, and its reason."""
 
-    recipe: NamedSampler
-    start: Any  # where chains start; None is a number of topics by the size of the data
-    where: str  # the start in words
+    sampler: NamedSampler
     reason: str
+    start: str  # the initial state
 
     def message(self, start_is_chosen: bool = True) -> str:
-        """In one line; without the start, where that was given."""
-        start = f" from {self.where}" if start_is_chosen else ""
-        return f"auto: {self.recipe.name!r}{start}; {self.reason}."
+        """Return one line; without the initial state if that was given."""
+        start = f", {self.start}" if start_is_chosen else ""
+        return f"Sampler: {self.sampler.name} (auto; {self.reason}){start}"
 
 
 def choose(model: Model) -> Choice:
-    """The sampler that suits the family and the size of the data."""
-    topics = f"{usual_topics(model.n_observations)} random topics"
-    count = f"{model.n_observations:,} observations"
-    if Ability.CONJUGATE not in model.family.abilities:
-        return Choice(PARALLEL, None, topics, "the family is not conjugate")
-    if goes_by_cells(model):
-        return Choice(
-            PARALLEL,
-            PARALLEL.start(model) if PARALLEL.start else None,
-            "the topics of a sample",
-            f"like observations, {model.observations_per_cell:.0f} in a group, are drawn together",
-        )
-    if model.n_observations <= (FEW if Ability.SPARSE in model.family.abilities else NOT_MANY):
-        reason = f"{count} are not many, and its chains agree soonest"
-        return Choice(SPLIT_MERGE, "sequential", "a sequential start", reason)
-    return Choice(PARALLEL, None, topics, f"{count} are many, and it is quickest, on all cores")
+    """Return the sampler that suits the family and the size of the data."""
+    parallel, random = SAMPLERS["parallel"], f"start: {usual_topics(model.n_observations)} random topics"
+    abilities = model.family.abilities
+    if Ability.CONJUGATE not in abilities:
+        return Choice(parallel, "the likelihood is not conjugate", random)
+    if uses_cells(model):
+        return Choice(parallel, "large counts are sampled as multinomials", "start: fit to a subsample")
+    if model.n_observations <= (FEW if Ability.SPARSE in abilities else NOT_MANY):
+        reason = f"default up to {NOT_MANY:,} observations; {FEW:,} for words"
+        return Choice(SAMPLERS["split-merge"], reason, "sequential start")
+    return Choice(parallel, "default for large data", random)

@@ -1,33 +1,27 @@
-"""The sampler "crf": Gibbs sampling in the Chinese restaurant franchise (Teh et al., 2006, section 5.1).
+"""The seven named samplers: one table, and the functions that list their moves.
 
-The sampler "direct": direct assignment (Teh et al., 2006, section 5.3).
-
-The sampler "finite": the finite symmetric Dirichlet model of a given order
-(docs/theory/finite.md#sec-finite).
-
-The sampler "parallel": document-collapsed sweeps over blocks, and splits and merges
-(docs/theory/document-sweep.md#sec-document-sweep, docs/theory/launch-split-merge.md#sec-launch).
-
-The sampler "slice": slices over tables and topics (Amini et al., corrected;
-docs/theory/slice.md#sec-slice-steps).
-
-The sampler "split-merge": CRF Gibbs with splits and merges of whole topics (Wang & Blei).
-
-The sampler "subcluster": sub-cluster splits, as published (Chang & Fisher, 2014;
-docs/theory/subcluster.md#sec-subcluster-sweep).
+crf, direct          Teh et al. (2006), sections 5.1 and 5.3
+split-merge          Wang & Blei (docs/theory/split-merge.md)
+slice                Amini et al., corrected (docs/theory/slice.md)
+parallel             docs/theory/document-sweep.md and docs/theory/launch-split-merge.md
+subcluster           Chang & Fisher, as published (docs/theory/subcluster.md)
+finite               docs/theory/finite.md
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from franchise.families.abilities import Ability
 from franchise.model.hdp_model import Model, usual_topics
+from franchise.model.state.base import State
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weights
-from franchise.moves.base import Move
+from franchise.moves.base import FINITE, HDP, Move
 from franchise.moves.compose import Composed, at_random, during_warmup, in_turn
-from franchise.moves.concentrations import UniformWeights
+from franchise.moves.concentrations import Concentrations, TopicWeights, UniformWeights
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
@@ -36,192 +30,185 @@ from franchise.moves.group_weights import CellSweep
 from franchise.moves.launched.launched_splits import LaunchSplitMerge
 from franchise.moves.slice import SliceSweep
 from franchise.moves.split_merge import SplitMerge
-from franchise.moves.subcluster.subcluster_sweep import (
-    BALANCED,
-    GLOBAL,
-    LOCAL,
-    SubclusterSweep,
-)
+from franchise.moves.subcluster.subcluster_sweep import BALANCED, GLOBAL, LOCAL, SubclusterSweep
 from franchise.moves.topic_prior import TopicPrior
-from franchise.samplers.base import FromSample, NamedSampler, moves_above_topics, repeated_if_tiny
-
-CRF = NamedSampler(
-    name="crf",
-    moves=lambda model: repeated_if_tiny(
-        model, [CrfGibbs(), *moves_above_topics(model, in_weights_view=False)]
-    ),
-    view=Seating,
-    start=None,
-    exact="HDP",
-    parallel=False,
-    opens_topics=True,
-    non_conjugate=False,
-    local_splits=False,
-    global_splits=False,
-    what="collapsed Gibbs by tables: seats of observations, topics of tables",
-)
-
-
-DIRECT = NamedSampler(
-    name="direct",
-    moves=lambda model: repeated_if_tiny(
-        model, [DirectAssignment(), *moves_above_topics(model, in_weights_view=True)]
-    ),
-    view=Weights,
-    start=None,
-    exact="HDP",
-    parallel=False,
-    opens_topics=True,
-    non_conjugate=False,
-    local_splits=False,
-    global_splits=False,
-    what="collapsed Gibbs by observations: topics given shared weights",
-)
-
-
-def finite_moves(model: Model) -> list[Move | Composed]:
-    """Sweeps over all topics, and what stands above them."""
-    topics = model.finite_topics
-    moves: list[Move | Composed] = [FiniteSweep(topics), FiniteConcentrations(topics)]
-    if model.family.learned_prior is not None:
-        moves.append(TopicPrior())
-    return repeated_if_tiny(model, moves)
-
-
-FINITE = NamedSampler(
-    name="finite",
-    moves=finite_moves,
-    view=Weights,
-    start=lambda model: min(model.finite_topics, usual_topics(model.n_observations)),
-    exact="finite symmetric Dirichlet",
-    parallel=True,
-    opens_topics=False,
-    non_conjugate=True,
-    local_splits=False,
-    global_splits=False,
-    what="a given number of topics (finite_topics), some of them empty: approximates the HDP",
-)
-
+from franchise.priors import Gamma
 
 FEW = 1000
-"""With so few observations too few topics would have a frozen one for settled sweeps to be of use."""
+"""Up to this number of observations, too few topics have a frozen observation for `FixedTopicsSweep` to be of use."""
 
 MANY = 32
-"""If a category occurs so often in a group where it occurs, sweeps go by cells."""
+"""Sweeps use counts per cell if a category occurs at least this often, on average, in a group where it occurs."""
 
-EVEN = 0.25
-"""The share of the warm-up in which all topics have the same weight."""
+UNIFORM = 0.25
+"""The fraction of the warm-up in which all topics have the same weight."""
+
+Moves: TypeAlias = list[Move | Composed]
 
 
-def goes_by_cells(model: Model) -> bool:
-    """Whether counts are so large that sweeps go by cells."""
+@dataclass(frozen=True)
+class FromSample:
+    """An initial state with the topics that these moves find in a sample of the observations."""
+
+    moves: Callable[[Model], Moves]
+
+
+Start: TypeAlias = int | str | FromSample | None
+"""An initial state; None chooses a number of random topics."""
+
+
+@dataclass(frozen=True)
+class NamedSampler:
+    """A row of the table. The properties are the columns of Chang & Fisher's Table 1, for our samplers."""
+
+    name: str
+    view: type[State]  # the view a chain starts in
+    exact: str  # the model it samples exactly, or "approximate"
+    properties: frozenset[str]
+    what: str  # in a few words
+    moves: Callable[[Model], Moves]
+    start: Callable[[Model], Start] = lambda model: None  # the default initial state
+
+
+def _hyperparameters(model: Model, view: type[State]) -> Moves:
+    """List the moves for weights, concentrations and the prior, as far as they are not fixed."""
+    moves: Moves = []
+    if isinstance(model.alpha, Gamma) or isinstance(model.gamma, Gamma):
+        moves.append(Concentrations())
+    elif view is Weights:
+        moves.append(TopicWeights())
+    if model.family.learned_prior is not None:
+        moves.append(TopicPrior())
+    return moves
+
+
+def _repeated_if_tiny(model: Model, moves: Moves) -> Moves:
+    """Return the moves two or three times over if there are fewer than two dozen observations.
+
+    A sweep over so few is nearly all overhead; more passes make it mix better at no cost.
+    """
+    return moves * max(1, min(3, 24 // model.n_observations))
+
+
+def _gibbs(view: type[State], *moves: Move) -> Callable[[Model], Moves]:
+    """Return a function that lists some moves and those of the hyperparameters."""
+    return lambda model: _repeated_if_tiny(model, [*moves, *_hyperparameters(model, view)])
+
+
+def _finite_moves(model: Model) -> Moves:
+    moves: Moves = [FiniteSweep(model.finite_topics), FiniteConcentrations(model.finite_topics)]
+    prior: Moves = [TopicPrior()] if model.family.learned_prior is not None else []
+    return _repeated_if_tiny(model, moves + prior)
+
+
+def uses_cells(model: Model) -> bool:
+    """Whether counts are so large that sweeps draw whole cells."""
     return model.n_observations > FEW and model.observations_per_cell >= MANY
 
 
-def parallel_moves(model: Model) -> list[Move | Composed]:
-    """Sweeps, splits and merges, and what stands above the topics.
+def _parallel_moves(model: Model) -> Moves:
+    """Draw cells where counts are large, without splits and merges, which need single observations."""
+    if not uses_cells(model):
+        return _moves_by_observations(model)
+    return [
+        CellSweep(),
+        *_hyperparameters(model, Weights),
+        during_warmup(UniformWeights(), (0.0, UNIFORM)),
+    ]
 
-    Counts in the hundreds and thousands are drawn by cells, without splits and merges, which go by observations.
+
+def _moves_by_observations(model: Model) -> Moves:
+    """List the moves where observations are drawn one by one.
+
+    Most sweeps have fixed topics: these are fast and let small topics grow. One in sixteen opens and closes topics.
+    The warm-up begins with uniform weights, then proposes splits and merges in every sweep; later one in 32 does.
     """
-    if not goes_by_cells(model):
-        return moves_by_observations(model)
-    above = moves_above_topics(model, in_weights_view=True)
-    return [CellSweep(), *above, during_warmup(UniformWeights(), (0.0, EVEN))]
-
-
-def moves_by_observations(model: Model) -> list[Move | Composed]:
-    """The moves where observations are drawn one by one.
-
-    Most sweeps are settled ones, which are quick and let small topics grow; one in sixteen opens and closes topics.
-    The warm-up begins with even weights, then tries splits and merges in every sweep; later one in 32 does.
-    """
-    above = moves_above_topics(model, in_weights_view=True)
+    above = _hyperparameters(model, Weights)
     splits = Ability.PROPOSES in model.family.abilities
     if model.n_observations <= FEW:
-        tried: list[Move | Composed] = [LaunchSplitMerge(n_proposals=1)] if splits else []
-        return repeated_if_tiny(model, [DocumentSweep(), *tried, *above])
+        tried: Moves = [LaunchSplitMerge(n_proposals=1)] if splits else []
+        return _repeated_if_tiny(model, [DocumentSweep(), *tried, *above])
     tried = [
-        during_warmup(LaunchSplitMerge(), (EVEN, 1.0)),
+        during_warmup(LaunchSplitMerge(), (UNIFORM, 1.0)),
         at_random((LaunchSplitMerge(), 1.0), (in_turn(), 31.0)),
     ]
     return [
         at_random((FixedTopicsSweep(), 15.0), (DocumentSweep(), 1.0)),
         *(tried if splits else []),
         *above,
-        during_warmup(UniformWeights(), (0.0, EVEN)),
+        during_warmup(UniformWeights(), (0.0, UNIFORM)),
     ]
 
 
-def parallel_start(model: Model) -> Any:
-    """Where it starts when nothing is said: a number of topics; where counts are large, a sample's topics."""
-    return FromSample(moves_by_observations) if goes_by_cells(model) else None
+def _subcluster_moves(model: Model) -> Moves:
+    """List the published moves; balanced global moves if the family has no prior density."""
+    last = GLOBAL if Ability.PRIOR_DENSITY in model.family.abilities else BALANCED
+    return [SubclusterSweep((LOCAL, last)), *_hyperparameters(model, Weights)]
 
 
-PARALLEL = NamedSampler(
-    name="parallel",
-    moves=parallel_moves,
-    view=Weights,
-    start=parallel_start,
-    exact="HDP",
-    parallel=True,
-    opens_topics=True,
-    non_conjugate=True,
-    local_splits=True,
-    global_splits=False,
-    what="blocks of documents side by side: topics drawn, documents' weights integrated out; splits and merges",
-)
+PROPERTIES = ("parallel", "opens_topics", "non_conjugate", "local_splits", "global_splits")
 
-
-SLICE = NamedSampler(
-    name="slice",
-    moves=lambda model: repeated_if_tiny(
-        model, [SliceSweep(), *moves_above_topics(model, in_weights_view=False)]
-    ),
-    view=Seating,
-    start=None,
-    exact="HDP",
-    parallel=True,
-    opens_topics=True,
-    non_conjugate=True,
-    local_splits=False,
-    global_splits=False,
-    what="blocks of groups side by side: topics of tables and seats of observations, over what slices admit",
-)
-
-
-SPLIT_MERGE = NamedSampler(
-    name="split-merge",
-    moves=lambda model: repeated_if_tiny(
-        model, [CrfGibbs(), SplitMerge(), *moves_above_topics(model, in_weights_view=False)]
-    ),
-    view=Seating,
-    start=lambda model: "sequential",
-    exact="HDP",
-    parallel=False,
-    opens_topics=True,
-    non_conjugate=False,
-    local_splits=True,
-    global_splits=False,
-    what="crf, and one split or merge of whole topics tried in each sweep; starts sequentially",
-)
-
-
-def subcluster_moves(model: Model) -> list[Move | Composed]:
-    """The published moves; where the family has no prior density for the global ones, these balanced."""
-    moves = (LOCAL, GLOBAL) if Ability.PRIOR_DENSITY in model.family.abilities else (LOCAL, BALANCED)
-    return [SubclusterSweep(moves), *moves_above_topics(model, in_weights_view=True)]
-
-
-SUBCLUSTER = NamedSampler(
-    name="subcluster",
-    moves=subcluster_moves,
-    view=Weights,
-    start=None,
-    exact="approximate",
-    parallel=True,
-    opens_topics=True,
-    non_conjugate=False,
-    local_splits=True,
-    global_splits=True,
-    what="blocked sweeps over the topics there are; splits by sub-topics learned all along; for warm-up",
-)
+SAMPLERS = {
+    sampler.name: sampler
+    for sampler in (
+        NamedSampler(
+            "crf",
+            Seating,
+            HDP,
+            frozenset({"opens_topics"}),
+            "collapsed Gibbs in the Chinese restaurant franchise (table assignments, then table topics)",
+            _gibbs(Seating, CrfGibbs()),
+        ),
+        NamedSampler(
+            "split-merge",
+            Seating,
+            HDP,
+            frozenset({"opens_topics", "local_splits"}),
+            "crf plus one split-merge proposal per sweep; sequential initialisation",
+            _gibbs(Seating, CrfGibbs(), SplitMerge()),
+            lambda model: "sequential",
+        ),
+        NamedSampler(
+            "direct",
+            Weights,
+            HDP,
+            frozenset({"opens_topics"}),
+            "direct-assignment collapsed Gibbs (topic assignments given global weights)",
+            _gibbs(Weights, DirectAssignment()),
+        ),
+        NamedSampler(
+            "slice",
+            Seating,
+            HDP,
+            frozenset({"parallel", "opens_topics", "non_conjugate"}),
+            "multithreaded slice sampler over tables and topics, no truncation",
+            _gibbs(Seating, SliceSweep()),
+        ),
+        NamedSampler(
+            "parallel",
+            Weights,
+            HDP,
+            frozenset({"parallel", "opens_topics", "non_conjugate", "local_splits"}),
+            "multithreaded; document proportions collapsed, topics sampled; split-merge proposals",
+            _parallel_moves,
+            lambda model: FromSample(_moves_by_observations) if uses_cells(model) else None,
+        ),
+        NamedSampler(
+            "subcluster",
+            Weights,
+            "approximate",
+            frozenset({"parallel", "opens_topics", "local_splits", "global_splits"}),
+            "Chang & Fisher's sub-cluster sampler as published (approximate; use for warm-up)",
+            _subcluster_moves,
+        ),
+        NamedSampler(
+            "finite",
+            Weights,
+            FINITE,
+            frozenset({"parallel", "non_conjugate"}),
+            "truncated model with finite_topics topics; approximates the HDP",
+            _finite_moves,
+            lambda model: min(model.finite_topics, usual_topics(model.n_observations)),
+        ),
+    )
+}

@@ -1,9 +1,9 @@
-"""The named samplers, one short file each; `resolve` turns what a user asks for into moves."""
+"""`resolve` turns the sampler that a user asks for into moves; `sampler_table` lists the named ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from franchise.deprecation import warn_caller
 from franchise.errors import InputError
@@ -13,16 +13,11 @@ from franchise.moves.base import Move
 from franchise.moves.compose import Composed, InTurn, in_turn, moves_of
 from franchise.priors import Gamma
 from franchise.samplers.auto import Choice, choose
-from franchise.samplers.base import NamedSampler
-from franchise.samplers.named import CRF, DIRECT, FINITE, PARALLEL, SLICE, SPLIT_MERGE, SUBCLUSTER
+from franchise.samplers.named import PROPERTIES, SAMPLERS, Start
 from franchise.validation import check_choice, describe
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SAMPLERS: dict[str, NamedSampler] = {
-    recipe.name: recipe for recipe in (CRF, SPLIT_MERGE, DIRECT, SLICE, PARALLEL, SUBCLUSTER, FINITE)
-}
 
 AUTO = "auto"
 
@@ -31,26 +26,26 @@ SamplerLike: TypeAlias = str | Move | Composed | Sequence[Move | Composed]
 
 
 class Sampler(NamedTuple):
-    """What a user's choice of sampler comes to."""
+    """A sampler for one model."""
 
     name: str
     schedule: InTurn
     view: type[State]  # the view a chain starts in
-    start: Any  # where it starts when nothing is said
-    choice: Choice | None = None  # what "auto" chose, and why
+    start: Start  # the default initial state
+    choice: Choice | None = None  # the choice of "auto"
 
 
 def resolve(sampler: SamplerLike, model: Model) -> Sampler:
-    """The sampler that is meant by a name, or a move, or a list of moves.
+    """Return the sampler for a name, a move, or a list of moves.
 
     InputError if there is no such sampler, or if the family lacks what one of its moves needs.
     """
     if isinstance(sampler, str):
         name = check_choice("sampler", sampler, [AUTO, *SAMPLERS])
         choice = choose(model) if name == AUTO else None
-        recipe = SAMPLERS[name] if choice is None else choice.recipe
-        start = None if recipe.start is None else recipe.start(model)
-        resolved = Sampler(recipe.name, in_turn(*recipe.moves(model)), recipe.view, start, choice)
+        named = SAMPLERS[name] if choice is None else choice.sampler
+        schedule = in_turn(*named.moves(model))
+        resolved = Sampler(named.name, schedule, named.view, named.start(model), choice)
     else:
         parts = [sampler] if isinstance(sampler, (Move, Composed)) else sampler
         if not isinstance(parts, (list, tuple)) or not parts:
@@ -70,35 +65,48 @@ def resolve(sampler: SamplerLike, model: Model) -> Sampler:
 
 
 def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
-    """Say so if something is to be learned, but no move of the user's list learns it."""
-    learned = {part for move in moves for part in move.updates}
+    """Warn if something is to be sampled, but no move of the user's list samples it."""
+    updated = {part for move in moves for part in move.updates}
     ours = all(type(move).__module__.startswith("franchise.") for move in moves)
-    if ours and "observations" not in learned:
-        warn_caller(
+    waiting = [name for name in ("alpha", "gamma") if isinstance(getattr(model, name), Gamma)]
+    learned = model.family.learned_prior is not None
+    fixed = "would be learned, but no move in the sampler does that: fixed at the mean of"
+    for applies, part, message in (
+        (
+            ours,
+            "observations",
             "no move in the sampler draws the topics or seats of single observations, so most states are never "
             "reached. Add franchise.moves.CrfGibbs() or franchise.moves.DirectAssignment().",
-        )
-    waiting = [name for name in ("alpha", "gamma") if isinstance(getattr(model, name), Gamma)]
-    if waiting and "concentrations" not in learned:
-        warn_caller(
-            f"{' and '.join(waiting)} would be learned, but no move in the sampler does that: fixed at the mean of "
-            f"the prior. Add franchise.moves.Concentrations(), or give a number.",
-        )
-    if model.family.learned_prior is not None and "prior" not in learned:
-        warn_caller(
-            "the family's prior would be learned, but no move in the sampler does that: fixed at the mean of its "
-            "prior. Add franchise.moves.TopicPrior(), or give a number.",
-        )
+        ),
+        (
+            bool(waiting),
+            "concentrations",
+            f"{' and '.join(waiting)} {fixed} the prior. Add franchise.moves.Concentrations(), or give a number.",
+        ),
+        (
+            learned,
+            "prior",
+            f"the family's prior {fixed} its prior. Add franchise.moves.TopicPrior(), or give a number.",
+        ),
+    ):
+        if applies and part not in updated:
+            warn_caller(message)
 
 
 def sampler_table() -> pd.DataFrame:
-    """The samplers and what each can do: Chang & Fisher's Table 1, for ours.
+    """Return the samplers and their properties: Chang & Fisher's Table 1, for the samplers of franchise.
 
-    ``exact`` names the model whose posterior a sampler draws from exactly (proved by enumeration), or says
-    that it is approximate.
+    ``exact`` names the model whose posterior a sampler draws from exactly (proved by enumeration), or is
+    "approximate".
     """
     import pandas as pd
 
-    columns = ["exact", "parallel", "opens_topics", "non_conjugate", "local_splits", "global_splits", "what"]
-    rows = [{"name": name, **{c: getattr(recipe, c) for c in columns}} for name, recipe in SAMPLERS.items()]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            "name": name,
+            "exact": sampler.exact,
+            **{column: column in sampler.properties for column in PROPERTIES},
+            "what": sampler.what,
+        }
+        for name, sampler in SAMPLERS.items()
+    )
