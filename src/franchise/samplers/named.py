@@ -35,7 +35,7 @@ from franchise.moves.topic_prior import TopicPrior
 from franchise.priors import Gamma
 
 FEW = 1000
-"""Up to this number of observations, too few topics have a frozen observation for `FixedTopicsSweep` to be of use."""
+"""Up to this number of observations, too few topics have a frozen one for `FixedTopicsSweep` to be of use."""
 
 MANY = 32
 """Sweeps use counts per cell if a category occurs at least this often, on average, in a group where it occurs."""
