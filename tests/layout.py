@@ -76,10 +76,13 @@ def file_length(path: Path) -> int:
 
 
 def function_lengths(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield name and number of lines of every function and method, signature and docstring included."""
+    """Yield name and number of lines of every function and method, with the signature, without the docstring."""
     for node in ast.walk(tree_of(path)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            if ast.get_docstring(node) is not None:
+                length -= (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
+            yield node.name, length
 
 
 class Hops(NamedTuple):
