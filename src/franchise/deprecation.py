@@ -12,9 +12,9 @@ T = TypeVar("T", bound=Callable[..., Any])
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning that points at the first line outside this package."""
+    """Issue a warning that points at the first line outside this package (and `abc`, which makes its classes)."""
     frame, level = inspect.currentframe(), 1
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "franchise":
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("franchise", "abc"):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 

@@ -5,10 +5,11 @@ A move lists the abilities it needs (`Move.requires`), so that nothing has to as
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
+
+from franchise.deprecation import warn_renamed
 
 
 class Ability(Enum):
@@ -98,9 +99,7 @@ class OldFlag:
 
     def __get__(self, instance: object, owner: type) -> bool:
         """Whether the family has the ability."""
-        warn_of_old_name(
-            f"Family.{self.name}", f"franchise.Ability.{self.ability.name} in family.abilities", 3
-        )
+        warn_renamed(f"Family.{self.name}", f"franchise.Ability.{self.ability.name} in family.abilities")
         abilities: frozenset[Ability] = owner.abilities  # type: ignore[attr-defined]  # of Family only
         return self.ability in abilities
 
@@ -109,7 +108,7 @@ def adopt_old_names(cls: type, renamed: Mapping[str, tuple[str, Callable[[Any], 
     """Give attributes that a subclass has under a name of version 0.1 their new name and form, with a warning."""
     for old, (new, convert) in renamed.items():
         if old in cls.__dict__:
-            warn_of_old_name(f"{cls.__name__}.{old}", new)
+            warn_renamed(f"{cls.__name__}.{old}", new)
             setattr(cls, new, convert(cls.__dict__[old]))
 
 
@@ -117,16 +116,7 @@ def adopt_old_flags(cls: type, declared: frozenset[Ability]) -> frozenset[Abilit
     """Return the abilities that a subclass declares, flags of version 0.1 among them, which are removed."""
     for name, ability in OLD_FLAGS.items():
         if name in cls.__dict__:
-            warn_of_old_name(f"{cls.__name__}.{name}", f"franchise.Ability.{ability.name} in abilities")
+            warn_renamed(f"{cls.__name__}.{name}", f"franchise.Ability.{ability.name} in abilities")
             declared = declared | {ability} if cls.__dict__[name] else declared - {ability}
             delattr(cls, name)
     return declared
-
-
-def warn_of_old_name(old: str, new: str, stacklevel: int = 5) -> None:
-    """Warn that a name of version 0.1 is about to go; by default where a class is defined with it."""
-    warnings.warn(
-        f"{old} is deprecated and will be removed in the next release; use {new}.",
-        DeprecationWarning,
-        stacklevel=stacklevel,
-    )

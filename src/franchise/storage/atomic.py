@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from franchise.errors import InputError, StorageError
 
@@ -111,7 +111,7 @@ class Log:
             raise StorageError(f"{self.path} is shorter than its checkpoint says: the run is damaged.")
 
 
-def checksum_of(value: Any) -> str:
+def checksum_of(value: object) -> str:
     """Return a checksum of a JSON value; the order of keys does not matter."""
     return f"{zlib.crc32(json.dumps(value, sort_keys=True).encode()):08x}"
 

@@ -149,7 +149,7 @@ def name_of_part(what: str, rank: int, size: int) -> str:
     return f"part-{what}-{rank + 1}of{size}.safetensors"
 
 
-def parts_from(listed: Any) -> Parts:
+def parts_from(listed: object) -> Parts:
     """Return the files that a checkpoint lists, by the prefix of their arrays' names; InputError if invalid."""
     if not isinstance(listed, dict):
         raise InputError(f"parts must be listed by name; got {listed!r}")

@@ -113,7 +113,7 @@ def _plain(entries: list[Any]) -> list[Any]:
     return [_plain_entry(entry) for entry in entries]
 
 
-def _plain_entry(entry: Any) -> Any:
+def _plain_entry(entry: object) -> Any:
     if isinstance(entry, np.generic):
         entry = entry.item()
     if isinstance(entry, tuple):
@@ -128,5 +128,5 @@ def _plain_entry(entry: Any) -> Any:
     )
 
 
-def _hashable(entry: Any) -> Any:
+def _hashable(entry: object) -> Any:
     return tuple(_hashable(part) for part in entry) if isinstance(entry, list) else entry

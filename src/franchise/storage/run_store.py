@@ -42,7 +42,7 @@ from franchise.storage.atomic import (
 )
 from franchise.storage.chain_store import ChainStore
 from franchise.storage.checkpoint import FORMAT, Checkpoint
-from franchise.validation import check_folder, check_format, describe
+from franchise.validation import PathLike, check_folder, check_format, describe
 
 BY_EM = "htmm by EM"
 """The name in run.json of a model that is not sampled: its estimates are in the place of a checkpoint."""
@@ -182,7 +182,7 @@ class RunDirectory:
     # -- reading and changing one ----------------------------------------------------------------------------
 
     @classmethod
-    def open(cls, path: Any) -> RunDirectory:
+    def open(cls, path: PathLike) -> RunDirectory:
         """Return the run in a folder; InputError if there is none, or if its format cannot be read."""
         folder = _checked_path("run_dir", path)
         if not (folder / "run.json").is_file():
@@ -199,7 +199,7 @@ class RunDirectory:
             raise StorageError(f"{folder / 'run.json'}: checksum wrong; the run is damaged.")
         return cls(folder, settings)
 
-    def change(self, **settings: Any) -> None:
+    def change(self, **settings: object) -> None:
         """Change settings in run.json, if they differ."""
         changed = {**self.settings, **settings}
         if changed != self.settings:
@@ -231,7 +231,7 @@ class RunDirectory:
         return self.path / f"chain-{chain}"
 
 
-def check_new(name: str, path: Any) -> Path:
+def check_new(name: str, path: PathLike) -> Path:
     """Return the path of a folder that can become a run; InputError if it contains anything."""
     folder = check_folder(name, _checked_path(name, path))
     if (folder / "run.json").exists():
@@ -251,7 +251,7 @@ def how_to_resume(folder: Path) -> str:
     return f"franchise.resume({path!r}), or on the command line: franchise resume {shlex.quote(path)}"
 
 
-def _checked_path(name: str, path: Any) -> Path:
+def _checked_path(name: str, path: PathLike) -> Path:
     try:
         return Path(path)
     except TypeError:
