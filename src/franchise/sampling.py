@@ -102,13 +102,13 @@ def sample(
     progress : bool or None
         Whether to show progress; None shows it on a terminal. False also keeps "auto" silent.
     run_dir : path, optional
-        A folder to keep the run in, with checkpoints, so that nothing ends it for good: after Ctrl-C, SIGTERM, a
-        full disk or a power failure, `resume` gives what this call would have given. In the main thread, Ctrl-C
-        and SIGTERM wait for the present sweep and for the checkpoints, and end the call by KeyboardInterrupt.
+        Directory for the run and its checkpoints. After Ctrl-C, SIGTERM, a full disk or a power failure, `resume`
+        continues the run and returns what this call would have returned. In the main thread, Ctrl-C and SIGTERM
+        wait for the current sweep and the checkpoints, then raise KeyboardInterrupt.
     time_limit : float, optional
-        Seconds after which every chain ends with the draws it has (at least one).
+        Seconds after which every chain stops with the draws so far (at least one).
     checkpoint_interval : float
-        Seconds between two checkpoints of a chain, if the run is kept; one more is written at its end.
+        Seconds between two checkpoints of a chain, with `run_dir`; one more is written at its end.
 
     Returns
     -------
@@ -163,14 +163,14 @@ def resume(
     time_limit: float | None = None,
     checkpoint_interval: float = 60.0,
 ) -> Posterior | HTMMPosterior:
-    """Go on with a run from its last checkpoints; the result is that of a run never interrupted.
+    """Resume a run from its last checkpoint. The result equals that of an uninterrupted run.
 
     Parameters
     ----------
     run_dir : path
         The folder given to `sample` or `HTMM`, or to a posterior's `save`.
     draws : int, optional
-        Draws wanted of each chain in all; None finishes what was planned.
+        Total draws per chain [default: as originally requested].
     engine, workers, progress, time_limit, checkpoint_interval
         As for `sample`.
     """
@@ -187,7 +187,7 @@ def resume(
 
 
 def load(path: Any) -> Any:
-    """What a folder holds: the posterior of a run, as far as it has come; or a fitted model. Nothing is run.
+    """Load a posterior or a fitted model from disk, without sampling.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def load_posterior(folder: RunDirectory) -> Posterior | HTMMPosterior:
     run = Run.read(folder, _make_setup, Threads(1))
     if run.fewest_draws == 0:
         raise InputError(
-            f"the run in {str(folder.path)!r} has no kept draws yet. To continue, use franchise.resume."
+            f"the run in {str(folder.path)!r} has no draws yet. Continue it with franchise.resume."
         )
     run.set_target_draws(run.most_draws)
     posterior: Posterior | HTMMPosterior = run.setup.make_posterior(run)
@@ -223,8 +223,8 @@ def load_posterior(folder: RunDirectory) -> Posterior | HTMMPosterior:
 def _check_sampled(folder: RunDirectory) -> None:
     if folder.settings.get("model") == BY_EM:
         raise InputError(
-            f"the model in {str(folder.path)!r} was fitted by EM: there are no chains to go on with, and no draws. "
-            f"franchise.load gives the model."
+            f"the model in {str(folder.path)!r} was fitted by EM, so it has no chains and no draws. Use "
+            f"franchise.load to get the model."
         )
 
 

@@ -245,7 +245,7 @@ def test_loading_a_run_without_draws(tmp_path, monkeypatch):
         break_after(patch, 3)
         with pytest.raises(Broken):
             sample("categorical", "crf", DRAWS, run_dir=tmp_path / "run")
-    with pytest.raises(fr.InputError, match=r"no kept draws yet.*franchise.resume"):
+    with pytest.raises(fr.InputError, match=r"no draws yet.*franchise.resume"):
         fr.load(tmp_path / "run")
 
 

@@ -229,7 +229,7 @@ def test_a_process_that_is_told_to_end(number, tmp_path):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        with pytest.raises(fr.InputError, match="another process is using"):
+        with pytest.raises(fr.InputError, match="in use by another process"):
             fr.resume(folder)
         process.send_signal(number)
         process.send_signal(number)

@@ -55,7 +55,7 @@ def check_recovery_hint(error, folder):
         assert f"franchise resume {folder}" in message
         assert f"The last checkpoint, of sweep {sweep_of_checkpoint(folder)}, is complete." in message
     else:
-        assert "Nothing is left" in message
+        assert "The new run was removed" in message
 
 
 def refusal(step, action):
@@ -143,7 +143,7 @@ def test_a_folder_that_vanishes(tmp_path, monkeypatch):
 
 def test_saving_on_a_full_disk_leaves_nothing(tmp_path):
     done = sample("categorical", "direct", 2)
-    with going_wrong(20, no_space), pytest.raises(StorageError, match=r"No space.*Nothing is left"):
+    with going_wrong(20, no_space), pytest.raises(StorageError, match=r"No space.*The new run was removed"):
         done.save(tmp_path / "saved")
     assert not (tmp_path / "saved").exists()
     done.save(tmp_path / "saved")

@@ -234,7 +234,7 @@ def test_what_is_in_a_folder_beside_an_unfinished_run_is_left(run):
 def test_one_process_at_a_time(run, tmp_path):
     before = contents(run)
     with files.exclusive_lock(run):
-        with pytest.raises(fr.InputError, match=r"another process is using the run in"):
+        with pytest.raises(fr.InputError, match=r"in use by another process"):
             fr.resume(run, draws=9)
         assert fr.load(run).n_draws == 5
     assert contents(run) == before

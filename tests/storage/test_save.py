@@ -163,7 +163,7 @@ def test_a_posterior_put_together_by_hand(part):
     begun = part("categorical", "direct")
     alone = fr.Posterior({}, {}, None, [], [], begun.data, begun.model, "direct", 0)
     for action in (lambda: alone.save("anywhere"), lambda: alone.extend(1)):
-        with pytest.raises(fr.InputError, match="constructed by hand"):
+        with pytest.raises(fr.InputError, match="not produced by sampling"):
             action()
 
 

@@ -232,7 +232,7 @@ class Run:
                 print(f"Interrupted. {self._how_to_continue}", file=sys.stderr)
             raise
         except StorageError as error:
-            raise StorageError(f"{error} Fix the problem. {self._how_to_continue}") from error.__cause__
+            raise StorageError(f"{error} Fix the problem first. {self._how_to_continue}") from error.__cause__
         self._warn_if_early()
         return self.setup.make_posterior(self)
 
@@ -382,6 +382,6 @@ class FromRun:
     def _checked_run(self) -> Run:
         if self.run is None:
             raise InputError(
-                "this posterior was constructed by hand, not sampled: it cannot be saved or extended."
+                "this posterior was not produced by sampling, so it cannot be saved or extended."
             )
         return self.run

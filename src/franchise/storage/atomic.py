@@ -162,7 +162,7 @@ def exclusive_lock(folder: Path) -> Iterator[None]:
         with suppress(OSError):  # a disk without locks
             if not lock_descriptor(descriptor, blocking=False):
                 raise InputError(
-                    f"another process is using the run in {str(folder)!r}. Wait until it has ended, or stop it."
+                    f"the run in {str(folder)!r} is in use by another process. Wait for it to finish, or stop it."
                 )
         yield
     finally:

@@ -103,7 +103,7 @@ class ChainStore:
         if not self.checkpoint_path.is_file():
             return "There is no checkpoint."
         try:
-            metadata = decode(self.checkpoint_path, self.chain_id).metadata
+            _, metadata, _ = decode(self.checkpoint_path, self.chain_id)
         except StorageError as error:
             return str(error)
         return f"The last checkpoint, of sweep {metadata['sweeps']}, is complete."

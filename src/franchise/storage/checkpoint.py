@@ -59,14 +59,6 @@ class Checkpoint(NamedTuple):
     parts: Parts
 
 
-class Decoded(NamedTuple):
-    """The contents of one file."""
-
-    arrays: Arrays
-    metadata: Metadata
-    checksum: int
-
-
 def encode(arrays: Arrays, metadata: Metadata) -> tuple[bytes, int]:
     """Return the contents of a file, and the checksum that it contains."""
     from safetensors.numpy import save
@@ -77,8 +69,8 @@ def encode(arrays: Arrays, metadata: Metadata) -> tuple[bytes, int]:
     return save(arrays, {"facts": text, "checksum": str(checksum)}), checksum  # "facts" is an old word
 
 
-def decode(path: Path, chain_id: str) -> Decoded:
-    """Read a file of a chain; StorageError if it is missing, damaged, or of another run or chain."""
+def decode(path: Path, chain_id: str) -> tuple[Arrays, Metadata, int]:
+    """Return arrays, metadata and checksum of a file; StorageError if missing, damaged, or of another chain."""
     from safetensors import safe_open
 
     if not path.is_file():
@@ -94,7 +86,7 @@ def decode(path: Path, chain_id: str) -> Decoded:
             raise StorageError(f"{path}: checksum wrong; the run is damaged.")
         if metadata["of"] != chain_id:
             raise StorageError(f"{path} is of another run or chain: the run is damaged.")
-    return Decoded(arrays, metadata, checksum)
+    return arrays, metadata, checksum
 
 
 def checksum_of_all(arrays: Arrays, metadata: str) -> int:
@@ -134,7 +126,7 @@ def check_there(folder: Path, parts: Iterable[ShardFile], what: str) -> None:
     """Raise an InputError if files are gone: a run that is resumed removes old ones."""
     if not all((folder / part.name).is_file() for part in parts):
         raise InputError(
-            f"{what} is no longer in {str(folder)!r}: the run was resumed or removed in the meantime. Read it "
+            f"{what} is no longer in {str(folder)!r}: the run was continued or deleted since. Read it "
             "again with franchise.load."
         )
 

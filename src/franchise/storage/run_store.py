@@ -144,7 +144,7 @@ class RunDirectory:
                     each.rmdir()
             if isinstance(error, StorageError):
                 raise StorageError(
-                    f"{error} Nothing is left of the new run. Fix the problem, then try again."
+                    f"{error} The new run was removed. Fix the problem and try again."
                 ) from error.__cause__
             raise
         return run
@@ -236,8 +236,8 @@ def check_new(name: str, path: PathLike) -> Path:
     folder = check_folder(name, _checked_path(name, path))
     if (folder / "run.json").exists():
         raise InputError(
-            f"{name} {str(folder)!r} already contains a run. To continue: {how_to_resume(folder)}. For a new run, "
-            f"use another folder."
+            f"{name} {str(folder)!r} already contains a run. To continue it, use {how_to_resume(folder)}. For a new "
+            f"run, use another folder."
         )
     others = folder.exists() and any(path.name != LOCK for path in folder.iterdir())
     if others and not (folder / _UNFINISHED).exists():
