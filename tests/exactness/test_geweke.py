@@ -76,20 +76,19 @@ def test_finite_model(family):
     assert {"alpha", "gamma", "topics"} <= set(table.index)
 
 
+def test_gamma_of_the_finite_model():
+    case = CASES["categorical"]
+    moves = [FiniteSweep(2), FiniteConcentrations(2)]
+    joint_test(case.family, case.observations, moves, gamma=fr.Gamma(6.0, 1.0), finite=2)
+
+
 def test_gamma_of_the_hdp_is_wrong_in_the_finite_model(monkeypatch):
     """With K itself in place of the sum of r_k (docs/theory/finite.md#eq-finite-gamma)."""
     monkeypatch.setattr(
         "franchise.moves.finite.draw_clusters", lambda tables, concentration, rng: int((tables > 0).sum())
     )
-    case = CASES["categorical"]
     with pytest.raises(CheckFailed, match="gamma"):
-        joint_test(
-            case.family,
-            case.observations,
-            [FiniteSweep(2), FiniteConcentrations(2)],
-            gamma=fr.Gamma(6.0, 1.0),
-            finite=2,
-        )
+        test_gamma_of_the_finite_model()
 
 
 @pytest.mark.slow

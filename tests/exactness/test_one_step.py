@@ -236,6 +236,7 @@ def test_plain_twin_of_direct_assignment_passes():
         planted.SwappedCrf(),
         planted.DroppedGammaCrf(),
     ],
+    ids=lambda bug: type(bug).__name__,
 )
 def test_planted_bugs_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
@@ -252,7 +253,9 @@ def test_planted_bugs_in_split_merge_are_caught(bug, scans):
 
 
 @pytest.mark.parametrize(
-    "bug", [document_bugs.SliceByOccupied(), document_bugs.SliceByOrder(), document_bugs.CannotOpen()]
+    "bug",
+    [document_bugs.SliceByOccupied(), document_bugs.SliceByOrder(), document_bugs.CannotOpen()],
+    ids=lambda bug: type(bug).__name__,
 )
 def test_planted_bugs_in_document_sweeps_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
