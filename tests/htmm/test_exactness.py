@@ -35,6 +35,7 @@ from franchise.priors import Gamma
 from tests.htmm import bugs
 from tests.htmm.cases import prepared
 from tests.naive import htmm as naive
+from tests.support.nightly import nightly
 
 pytestmark = pytest.mark.exactness
 
@@ -167,10 +168,7 @@ CASES = {
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow) if name == "learned number, many" else name
-        for name in CASES
-    ],
+    nightly(CASES, but=CASES.keys() - {"learned number, many", "learned number, splits and merges"}),
 )
 def test_a_long_run_visits_everything_as_often_as_it_should(name):
     kind, *settings = CASES[name]
