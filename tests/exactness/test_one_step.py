@@ -240,7 +240,7 @@ def test_plain_twin_of_direct_assignment_passes():
 )
 def test_planted_bugs_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
-        fr.check_move(bug, alpha=0.6, gamma=4.0, repetitions=size(16_000), seed=6)
+        fr.check_move(bug, alpha=0.6, gamma=4.0, repetitions=size(8_000), seed=6)
 
 
 @pytest.mark.slow  # caught row by row in tests/kernels/test_split_merge.py
@@ -259,7 +259,7 @@ def test_planted_bugs_in_split_merge_are_caught(bug, scans):
 )
 def test_planted_bugs_in_document_sweeps_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
-        fr.check_move(bug, alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
+        fr.check_move(bug, alpha=1.0, gamma=2.0, repetitions=size(8_000), seed=6)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_planted_bugs_in_document_sweeps_are_caught(bug):
 )
 def test_planted_bugs_in_blocked_sweeps_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
-        fr.check_move(in_turn(bug, bug), alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
+        fr.check_move(in_turn(bug, bug), alpha=1.0, gamma=2.0, repetitions=size(8_000), seed=6)
 
 
 def test_the_restricted_sweep_is_not_exact():
@@ -289,7 +289,7 @@ def test_the_restricted_sweep_is_not_exact():
 @pytest.mark.parametrize("bug", slice_bugs.BUGS, ids=lambda bug: type(bug).__name__)
 def test_planted_bugs_in_slice_sweeps_are_caught(bug):
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
-        fr.check_move(in_turn(bug, bug), alpha=1.0, gamma=2.0, repetitions=size(16_000), seed=6)
+        fr.check_move(in_turn(bug, bug), alpha=1.0, gamma=2.0, repetitions=size(8_000), seed=6)
 
 
 @pytest.mark.parametrize("bug", launch_bugs.BUGS, ids=lambda bug: type(bug).__name__)
