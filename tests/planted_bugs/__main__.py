@@ -11,8 +11,9 @@ import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from textwrap import shorten
 
-from tests.planted_bugs.plugin import BUG, OUTCOMES
+from tests.planted_bugs.plugin import BUG, OUTCOMES, PASSED
 from tests.planted_bugs.registry import PlantedBug, all_bugs
 
 
@@ -47,13 +48,15 @@ def report(bug: PlantedBug, planted: dict[str, str], without: dict[str, str]) ->
     good = True
     for test in bug.failing:
         before, after = of(test, without), of(test, planted)
-        passes, fails = set(before) == {"passed"}, "failed" in after
-        good &= passes and fails
-        print(f"  without: {'passed' if passes else before}; planted: {'FAILED' if fails else after}  {test}")
+        errors = [outcome for outcome in after if outcome != PASSED]
+        passes = set(before) == {PASSED}
+        good &= passes and bool(errors)
+        print(f"  {test}\n    without it: {PASSED if passes else before}")
+        print(f"    with it:    {'FAILED: ' + shorten(errors[0], 90) if errors else after}")
     for test in bug.demanding:
-        seen = set(of(test, without)) == {"passed"}
+        seen = set(of(test, without)) == {PASSED}
         good &= seen
-        print(f"  the check {'sees it' if seen else 'DOES NOT SEE IT'}  {test}")
+        print(f"  {test}\n    plants it:  {'the check sees it' if seen else 'THE CHECK DOES NOT SEE IT'}")
     return good
 
 

@@ -1,4 +1,7 @@
-"""A plugin of pytest that plants the bug named in the environment and writes down how tests ended."""
+"""A plugin of pytest that plants the bug named in the environment and writes down how tests ended.
+
+A test has passed, or there is the first line of its error.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 
 from tests.planted_bugs.registry import all_bugs
 
+PASSED = "passed"
 BUG, OUTCOMES = "FRANCHISE_PLANTED_BUG", "FRANCHISE_OUTCOMES"
 
 _planted = ExitStack()
@@ -21,8 +25,11 @@ def pytest_configure(config):
 
 
 def pytest_runtest_logreport(report):
-    if report.failed or (report.when == "call" and report.nodeid not in _outcomes):
-        _outcomes[report.nodeid] = report.outcome
+    if report.failed:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        _outcomes[report.nodeid] = str(crash.message if crash else report.longrepr).splitlines()[0]
+    elif report.when == "call":
+        _outcomes.setdefault(report.nodeid, PASSED)
 
 
 def pytest_unconfigure(config):
