@@ -46,6 +46,9 @@ DOCUMENTS = [[[0, 1], [0], [2, 2]], [[1], [2]]]
 GAPS = [[[0, 0], [], [1, 2]], [], [[1, 2], [0]]]
 """With a sentence that has no words, and a document that has no sentences."""
 
+PLANTED = [[[0], [0], [1], []], [[1], [0]]]
+"""Documents in which it shows how topics are drawn and kept: those of planted bugs."""
+
 ETA, ZETAS = 0.5, (1.0, 2.0)
 
 
@@ -158,6 +161,7 @@ MOST_ERRORS = 5.0
 CASES = {
     "two topics": (FiniteCase, DOCUMENTS, 0.7),
     "two topics, strong prior": (FiniteCase, GAPS, 3.0),
+    "two topics, single words": (FiniteCase, PLANTED, 0.3),
     "two topics in logs": (FiniteCase, DOCUMENTS, 0.002),
     "learned number": (InfiniteCase, DOCUMENTS, 1.2, 0.8),
     "learned number, many": (InfiniteCase, GAPS, 3.0, 5.0),
@@ -343,9 +347,6 @@ def test_joint_distribution(joint):
 
 
 # --- planted bugs -------------------------------------------------------------------------------------------
-
-PLANTED = [[[0], [0], [1], []], [[1], [0]]]
-"""Documents in which it shows how topics are drawn and kept."""
 
 
 def deviation(case, draws=6000):

@@ -16,12 +16,13 @@ EXACTNESS = "tests/htmm/test_exactness.py::"
 LONG_RUN = EXACTNESS + "test_a_long_run_visits_everything_as_often_as_it_should"
 ALONE = f"{LONG_RUN}[learned number, sentences alone]"
 TWO = f"{LONG_RUN}[two topics]"
+SINGLE = f"{LONG_RUN}[two topics, single words]"
 JOINT = EXACTNESS + "test_joint_distribution"
 LENGTHS = [[2, 1, 0, 3], [2, 2, 1]]
 
 WRONG = {
-    "stays counted": ("A stay counts as a draw of a topic.", TWO),
-    "first sentences left out": ("The first sentence's draw is not counted.", TWO),
+    "stays counted": ("A stay counts as a draw of a topic.", SINGLE),
+    "first sentences left out": ("The first sentence's draw is not counted.", SINGLE),
     "a switch costs nothing": ("The message into a topic forgets the switch probability.", TWO),
     "what was before is forgotten": ("The message of a stay forgets the topic before.", TWO),
     "no constant for stays": ("Weights of stays are not put on the scale of switches.", ALONE),
