@@ -36,27 +36,10 @@ lint: $(VENV)/.dev
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+# Everything at full size, then each planted bug against the tests that catch it.
 test-nightly: $(VENV)/.dev
 	FRANCHISE_FULL=1 $(BIN)/python -m pytest tests studies/tests -m "slow or not slow" -n 2 --dist worksteal
-
-bench: $(VENV)/.dev
-	$(PIP) -e '.[all,dev,bench]'
-	@touch $@
-
-demo: $(VENV)/.demo
-	$(BIN)/franchise demo
-
-lint: $(VENV)/.dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-
-test: lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
-
-test-slow: $(VENV)/.dev
-	FRANCHISE_FULL=1 $(BIN)/python -m pytest -m "slow or exactness" -n 2 --dist worksteal
+	$(BIN)/python -m tests.planted_bugs --run
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/collapsed.py $(if $(DATA),--data $(DATA))

@@ -32,6 +32,7 @@ def test_three_lines_finds_topics():
     assert re.search(r"treaty|treasury|army", output)
 
 
+@pytest.mark.slow
 def test_ants_stand_beside_the_report():
     output = run("ants.py")
     rows = re.findall(r"^ +(\d+) +(\d+) +(\d+)$", output, re.MULTILINE)
@@ -44,6 +45,7 @@ def test_ants_stand_beside_the_report():
     assert chances["temperature"] > chances["any two"]
 
 
+@pytest.mark.slow
 def test_own_moves_agree_with_a_named_sampler():
     figures = re.findall(r"([\d.]+) topics, Monte Carlo error ([\d.]+)", run("own_moves.py"))
     (one, error), (other, other_error) = [(float(mean), float(error)) for mean, error in figures]
@@ -55,6 +57,7 @@ def test_every_example_is_tested():
     assert all(f'run("{example.name}")' in mine for example in EXAMPLES.glob("*.py"))
 
 
+@pytest.mark.slow
 def test_similar_topics_are_told_apart_sooner_by_split_merge():
     output = run("similar_topics.py")
     found = output.replace("not in 100 sweeps", "from sweep 101 on")  # at the earliest
@@ -63,6 +66,7 @@ def test_similar_topics_are_told_apart_sooner_by_split_merge():
     assert sweeps[1] < sweeps[0]
 
 
+@pytest.mark.slow
 def test_hidden_markov_recovers_the_parameters():
     output = run("hidden_markov.py")
     rows = re.findall(r"^[ab]\d\d +([\d.]+) +[\d.]+ +([\d.]+) +([\d.]+)$", output, re.MULTILINE)
@@ -87,6 +91,7 @@ def test_hidden_markov_recovers_the_parameters():
     assert all(float(total) > 1.5 for total in re.findall(r"sum to ([\d.]+) and ([\d.]+)\.", output)[0])
 
 
+@pytest.mark.slow
 def test_latent_variable_agrees_with_the_exact_posterior():
     output = run("latent_variable.py")
     signed, absolute = output.split("|theta|", 1)
@@ -106,6 +111,7 @@ def test_latent_variable_agrees_with_the_exact_posterior():
     assert float(exact_width) > 4 * float(known_width)
 
 
+@pytest.mark.slow
 def test_two_gaussians_tell_the_right_conditional_from_the_printed_one():
     output = run("two_gaussians.py")
     exact = [float(mean) for mean in re.findall(r"exact +([\d.]+)", output)]
@@ -126,6 +132,7 @@ def test_two_gaussians_tell_the_right_conditional_from_the_printed_one():
     assert right == pytest.approx([6.6, 6.6], abs=0.05)
 
 
+@pytest.mark.slow
 def test_parts_of_a_speech_are_found():
     output = run("segments.py")
     rows = re.findall(r"^ *(\d+) - +(\d+)   ([\d.]+)   (.+)$", output, re.MULTILINE)
@@ -138,6 +145,7 @@ def test_parts_of_a_speech_are_found():
     assert "corporations" in words
 
 
+@pytest.mark.slow
 def test_topics_that_chains_agree_on_are_understood():
     output = run("understanding.py")
     (topics, everywhere) = re.findall(
@@ -155,6 +163,7 @@ def test_topics_that_chains_agree_on_are_understood():
     assert shares[0] > shares[1] > shares[2]  # after the panic of 1893 it was talked about less and less
 
 
+@pytest.mark.slow
 def test_topics_in_a_pipeline():
     output = run("pipeline.py")
     rows = re.findall(r"^  ([\d.]+) +(-[\d.]+)$", output, re.MULTILINE)

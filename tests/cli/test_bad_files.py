@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.commands import run
 from tests.data.readers.bad_inputs import CASES
+from tests.exactness.cases import FULL
 
 OPTIONS = {"format", "text", "name", "vocabulary", "encoding", "group", "columns", "stem"}
 
@@ -28,17 +29,17 @@ def arguments_of(case, folder):
     return [str(path), *words, *family]
 
 
-def askable():
+def askable(cases):
     """The cases that can be put as a command."""
     with tempfile.TemporaryDirectory() as folder:
-        for number, case in enumerate(CASES):
+        for number, case in enumerate(cases):
             own = Path(folder) / str(number)
             own.mkdir()
             if arguments_of(case, own) is not None:
                 yield pytest.param(case, id=f"{case.reader}-{case.name}")
 
 
-@pytest.mark.parametrize("case", list(askable()))
+@pytest.mark.parametrize("case", list(askable(CASES if FULL else CASES[::18])))
 def test_a_bad_file_ends_in_one_line_and_leaves_nothing(case, tmp_path, monkeypatch, capsys):
     out = tmp_path / "out" / "run"
     folder = tmp_path / "files"
@@ -52,5 +53,6 @@ def test_a_bad_file_ends_in_one_line_and_leaves_nothing(case, tmp_path, monkeypa
     assert not out.parent.exists()
 
 
+@pytest.mark.slow
 def test_most_bad_files_are_tried():
-    assert len(list(askable())) > 350
+    assert len(list(askable(CASES))) > 350

@@ -85,6 +85,7 @@ def test_segments(cluster, topics):
         assert np.array_equal(kept.switches, again.switches)
 
 
+@pytest.mark.slow
 def test_words_on_disk(cluster, tmp_path):
     """They are read by the actors, and do not go through this process."""
     shards = fr.synthetic.write_planted(
@@ -107,6 +108,7 @@ def test_words_on_disk(cluster, tmp_path):
     assert_same(whole, kept)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_shared_out_lives_on_one_actor(cluster):
     assert_same(draw("direct"), draw("direct", fr.engines.Ray(actors=2)))
 
@@ -115,6 +117,7 @@ def parts_in(folder):
     return sorted(path.name for path in folder.rglob("part-*"))
 
 
+@pytest.mark.slow
 def test_a_run_directory(cluster, tmp_path):
     """Begun on one engine, gone on with on the other; and longer chains from what is in memory."""
     whole, run = draw("parallel"), tmp_path / "run"
@@ -136,6 +139,7 @@ def test_a_run_directory(cluster, tmp_path):
     assert_same(draw("parallel", draws=8), fr.resume(tmp_path / "saved", 8, engine="ray", progress=False))
 
 
+@pytest.mark.slow
 def test_what_is_of_observations_stays_where_it_is(cluster, tmp_path, monkeypatch):
     """With a run directory the driver never has all topics of a chain."""
     expected = draw("parallel", keep_labels=False)
@@ -156,6 +160,7 @@ def test_what_is_of_observations_stays_where_it_is(cluster, tmp_path, monkeypatc
         assert np.array_equal(one.topic_of_observation, other.topic_of_observation)
 
 
+@pytest.mark.slow
 def test_a_folder_that_nodes_do_not_share(cluster, tmp_path, monkeypatch):
     """As it is where each has a disk of its own: the actors are sent elsewhere."""
     original = RemoteChain._request
@@ -199,6 +204,7 @@ def kill_some(engine, stop, kills, seed):
         kills.append(process)
 
 
+@pytest.mark.slow
 def test_actors_die(cluster):
     expected = draw("parallel", draws=40)
     engine = fr.engines.Ray(actors=3)
@@ -217,6 +223,7 @@ def test_actors_die(cluster):
 # --- errors -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_such_cluster():
     """By a process of its own, as this one may be connected."""
     script = "import franchise as fr; fr.engines.Ray('127.0.0.1:1').crew"
@@ -243,6 +250,7 @@ def another_node(cluster, **settings):
         cluster.remove_node(node)
 
 
+@pytest.mark.slow
 def test_another_version(cluster, tmp_path, monkeypatch):
     """On a node that has a package of its own."""
     package = Path(fr.__file__).parent
@@ -258,6 +266,7 @@ def test_another_version(cluster, tmp_path, monkeypatch):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_too_little_memory(cluster, tmp_path):
     """On a node that has promised only some."""
     told = r"has .* of memory free, but what it would hold needs about .*\. Add nodes, or free memory there"

@@ -161,6 +161,7 @@ def test_all_have_the_unigram_baseline_of_the_words_they_score(posterior, split)
 # --- sentences ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_completion_of_sentences_and_left_to_right_agree():
     paragraphs = fr.datasets.load("sotu", unit="paragraph", sentences="english")
     years = np.array(paragraphs.metadata["year"])

@@ -65,18 +65,40 @@ EXPECTED_TO_FAIL = {
 }
 
 
-@parametrize_with_checks(
-    ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_TO_FAIL[type(estimator).__name__]
-)
-@pytest.mark.filterwarnings("ignore:EM has not converged")
+def with_checks(estimators):
+    return parametrize_with_checks(
+        estimators, expected_failed_checks=lambda estimator: EXPECTED_TO_FAIL[type(estimator).__name__]
+    )
+
+
+@with_checks([ESTIMATORS[0], ESTIMATORS[2]])
 def test_checks_of_estimators(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
+@with_checks([ESTIMATORS[1], ESTIMATORS[3]])
+@pytest.mark.filterwarnings("ignore:EM has not converged")
+def test_checks_of_other_estimators(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
 def test_the_check_that_is_skipped_without_a_variable_of_the_environment():
     """SciPy reads it when it is imported, hence another process."""
     finished = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n0", "-q", "-k", "check_array_api_input", __file__],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-n0",
+            "-q",
+            "-m",
+            "slow or not slow",
+            "-k",
+            "check_array_api_input",
+            __file__,
+        ],
         env={**os.environ, "SCIPY_ARRAY_API": "1"},
         capture_output=True,
         text=True,
@@ -101,7 +123,9 @@ def test_the_check_that_is_skipped_without_a_variable_of_the_environment():
     ],
     ids=lambda check: check.__name__,
 )
-@pytest.mark.parametrize("estimator", ESTIMATORS[:2], ids=["HDP", "HTMM"])
+@pytest.mark.parametrize(
+    "estimator", [ESTIMATORS[0], pytest.param(ESTIMATORS[1], marks=pytest.mark.slow)], ids=["HDP", "HTMM"]
+)
 @pytest.mark.filterwarnings("ignore:EM has not converged", "ignore:X (has|does not have valid) feature names")
 def test_more_checks(estimator, check):
     check(type(estimator).__name__, estimator)

@@ -20,7 +20,7 @@ class Case(NamedTuple):
 
 
 FULL = os.environ.get("FRANCHISE_FULL") == "1"
-"""Whether tests run at their full size, as in ``make test-slow``."""
+"""Whether tests run at their full size, as in ``make test-nightly``."""
 
 
 def size(full: int) -> int:

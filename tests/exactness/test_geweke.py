@@ -28,6 +28,7 @@ from tests.exactness import launch_bugs, planted, slice_bugs
 from tests.exactness.cases import CASES, NOT_CONJUGATE, THREE, size
 from tests.exactness.split_merge_bugs import Buggy
 from tests.support.geweke import JointTest, example_model
+from tests.support.nightly import nightly
 
 pytestmark = pytest.mark.exactness
 
@@ -44,7 +45,7 @@ def joint_test(family, observations, moves, alpha=None, gamma=None, draws=None, 
     return JointTest(model, schedule, seed=1, steps=steps, finite_topics=finite).run(draws)
 
 
-@pytest.mark.parametrize("family", CASES)
+@pytest.mark.parametrize("family", nightly(CASES, but=["categorical"]))
 @pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel", "slice"])
 def test_concentrations(sampler, family):
     case = CASES[family]
@@ -52,6 +53,7 @@ def test_concentrations(sampler, family):
     assert {"alpha", "gamma", "topics"} <= set(table.index)
 
 
+@pytest.mark.slow
 def test_a_family_that_is_not_conjugate():
     joint_test(*NOT_CONJUGATE, "parallel")
     joint_test(*NOT_CONJUGATE, "slice")
@@ -60,12 +62,13 @@ def test_a_family_that_is_not_conjugate():
     joint_test(*NOT_CONJUGATE, moves, draws=size(4800), finite=4)
 
 
+@pytest.mark.slow
 def test_sweeps_by_cells():
     case = CASES["categorical"]
     joint_test(case.family, case.observations, [CellSweep(), Concentrations()])
 
 
-@pytest.mark.parametrize("family", THREE)
+@pytest.mark.parametrize("family", nightly(THREE, but=["categorical"]))
 def test_finite_model(family):
     case = CASES[family]
     moves = [FiniteSweep(4), FiniteConcentrations(4)]
@@ -73,22 +76,22 @@ def test_finite_model(family):
     assert {"alpha", "gamma", "topics"} <= set(table.index)
 
 
+def test_gamma_of_the_finite_model():
+    case = CASES["categorical"]
+    moves = [FiniteSweep(2), FiniteConcentrations(2)]
+    joint_test(case.family, case.observations, moves, gamma=fr.Gamma(6.0, 1.0), finite=2)
+
+
 def test_gamma_of_the_hdp_is_wrong_in_the_finite_model(monkeypatch):
     """With K itself in place of the sum of r_k (docs/theory/finite.md#eq-finite-gamma)."""
     monkeypatch.setattr(
         "franchise.moves.finite.draw_clusters", lambda tables, concentration, rng: int((tables > 0).sum())
     )
-    case = CASES["categorical"]
     with pytest.raises(CheckFailed, match="gamma"):
-        joint_test(
-            case.family,
-            case.observations,
-            [FiniteSweep(2), FiniteConcentrations(2)],
-            gamma=fr.Gamma(6.0, 1.0),
-            finite=2,
-        )
+        test_gamma_of_the_finite_model()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scans", [0, 2])
 @pytest.mark.parametrize("family", THREE)
 def test_split_merge_alone(family, scans):
@@ -98,6 +101,7 @@ def test_split_merge_alone(family, scans):
     joint_test(case.family, case.observations, moves, alpha=1.5, gamma=1.5, draws=size(4800), steps=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "move",
     [
@@ -116,6 +120,7 @@ def test_moves_of_the_parallel_sampler_alone(family, move):
     joint_test(case.family, case.observations, [move], alpha=1.5, gamma=1.5, draws=size(4800), steps=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", [slice_bugs.AllTables(), slice_bugs.NoFreshTopics()])
 def test_planted_bugs_in_slice_sweeps_are_caught(bug):
     case = CASES["categorical"]
@@ -123,6 +128,7 @@ def test_planted_bugs_in_slice_sweeps_are_caught(bug):
         joint_test(case.family, case.observations, [bug], alpha=1.0, gamma=2.0, draws=size(19_200))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", launch_bugs.BUGS[:2], ids=lambda bug: type(bug).__name__)
 def test_planted_bugs_in_launched_splits_are_caught(bug):
     case = CASES["categorical"]
@@ -130,6 +136,7 @@ def test_planted_bugs_in_launched_splits_are_caught(bug):
         joint_test(case.family, case.observations, [bug] * 3, alpha=1.0, gamma=2.0, draws=size(4800), steps=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", ["q forgotten", "factorials swapped", "gamma dropped"])
 def test_planted_bugs_in_split_merge_are_caught(bug):
     case, moves = CASES["categorical"], [Buggy(n_proposals=3, bug=bug)]
@@ -138,7 +145,7 @@ def test_planted_bugs_in_split_merge_are_caught(bug):
 
 
 @pytest.mark.parametrize("sampler", ["crf", "direct"])
-@pytest.mark.parametrize("kind", [fr.Categorical, fr.Multinomial])
+@pytest.mark.parametrize("kind", nightly([fr.Categorical, fr.Multinomial], but=[fr.Categorical]))
 def test_learned_prior(sampler, kind):
     case = CASES[kind.__name__.lower()]
     table = joint_test(kind(3, fr.Gamma(3.0, 3.0)), case.observations, sampler)
@@ -151,10 +158,14 @@ def test_learned_prior(sampler, kind):
         ([DirectAssignment(), planted.SwappedConcentrations()], "both"),
         ([DirectAssignment(), planted.WeightsFirst()], "gamma"),
         ([DirectAssignment(), planted.NoSwitches()], "alpha"),
-        ([planted.SwappedCrf()], None),
-        ([planted.ForgottenRemoval(), TopicWeights()], None),
-        ([planted.StaleCount(), TopicWeights()], None),
-        ([DirectAssignment(), planted.DroppedGamma()], None),
+        *nightly(
+            [
+                ([planted.SwappedCrf()], None),
+                ([planted.ForgottenRemoval(), TopicWeights()], None),
+                ([planted.StaleCount(), TopicWeights()], None),
+                ([DirectAssignment(), planted.DroppedGamma()], None),
+            ]
+        ),
     ],
     ids=lambda value: (
         "+".join(type(move).__name__ for move in value) if isinstance(value, list) else str(value)

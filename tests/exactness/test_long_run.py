@@ -24,6 +24,7 @@ from franchise.moves import (
 from tests.exactness import blocked_bugs, document_bugs, launch_bugs, planted, slice_bugs
 from tests.exactness.cases import CASES, GROUPS, NOT_CONJUGATE, THREE, size
 from tests.exactness.split_merge_bugs import Buggy
+from tests.support.nightly import nightly
 
 pytestmark = pytest.mark.exactness
 
@@ -37,7 +38,7 @@ def run(family: str, sampler, alpha: float, gamma: float, draws: int = size(40_0
     )
 
 
-@pytest.mark.parametrize("family", THREE)
+@pytest.mark.parametrize("family", nightly(THREE, but=["categorical"]))
 @pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "parallel", "slice"])
 def test_frequencies(sampler, family):
     visits = run(family, sampler, 1.0, 1.0, size(8_000 if sampler in ("parallel", "slice") else 16_000))
@@ -46,6 +47,7 @@ def test_frequencies(sampler, family):
     assert abs(visits.topics - visits.exact_topics) < 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sampler", "order"), [("parallel", None), ("slice", None), ("finite", 4)])
 def test_frequencies_of_a_family_that_is_not_conjugate(sampler, order):
     settings = {"alpha": 1.0, "gamma": 1.0, "draws": size(12_000), "seed": 7, "finite_topics": order}
@@ -53,7 +55,7 @@ def test_frequencies_of_a_family_that_is_not_conjugate(sampler, order):
     assert visits.distance < visits.threshold
 
 
-@pytest.mark.parametrize("family", THREE)
+@pytest.mark.parametrize("family", nightly(THREE, but=["categorical"]))
 def test_frequencies_of_the_finite_model(family):
     case = CASES[family]
     settings = {"alpha": 1.0, "gamma": 1.5, "draws": size(12_000), "seed": 7, "finite_topics": 4}
@@ -61,6 +63,7 @@ def test_frequencies_of_the_finite_model(family):
     assert visits.distance < visits.threshold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sampler", "order"),
     [
@@ -103,6 +106,7 @@ def test_frequencies_of_parallel_samplers_at_extreme_concentrations(sampler, fam
     assert visits.distance < visits.threshold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bug",
     [
@@ -120,6 +124,7 @@ def test_planted_bugs_are_caught(bug):
     assert visits.distance > visits.threshold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", ["q forgotten", "factorials swapped", "gamma dropped"])
 def test_planted_bugs_in_split_merge_are_caught(bug):
     moves = [CrfGibbs(tables=False), Buggy(n_proposals=10, bug=bug)]
@@ -127,6 +132,7 @@ def test_planted_bugs_in_split_merge_are_caught(bug):
     assert visits.distance > visits.threshold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", THREE)
 def test_splits_and_merges_are_enough_for_the_topics_of_tables(family):
     """Without Gibbs draws of tables' topics, and with restricted scans."""
@@ -140,17 +146,20 @@ def test_splits_and_merges_are_enough_for_the_topics_of_tables(family):
     assert visits.distance < visits.threshold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", THREE)
 def test_blocked_sweeps_alone(family):
     visits = run(family, [BlockedSweep(), TopicWeights()], 1.0, 1.0, draws=size(16_000))
     assert visits.distance < visits.threshold
 
 
+@pytest.mark.slow
 def test_sweeps_by_cells_alone():
     visits = run("categorical", [CellSweep(), TopicWeights()], 1.0, 1.0, draws=size(16_000))
     assert visits.distance < visits.threshold
 
 
+@pytest.mark.slow
 def test_moves_mixed_freely():
     """Parallel sweeps, with a collapsed sweep of a share of the groups, cells and seats now and then."""
     moves = [
@@ -162,6 +171,7 @@ def test_moves_mixed_freely():
     assert visits.distance < visits.threshold
 
 
+@pytest.mark.slow
 def test_blocked_sweeps_and_splits_of_a_family_that_is_not_conjugate():
     moves = [BlockedSweep(), LaunchSplitMerge(n_proposals=1, restricted_scans=(2, 1)), TopicWeights()]
     settings = {"alpha": 1.0, "gamma": 1.0, "draws": size(12_000), "seed": 7}
@@ -169,12 +179,14 @@ def test_blocked_sweeps_and_splits_of_a_family_that_is_not_conjugate():
     assert visits.distance < visits.threshold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", [blocked_bugs.ForgottenHeights(), blocked_bugs.NoFreshTopics()])
 def test_planted_bugs_in_blocked_sweeps_are_caught(bug):
     visits = run("categorical", [bug, TopicWeights()], 1.0, 2.0, draws=size(32_000))
     assert visits.distance > visits.threshold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", [slice_bugs.AllTables(), slice_bugs.NoFreshTopics()])
 def test_planted_bugs_in_slice_sweeps_are_caught(bug):
     visits = run("categorical", [bug], 1.0, 2.0, draws=size(16_000))
@@ -194,11 +206,12 @@ SUBCLUSTERS = {
 @pytest.mark.parametrize("name", SUBCLUSTERS)
 def test_sub_clusters_as_published_are_biased(name):
     """As their docstrings say; the repaired form below is not."""
-    visits = run("categorical", [SUBCLUSTERS[name], TopicWeights()], 1.0, 1.0, draws=size(16_000))
+    visits = run("categorical", [SUBCLUSTERS[name], TopicWeights()], 1.0, 1.0, draws=size(8_000))
     assert visits.distance > visits.threshold
     assert visits.distance > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", THREE)
 def test_sub_clusters_repaired(family):
     moves = [GuardedSweep(), LaunchSplitMerge(n_proposals=1), TopicWeights()]
@@ -206,6 +219,7 @@ def test_sub_clusters_repaired(family):
     assert visits.distance < visits.threshold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", THREE)
 def test_launched_splits_open_and_close_topics(family):
     """The only move that changes the number of topics here."""
@@ -219,9 +233,10 @@ def test_launched_splits_open_and_close_topics(family):
     assert visits.distance < visits.threshold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bug",
-    [launch_bugs.BUGS[0], pytest.param(launch_bugs.BUGS[1], marks=pytest.mark.slow)],
+    launch_bugs.BUGS[:2],
     ids=lambda bug: type(bug).__name__,
 )
 def test_planted_bugs_in_launched_splits_are_caught(bug):
@@ -235,6 +250,7 @@ def test_planted_bugs_in_launched_splits_are_caught(bug):
     assert visits.distance > visits.threshold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", [document_bugs.SliceByOrder(), document_bugs.CannotOpen()])
 def test_planted_bugs_in_document_sweeps_are_caught(bug):
     moves = [bug, LaunchSplitMerge(n_proposals=1), TopicWeights()]
@@ -242,6 +258,7 @@ def test_planted_bugs_in_document_sweeps_are_caught(bug):
     assert visits.distance > visits.threshold
 
 
+@pytest.mark.slow
 def test_lost_weight_is_caught():
     visits = run("categorical", [planted.LostWeight(), TopicWeights()], 4.0, 0.5, draws=size(16_000))
     assert visits.distance > visits.threshold

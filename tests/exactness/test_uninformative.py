@@ -13,6 +13,7 @@ import pytest
 import franchise as fr
 from franchise.moves import TopicWeights
 from tests.exactness import planted
+from tests.support.nightly import nightly
 
 DOCUMENTS, WORDS = 200, 100
 
@@ -39,8 +40,9 @@ def expected(alpha: float) -> float:
 @pytest.mark.parametrize(
     ("sampler", "draws", "alpha"),
     [
-        *((sampler, 300, alpha) for sampler in ("crf", "direct") for alpha in (1.0, 5.0)),
-        *(pytest.param("slice", 1200, alpha, marks=pytest.mark.slow) for alpha in (1.0, 5.0)),
+        ("crf", 300, 5.0),
+        ("direct", 300, 1.0),
+        *nightly([("crf", 300, 1.0), ("direct", 300, 5.0), ("slice", 1200, 1.0), ("slice", 1200, 5.0)]),
     ],
 )
 def test_prior_number_of_tables(sampler, draws, alpha):
@@ -48,6 +50,7 @@ def test_prior_number_of_tables(sampler, draws, alpha):
     assert tables_per_document(sampler, alpha, draws=draws) == pytest.approx(expected(alpha), rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bug",
     [[planted.SwappedCrf()], [planted.StaleCount(), TopicWeights()]],

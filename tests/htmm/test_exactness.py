@@ -25,20 +25,17 @@ from franchise.htmm import (
 from franchise.htmm import (
     gibbs_steps as sweeping,
 )
-from franchise.htmm import (
-    segments_as_groups as regrouping,
-)
 from franchise.htmm.gibbs_steps import GibbsContext
 from franchise.htmm.model import FiniteModel, InfiniteModel
-from franchise.htmm.state import InfiniteSegments, Segments
-from franchise.kernels import htmm_gibbs as segments
+from franchise.htmm.state import InfiniteSegments
 from franchise.kernels.random.streams import Streams
 from franchise.moves import LaunchSplitMerge
 from franchise.parallel import Threads
 from franchise.priors import Gamma
-from tests.exactness.mutation import mutated
+from tests.htmm import bugs
 from tests.htmm.cases import prepared
 from tests.naive import htmm as naive
+from tests.support.nightly import nightly
 
 pytestmark = pytest.mark.exactness
 
@@ -48,6 +45,9 @@ DOCUMENTS = [[[0, 1], [0], [2, 2]], [[1], [2]]]
 
 GAPS = [[[0, 0], [], [1, 2]], [], [[1, 2], [0]]]
 """With a sentence that has no words, and a document that has no sentences."""
+
+PLANTED = [[[0], [0], [1], []], [[1], [0]]]
+"""Documents in which it shows how topics are drawn and kept: those of planted bugs."""
 
 ETA, ZETAS = 0.5, (1.0, 2.0)
 
@@ -161,6 +161,7 @@ MOST_ERRORS = 5.0
 CASES = {
     "two topics": (FiniteCase, DOCUMENTS, 0.7),
     "two topics, strong prior": (FiniteCase, GAPS, 3.0),
+    "two topics, single words": (FiniteCase, PLANTED, 0.3),
     "two topics in logs": (FiniteCase, DOCUMENTS, 0.002),
     "learned number": (InfiniteCase, DOCUMENTS, 1.2, 0.8),
     "learned number, many": (InfiniteCase, GAPS, 3.0, 5.0),
@@ -171,10 +172,7 @@ CASES = {
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow) if name == "learned number, many" else name
-        for name in CASES
-    ],
+    nightly(CASES, but=CASES.keys() - {"learned number, many", "learned number, splits and merges"}),
 )
 def test_a_long_run_visits_everything_as_often_as_it_should(name):
     kind, *settings = CASES[name]
@@ -350,23 +348,14 @@ def test_joint_distribution(joint):
 
 # --- planted bugs -------------------------------------------------------------------------------------------
 
-PLANTED = [[[0], [0], [1], []], [[1], [0]]]
-"""Documents in which it shows how topics are drawn and kept."""
-
 
 def deviation(case, draws=6000):
     return largest_deviation(case, run(case, draws))
 
 
-def stays_counted(self, flat):
-    """n_dk with stays."""
-    places = flat.document_of_sentence * self.topic_count + self.topics
-    return np.bincount(places, minlength=flat.n_documents * self.topic_count).reshape(flat.n_documents, -1)
-
-
 def test_stays_that_count_as_draws_are_seen():
     case = InfiniteCase(PLANTED, 0.5, 0.8, ())
-    with mock.patch.object(Segments, "switches_by_topic", stays_counted):
+    with bugs.stays_counted():
         assert deviation(case) > MOST_ERRORS
 
 
@@ -374,103 +363,26 @@ def test_stays_that_count_as_draws_are_seen():
     "case", [FiniteCase(PLANTED, 1.0), InfiniteCase(PLANTED, 0.5, 0.8, ())], ids=["K", "HDP"]
 )
 def test_first_sentences_that_count_as_switches_are_seen(case):
-    draw = sweeping.draw_switch_probability
-
-    def with_firsts(state, flat, prior, rng, *comm):
-        return draw(state, flat, (prior[0] + flat.n_sentences - flat.later_sentences, prior[1]), rng, *comm)
-
-    with (
-        mock.patch.object(finite, "draw_switch_probability", with_firsts),
-        mock.patch.object(infinite, "draw_switch_probability", with_firsts),
-    ):
+    with bugs.firsts_counted():
         assert deviation(case) > MOST_ERRORS
 
 
-@pytest.mark.slow
 def test_a_concentration_drawn_by_all_sentences_is_seen():
     """alpha | m has the sentences that drew a topic as customers, not all of them."""
-    draw = infinite.draw_group_concentration
-
-    def by_all(alpha, table_count, sizes, prior, rng, engine):
-        return draw(alpha, table_count, np.array(list(map(len, LENGTHS))), prior, rng, engine)
-
-    with mock.patch.object(infinite, "draw_group_concentration", by_all):
-        assert min(joint_p_values(InfiniteJoint(), 6000).values()) < SMALLEST_P
+    with bugs.all_sentences_draw(LENGTHS):
+        assert min(joint_p_values(InfiniteJoint(), 2000).values()) < SMALLEST_P
 
 
-KERNEL_BUGS = {
-    "stays counted": (finite, "draw_finite", "if drawn.switches[sentence]:", "if True:"),
-    "first sentences left out": (
-        finite,
-        "draw_finite",
-        "for sentence in range(data.documents[document], data.documents[document + 1]):",
-        "for sentence in range(data.documents[document] + 1, data.documents[document + 1]):",
-    ),
-    "a switch costs nothing": (
-        finite,
-        "draw_finite",
-        "entering[topic] = given.switch * proportions[topic]",
-        "entering[topic] = proportions[topic]",
-    ),
-    "what was before is forgotten": (
-        finite,
-        "draw_finite",
-        "(1.0 - given.switch) * before[topic])",
-        "(1.0 - given.switch))",
-    ),
-    "no constant for stays": (
-        infinite,
-        "draw_sliced",
-        "log_of(1.0 - given.switch) - log_cutoff",
-        "log_of(1.0 - given.switch)",
-    ),
-    "slices without weights": (
-        infinite,
-        "draw_sliced",
-        "return max(0.0, log_proportion - log_cutoff)",
-        "return 0.0",
-    ),
-    "slices cut nothing off": (
-        infinite,
-        "draw_sliced",
-        "if min(log_proportion, log_cutoff) < log_slice:",
-        "if log_proportion < -700.0:",
-    ),
-    "switches cost nothing": (
-        infinite,
-        "draw_sliced",
-        "to_enter = 0.0 if sentence == begin else log_switch",
-        "to_enter = 0.0",
-    ),
-}
-
-
-QUICKLY_SEEN = {
-    "stays counted",
-    "first sentences left out",
-    "no constant for stays",
-    "slices without weights",
-}
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(bug, marks=[] if bug in QUICKLY_SEEN else pytest.mark.slow) for bug in KERNEL_BUGS]
-)
+@pytest.mark.parametrize("name", bugs.KERNEL_BUGS)
 def test_bugs_in_the_kernels_are_seen(name):
-    module, kernel, old, new = KERNEL_BUGS[name]
     alpha = 1.0 if name == "a switch costs nothing" else 0.3
-    case = FiniteCase(PLANTED, alpha) if module is finite else InfiniteCase(DOCUMENTS, 0.5, 0.8, ())
-    with mock.patch.object(module, kernel, mutated(segments, kernel, (old, new))):
+    is_finite = bugs.KERNEL_BUGS[name][0] is finite
+    case = FiniteCase(PLANTED, alpha) if is_finite else InfiniteCase(DOCUMENTS, 0.5, 0.8, ())
+    with bugs.in_kernel(name):
         assert deviation(case) > MOST_ERRORS
 
 
 def test_runs_taken_for_one_document_are_seen():
-    runs_of = regrouping.runs_of
-
-    def in_one(*arguments):
-        data = runs_of(*arguments)
-        return data._replace(offsets=data.offsets[[0, -1]])
-
     case = InfiniteCase(PLANTED, 0.3, 3.0)
-    with mock.patch.object(regrouping, "runs_of", in_one):
-        assert deviation(case) > MOST_ERRORS
+    with bugs.runs_in_one_document():
+        assert deviation(case, 2000) > MOST_ERRORS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import select
 import subprocess
 import sys
 import textwrap
@@ -139,6 +140,34 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(machinery.numba.config, "CACHE_DIR", str(tmp_path / "file"))
     assert machinery.cache_folder.__wrapped__() is None
+
+
+HOLD = """
+import sys
+from franchise.kernels.runtime.compile import _one_process_at_a_time
+with _one_process_at_a_time(sys.argv[1]):
+    print("begun", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(machinery.fcntl is None, reason="no locks on this system")
+def test_processes_that_need_the_same_kernel_wait_for_the_first_to_compile_it(tmp_path):
+    def begin(name):
+        command = [sys.executable, "-c", HOLD, name]
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
+
+    with begin("one") as first:
+        assert first.stdout.readline() == "begun\n"
+        with begin("one") as second, begin("two") as third:
+            assert third.stdout.readline() == "begun\n"
+            assert not select.select([second.stdout], [], [], 1.0)[0]
+            first.stdin.close()
+            assert second.stdout.readline() == "begun\n"
+            second.stdin.close()
+            third.stdin.close()
 
 
 def test_the_search_for_cycles_is_as_before_once_a_kernel_has_been_compiled():

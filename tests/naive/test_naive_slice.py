@@ -5,6 +5,7 @@ import pytest
 
 from tests.naive import families, frequencies, posterior, slice_tables
 from tests.naive.partitions import canonical
+from tests.support.nightly import nightly
 
 ALPHA, GAMMA = 1.3, 0.8
 GROUPS = ["a", "a", "a", "b", "b", "b"]
@@ -18,7 +19,7 @@ DATA = {
 # --- what the steps are made of -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("name", nightly(DATA, but=["categorical"]))
 def test_parameters_integrate_to_the_predictive(name):
     """The mean of f(x; phi) over draws of phi given a block is the predictive density of x."""
     family, observations = DATA[name]
@@ -115,7 +116,7 @@ def _compare(name, seed, sweeps=4000):
     return frequencies.compare_draws(_chain(name, seed, sweeps), exact, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("name", nightly(DATA, but=["categorical"]))
 def test_long_run_matches_the_enumerated_posterior(name):
     distance, threshold, _ = _compare(name, seed=11)
     assert distance < threshold

@@ -19,6 +19,7 @@ from tests.naive import frequencies, posterior, stirling, subcluster
 from tests.naive.choices import normalised
 from tests.naive.partitions import all_partitions, canonical
 from tests.naive.subcluster import Problem, Weights
+from tests.support.nightly import nightly
 
 SMALL = Problem(np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 2, 2]), 1.0, 1.0, 0.5, 3)
 UNEVEN = Problem(np.array([0, 0, 0, 1, 1]), np.array([0, 1, 0, 1, 2]), 1.7, 0.6, 0.5, 3)
@@ -148,7 +149,7 @@ def test_the_share_needs_the_jacobian_to_become_a_density_of_two_weights():
 # --- local splits and merges --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", nightly(SEEDS, but=range(2)))
 def test_local_split_as_printed_is_the_one_from_parts(seed):
     arguments = _random_local_split(seed)
     printed = subcluster.log_local_split(*arguments)
@@ -175,7 +176,7 @@ def test_local_split_without_the_jacobian_is_something_else():
         assert abs(without - subcluster.log_local_split(*arguments)) > 1e-2
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", nightly(SEEDS, but=range(2)))
 def test_local_merge_undoes_local_split(seed):
     weights, sides, topic, share, log_q, problem = arguments = _random_local_split(seed)
     after = subcluster.after_local_split(weights, sides, topic, share)
@@ -200,7 +201,7 @@ def test_labels_of_a_local_split_have_the_probability_of_their_sides():
     assert log_q == pytest.approx(math.log(by_hand), abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", nightly(SEEDS, but=range(2)))
 def test_stand_in_of_a_merge_from_the_matrix(seed):
     rng = np.random.default_rng(seed)
     problem = _random_problem(rng)
@@ -226,7 +227,7 @@ def test_stand_in_of_a_merge_is_exact_if_sub_topics_were_the_topics():
 # --- global splits and merges -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", nightly(SEEDS, but=range(2)))
 def test_global_split_written_out_is_the_one_by_parts(seed):
     arguments = _random_global_split(seed)
     written_out = subcluster.log_global_split_written_out(*arguments)

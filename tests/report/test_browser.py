@@ -52,6 +52,7 @@ def downloaded(page, name):
 # --- what is there ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_beginning_says_what_was_found_and_whether_to_trust_it(report, opened):
     page = opened(report)
     assert page.title() == "Three themes"
@@ -82,6 +83,7 @@ def test_a_topic_shows_its_words_documents_and_trend(report, opened):
     assert "roses" in page.locator("#document .text").inner_text()
 
 
+@pytest.mark.slow
 def test_a_topic_shows_its_share_in_every_class(report, opened):
     page = opened(report)
     topic_with(page, "roses").click()
@@ -93,6 +95,7 @@ def test_a_topic_shows_its_share_in_every_class(report, opened):
     assert all(0.0 <= float(share) <= 1.0 for row in rows[1:] for share in row[-2:])
 
 
+@pytest.mark.slow
 def test_the_map_selects_a_topic(report, opened):
     page = opened(report)
     assert page.locator("#topic-map circle").count() == 3
@@ -105,6 +108,7 @@ def test_the_map_selects_a_topic(report, opened):
     )
 
 
+@pytest.mark.slow
 def test_search_finds_topics_and_documents(report, opened):
     page = opened(report)
     page.get_by_role("searchbox", name="Search topics and documents").fill("cannons")
@@ -117,6 +121,7 @@ def test_search_finds_topics_and_documents(report, opened):
     assert not answers.is_visible()
 
 
+@pytest.mark.slow
 def test_search_leads_to_documents_with_the_word(report, opened):
     page = opened(report)
     page.fill("#query", "cannons")
@@ -127,6 +132,7 @@ def test_search_leads_to_documents_with_the_word(report, opened):
     assert page.locator("#position").inner_text() == "none"
 
 
+@pytest.mark.slow
 def test_words_have_the_colours_of_their_topics(report, opened):
     page = opened(report)
     text = page.locator("#document .text")
@@ -144,6 +150,7 @@ def test_words_have_the_colours_of_their_topics(report, opened):
     assert text.locator("span", has_text=re.compile("^the$", re.I)).count() == 0
 
 
+@pytest.mark.slow
 def test_documents_are_browsed_and_filtered_by_topic(report, opened):
     page = opened(report)
     first = page.locator("#document-title").inner_text()
@@ -159,6 +166,7 @@ def test_documents_are_browsed_and_filtered_by_topic(report, opened):
     assert {word.lower() for word in chosen} <= set(cases.THEMES[1])
 
 
+@pytest.mark.slow
 def test_tables_can_be_taken_along(report, opened):
     page = opened(report)
     topics = downloaded(page, "topics")
@@ -195,6 +203,7 @@ def test_html_and_scripts_in_the_data_stay_text(nasty, opened):
     assert page.locator("img, iframe, article b").count() == 0
 
 
+@pytest.mark.slow
 def test_html_in_texts_stays_text_and_words_keep_their_places(tmp_path, opened):
     path = write_report(cases.nasty_texts(), tmp_path / "report.html")
     page = opened(path, "#document-4")
@@ -206,6 +215,7 @@ def test_html_in_texts_stays_text_and_words_keep_their_places(tmp_path, opened):
     assert page.evaluate("window.broken") is None
 
 
+@pytest.mark.slow
 def test_formulas_are_text_in_tables(nasty, opened):
     page = opened(nasty)
     cells = {
@@ -227,6 +237,7 @@ def _is_number(cell):
     return True
 
 
+@pytest.mark.slow
 def test_a_policy_forbids_what_is_not_ours(report, opened, browser):
     context = browser.new_context()
     page = context.new_page()
@@ -246,6 +257,7 @@ def test_a_policy_forbids_what_is_not_ours(report, opened, browser):
 # --- everybody can use it -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_keyboard_is_enough(report, opened):
     page = opened(report)
     page.keyboard.press("Tab")
@@ -275,6 +287,7 @@ def test_the_keyboard_is_enough(report, opened):
     assert "probability" in page.locator("#tip").inner_text()
 
 
+@pytest.mark.slow
 def test_answers_are_reached_by_arrows_and_left_by_escape(report, opened):
     page = opened(report)
     page.focus("#query")
@@ -300,6 +313,7 @@ def _tab_to(page, selector, most=60):
     raise AssertionError(f"Tab does not come to {selector}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "query"),
     [({}, ""), ({}, "ship"), ({"color_scheme": "dark"}, ""), (PHONE, "")],
@@ -312,6 +326,7 @@ def test_axe_finds_nothing_serious(report, opened, settings, query):
     assert serious(page) == []
 
 
+@pytest.mark.slow
 def test_dark_follows_the_system_and_the_button(report, opened):
     paper = "getComputedStyle(document.body).backgroundColor"
     light, dark = opened(report), opened(report, color_scheme="dark")
@@ -323,6 +338,7 @@ def test_dark_follows_the_system_and_the_button(report, opened):
     assert light.evaluate(paper) == dark.evaluate(paper)
 
 
+@pytest.mark.slow
 def test_a_phone_scrolls_down_only_and_opens_topics_in_place(report, opened):
     page = opened(report, **PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
@@ -336,6 +352,7 @@ def test_a_phone_scrolls_down_only_and_opens_topics_in_place(report, opened):
 # --- other posteriors ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_sentences_are_coloured_where_sentences_have_topics(tmp_path, opened):
     page = opened(write_report(segmented(), tmp_path / "report.html"))
     spans = page.locator("#document .text span")
@@ -350,6 +367,7 @@ def test_sentences_are_coloured_where_sentences_have_topics(tmp_path, opened):
     assert "Each sentence has the colour" in page.locator("#documents .note").first.inner_text()
 
 
+@pytest.mark.slow
 def test_a_number_of_topics_that_never_changes_has_no_picture(tmp_path, opened):
     page = opened(write_report(cases.many(topics=4, documents=30), tmp_path / "report.html"))
     assert page.locator(".lead").inner_text().startswith("4 topics in 30 documents")
@@ -357,6 +375,7 @@ def test_a_number_of_topics_that_never_changes_has_no_picture(tmp_path, opened):
     assert page.locator("#counts svg").count() == 0
 
 
+@pytest.mark.slow
 def test_labels_of_the_map_cover_no_circle(tmp_path, opened):
     page = opened(write_report(cases.many(topics=40, documents=300), tmp_path / "report.html"))
     boxes = """(selector) => [...document.querySelectorAll(selector)].map((node) => {
@@ -374,6 +393,7 @@ def test_labels_of_the_map_cover_no_circle(tmp_path, opened):
     assert covered == []
 
 
+@pytest.mark.slow
 def test_topics_of_a_document_that_are_not_named_are_summed_up(report, opened):
     page = opened(report)
     chips = page.locator("#document .chips")
@@ -382,6 +402,7 @@ def test_topics_of_a_document_that_are_not_named_are_summed_up(report, opened):
     assert chips.locator("> small").count() == 0
 
 
+@pytest.mark.slow
 def test_groups_without_words_have_a_report_without_words(tmp_path, opened):
     page = opened(write_report(points(), tmp_path / "report.html"))
     assert page.locator("#topic-list > li").count() == 2
@@ -406,6 +427,7 @@ def test_many_topics_and_documents_open_and_answer(tmp_path, opened):
     assert page.locator("#topic-map circle").count() == 500
 
 
+@pytest.mark.slow
 def test_a_posterior_whose_draws_agree_on_nothing_opens(tmp_path, opened):
     themes = cases.themes()
     nothing = [np.full_like(match, -1) for match in themes.matched.matches]

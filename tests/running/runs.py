@@ -16,8 +16,10 @@ _CENTRES = _RNG.normal(0.0, 4.0, (3, 2))
 POINTS = fr.Groups(
     _CENTRES[_RNG.integers(0, 3, 40)] + _RNG.normal(0.0, 1.0, (40, 2)), _RNG.choice(list("wxyz"), 40).tolist()
 )
+COUNTS = fr.Groups(_RNG.poisson([1.0, 6.0, 20.0], (14, 3)).ravel(), _RNG.choice(list("wxyz"), 42).tolist())
 CASES: dict[str, tuple[Any, fr.Family]] = {
     "categorical": (CORPUS, fr.Categorical(7, fr.Gamma(1.0, 2.0))),
+    "poisson": (COUNTS, fr.Poisson(1.0, 0.2)),
     "gaussian-full": (POINTS, fr.GaussianFull(2)),
 }
 SETTINGS: dict[str, Any] = {"chains": 2, "seed": 4, "keep_labels": True, "warmup": 6, "thin": 2, "workers": 1}

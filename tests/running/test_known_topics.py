@@ -10,12 +10,16 @@ import pytest
 import franchise as fr
 from franchise.families import KnownTopics
 from tests.running.runs import CORPUS, SETTINGS, assert_same_bits
+from tests.support.nightly import nightly
 
 TOPICS = np.random.default_rng(5).dirichlet(np.ones(7), 2)
 KNOWN = KnownTopics(TOPICS, [30.0, math.inf], 0.4, 0.3, ["one", "other"], CORPUS.vocabulary)
 
 
-@pytest.mark.parametrize("sampler", ["crf", "direct", "split-merge", "slice", "parallel", "finite"])
+@pytest.mark.parametrize(
+    "sampler",
+    nightly(["crf", "direct", "split-merge", "slice", "parallel", "finite"], but=["direct", "finite"]),
+)
 def test_saved_loaded_and_gone_on_with(sampler, tmp_path):
     def sample(draws, **settings):
         return fr.sample(CORPUS, KNOWN, sampler=sampler, draws=draws, **SETTINGS, **settings)

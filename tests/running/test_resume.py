@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 
@@ -13,6 +14,7 @@ from franchise.model.state.base import SPARE_SLOTS
 from franchise.running import chain_run as running
 from franchise.running.chain import Chain
 from tests.running.runs import CASES, assert_same, assert_same_traces, sample
+from tests.support.nightly import nightly
 
 SAMPLERS = ["crf", "direct", "split-merge", "slice", "parallel", "subcluster", "finite"]
 DRAWS = 12
@@ -56,13 +58,10 @@ def break_after(monkeypatch, sweeps, error=Broken):
 
 @pytest.mark.parametrize(
     ("case", "sampler"),
-    [
-        pytest.param(case, sampler, marks=pytest.mark.slow)
-        if case == "gaussian-full" and sampler != "direct"  # they compile for long
-        else (case, sampler)
-        for case in CASES
-        for sampler in SAMPLERS
-    ],
+    nightly(
+        itertools.product(CASES, SAMPLERS),
+        but=[*itertools.product(["categorical"], SAMPLERS), ("poisson", "direct")],
+    ),
 )
 def test_a_run_directory_changes_nothing(case, sampler, tmp_path, undisturbed):
     kept = sample(case, sampler, DRAWS, run_dir=tmp_path / "run")
@@ -82,9 +81,17 @@ def test_resuming_a_finished_run_gives_it_again(tmp_path):
 # --- interrupted --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sweeps", [0, 3, 6, 13])
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("case", CASES)
+BREAKS = [0, 3, 6, 13]
+ROTATED = [  # each sampler once on each kind of data
+    (case, sampler, BREAKS[(number + shift) % 4])
+    for shift, case in enumerate(["categorical", "poisson"])
+    for number, sampler in enumerate(SAMPLERS)
+]
+
+
+@pytest.mark.parametrize(
+    ("case", "sampler", "sweeps"), nightly(itertools.product(CASES, SAMPLERS, BREAKS), but=ROTATED)
+)
 def test_broken_and_resumed(case, sampler, sweeps, tmp_path, monkeypatch, undisturbed):
     """In the warm-up, at its end, between two kept draws; the two chains at different places."""
     with monkeypatch.context() as patch:
@@ -123,8 +130,10 @@ def test_interrupted_from_the_keyboard(workers, tmp_path, monkeypatch, capsys, u
     assert_same(fr.resume(tmp_path / "run"), undisturbed("categorical", "crf"))
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "sampler"),
+    nightly(itertools.product(CASES, SAMPLERS), but=[("categorical", "crf"), ("poisson", "slice")]),
+)
 def test_a_copy_made_in_mid_run_goes_on_by_itself(case, sampler, tmp_path, monkeypatch, undisturbed):
     """The folder at any moment is a run that can be resumed, also somewhere else."""
     copies = []
@@ -181,8 +190,10 @@ def test_more_draws_that_were_interrupted_are_still_planned(tmp_path, monkeypatc
 # --- longer -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "sampler"),
+    nightly(itertools.product(CASES, SAMPLERS), but=itertools.product(["categorical"], SAMPLERS)),
+)
 def test_more_draws_are_those_of_a_longer_run(case, sampler, tmp_path, undisturbed):
     sample(case, sampler, 5, run_dir=tmp_path / "run")
     fr.resume(tmp_path / "run", draws=8)

@@ -14,17 +14,20 @@ import sys
 
 import pytest
 
+from tests.support.nightly import nightly
+
 if not hasattr(os, "fork"):
     pytest.skip("children are forked", allow_module_level=True)
 
 
 @pytest.mark.parametrize("model", ["mixture", "segments"])
-@pytest.mark.parametrize("kills", [12, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", nightly([3, 12, 50], but=[3]))
 def test_killed_and_resumed(model, kills, tmp_path):
     """What is checked after each kill is in `killing.py`, which ends with an error if something is not right."""
     assert sum(killed(model, kills, tmp_path).values()) == kills
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["mixture", "segments"])
 def test_killed_at_every_step(model, tmp_path):
     """Each thing that a short run does to the disk, from the first to the last, is once its last."""

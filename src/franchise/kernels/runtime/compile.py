@@ -27,12 +27,17 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.extending import register_jitable
 from numba.misc.appdirs import AppDirs
+
+try:
+    import fcntl
+except ImportError:  # Windows: processes do not wait for each other
+    fcntl = None  # type: ignore[assignment]
 
 PACKAGE = Path(__file__).parents[2]
 
@@ -120,7 +125,45 @@ def _compile_and_keep(function):
     dispatcher = _entry_point(function)
     if not numba.config.DISABLE_JIT and cache_folder() is not None:
         dispatcher._cache = _PackageCache(function)
+        compile_or_load = dispatcher.compile
+
+        def compile_alone(signature):
+            with _one_process_at_a_time(f"{function.__module__}.{function.__qualname__}{signature}"):
+                return compile_or_load(signature)
+
+        dispatcher.compile = compile_alone
     return dispatcher
+
+
+@contextlib.contextmanager
+def _one_process_at_a_time(name: str) -> Iterator[None]:
+    """Let one process compile `name` while others that need it wait, and then load it.
+
+    The lock is one byte of a file, which the system frees if the process ends. Without locks, all compile.
+    """
+    place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "little") // 2
+    file, locked = _lock_file(), False
+    if file is not None:
+        with contextlib.suppress(OSError):  # a disk that has no locks
+            fcntl.lockf(file, fcntl.LOCK_EX, 1, place)
+            locked = True
+    try:
+        yield
+    finally:
+        if file is not None and locked:
+            fcntl.lockf(file, fcntl.LOCK_UN, 1, place)
+
+
+@functools.cache
+def _lock_file() -> BinaryIO | None:
+    """Open the file of locks for as long as the process lives: closing it would free them all."""
+    folder = cache_folder()
+    if fcntl is None or folder is None:
+        return None
+    try:
+        return (folder / "locks").open("wb")
+    except OSError:
+        return None
 
 
 class _PackageLocator(_CacheLocator):

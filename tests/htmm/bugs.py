@@ -1,0 +1,125 @@
+"""Bugs planted in the samplers of hidden topic Markov models."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest import mock
+
+import numpy as np
+
+from franchise.htmm import gibbs_finite as finite
+from franchise.htmm import gibbs_hdp as infinite
+from franchise.htmm import gibbs_steps as sweeping
+from franchise.htmm import segments_as_groups as regrouping
+from franchise.htmm.state import Segments
+from franchise.kernels import htmm_gibbs as segments
+from tests.exactness.mutation import mutated
+
+KERNEL_BUGS = {
+    "stays counted": (finite, "draw_finite", "if drawn.switches[sentence]:", "if True:"),
+    "first sentences left out": (
+        finite,
+        "draw_finite",
+        "for sentence in range(data.documents[document], data.documents[document + 1]):",
+        "for sentence in range(data.documents[document] + 1, data.documents[document + 1]):",
+    ),
+    "a switch costs nothing": (
+        finite,
+        "draw_finite",
+        "entering[topic] = given.switch * proportions[topic]",
+        "entering[topic] = proportions[topic]",
+    ),
+    "what was before is forgotten": (
+        finite,
+        "draw_finite",
+        "(1.0 - given.switch) * before[topic])",
+        "(1.0 - given.switch))",
+    ),
+    "no constant for stays": (
+        infinite,
+        "draw_sliced",
+        "log_of(1.0 - given.switch) - log_cutoff",
+        "log_of(1.0 - given.switch)",
+    ),
+    "slices without weights": (
+        infinite,
+        "draw_sliced",
+        "return max(0.0, log_proportion - log_cutoff)",
+        "return 0.0",
+    ),
+    "slices cut nothing off": (
+        infinite,
+        "draw_sliced",
+        "if min(log_proportion, log_cutoff) < log_slice:",
+        "if log_proportion < -700.0:",
+    ),
+    "switches cost nothing": (
+        infinite,
+        "draw_sliced",
+        "to_enter = 0.0 if sentence == begin else log_switch",
+        "to_enter = 0.0",
+    ),
+}
+
+
+@functools.cache
+def wrong_kernel(name: str):
+    """The kernel with one of the bugs."""
+    _, kernel, old, new = KERNEL_BUGS[name]
+    return mutated(segments, kernel, (old, new))
+
+
+def in_kernel(name: str):
+    """Plant one of the bugs of kernels."""
+    module, kernel, *_ = KERNEL_BUGS[name]
+    return mock.patch.object(module, kernel, wrong_kernel(name))
+
+
+def stays_counted():
+    """Count stays among the draws of a document's topics."""
+
+    def switches_by_topic(self, flat):
+        places = flat.document_of_sentence * self.topic_count + self.topics
+        return np.bincount(places, minlength=flat.n_documents * self.topic_count).reshape(
+            flat.n_documents, -1
+        )
+
+    return mock.patch.object(Segments, "switches_by_topic", switches_by_topic)
+
+
+@contextmanager
+def firsts_counted() -> Iterator[None]:
+    """Count first sentences, which always draw a topic, as switches."""
+    draw = sweeping.draw_switch_probability
+
+    def with_firsts(state, flat, prior, rng, *comm):
+        return draw(state, flat, (prior[0] + flat.n_sentences - flat.later_sentences, prior[1]), rng, *comm)
+
+    with (
+        mock.patch.object(finite, "draw_switch_probability", with_firsts),
+        mock.patch.object(infinite, "draw_switch_probability", with_firsts),
+    ):
+        yield
+
+
+def all_sentences_draw(lengths: list[list[int]]):
+    """Draw alpha given all sentences of documents with these lengths, not only those that drew a topic."""
+    draw = infinite.draw_group_concentration
+
+    def by_all(alpha, table_count, sizes, prior, rng, engine):
+        return draw(alpha, table_count, np.array(list(map(len, lengths))), prior, rng, engine)
+
+    return mock.patch.object(infinite, "draw_group_concentration", by_all)
+
+
+def runs_in_one_document():
+    """Take the runs of all documents for those of one."""
+    runs_of = regrouping.runs_of
+
+    def in_one(*arguments):
+        data = runs_of(*arguments)
+        return data._replace(offsets=data.offsets[[0, -1]])
+
+    return mock.patch.object(regrouping, "runs_of", in_one)

@@ -1,0 +1,136 @@
+"""Bugs in hidden topic Markov models."""
+
+from __future__ import annotations
+
+import functools
+
+from franchise.htmm import em
+from franchise.htmm import new_documents as inference
+from franchise.kernels import htmm_gibbs as segments
+from tests.exactness.mutation import mutated
+from tests.htmm import bugs
+from tests.planted_bugs.planting import in_place
+from tests.planted_bugs.registry import PlantedBug
+
+EXACTNESS = "tests/htmm/test_exactness.py::"
+LONG_RUN = EXACTNESS + "test_a_long_run_visits_everything_as_often_as_it_should"
+ALONE = f"{LONG_RUN}[learned number, sentences alone]"
+TWO = f"{LONG_RUN}[two topics]"
+SINGLE = f"{LONG_RUN}[two topics, single words]"
+JOINT = EXACTNESS + "test_joint_distribution"
+LENGTHS = [[2, 1, 0, 3], [2, 2, 1]]
+
+WRONG = {
+    "stays counted": ("A stay counts as a draw of a topic.", SINGLE),
+    "first sentences left out": ("The first sentence's draw is not counted.", SINGLE),
+    "a switch costs nothing": ("The message into a topic forgets the switch probability.", TWO),
+    "what was before is forgotten": ("The message of a stay forgets the topic before.", TWO),
+    "no constant for stays": ("Weights of stays are not put on the scale of switches.", ALONE),
+    "slices without weights": ("Topics above their cutoff are not weighed by pi / cutoff.", ALONE),
+    "slices cut nothing off": ("Topics below a slice are not excluded.", ALONE),
+    "switches cost nothing": ("Every sentence enters a topic as the first one does.", ALONE),
+}
+
+KERNELS = [
+    PlantedBug(
+        f"HTMM: {name}",
+        f"franchise.kernels.htmm_gibbs.{bugs.KERNEL_BUGS[name][1]}",
+        wrong,
+        (failing,),
+        (f"{EXACTNESS}test_bugs_in_the_kernels_are_seen[{name}]",),
+        functools.partial(bugs.in_kernel, name),
+    )
+    for name, (wrong, failing) in WRONG.items()
+]
+
+STEPS = [
+    PlantedBug(
+        "HTMM: stays counted by the HDP",
+        "franchise.htmm.state.Segments.switches_by_topic",
+        "A stay counts as a draw of a topic.",
+        (ALONE,),
+        (EXACTNESS + "test_stays_that_count_as_draws_are_seen",),
+        bugs.stays_counted,
+    ),
+    PlantedBug(
+        "HTMM: first sentences count as switches",
+        "franchise.htmm.gibbs_steps.draw_switch_probability",
+        "First sentences, which always draw a topic, count as switches.",
+        (TWO, ALONE),
+        (EXACTNESS + "test_first_sentences_that_count_as_switches_are_seen",),
+        bugs.firsts_counted,
+    ),
+    PlantedBug(
+        "HTMM: alpha drawn by all sentences",
+        "franchise.htmm.gibbs_hdp.draw_group_concentration",
+        "alpha is drawn given all sentences, not those that drew a topic.",
+        (f"{JOINT}[learned number]",),
+        (EXACTNESS + "test_a_concentration_drawn_by_all_sentences_is_seen",),
+        functools.partial(bugs.all_sentences_draw, LENGTHS),
+    ),
+    PlantedBug(
+        "HTMM: runs taken for one document",
+        "franchise.htmm.segments_as_groups.runs_of",
+        "Moves of the HDP see the runs of all documents as those of one.",
+        (f"{LONG_RUN}[learned number]",),
+        (EXACTNESS + "test_runs_taken_for_one_document_are_seen",),
+        bugs.runs_in_one_document,
+    ),
+]
+
+
+def draw_each_with(old: str, new: str):
+    return in_place(inference, "draw_each", lambda right: mutated(segments, "draw_each", (old, new)))
+
+
+INFERENCE = [
+    PlantedBug(
+        f"new documents: {name}",
+        "franchise.kernels.htmm_gibbs.draw_each",
+        wrong,
+        (f"tests/htmm/test_inference.py::test_chains_of_new_documents_follow_their_law[{numbers}]",),
+        (f"tests/htmm/test_inference.py::test_other_laws_are_seen[{numbers}]",),
+        functools.partial(draw_each_with, old, new),
+    )
+    for name, wrong, numbers, old, new in (
+        (
+            "stays counted",
+            "A stay counts as a draw of a topic.",
+            "plain numbers",
+            "if drawn.switches[sentence]:",
+            "if True:",
+        ),
+        (
+            "stays cost nothing",
+            "Messages in logs forget the price of a stay.",
+            "logs",
+            "log_of(given.switch), log_of(1.0 - given.switch)",
+            "log_of(given.switch), 0.0",
+        ),
+    )
+]
+
+EM = [
+    PlantedBug(
+        "EM: first sentences count for epsilon",
+        "franchise.htmm.em.new_switch",
+        "epsilon is the mean over all sentences, first ones too.",
+        ("tests/htmm/test_em.py::test_the_objective_never_falls",),
+        ("tests/htmm/test_em.py::test_wrong_steps_make_it_fall[firsts]",),
+        lambda: in_place(
+            em, "new_switch", lambda right: lambda flat, switches, prior: float(switches.mean())
+        ),
+    ),
+    PlantedBug(
+        "EM: a weaker prior of theta",
+        "franchise.htmm.em.new_proportions",
+        "The prior of theta is smaller by 0.5.",
+        ("tests/htmm/test_em.py::test_steps_are_those_of_the_naive_twin",),
+        ("tests/htmm/test_em.py::test_wrong_steps_make_it_fall[prior]",),
+        lambda: in_place(
+            em, "new_proportions", lambda right: lambda entered, prior: right(entered, prior - 0.5)
+        ),
+    ),
+]
+
+BUGS = [*KERNELS, *STEPS, *INFERENCE, *EM]

@@ -1,0 +1,304 @@
+"""Bugs in moves, in their kernels and in what they draw with."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from franchise.families import GaussianIndependent
+from franchise.kernels import table_counts
+from franchise.moves import (
+    BlockedSweep,
+    CellSweep,
+    Concentrations,
+    CrfGibbs,
+    DirectAssignment,
+    DocumentSweep,
+    LaunchSplitMerge,
+    SliceSweep,
+    SplitMerge,
+    TopicPrior,
+    TopicWeights,
+    concentrations,
+    finite,
+    topic_prior,
+)
+from tests.exactness import blocked_bugs, document_bugs, launch_bugs, planted, slice_bugs, split_merge_bugs
+from tests.planted_bugs.planting import in_move, in_place
+from tests.planted_bugs.registry import PlantedBug
+
+ONE_STEP = "tests/exactness/test_one_step.py::"
+GEWEKE = "tests/exactness/test_geweke.py::"
+SPLIT_MERGE = "tests/kernels/test_split_merge.py::"
+CONTRACT = "tests/families/test_families.py::test_contract[gaussian-independent-0]"
+
+
+def one_line(bug) -> str:
+    return " ".join((bug.__doc__ or "").split())
+
+
+def of_move(kind, bug, failing, demanding, wrong=None) -> PlantedBug:
+    """A class of moves with a bug, in place of the right class."""
+    return PlantedBug(
+        name=f"{kind.__name__}: {bug.__name__}",
+        where=f"{kind.__module__}.{kind.__name__}",
+        wrong=wrong or one_line(bug),
+        failing=failing,
+        demanding=demanding,
+        plant=functools.partial(in_move, kind, bug),
+    )
+
+
+def every_move(name: str) -> str:
+    return f"{ONE_STEP}test_every_move[{name}]"
+
+
+DIRECT = [
+    *(
+        of_move(
+            kind,
+            bug,
+            (every_move(move),),
+            (f"{ONE_STEP}test_planted_bugs_are_caught[{bug.__name__}]",),
+            "alpha and gamma are exchanged." if bug.__name__.startswith("Swapped") else None,
+        )
+        for kind, move, bug in (
+            (DirectAssignment, "direct", planted.ForgottenRemoval),
+            (DirectAssignment, "direct", planted.StaleCount),
+            (DirectAssignment, "direct", planted.SwappedDirect),
+            (CrfGibbs, "crf", planted.SwappedCrf),
+            (CrfGibbs, "crf", planted.DroppedGammaCrf),
+            (TopicWeights, "topic weights", planted.DroppedGamma),
+        )
+    ),
+    of_move(
+        DirectAssignment,
+        planted.LostWeight,
+        (every_move("direct"),),
+        (ONE_STEP + "test_lost_weight_is_caught_by_the_recount",),
+    ),
+]
+
+LEARNED = [
+    of_move(
+        Concentrations,
+        bug,
+        (GEWEKE + "test_concentrations[direct-categorical]",),
+        (f"{GEWEKE}test_planted_bugs_are_caught[DirectAssignment+{bug.__name__}-{learned}]",),
+    )
+    for bug, learned in (
+        (planted.SwappedConcentrations, "both"),
+        (planted.WeightsFirst, "gamma"),
+        (planted.NoSwitches, "alpha"),
+    )
+] + [
+    of_move(
+        TopicPrior,
+        planted.NoJacobian,
+        ("tests/moves/test_topic_prior.py::test_the_move_leaves_its_conditional_invariant",),
+        (GEWEKE + "test_planted_bug_in_the_prior_is_caught",),
+    ),
+    PlantedBug(
+        "FiniteConcentrations: gamma of the HDP",
+        "franchise.moves.finite.draw_clusters",
+        "The number of topics K stands in place of the sum of r_k.",
+        (GEWEKE + "test_gamma_of_the_finite_model",),
+        (GEWEKE + "test_gamma_of_the_hdp_is_wrong_in_the_finite_model",),
+        lambda: in_place(
+            finite, "draw_clusters", lambda right: lambda tables, concentration, rng: int((tables > 0).sum())
+        ),
+    ),
+    PlantedBug(
+        "gamma: one topic too many",
+        "franchise.moves.concentrations.draw_top_concentration",
+        "gamma is drawn given K + 1 topics.",
+        ("tests/moves/test_concentrations.py::test_top_concentration",),
+        ("tests/moves/test_concentrations.py::test_planted_bugs_are_noticed",),
+        lambda: in_place(
+            concentrations,
+            "draw_top_concentration",
+            lambda right: lambda gamma, tables, topics, *rest: right(gamma, tables, topics + 1, *rest),
+        ),
+    ),
+    PlantedBug(
+        "alpha: Bernoulli variables forgotten",
+        "franchise.moves.concentrations.draw_group_concentration",
+        "alpha has shape a + m instead of a + m - sum s_j.",
+        ("tests/moves/test_concentrations.py::test_group_concentration",),
+        ("tests/moves/test_concentrations.py::test_planted_bugs_are_noticed",),
+        lambda: in_place(concentrations, "draw_group_concentration", lambda right: _without_switches),
+    ),
+    PlantedBug(
+        "slice sampling of another density",
+        "franchise.moves.topic_prior.slice_sample",
+        "The density is too wide: it is raised to the power 1 / 1.69.",
+        ("tests/moves/test_topic_prior.py::test_slice_sampling_leaves_a_density_invariant",),
+        ("tests/moves/test_topic_prior.py::test_slice_sampling_with_a_wrong_density_is_noticed",),
+        lambda: in_place(
+            topic_prior,
+            "slice_sample",
+            lambda right: lambda log_density, *rest: right(lambda x: log_density(x) / 1.69, *rest),
+        ),
+    ),
+    PlantedBug(
+        "Stirling numbers: wrong recursion",
+        "franchise.kernels.table_counts.fill_log_stirling",
+        "s(n, m) = s(n - 1, m - 1) + n s(n - 1, m), with n in place of n - 1.",
+        ("tests/kernels/test_stirling.py::test_equals_exact_integers_up_to_200",),
+        ("tests/kernels/test_stirling.py::test_a_wrong_recursion_is_noticed",),
+        lambda: in_place(table_counts, "fill_log_stirling", lambda right: _wrong_stirling),
+    ),
+]
+
+
+def _without_switches(alpha, tables, sizes, prior, rng, *rest):
+    logs = np.log(rng.beta(alpha + 1.0, sizes)).sum()
+    return rng.gamma(prior.shape + tables) / (prior.rate - logs)
+
+
+def _wrong_stirling(table):
+    table[:] = -math.inf
+    table[0, 0] = 0.0
+    for n in range(1, len(table)):
+        for m in range(1, min(n + 1, table.shape[1])):
+            table[n, m] = np.logaddexp(table[n - 1, m - 1], math.log(n) + table[n - 1, m])
+
+
+SPLITS = [
+    PlantedBug(
+        f"SplitMerge: {bug}",
+        "franchise.kernels.split_merge.split_or_merge",
+        wrong,
+        (f"{SPLIT_MERGE}test_where_bugs_are_caught_the_right_kernel_passes[{scans}]", *more),
+        (f"{SPLIT_MERGE}test_planted_bugs_are_caught[{bug}]",),
+        functools.partial(
+            in_place,
+            SplitMerge,
+            "kernel",
+            lambda right, bug=bug: property(lambda self: split_merge_bugs.kernel_with(bug)),
+        ),
+    )
+    for bug, wrong, scans, more in (
+        (
+            "q forgotten",
+            "The acceptance forgets the proposal's probability.",
+            0,
+            (every_move("split-merge"),),
+        ),
+        ("factorials swapped", "The prior ratio is turned over.", 0, (every_move("split-merge"),)),
+        ("gamma dropped", "The prior ratio forgets gamma.", 0, (every_move("split-merge"),)),
+        ("order of the present sides reused", "Tables are allocated one side after the other.", 0, ()),
+        ("launch looks at the present sides", "Scans of the launch begin at the present sides.", 1, ()),
+        ("sides weighed without their tables", "Proposals forget how many tables each side has.", 0, ()),
+        ("tables never taken out in a scan", "Scans count a table on its old side.", 1, ()),
+    )
+]
+
+LAUNCHED = [
+    of_move(
+        LaunchSplitMerge,
+        type(bug),
+        (every_move("launched splits, eight in turn"),),
+        (f"{ONE_STEP}test_planted_bugs_in_launched_splits_are_caught[{type(bug).__name__}]",),
+        one_line(getattr(type(bug), "proposal", bug)) if "See" in one_line(bug) else None,
+    )
+    for bug in launch_bugs.BUGS
+] + [
+    of_move(
+        LaunchSplitMerge,
+        launch_bugs.WithLaunchFromSides,
+        (ONE_STEP + "test_a_launch_that_knows_the_sides_is_caught[False]",),
+        (ONE_STEP + "test_a_launch_that_knows_the_sides_is_caught[True]",),
+        one_line(launch_bugs.LaunchFromSides),
+    )
+]
+
+BLOCKS = [
+    *(
+        of_move(
+            DocumentSweep,
+            bug,
+            (every_move("documents"),),
+            (f"{ONE_STEP}test_planted_bugs_in_document_sweeps_are_caught[{bug.__name__}]",),
+        )
+        for bug in (document_bugs.SliceByOccupied, document_bugs.SliceByOrder, document_bugs.CannotOpen)
+    ),
+    *(
+        of_move(
+            kind,
+            bug,
+            (every_move(move),),
+            (f"{ONE_STEP}test_planted_bugs_in_blocked_sweeps_are_caught[{bug.__name__}]",),
+        )
+        for kind, bug, move in (
+            (BlockedSweep, blocked_bugs.ForgottenHeights, "blocked"),
+            (BlockedSweep, blocked_bugs.NoFreshTopics, "blocked"),
+            (CellSweep, blocked_bugs.PoolAtWrongHeight, "cells"),
+        )
+    ),
+    *(
+        of_move(
+            SliceSweep,
+            type(bug),
+            (every_move("slices"),),
+            (f"{ONE_STEP}test_planted_bugs_in_slice_sweeps_are_caught[{type(bug).__name__}]",),
+        )
+        for bug in slice_bugs.BUGS
+    ),
+]
+
+PARAMETERS = [
+    PlantedBug(
+        "GaussianIndependent: wrong proposal",
+        "franchise.families.GaussianIndependent.log_proposal_weights",
+        "The constants of the prior are forgotten, of which two topics have twice as many as one.",
+        (CONTRACT,),
+        (ONE_STEP + "test_a_wrong_proposal_of_parameters_is_caught",),
+        lambda: in_place(
+            GaussianIndependent,
+            "log_proposal_weights",
+            lambda right: lambda self, *arguments: right(self, *arguments) + 1.5,
+        ),
+    ),
+    PlantedBug(
+        "GaussianIndependent: wrong Metropolis step",
+        "franchise.families.GaussianIndependent._log_target",
+        "The Jacobian of log tau is forgotten.",
+        (CONTRACT,),
+        (ONE_STEP + "test_a_wrong_metropolis_step_is_caught",),
+        lambda: in_place(
+            GaussianIndependent,
+            "_log_target",
+            lambda right: (
+                lambda self, statistics, means, logs, limit: (
+                    right(self, statistics, means, logs, limit) - logs
+                )
+            ),
+        ),
+    ),
+]
+
+INEXACT = [
+    PlantedBug(
+        "RestrictedSweep claims to be exact",
+        "franchise.moves.RestrictedSweep",
+        "Topics never open.",
+        demanding=(ONE_STEP + "test_the_restricted_sweep_is_not_exact",),
+    ),
+    PlantedBug(
+        "FiniteSweep claims to be exact for the HDP",
+        "franchise.moves.FiniteSweep",
+        "Six topics stand for infinitely many.",
+        demanding=(ONE_STEP + "test_the_finite_model_is_not_the_hdp",),
+    ),
+    PlantedBug(
+        "SubclusterSweep as published",
+        "franchise.moves.SubclusterSweep",
+        "The published splits and merges are biased.",
+        demanding=("tests/exactness/test_long_run.py::test_sub_clusters_as_published_are_biased",),
+    ),
+]
+
+BUGS = [*DIRECT, *LEARNED, *SPLITS, *LAUNCHED, *BLOCKS, *PARAMETERS, *INEXACT]
