@@ -103,11 +103,12 @@ def print_largest_topics(console: Console, weights: pd.DataFrame, total: int, la
     table.add_column("document", overflow="fold")
     table.add_column("topics", overflow="fold")
     for name, row in weights.drop(columns="other", errors="ignore").iterrows():
-        largest = row.astype(float).nlargest(LARGEST)
+        shares = dict(enumerate(row.astype(float)))  # columns are topics 0, 1, ...
+        largest = sorted(shares, key=lambda topic: -shares[topic])[:LARGEST]
         lines = [
-            f"{share:4.0%}  topic {topic}  {labels[topic]}"
-            for topic, share in largest.items()
-            if share >= WORTH
+            f"{shares[topic]:4.0%}  topic {topic}  {labels[topic]}"
+            for topic in largest
+            if shares[topic] >= WORTH
         ]
         table.add_row(escape(str(name)), escape("\n".join(lines)))
     console.print(table)
