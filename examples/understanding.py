@@ -12,7 +12,7 @@ corpus = paragraphs.subset(chosen)
 
 posterior = fr.sample(corpus, chains=3, draws=30, warmup=70, start=20, seed=1)
 print(posterior.consensus_topics)
-print(posterior.consensus(words=6).head(8).to_string(float_format="{:.3f}".format))
+print(posterior.topics(words=6).head(8).to_string(float_format="{:.3f}".format))
 
 print("\nHow much of their topics any two chains share")
 print(posterior.consensus_topics.agreement().to_string(float_format="{:.2f}".format))
