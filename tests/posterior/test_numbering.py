@@ -120,7 +120,7 @@ def test_numbers_of_a_hidden_topic_markov_model_are_kept(tmp_path):
     longer = fr.resume(tmp_path / "run", draws=8)
     assert_same_bits(longer, sample_segments(3, 8))
     assert longer.numbering is not None
-    assert "first" in named.continue_(4).consensus_topics.labels
+    assert "first" in named.extend(4).consensus_topics.labels
 
 
 def test_a_chain_has_the_numbers_of_all(kept):
