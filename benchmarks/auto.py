@@ -26,6 +26,7 @@ from franchise.data.splits import hold_out_documents
 from franchise.diagnostics.convergence import summarise
 from franchise.model.hdp_model import Model
 from franchise.parallel.threads import Threads
+from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.running.chain import Chain
 from franchise.running.initial import make_start, start_streams
 from franchise.running.subsample_start import start_from_sample
@@ -163,7 +164,7 @@ def follow(problem: Problem, sampler: str, start: Any, seconds: float, seed: int
 
 def score(problem: Problem, model: Model, chain: Chain, snapshots: list[Any]) -> float:
     """Log density of a held-out observation, given the other half of its group, by some late draws together."""
-    posterior = fr.Posterior(
+    posterior = HDPPosterior(
         trace={},
         warmup_trace={},
         labels=None,

@@ -189,7 +189,7 @@ def ask_htmm(joined: Joined, seed: int) -> Iterator[Found]:
         yield name, highest(joined, switches, seed)
         yield f"{name}, above 0.5", switches > 0.5
         if model.inference == "gibbs":
-            draws = model.posterior_.all_draws
+            draws = [draw for chain in model.posterior_.draws for draw in chain]
             changes = np.mean([np.diff(draw.topics, prepend=-1) != 0 for draw in draws], axis=0)
             yield f"{name}, other topic", highest(joined, changes, seed)
             yield f"{name}, other topic, above 0.5", changes > 0.5

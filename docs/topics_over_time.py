@@ -29,7 +29,7 @@ def fit() -> fr.Posterior:
 
 def share_by_period(posterior: fr.Posterior) -> pd.DataFrame:
     """Share of each topic in the words of every ten years: rows are the years they begin with."""
-    shares = shares_of_addresses(posterior.data, posterior.document_topics()).drop(columns="unseen")
+    shares = shares_of_addresses(posterior.data, posterior.document_topics()).drop(columns="other")
     years, words = (shares.index.get_level_values(level) for level in ("year", "words"))
     words_by_topic = shares.mul(words, axis=0).groupby(years // YEARS_PER_STEP * YEARS_PER_STEP).sum()
     return words_by_topic.div(words_by_topic.sum(axis=1), axis=0)

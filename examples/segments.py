@@ -21,5 +21,6 @@ parts = speech.groupby((speech["topic"] != speech["topic"].shift()).cumsum())
 longest = sorted(parts, key=lambda part: -len(part[1]))[:8]
 print("\nsentences    sure   topic")
 for _, part in sorted(longest, key=lambda part: part[1].index[0]):
-    words = topics.loc[part["topic"].iloc[0], "words"]
+    topic = part["topic"].iloc[0]
+    words = topics["words"].get(topic, "(no consensus topic)")
     print(f"{part.index[0]:4} - {part.index[-1]:4}   {part['probability'].mean():.2f}   {words}")

@@ -472,36 +472,55 @@ def test_repr():
         assert word in text
 
 
-def test_topics():
+def test_topics_of_one_draw():
     posterior = sample(chains=2)
     for chain in (0, 1):
-        table = posterior.topics(words=3, chain=chain)
+        table = posterior.draw(chain).topics(words=3)
         assert len(table) == posterior.trace["n_topics"][chain, -1]
-        assert table.index.tolist() == list(range(len(table)))
+        assert table.index.tolist() == [f"d{place}" for place in range(len(table))]
         assert table["observations"].is_monotonic_decreasing
         assert table["observations"].sum() == CORPUS.n_observations
         assert table["share"].sum() == pytest.approx(1.0)
         assert table["groups"].between(1, 9).all()
         assert all(1 <= len(words.split()) <= 3 for words in table["words"])
-    assert "words" not in sample(GROUPS).topics()
+    assert "words" not in sample(GROUPS).draw().topics()
 
 
-def test_topics_of_a_chain_are_those_of_its_last_snapshot():
+def test_a_draw_of_a_chain_is_its_last_one():
     posterior = sample(keep_labels=True, draws=5)
+    last = posterior.draw(0)
     sizes = np.sort(np.bincount(posterior.labels[0, -1]))[::-1]
-    np.testing.assert_array_equal(posterior.topics(chain=0)["observations"], sizes)
-    table = posterior.topics(words=1, chain=0)
+    np.testing.assert_array_equal(last.topics()["observations"], sizes)
+    np.testing.assert_array_equal(np.bincount(last.labels), sizes)
+    assert (last.chain, last.number) == (0, 4)
     largest = posterior.labels[0, -1] == np.bincount(posterior.labels[0, -1]).argmax()
+    np.testing.assert_array_equal(last.labels == 0, largest)
     counts = np.bincount(CORPUS.observations[largest], minlength=6)
-    assert counts[CORPUS.vocabulary.index(table["words"][0])] == counts.max()
+    assert counts[CORPUS.vocabulary.index(last.topics(words=1)["words"]["d0"])] == counts.max()
+    assert posterior.draw(chain=1, draw=2).number == 2
 
 
-def test_topics_are_those_of_the_most_probable_draw():
+def test_a_draw_is_the_most_probable_one_if_nothing_is_said():
     posterior = sample(keep_labels=True, draws=5)
     chain, draw = np.unravel_index(posterior.trace["log_joint"].argmax(), (2, 5))
-    sizes = np.sort(np.bincount(posterior.labels[chain, draw]))[::-1]
-    np.testing.assert_array_equal(posterior.topics()["observations"], sizes)
-    assert posterior.document_topics().shape[1] == len(sizes) + 1
+    best = posterior.draw()
+    assert (best.chain, best.number) == (chain, draw)
+    assert f"chain {chain}, draw {draw}" in repr(best)
+    assert best.document_topics().columns.tolist() == [*best.names, "unseen"]
+    assert best.infer(CORPUS).columns.tolist() == [*best.names, "unseen"]
+
+
+def test_topics_by_chain_are_deprecated_and_still_work():
+    posterior = sample(chains=2)
+    with pytest.warns(DeprecationWarning, match=r"draw\(chain=\.\.\.\)\.topics\(\)"):
+        table = posterior.topics(words=3, chain=1)
+    assert table.index.tolist() == list(range(len(table)))
+    assert table["observations"].tolist() == posterior.draw(1).topics()["observations"].tolist()
+    with pytest.warns(DeprecationWarning, match="document_topics"):
+        documents = posterior.document_topics(chain=1)
+    assert documents.columns.tolist() == [*range(len(table)), "unseen"]
+    with pytest.warns(DeprecationWarning, match="consensus_topics"):
+        assert posterior.matched is posterior.consensus_topics
 
 
 @pytest.mark.parametrize("data", [CORPUS, GROUPS], ids=["corpus", "groups"])
@@ -519,10 +538,10 @@ def test_new_groups_like_the_old_have_their_topics(data):
 @pytest.mark.parametrize("data", [CORPUS, GROUPS], ids=["corpus", "groups"])
 def test_document_topics(data):
     posterior = sample(data, keep_labels=True, draws=5)
-    table = posterior.document_topics(chain=1)
+    table = posterior.draw(1).document_topics()
     topics = posterior.trace["n_topics"][1, -1]
     assert table.shape == (data.n_groups, topics + 1)
-    assert table.columns.tolist() == [*range(topics), "unseen"]
+    assert table.columns.tolist() == [*(f"d{place}" for place in range(topics)), "unseen"]
     assert table.index.tolist() == list(data.group_names)
     np.testing.assert_allclose(table.sum(axis=1), 1.0)
     assert (table.to_numpy() > 0).all()
@@ -541,10 +560,12 @@ def test_document_topics(data):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda p: p.topics(chain=2), ["chain", "0 to 1", "2"]),
-        (lambda p: p.topics(chain=-1), ["chain", "-1"]),
+        (lambda p: p.draw(2), ["chain", "0 to 1", "2"]),
+        (lambda p: p.draw(-1), ["chain", "-1"]),
+        (lambda p: p.chain(2), ["chain", "0 to 1", "2"]),
+        (lambda p: p.draw(0, 6), ["draw", "5", "6"]),
         (lambda p: p.topics(words=0), ["words", "0"]),
-        (lambda p: p.document_topics(chain="a"), ["chain", "'a'"]),
+        (lambda p: p.draw("a"), ["chain", "'a'"]),
     ],
 )
 def test_wrong_questions(call, words):

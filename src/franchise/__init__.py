@@ -40,8 +40,8 @@ if TYPE_CHECKING:
         Multinomial,
         Poisson,
     )
+    from franchise.posterior.base import Posterior
     from franchise.posterior.freeze import known_from, known_shares, named_topics
-    from franchise.posterior.hdp_posterior import Posterior
     from franchise.posterior.match_fits import match_fits
     from franchise.priors import Gamma
     from franchise.samplers.registry import sampler_table
@@ -68,7 +68,7 @@ _HOME = {
     "KnownTopics": "franchise.families",
     "Multinomial": "franchise.families",
     "Poisson": "franchise.families",
-    "Posterior": "franchise.posterior.hdp_posterior",
+    "Posterior": "franchise.posterior.base",
     "ShardedCorpus": "franchise.data.sharded.sharded_corpus",
     "check_family": "franchise.checks.check_family",
     "check_move": "franchise.checks.check_move",

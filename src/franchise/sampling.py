@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,7 +23,9 @@ from franchise.model.prepared_data import PreparedData, frozen
 from franchise.moves.compose import InTurn, check_schedule, moves_of
 from franchise.parallel.engine import make_engine
 from franchise.parallel.threads import Threads
-from franchise.posterior.hdp_posterior import Posterior
+from franchise.posterior.base import Posterior
+from franchise.posterior.hdp_posterior import HDPPosterior
+from franchise.posterior.numbering import SETTING
 from franchise.priors import Gamma, check_number_or_gamma, number_or_gamma, plain_number
 from franchise.running.chain import Chain
 from franchise.running.chain_run import DrawPlan
@@ -38,9 +40,6 @@ from franchise.samplers.registry import resolve
 from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.run_store import BY_EM, RunDirectory, check_new
 from franchise.validation import check_choice, check_integer, describe
-
-if TYPE_CHECKING:
-    from franchise.posterior.htmm_posterior import HTMMPosterior
 
 __all__ = ["load", "make_engine", "make_model", "resume", "sample"]
 
@@ -67,7 +66,7 @@ def sample(
     run_dir: Any = None,
     time_limit: float | None = None,
     checkpoint_interval: float = 60.0,
-) -> Posterior:
+) -> HDPPosterior:
     """Draw from the posterior of a hierarchical Dirichlet process mixture.
 
     Parameters
@@ -148,7 +147,7 @@ def sample(
     with options.engine:
         run = Run.begin(setup, plan, options.engine.local.map(begin, range(chains)), run_dir)
         with run.locked():
-            posterior: Posterior = run.go(options)
+            posterior: HDPPosterior = run.go(options)
     return posterior
 
 
@@ -162,7 +161,7 @@ def resume(
     progress: bool | None = None,
     time_limit: float | None = None,
     checkpoint_interval: float = 60.0,
-) -> Posterior | HTMMPosterior:
+) -> Posterior[Any]:
     """Resume a run from its last checkpoint. The result equals that of an uninterrupted run.
 
     Parameters
@@ -182,8 +181,19 @@ def resume(
     with exclusive_lock(folder.path), options.engine:
         run = Run.read(folder, _make_setup, options.engine)
         run.set_target_draws(run.plan.draws if draws is None else draws)
-        posterior: Posterior | HTMMPosterior = run.go(options)
-    return posterior
+        settings = _with_numbers(run)
+        posterior: Posterior[Any] = run.go(options)
+    return posterior.with_settings(settings)
+
+
+def _with_numbers(run: Run) -> dict[str, Any]:
+    """Return the settings of a run on disk, with the numbers of topics that were edited by hand in version 0.1."""
+    assert run.folder is not None
+    settings = run.folder.settings
+    if "topics" not in settings or SETTING in settings or run.fewest_draws == 0:
+        return settings
+    before: Posterior[Any] = run.setup.make_posterior(run).with_settings(settings)
+    return {**settings, **before.numbers()}
 
 
 def load(path: Any) -> Any:
@@ -206,7 +216,7 @@ def load(path: Any) -> Any:
     return load_posterior(folder)
 
 
-def load_posterior(folder: RunDirectory) -> Posterior | HTMMPosterior:
+def load_posterior(folder: RunDirectory) -> Posterior[Any]:
     """The posterior of a run on disk."""
     _check_sampled(folder)
     run = Run.read(folder, _make_setup, Threads(1))
@@ -215,9 +225,9 @@ def load_posterior(folder: RunDirectory) -> Posterior | HTMMPosterior:
             f"the run in {str(folder.path)!r} has no draws yet. Continue it with franchise.resume."
         )
     run.set_target_draws(run.most_draws)
-    posterior: Posterior | HTMMPosterior = run.setup.make_posterior(run)
+    posterior: Posterior[Any] = run.setup.make_posterior(run)
     with read_errors_named(folder.path / "run.json"):
-        return posterior.with_changes(folder.settings.get("topics"))
+        return posterior.with_settings(folder.settings)
 
 
 def _check_sampled(folder: RunDirectory) -> None:
@@ -334,15 +344,15 @@ class HDPProblem:
         nothing: Any = None
         return Chain(self.model, self.schedule, nothing, self.seed, number, warmup, engine)
 
-    def make_posterior(self, run: Run) -> Posterior:
+    def make_posterior(self, run: Run) -> HDPPosterior:
         """The posterior."""
-        return Posterior.from_run(run, self.data, self.model, self.sampler, self.seed)
+        return HDPPosterior.from_run(run, self.data, self.model, self.sampler, self.seed)
 
 
 def _make_setup(settings: dict[str, Any], data: Any, away: bool) -> Problem:
     """The setup of a run on disk, of whichever model; `away`: chains are to run in other processes."""
     if check_choice("model", settings["model"], ("hdp", "htmm")) == "hdp":
         return HDPProblem.from_settings(settings, data, away)
-    from franchise.htmm.fitting import HTMMProblem
+    from franchise.sampling_htmm import HTMMProblem
 
     return HTMMProblem.from_settings(settings, data)

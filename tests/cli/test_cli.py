@@ -111,7 +111,7 @@ def test_demo_writes_topics_and_addresses(tiny_demo):
     addresses = pd.read_csv(out / "document_topics.csv")
     assert len(addresses) == 237
     shares = addresses.drop(columns=["date", "president", "delivery", "year", "words"])
-    assert list(shares.columns) == [*map(str, range(len(topics))), "none"]
+    assert list(shares.columns) == [*map(str, range(len(topics))), "other"]
     assert shares.sum(axis=1).to_numpy() == pytest.approx(1.0, abs=1e-3)
 
 

@@ -12,7 +12,6 @@ import franchise as fr
 from franchise.data.synthetic import planted_topics
 from franchise.diagnostics.coherence import (
     WINDOWS,
-    best_words,
     coherence,
     count_together,
     runs_of_windows,
@@ -156,8 +155,7 @@ def test_planted_topics_are_more_coherent_than_random_words():
 def test_topics_of_a_posterior_are_those_of_its_table():
     planted = planted_topics(documents=30, vocabulary=20, topics=3, seed=2)
     posterior = fr.sample(planted.data, draws=2, warmup=2, chains=1, progress=False)
-    words = [[planted.data.vocabulary[word] for word in row] for row in best_words(posterior, 6)]
-    assert [" ".join(row) for row in words] == posterior.topics(words=6)["words"].tolist()
+    words = [row.split() for row in posterior.topics(words=6)["words"]]
     np.testing.assert_array_equal(coherence(posterior, words=6), coherence(words, planted.data))
 
 

@@ -11,7 +11,6 @@ import pytest
 import franchise as fr
 from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
 from franchise.data.synthetic import planted_topics
-from franchise.diagnostics import held_out as heldout
 from franchise.diagnostics.held_out import (
     completion_probabilities,
     document_completion,
@@ -19,7 +18,8 @@ from franchise.diagnostics.held_out import (
     training_probabilities,
 )
 from franchise.errors import InputError
-from franchise.posterior import predictive
+from franchise.posterior import held_out_steps, predictive
+from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
 from tests.diagnostics.naive_held_out import NaiveDraw
@@ -58,7 +58,7 @@ def posterior_of(documents, labels, tables, alpha, gamma, family, size=5, learne
         for draw in range(len(labels))
     ]
     model = make_model(corpus, family, 1.0, 1.0)
-    return fr.Posterior({}, {}, None, snapshots, [], corpus, model, "direct", 0)
+    return HDPPosterior({}, {}, None, snapshots, [], corpus, model, "direct", 0)
 
 
 def small_posterior(prior=WORD_PRIOR, learned=None):
@@ -202,14 +202,14 @@ def test_predictive_distributions_sum_to_one():
 
 
 def test_forgetting_the_unseen_topics_would_be_caught(monkeypatch):
-    right = heldout.drawn_topics
+    right = held_out_steps.drawn_topics
 
     def forgetful(*arguments):
         draw = right(*arguments)
         draw.densities[:, -1] = 0.0
         return draw
 
-    monkeypatch.setattr(heldout, "drawn_topics", forgetful)
+    monkeypatch.setattr(held_out_steps, "drawn_topics", forgetful)
     assert np.all(everything(corpus_of(HELD_OUT), small_posterior()).sum(axis=1) < 0.999)
 
 

@@ -255,16 +255,15 @@ def test_of_a_hidden_topic_markov_model(segments):
 
 def test_texts_are_averaged_over_draws(segments):
     """Two short texts, against the sum over everything under each draw."""
-    from franchise.htmm.fitting import given_draw
-
     nested = [[[0, 3], [3]], [[5], [], [7, 1]]]
     new = fr.Corpus.from_sentences(nested, SENTENCES.vocabulary)
     exact = np.zeros(2)
-    for draw in segments.all_draws:
-        given = given_draw(segments, draw)
+    draws = [draw for chain in segments.draws for draw in chain]
+    for draw in draws:
+        given = segments.given_draw(draw)
         phi = np.exp(given.log_topics).T
         exact += [exact_probability_of_sentences(text, phi, given.prior, given.switch) for text in nested]
-    exact = np.log(exact / len(segments.all_draws))
+    exact = np.log(exact / len(draws))
     logs, errors = document_log_probabilities(segments, new, particles=2000, draws=1000)
     assert np.abs(logs - exact).max() < 5 * pooled(errors)
     assert (errors < 0.02).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from sklearn.pipeline import Pipeline
 import franchise as fr
 from franchise.diagnostics import document_completion, group_completion
 from franchise.diagnostics.held_out import completion_probabilities
-from franchise.posterior.hdp_posterior import by_size, reference_draw
+from franchise.posterior.intervals import even_rows
 from tests.diagnostics.naive_held_out import NaiveDraw
 
 SEA = ["the ship sailed the sea", "waves hit the ship at sea", "a captain sailed on the waves"]
@@ -46,54 +47,53 @@ def ants():
     return fr.HDP(fr.Poisson(), **QUICK).fit(ANTS, groups=LABELS)
 
 
-def naive_reference(model):
-    """The reference draw with dictionaries and loops, and its topics from the largest."""
-    snapshot = reference_draw(model.posterior_)
-    parts = [
-        np.split(each, CORPUS.offsets[1:-1]) for each in (CORPUS.observations, snapshot.labels.astype(int))
-    ]
-    documents, labels = ([part.tolist() for part in each] for each in parts)
-    draw = NaiveDraw(
-        documents,
-        labels,
-        snapshot.tables_per_topic.tolist(),
-        snapshot.alpha,
-        snapshot.gamma,
-        [0.1] * len(WORDS),
-    )
-    return draw, [*by_size(snapshot).tolist(), "unseen"]
+def naive_draws(model):
+    """The draws that are matched, with dictionaries and loops, and the consensus topic of each of their topics."""
+    consensus = model.posterior_.consensus_topics
+    for draw, match in zip(consensus.draws, consensus.matches, strict=True):
+        parts = [
+            np.split(each, CORPUS.offsets[1:-1]) for each in (CORPUS.observations, draw.labels.astype(int))
+        ]
+        documents, labels = ([part.tolist() for part in each] for each in parts)
+        kept = draw.kept
+        tables, prior = kept.tables_per_topic.tolist(), [0.1] * len(WORDS)
+        naive = NaiveDraw(documents, labels, tables, kept.alpha, kept.gamma, prior)
+        yield naive, {**dict(enumerate(match.tolist())), "unseen": -1}
 
 
-# --- topics of one draw -------------------------------------------------------------------------------------
+def by_consensus(weights, match, topics):
+    """Weights of a draw's topics, a dictionary, added up by consensus topic; the last is for all others."""
+    row = np.zeros(topics + 1)
+    for topic, weight in weights.items():
+        row[match[topic]] += weight
+    return row
 
 
-def test_the_reference_is_the_most_probable_draw(words):
-    log_joint = words.posterior_.trace["log_joint"]
-    kept = [(chain, snapshot) for chain, each in enumerate(words.posterior_.snapshots) for snapshot in each]
-    assert len(kept) == 12
-    best = max(log_joint[chain, snapshot.draw] for chain, snapshot in kept)
-    (mine,) = {(chain, each.draw) for chain, each in kept if each is reference_draw(words.posterior_)}
-    assert log_joint[mine] == best
-    assert words.n_topics_ == reference_draw(words.posterior_).n_topics
+# --- consensus topics ---------------------------------------------------------------------------------------
 
 
-def test_tables_and_components_are_of_the_reference(words):
-    draw, order = naive_reference(words)
-    table = words.topics(words=3)
-    assert table["observations"].is_monotonic_decreasing
-    assert table["observations"].tolist() == [
-        sum(draw.words_of_topic[topic].values()) for topic in order[:-1]
-    ]
-    assert len(table["words"].iloc[0].split()) == 3
-    expected = [[draw.phi(topic, word) for word in range(len(WORDS))] for topic in order[:-1]]
-    np.testing.assert_allclose(words.components_, expected, rtol=1e-12)
-    shares = words.document_topics()
-    expected = [
-        [weights[topic] for topic in order]
-        for weights in map(draw.weights_of_training_document, range(len(TEXTS)))
-    ]
-    np.testing.assert_allclose(shares.to_numpy(), expected, rtol=1e-12)
+def test_tables_are_those_of_the_posterior(words):
+    posterior = words.posterior_
+    assert words.topics(words=3).equals(posterior.topics(words=3))
+    assert words.document_topics().equals(posterior.document_topics())
+    assert words.n_topics_ == len(posterior.topics()) > 1
+    assert len(words.topics(words=3)["words"].iloc[0].split()) == 3
     assert "r_hat" in words.summary().columns
+
+
+def test_components_and_shares_equal_loops(words):
+    topics = words.n_topics_
+    total, seen = np.zeros((topics, len(WORDS))), np.zeros(topics)
+    shares = []
+    for draw, match in naive_draws(words):
+        for topic, number in match.items():
+            if topic != "unseen" and number >= 0:
+                total[number] += [draw.phi(topic, word) for word in range(len(WORDS))]
+                seen[number] += 1
+        rows = map(draw.weights_of_training_document, range(len(TEXTS)))
+        shares.append([by_consensus(weights, match, topics) for weights in rows])
+    np.testing.assert_allclose(words.components_, total / seen[:, None], rtol=1e-12)
+    np.testing.assert_allclose(words.document_topics().to_numpy(), np.mean(shares, axis=0), rtol=1e-12)
 
 
 def test_transform_equals_loops(words, monkeypatch):
@@ -101,30 +101,47 @@ def test_transform_equals_loops(words, monkeypatch):
 
     monkeypatch.setattr(predictive, "_ROUNDS", 1000)
     monkeypatch.setattr(predictive, "_TOLERANCE", 0.0)
-    draw, order = naive_reference(words)
+    draws = even_rows(list(naive_draws(words)), 10)
     found = words.transform(["ship ship wheat", "cows and captain farmers", "sea"])
     for row, text in zip(found, ["ship ship wheat", "cows captain farmers", "sea"], strict=True):
-        weights = draw.fitted_weights([WORDS.index(word) for word in text.split()])
-        np.testing.assert_allclose(row, [weights[topic] for topic in order], rtol=1e-9)
+        ids = [WORDS.index(word) for word in text.split()]
+        expected = [by_consensus(draw.fitted_weights(ids), match, words.n_topics_) for draw, match in draws]
+        np.testing.assert_allclose(row, np.mean(expected, axis=0), rtol=1e-9)
 
 
 def test_transform_has_the_weights_that_scores_are_made_of(words):
     """Of a single draw: sum_k E[pi_k] phi_kw is what document completion has for every word."""
-    from dataclasses import replace
-
-    reference = reference_draw(words.posterior_)
-    alone = replace(words.posterior_, snapshots=[[reference]])
+    reference = words.posterior_.draw().stored
+    alone = replace(
+        words.posterior_,
+        snapshots=[[replace(reference.kept, draw=0)]],
+        trace={name: values[:1, :1] for name, values in words.posterior_.trace.items()},
+        run=None,
+    )
     first = CORPUS.subset([0, 4])
     documents, all_words = (grid.ravel() for grid in np.indices((2, len(WORDS))))
     found = completion_probabilities(alone, first, documents, all_words).reshape(2, -1)
-    topics = np.vstack([words.components_, np.full(len(WORDS), 1 / len(WORDS))])
-    np.testing.assert_allclose(words.transform(first) @ topics, found, rtol=1e-12)
+    model = clone(words)._take_draws(alone)
+    topics = np.vstack([model.components_, np.full(len(WORDS), 1 / len(WORDS))])
+    np.testing.assert_allclose(model.transform(first) @ topics, found, rtol=1e-12)
 
 
 def test_documents_without_known_words_have_the_weights_of_topics(words):
-    reference = reference_draw(words.posterior_)
-    mass = reference.tables_per_topic.sum() + reference.gamma
-    prior = np.append(reference.tables_per_topic[by_size(reference)], reference.gamma) / mass
+    expected = []
+    for draw, match in even_rows(
+        list(
+            zip(
+                words.posterior_.consensus_topics.draws,
+                words.posterior_.consensus_topics.matches,
+                strict=True,
+            )
+        ),
+        10,
+    ):
+        kept = draw.kept
+        prior = np.append(kept.tables_per_topic, kept.gamma) / (kept.tables_per_topic.sum() + kept.gamma)
+        expected.append(by_consensus(dict(enumerate(prior)), np.append(match, -1), words.n_topics_))
+    prior = np.mean(expected, axis=0)
     for unknown in (
         ["quark"],
         iter(["quark"]),
@@ -261,7 +278,7 @@ def test_frames_of_documents(words):
     found = model.transform(frame)
     assert found.index.tolist() == ["x", "y", "z"]
     assert found.columns.tolist() == model.get_feature_names_out().tolist()
-    assert found.columns.tolist() == [*(f"topic{k}" for k in range(model.n_topics_)), "unseen"]
+    assert found.columns.tolist() == [*(f"topic{k}" for k in range(model.n_topics_)), "other"]
     assert isinstance(model.fit_transform(COUNTS), pd.DataFrame)
     assert model.transform(fr.Corpus.from_matrix(COUNTS[:2], names=["one", "two"])).index.tolist() == [
         "one",
@@ -359,7 +376,7 @@ def test_in_a_pipeline():
     assert search.transform(["ship"]).shape[1] == search.best_estimator_[-1].n_topics_ + 1
     pipeline[1].set_output(transform="pandas")
     table = pipeline.fit_transform(pd.Series(TEXTS))
-    assert table.columns[-1] == pipeline.get_feature_names_out()[-1] == "unseen"
+    assert table.columns[-1] == pipeline.get_feature_names_out()[-1] == "other"
     vocabulary = pipeline[0].get_feature_names_out()
     assert set(" ".join(pipeline[1].topics(vocabulary=vocabulary)["words"]).split()) <= set(vocabulary)
 

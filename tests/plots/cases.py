@@ -11,6 +11,7 @@ import franchise as fr
 from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.htmm.model import InfiniteModel
 from franchise.htmm.sentence_arrays import Prepared
+from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
@@ -71,7 +72,7 @@ def mixture(
         for of_chain in labels
     ]
     model = make_model(data, fr.Categorical(data.vocabulary_size, 0.1), 1.0, 1.0)
-    return fr.Posterior(
+    return HDPPosterior(
         trace(n_topics, **more), trace(warmup), None, snapshots, [None] * chains, data, model, "crf", 0
     )
 
@@ -81,7 +82,7 @@ def points():
     data = fr.Groups(np.array([0.0, 0.1, 5.0, 5.1]), [0, 0, 1, 1])
     model = make_model(data, fr.GaussianKnownPrecision(1), 1.0, 1.0)
     snapshot = HDPDraw(0, np.array([0, 0, 1, 1], np.uint8), np.array([1, 1]), 1.0, 1.0, math.nan)
-    return fr.Posterior(trace([[2, 2]]), trace([[1]]), None, [[snapshot]], [None], data, model, "crf", 0)
+    return HDPPosterior(trace([[2, 2]]), trace([[1]]), None, [[snapshot]], [None], data, model, "crf", 0)
 
 
 SENTENCES = [  # a document of six sentences, the fourth without words; and one of two

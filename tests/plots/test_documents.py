@@ -25,7 +25,7 @@ def segmented():
 def topic_with(posterior, word):
     """The consensus topic in which a word is most probable."""
     place = posterior.data.vocabulary.index(word)
-    return int(posterior.matched.word_probabilities()[:, place].argmax())
+    return int(posterior.consensus_topics.word_probabilities()[:, place].argmax())
 
 
 # --- strips -------------------------------------------------------------------------------------------------

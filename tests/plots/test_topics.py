@@ -10,9 +10,10 @@ import pytest
 
 import franchise as fr
 from franchise import plots
+from franchise.diagnostics.layout import in_the_plane
 from franchise.plots.over_time import middles_of
 from franchise.plots.similarity import clustered_order
-from franchise.plots.topic_map import Box, Circle, in_the_plane, place_boxes
+from franchise.plots.topic_map import Box, Circle, place_boxes
 from tests.plots import cases
 from tests.posterior.making import tiny
 
@@ -314,9 +315,9 @@ def test_topics_that_are_not_there(posterior):
 
 @pytest.mark.parametrize("name", ["topic_words", "topic_map", "similarity", "pictures", "document_strip"])
 def test_no_topics_at_all(name, bars):
-    drawn, matched = replace(bars), bars.matched
+    drawn, matched = replace(bars), bars.consensus_topics
     nothing = replace(matched, matches=[np.full_like(match, -1) for match in matched.matches])
-    drawn.__dict__["matched"] = nothing  # where a cached property is kept
+    drawn.__dict__["consensus_topics"] = nothing  # where a cached property is kept
     with pytest.raises(fr.InputError, match="no consensus topics"):
         getattr(plots, name)(drawn)
 

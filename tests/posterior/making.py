@@ -8,7 +8,7 @@ import franchise as fr
 from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.htmm.model import FiniteModel
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.posterior.hdp_posterior import Posterior
+from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.running.kept_draws import HDPDraw, narrowest
 from franchise.sampling import make_model
@@ -32,7 +32,7 @@ def posterior_of(data, chains, family=None, log_joint=None):
         "seconds": np.ones(counts.shape),
     }
     model = make_model(data, family, 1.0, 1.0)
-    return Posterior(trace, {}, None, snapshots, [None] * len(chains), data, model, "by hand", 0)
+    return HDPPosterior(trace, {}, None, snapshots, [None] * len(chains), data, model, "by hand", 0)
 
 
 def planted(rng, topics=5, documents=60, length=40, words=20):

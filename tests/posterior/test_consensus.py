@@ -49,7 +49,7 @@ def overlap(consensus, labels, topic):
 
 
 def test_planted_topics_are_found_from_chains_with_different_numbers(unlike, truth):
-    consensus, labels = unlike.matched, truth[1]
+    consensus, labels = unlike.consensus_topics, truth[1]
     numbers = [int(np.argmax(overlap(consensus, labels, topic))) for topic in range(5)]
     assert len(set(numbers)) == 5
     assert all(overlap(consensus, labels, topic).max() > 0.95 for topic in range(5))
@@ -64,7 +64,7 @@ def test_planted_topics_are_found_from_chains_with_different_numbers(unlike, tru
 
 
 def test_what_only_one_chain_has_is_shown_as_such(unlike):
-    consensus, table = unlike.matched, unlike.consensus()
+    consensus, table = unlike.consensus_topics, unlike.consensus()
     alone = table.index[table["chains"] == 1].tolist()
     assert len(alone) == 2  # the smaller part of c, and d with e
     by_chain = consensus.in_chain[:, alone].tolist()
@@ -77,7 +77,7 @@ def test_what_only_one_chain_has_is_shown_as_such(unlike):
 
 
 def test_disagreement_between_chains_is_told(unlike, truth):
-    agreement = unlike.matched.agreement()
+    agreement = unlike.consensus_topics.agreement()
     assert agreement.loc[0, 3] == pytest.approx(1.0, abs=0.01)
     assert agreement.loc[0, 2] == pytest.approx(0.6, abs=0.05)  # d and e are two fifths
     assert agreement.loc[0, 2] == agreement.loc[2, 0]
@@ -85,9 +85,9 @@ def test_disagreement_between_chains_is_told(unlike, truth):
         5, size=len(truth[1])
     )  # another chain that has nothing in common
     apart = posterior_of(truth[0], chains_of(np.random.default_rng(3), [truth[1], groups]))
-    assert apart.matched.agreement().loc[0, 1] == 0.0
-    assert (apart.matched.in_chain.sum(axis=0) == 1).all()
-    assert "0 in all chains" in repr(apart.matched)
+    assert apart.consensus_topics.agreement().loc[0, 1] == 0.0
+    assert (apart.consensus_topics.in_chain.sum(axis=0) == 1).all()
+    assert "0 in all chains" in repr(apart.consensus_topics)
 
 
 def test_numbers_of_topics_in_draws_make_no_difference(unlike, truth):
@@ -97,8 +97,8 @@ def test_numbers_of_topics_in_draws_make_no_difference(unlike, truth):
     ]
     again = posterior_of(truth[0], renamed)
     assert again.consensus().equals(unlike.consensus())
-    assert np.array_equal(again.matched.document_shares(), unlike.matched.document_shares())
-    for one, other in zip(again.matched.labelled(), unlike.matched.labelled(), strict=True):
+    assert np.array_equal(again.consensus_topics.document_shares(), unlike.consensus_topics.document_shares())
+    for one, other in zip(again.consensus_topics.labelled(), unlike.consensus_topics.labelled(), strict=True):
         assert np.array_equal(one, other)
 
 
@@ -112,7 +112,7 @@ def test_the_same_without_words(truth):
     assert "words" not in table
     assert table["label"].tolist() == [f"topic {topic}" for topic in range(len(table))]
     with pytest.raises(fr.InputError, match="not a Corpus"):
-        posterior.matched.words(0)
+        posterior.consensus_topics.words(0)
     with pytest.raises(fr.InputError, match="not a Corpus"):
         posterior.confusion_matrix()
 
@@ -130,11 +130,15 @@ def test_topics_that_never_recur_match_none(truth):
     rng = np.random.default_rng(6)
     chains = [[rng.integers(5, size=len(truth[1])) for _ in range(8)]]
     posterior = posterior_of(truth[0], chains)
-    assert posterior.matched.topic_count == 0
-    assert posterior.consensus().empty
-    assert posterior.matched.unmatched["unmatched"].tolist() == [5] * 8
-    assert posterior.matched.unmatched["share"].tolist() == [1.0] * 8
-    assert posterior.matched.document_shares() == pytest.approx(np.ones((60, 1)))
+    assert posterior.consensus_topics.topic_count == 0
+    for ask in (posterior.topics, posterior.consensus):
+        with pytest.raises(fr.InputError, match=r"no consensus topics.*posterior\.draw\(\)"):
+            ask()
+    assert posterior.draw().topics()["topic"].isna().all()
+    assert posterior.document_topics().columns.tolist() == ["other"]
+    assert posterior.consensus_topics.unmatched["unmatched"].tolist() == [5] * 8
+    assert posterior.consensus_topics.unmatched["share"].tolist() == [1.0] * 8
+    assert posterior.consensus_topics.document_shares() == pytest.approx(np.ones((60, 1)))
     assert (posterior.document_info()["topic"] == -1).all()
     with pytest.raises(fr.InputError, match="no consensus topics"):
         posterior.representative_documents(0)
@@ -151,7 +155,7 @@ def test_many_observations_are_compared_by_some(truth, monkeypatch):
 
 def test_shares_draws_and_chains_by_hand():
     posterior = tiny()
-    consensus = posterior.matched
+    consensus = posterior.consensus_topics
     assert [match.tolist() for match in consensus.matches] == [[0, 1], [1, 0], [0, 1], [0, 1, 2]]
     assert consensus.appears.tolist() == [[True, True, False]] * 3 + [[True, True, True]]
     assert consensus.shares == pytest.approx(np.array([[4, 3, 0], [4, 3, 0], [4, 3, 0], [3, 3, 1]]) / 7)
@@ -172,7 +176,7 @@ def test_shares_draws_and_chains_by_hand():
 
 
 def test_words_by_hand():
-    consensus = tiny().matched
+    consensus = tiny().consensus_topics
     first = (3 * np.array([3.5, 1.5, 0.5, 0.5]) / 6 + np.array([3.5, 0.5, 0.5, 0.5]) / 5) / 4
     assert consensus.word_probabilities()[0] == pytest.approx(first)
     assert consensus.word_probabilities().sum(axis=1) == pytest.approx(np.ones(3))
@@ -187,7 +191,7 @@ def test_words_by_hand():
 
 
 def test_words_of_several_topics_are_those_of_each(unlike):
-    consensus = unlike.matched
+    consensus = unlike.consensus_topics
     found = consensus.words_of([3, 0, 3], 4, level=0.8)
     assert list(found) == [3, 0]
     for topic, table in found.items():
@@ -218,7 +222,7 @@ def test_quantiles_of_one_law():
 
 
 def test_documents_by_hand():
-    shares = tiny().matched.document_shares()
+    shares = tiny().consensus_topics.document_shares()
     assert shares.shape == (4, 4)
     two, three = np.array([10 / 3, 1 / 3, 0, 1 / 3]) / 4, np.array([9 / 4, 1 / 4, 5 / 4, 1 / 4]) / 4
     assert shares[0] == pytest.approx((3 * two + three) / 4)
@@ -227,7 +231,7 @@ def test_documents_by_hand():
 
 
 def test_labels_of_observations_by_hand():
-    consensus = tiny().matched
+    consensus = tiny().consensus_topics
     probabilities = consensus.label_probabilities().toarray()
     assert probabilities[2].tolist() == [0.75, 0.0, 0.25, 0.0]
     best = consensus.most_probable_topic()
@@ -250,7 +254,7 @@ def test_one_draw_of_one_topic():
     assert posterior.topic_info()["documents"].tolist() == [1]
     assert posterior.topic_similarity().to_numpy().tolist() == [[1.0]]
     assert posterior.point_partition().tolist() == [0, 0]
-    assert posterior.matched.agreement().to_numpy().tolist() == [[1.0]]
+    assert posterior.consensus_topics.agreement().to_numpy().tolist() == [[1.0]]
 
 
 def test_a_hidden_topic_markov_model():
@@ -258,7 +262,7 @@ def test_a_hidden_topic_markov_model():
     corpus = fr.Corpus.from_sentences([[["a", "b"], ["a", "b"], []], [["c", "c"], ["c", "d"]], []])
     chains = [[[0, 0, 2, 1, 1], [3, 3, 0, 2, 2]], [[1, 1, 1, 0, 0], [1, 1, 1, 0, 0]]]
     posterior = segments(chains, corpus, topics=4)
-    consensus = posterior.matched
+    consensus = posterior.consensus_topics
     assert consensus.topic_count == 2
     assert consensus.unmatched["unmatched"].tolist() == [0] * 4
     assert consensus.unmatched["topics"].tolist() == [2] * 4
@@ -276,7 +280,7 @@ def test_input_order_of_a_partition():
 @pytest.mark.parametrize("topic", [-1, 3, 1.5, "war", None])
 def test_topics_that_are_none(topic):
     with pytest.raises(fr.InputError, match="topic must be a whole number from 0 to 2"):
-        tiny().matched.words(topic)
+        tiny().consensus_topics.words(topic)
 
 
 def test_bad_numbers():
@@ -284,12 +288,12 @@ def test_bad_numbers():
     with pytest.raises(fr.InputError, match="words must be a whole number"):
         posterior.consensus(words=0)
     with pytest.raises(fr.InputError, match="count must be a whole number"):
-        posterior.matched.words(0, count=0)
+        posterior.consensus_topics.words(0, count=0)
     with pytest.raises(fr.InputError, match="level must be a probability"):
-        posterior.matched.words(0, level=1.5)
+        posterior.consensus_topics.words(0, level=1.5)
 
 
 def test_matched_is_computed_once():
     posterior = tiny()
-    assert isinstance(posterior.matched, Consensus)
-    assert posterior.matched is posterior.matched
+    assert isinstance(posterior.consensus_topics, Consensus)
+    assert posterior.consensus_topics is posterior.consensus_topics

@@ -14,7 +14,7 @@ TEXTS = ["a a b", "c c", "", "a c"]
 
 def test_document_info():
     posterior = tiny(TEXTS, {"year": [1, 2, 3, 4], "share": [5, 6, 7, 8]})
-    table, shares = posterior.document_info(), posterior.matched.document_shares()
+    table, shares = posterior.document_info(), posterior.consensus_topics.document_shares()
     assert table.index.tolist() == ["one", "two", "three", "four"]
     assert table.index.name == "document"
     expected = ["tokens", "topic", "label", "share", "topics", "none", "year", "share (metadata)", "text"]
@@ -39,7 +39,7 @@ def test_group_info():
 
 def test_representative_documents():
     posterior = tiny(TEXTS)
-    shares = posterior.matched.document_shares()
+    shares = posterior.consensus_topics.document_shares()
     table = posterior.representative_documents(1, count=2)
     assert table.columns.tolist() == ["document", "share", "tokens", "text"]
     assert table["document"].tolist() == ["two", "four"]
@@ -47,7 +47,7 @@ def test_representative_documents():
     assert table["text"].tolist() == ["c c", "a c"]
     everything = posterior.representative_documents(0, count=10)
     assert "three" not in everything["document"].tolist()  # it has no words
-    assert typical_documents(posterior.matched, 1, 10) == [1, 3, 0]
+    assert typical_documents(posterior.consensus_topics, 1, 10) == [1, 3, 0]
     groups = tiny_groups().representative_documents(0, count=1)
     assert groups.columns.tolist() == ["group", "share", "observations"]
     assert "text" not in tiny().representative_documents(0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.posterior.draw import best_draw, document_weights, draws_of, word_weights
+from franchise.posterior.draw import best_draw, draws_of
 from tests.posterior.making import posterior_of, segments, tiny
 
 
@@ -40,9 +40,9 @@ def test_words_have_the_topic_of_their_sentence():
     assert draw.labels.tolist() == [0, 0, 1, 1, 1]
     assert draw.topic_count == 4
     assert draw.sizes.tolist() == [2, 3, 0, 0]
-    assert word_weights(posterior, draw, np.array([[1.0, 1.0, 0.0]])).tolist() == [[1.5, 1.5, 0.5]]
+    assert posterior.topic_word_weights(draw.kept, np.array([[1.0, 1.0, 0.0]])).tolist() == [[1.5, 1.5, 0.5]]
     # one switch a document, and a prior of one for each of four topics
-    assert document_weights(posterior, draw)[0] == pytest.approx([0.4, 0.2, 0.2, 0.2, 0.0])
+    assert posterior.document_weights(draw.kept)[0] == pytest.approx([0.4, 0.2, 0.2, 0.2, 0.0])
 
 
 def test_at_most_32_draws_of_a_chain():
@@ -57,4 +57,6 @@ def test_a_learned_prior_is_that_of_the_draw():
     corpus = fr.Corpus.from_tokens([["a", "b"]])
     posterior = posterior_of(corpus, [[[0, 1]]], fr.Categorical(2, fr.Gamma(1, 1)))
     posterior.snapshots[0][0] = replace(posterior.snapshots[0][0], prior=0.25)
-    assert word_weights(posterior, draws_of(posterior)[0], np.ones((1, 2))).tolist() == [[1.25, 1.25]]
+    assert posterior.topic_word_weights(draws_of(posterior)[0].kept, np.ones((1, 2))).tolist() == [
+        [1.25, 1.25]
+    ]

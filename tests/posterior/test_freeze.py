@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import franchise as fr
 from franchise.families import Categorical, KnownTopics
-from franchise.posterior.freeze import known_from, known_shares, named_topics
+from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
 
@@ -28,7 +29,7 @@ def posterior_of(family, prior=math.nan, labels=LABELS, tables=TABLES):
     ]
     trace = {"log_joint": np.array([[-10.0], [-20.0]]), "n_topics": np.array([[2], [len(tables[1])]])}
     model = make_model(corpus, family, 1.0, 1.0)
-    return fr.Posterior(trace, {}, None, snapshots, [None, None], corpus, model, "direct", 0)
+    return HDPPosterior(trace, {}, None, snapshots, [None, None], corpus, model, "direct", 0)
 
 
 def agreed(family, prior=math.nan):
@@ -40,7 +41,7 @@ MONEY, WAR = np.array([0, 2, 4, 0]), np.array([2, 0, 0, 3])
 
 
 def test_word_probabilities_are_those_of_the_consensus():
-    known = known_from(agreed(Categorical(4, 0.5)), strength=math.inf)
+    known = KnownTopics.from_posterior(agreed(Categorical(4, 0.5)), strength=math.inf)
     np.testing.assert_allclose(known.topics, [(MONEY + 0.5) / 8.0, (WAR + 0.5) / 7.0], rtol=1e-12)
     assert known.names == agreed(Categorical(4, 0.5)).topic_info()["label"].tolist()
     assert known.vocabulary == VOCABULARY
@@ -49,43 +50,58 @@ def test_word_probabilities_are_those_of_the_consensus():
 
 
 def test_topics_and_names_are_chosen():
-    known = known_from(agreed(Categorical(4, 0.5)), [1], names=["war"], strength=20.0, weight=0.3, prior=0.7)
+    known = KnownTopics.from_posterior(
+        agreed(Categorical(4, 0.5)), [1], names=["war"], strength=20.0, weight=0.3, prior=0.7
+    )
     np.testing.assert_allclose(known.topics, [(WAR + 0.5) / 7.0], rtol=1e-12)
     assert (known.names, known.strength.tolist()) == (["war"], [20.0])
     assert (known.weights.tolist(), known.prior.tolist()) == ([0.3], [0.7] * 4)
 
 
 def test_a_learned_prior_is_that_of_the_draw():
-    known = known_from(agreed(Categorical(4, fr.Gamma(1.0, 1.0)), prior=0.25))
+    known = KnownTopics.from_posterior(agreed(Categorical(4, fr.Gamma(1.0, 1.0)), prior=0.25))
     np.testing.assert_allclose(known.topics[0], (MONEY + 0.25) / 7.0, rtol=1e-12)
     assert known.prior.tolist() == [0.25] * 4
 
 
 def test_probabilities_may_be_given():
     rows = np.array([[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], [0.25, 0.25, 0.25, 0.25]])
-    known = known_from(posterior_of(Categorical(4, 0.5)), [2, 0], probabilities=rows)
+    known = KnownTopics.from_posterior(posterior_of(Categorical(4, 0.5)), [2, 0], probabilities=rows)
     np.testing.assert_array_equal(known.topics, rows[[2, 0]])
     assert known.names == ["topic 2", "topic 0"]
 
 
 def known_posterior():
-    first = known_from(agreed(Categorical(4, 0.5)), names=["money", "war"], strength=100.0, weight=0.5)
+    first = KnownTopics.from_posterior(
+        agreed(Categorical(4, 0.5)), names=["money", "war"], strength=100.0, weight=0.5
+    )
     return posterior_of(first)
 
 
 def test_names_come_out():
-    table = named_topics(known_posterior(), words=2)
+    posterior = agreed(known_posterior().family)
+    table = posterior.known_topics(words=2)
     assert table["name"].tolist() == ["money", "war"]
     assert table["words"].tolist() == ["tax bank", "war army"]
-    posterior = known_posterior()
     expected = posterior.family.component_probabilities(np.array([MONEY, WAR]))
     np.testing.assert_allclose(table["probability"], [expected[0, 0], expected[1, 1]])
-    assert named_topics(posterior, chain=1)["observations"].tolist() == [11]
+    assert posterior.known_shares()["topic"].tolist() == [0, 1, pd.NA]
+
+
+def test_old_names_still_work():
+    posterior = known_posterior()
+    with pytest.warns(DeprecationWarning, match="known_shares"):
+        assert fr.known_shares(posterior).equals(posterior.known_shares())
+    with pytest.warns(DeprecationWarning, match="known_topics"):
+        assert fr.named_topics(posterior, chain=1)["observations"].tolist() == [11]
+    with pytest.warns(DeprecationWarning, match="from_posterior"):
+        known = fr.known_from(agreed(Categorical(4, 0.5)), [1])
+    assert known.names == KnownTopics.from_posterior(agreed(Categorical(4, 0.5)), [1]).names
 
 
 def test_shares_are_averaged_over_draws():
     posterior = known_posterior()
-    table = known_shares(posterior)
+    table = posterior.known_shares()
     assert table.index.tolist() == ["money", "war", "new"]
     first = posterior.family.component_probabilities(np.array([MONEY, WAR]))
     second = posterior.family.component_probabilities(MONEY + WAR)
@@ -97,18 +113,18 @@ def test_shares_are_averaged_over_draws():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: known_from("posterior"), ["posterior", "franchise.sample"]),
-        (lambda: known_from(agreed(Categorical(4)), [2]), ["topics", "from 0 to 1", "[2]"]),
-        (lambda: known_from(agreed(Categorical(4)), [0, 0]), ["topics", "each once"]),
-        (lambda: known_from(agreed(Categorical(4)), []), ["topics", "such as [0, 3]"]),
-        (lambda: known_from(agreed(Categorical(4)), ["war"]), ["topics", "such as [0, 3]"]),
+        (lambda: KnownTopics.from_posterior("posterior"), ["posterior", "franchise.sample"]),
+        (lambda: KnownTopics.from_posterior(agreed(Categorical(4)), [2]), ["topics", "from 0 to 1", "[2]"]),
+        (lambda: KnownTopics.from_posterior(agreed(Categorical(4)), [0, 0]), ["topics", "each once"]),
+        (lambda: KnownTopics.from_posterior(agreed(Categorical(4)), []), ["topics", "such as [0, 3]"]),
+        (lambda: KnownTopics.from_posterior(agreed(Categorical(4)), ["war"]), ["topics", "such as [0, 3]"]),
         (
-            lambda: known_from(posterior_of(Categorical(4)), probabilities=[[0.5, 0.5]]),
+            lambda: KnownTopics.from_posterior(posterior_of(Categorical(4)), probabilities=[[0.5, 0.5]]),
             ["probabilities", "4 words", "(1, 2)"],
         ),
-        (lambda: known_from(agreed(Categorical(4)), names=["one"]), ["names", "2 strings"]),
-        (lambda: named_topics(posterior_of(Categorical(4))), ["KnownTopics", "Categorical"]),
-        (lambda: known_shares(posterior_of(Categorical(4))), ["KnownTopics", "Categorical"]),
+        (lambda: KnownTopics.from_posterior(agreed(Categorical(4)), names=["one"]), ["names", "2 strings"]),
+        (lambda: agreed(Categorical(4)).known_topics(), ["KnownTopics", "Categorical"]),
+        (lambda: posterior_of(Categorical(4)).known_shares(), ["KnownTopics", "Categorical"]),
     ],
 )
 def test_refused(call, words):
@@ -132,10 +148,10 @@ def test_consensus_words_of_known_topics():
     labels, tables = [LABELS[0], LABELS[0]], [TABLES[0], TABLES[0]]
     rows = np.array([[0.1, 0.3, 0.5, 0.1], [0.4, 0.1, 0.1, 0.4]])
     frozen = posterior_of(KnownTopics(rows, math.inf, weight=1.0), labels=labels, tables=tables)
-    np.testing.assert_allclose(frozen.matched.word_probabilities(), rows, rtol=1e-6)
+    np.testing.assert_allclose(frozen.consensus_topics.word_probabilities(), rows, rtol=1e-6)
     soft = posterior_of(KnownTopics(rows, 10.0, weight=1.0), labels=labels, tables=tables)
     expected = [(10.0 * rows[0] + MONEY) / 16.0, (10.0 * rows[1] + WAR) / 15.0]
-    np.testing.assert_allclose(soft.matched.word_probabilities(), expected, rtol=1e-12)
+    np.testing.assert_allclose(soft.consensus_topics.word_probabilities(), expected, rtol=1e-12)
 
 
 def test_known_topics_are_scored():

@@ -11,6 +11,7 @@ import franchise as fr
 from franchise.data.splits import shuffled_places
 from franchise.diagnostics import document_completion, group_completion
 from franchise.posterior import predictive
+from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.predictive import (
     Occurrences,
     drawn_topics,
@@ -64,7 +65,7 @@ def poisson_posterior():
         for draw in range(2)
     ]
     model = make_model(data, fr.Poisson(SHAPE, RATE), 1.0, 1.0)
-    return fr.Posterior({}, {}, None, snapshots, [], data, model, "direct", 0)
+    return HDPPosterior({}, {}, None, snapshots, [], data, model, "direct", 0)
 
 
 @pytest.fixture

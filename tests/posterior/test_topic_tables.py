@@ -52,7 +52,7 @@ def test_labels_differ():
 
 def test_the_topics_of_words():
     posterior = tiny()
-    phi, shares = posterior.matched.word_probabilities(), np.array([15, 12, 1]) / 28
+    phi, shares = posterior.consensus_topics.word_probabilities(), np.array([15, 12, 1]) / 28
     of_a, of_b = (phi[:, word] * shares / (phi[:, word] @ shares) for word in (0, 1))
     found = posterior.find_topics("a", count=2)
     assert found.index.tolist() == np.argsort(-of_a)[:2].tolist()
@@ -87,7 +87,7 @@ def test_words_that_nobody_knows():
 
 def test_similarity_of_words():
     posterior = tiny()
-    phi = posterior.matched.word_probabilities()
+    phi = posterior.consensus_topics.word_probabilities()
     table = posterior.topic_similarity()
     assert table.index.name == table.columns.name == "topic"
     for one in range(3):
@@ -107,7 +107,7 @@ def test_similarity_of_observations():
 
 def test_confusion():
     posterior = tiny()
-    phi = posterior.matched.word_probabilities()
+    phi = posterior.consensus_topics.word_probabilities()
     table = posterior.confusion_matrix()
     assert table.loc[1, 2] == pytest.approx(sum(phi[1, word] * np.log(phi[2, word]) for word in range(4)))
     assert (table.to_numpy().argmax(axis=1) == np.arange(3)).all()
@@ -122,4 +122,4 @@ def test_every_table_of_a_hidden_topic_markov_model():
     assert posterior.topic_similarity().shape == posterior.confusion_matrix().shape == (2, 2)
     assert posterior.representative_documents(1, 1)["document"].tolist() == ["1"]
     assert posterior.n_topics_posterior()["n_topics"].tolist() == [2]
-    assert posterior.set_labels({0: "first"}).merge_topics([[0, 1]]).matched.labels == ["first"]
+    assert posterior.set_labels({0: "first"}).merge_topics([[0, 1]]).consensus_topics.labels == ["first"]

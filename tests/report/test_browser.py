@@ -430,8 +430,8 @@ def test_many_topics_and_documents_open_and_answer(tmp_path, opened):
 @pytest.mark.slow
 def test_a_posterior_whose_draws_agree_on_nothing_opens(tmp_path, opened):
     themes = cases.themes()
-    nothing = [np.full_like(match, -1) for match in themes.matched.matches]
-    vars(themes)["matched"] = replace(themes.matched, matches=nothing)
+    nothing = [np.full_like(match, -1) for match in themes.consensus_topics.matches]
+    vars(themes)["matched"] = replace(themes.consensus_topics, matches=nothing)
     page = opened(write_report(themes, tmp_path / "report.html"))
     assert "No topic is in enough of the draws" in page.locator("#found").inner_text()
     assert page.locator("#topic-list > li").count() == 0

@@ -110,7 +110,7 @@ def test_what_is_no_number_is_none(value):
 
 def test_some_documents_have_the_labels_that_all_have():
     posterior = cases.themes()
-    consensus = posterior.matched
+    consensus = posterior.consensus_topics
     chosen = [2, 5, 11]
     some = Labelled.of(consensus, chosen, by_sentence=False)
     everywhere = consensus.most_probable_topic()
@@ -122,7 +122,7 @@ def test_some_documents_have_the_labels_that_all_have():
 
 
 def test_of_groups_only_shares_are_shown():
-    some = Labelled.of(tiny_groups().matched, [0, 2], by_sentence=False)
+    some = Labelled.of(tiny_groups().consensus_topics, [0, 2], by_sentence=False)
     assert len(some.topic) == 0
     assert [row["words"] for row in document_rows(some)] == [3, 2]
     assert document_rows(some)[0]["shares"][0] == 0

@@ -27,7 +27,7 @@ def themes():
 def test_words_are_those_that_a_topic_has(themes):
     rows = topic_rows(themes, None, None)
     for topic, row in enumerate(rows):
-        own = themes.matched.words(topic, 20)
+        own = themes.consensus_topics.words(topic, 20)
         assert row["words"] == own["word"].tolist()
         assert row["p"] == pytest.approx(own["probability"].to_numpy(), rel=1e-3)
     few = topic_rows(tiny(), None, None)
@@ -36,7 +36,7 @@ def test_words_are_those_that_a_topic_has(themes):
 
 
 def test_the_uses_of_a_word_are_shared_out_as_find_topics_does(themes):
-    words = topics_of_words(themes.matched)
+    words = topics_of_words(themes.consensus_topics)
     for word in ("ship", "roses"):
         best = themes.find_topics(word, count=1)
         flat = words["topics"][words["list"].index(word)]

@@ -22,7 +22,7 @@ KNOWN = {
     for name, values in json.loads((folder / "known.json").read_text()).items()
 }
 
-RENAMED = {"SegmentPosterior": "HTMMPosterior"}
+RENAMED = {"Posterior": "HDPPosterior", "SegmentPosterior": "HTMMPosterior"}
 """Classes that had another name when the fixtures were made."""
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import franchise as fr
 from franchise.moves.base import Move
+from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.running import chain_run as running
 from franchise.storage.state_arrays import state_to_arrays
 from tests.running.runs import CASES, SETTINGS, assert_same, assert_same_bits, sample
@@ -161,7 +162,7 @@ def test_wrong_numbers_of_draws(draws, part):
 
 def test_a_posterior_put_together_by_hand(part):
     begun = part("categorical", "direct")
-    alone = fr.Posterior({}, {}, None, [], [], begun.data, begun.model, "direct", 0)
+    alone = HDPPosterior({}, {}, None, [], [], begun.data, begun.model, "direct", 0)
     for action in (lambda: alone.save("anywhere"), lambda: alone.extend(1)):
         with pytest.raises(fr.InputError, match="not produced by sampling"):
             action()

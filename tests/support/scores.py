@@ -35,9 +35,11 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.splits import halve_documents
 from franchise.diagnostics.held_out import completion_probabilities, document_completion
-from franchise.diagnostics.left_to_right import document_log_probabilities, in_last_half
-from franchise.posterior.hdp_posterior import Posterior
-from franchise.posterior.htmm_posterior import HTMMPosterior, even_rows
+from franchise.diagnostics.left_to_right import document_log_probabilities
+from franchise.posterior.hdp_posterior import HDPPosterior
+from franchise.posterior.held_out_steps import in_last_half
+from franchise.posterior.htmm_posterior import HTMMPosterior
+from franchise.posterior.intervals import even_rows
 from franchise.posterior.predictive import drawn_topics, prepare
 from franchise.running.kept_draws import HDPDraw
 
@@ -82,7 +84,7 @@ class Beginnings(NamedTuple):
 
 
 def compare_scores(
-    posterior: Posterior,
+    posterior: HDPPosterior,
     held_out: Corpus,
     *,
     draws: int = 2,
@@ -94,7 +96,7 @@ def compare_scores(
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : HDPPosterior
         Of a Corpus, with the family Categorical or KnownTopics.
     held_out : Corpus
         Short documents, best: Gibbs sampling in turn takes time in proportion to the square of their lengths.
@@ -138,7 +140,7 @@ def compare_segment_scores(
     in_first = np.repeat(~in_last_half(held_out), np.diff(held_out.sentences.offsets))  # type: ignore[union-attr]
     first = held_out.select_tokens(in_first)
     found: dict[str, list[Estimate]] = {COMPLETION: [], LEFT_TO_RIGHT: []}
-    for draw in even_rows(posterior.all_draws, draws):
+    for draw in even_rows([draw for chain in posterior.draws for draw in chain], draws):
         alone = replace(posterior, draws=[[draw]])
         score = document_completion(alone, held_out, seed=seed + 2)
         found[COMPLETION].append(Estimate(score.log_probability_per_word, score.particle_error))
@@ -146,7 +148,7 @@ def compare_segment_scores(
     return {name: _mean(own) for name, own in found.items()}
 
 
-def by_completion(posterior: Posterior, beginnings: Beginnings) -> Estimate:
+def by_completion(posterior: HDPPosterior, beginnings: Beginnings) -> Estimate:
     """Mean log probability of the words as `document_completion` has it; there is no noise."""
     given = Corpus.from_tokens(beginnings.given, posterior.data.vocabulary)  # type: ignore[attr-defined]
     places = np.arange(len(beginnings.words))
@@ -166,7 +168,7 @@ def by_ratio(posterior: Any, first: Corpus, whole: Corpus, particles: int, seed:
     )
 
 
-def words_from_counts(posterior: Posterior, words: np.ndarray, documents: np.ndarray) -> np.ndarray:
+def words_from_counts(posterior: HDPPosterior, words: np.ndarray, documents: np.ndarray) -> np.ndarray:
     """log p(word | its training document) from the counts of every draw in full tables, float64 (n,).
 
     mean over s of  sum_k (n_jk + alpha beta_k) / (n_j + alpha) (n_kw + eta) / (n_k + eta V), with a place for
@@ -245,7 +247,7 @@ def _documents(corpus: Corpus) -> list[np.ndarray]:
 
 
 def _by_gibbs(
-    posterior: Posterior, snapshot: HDPDraw, beginnings: Beginnings, sweeps: int, rng: Any
+    posterior: HDPPosterior, snapshot: HDPDraw, beginnings: Beginnings, sweeps: int, rng: Any
 ) -> Estimate:
     """Mean log probability of the words, with what is given sampled; the error from the spread of chains."""
     known = np.unique(np.concatenate([*beginnings.given, beginnings.words]))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from franchise.data.corpus import Corpus
     from franchise.data.grouped import GroupedData
-    from franchise.posterior.hdp_posterior import Posterior
+    from franchise.posterior.hdp_posterior import HDPPosterior
 
 _MOVED = {"topics": "n_topics", "log joint": "log_joint"}
 
@@ -47,7 +47,7 @@ def compare_samplers(
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("sampler")
 
 
-def _facts(posterior: Posterior) -> dict[str, float]:
+def _facts(posterior: HDPPosterior) -> dict[str, float]:
     """Topics, agreement, and effective draws for each second that all chains took, warm-up included."""
     summary = posterior.summary()
     facts = {"seconds": posterior.seconds, "topics": float(summary["mean"]["n_topics"])}
@@ -57,7 +57,7 @@ def _facts(posterior: Posterior) -> dict[str, float]:
     return facts
 
 
-def _score(posterior: Posterior, held_out: Corpus | None) -> dict[str, float]:
+def _score(posterior: HDPPosterior, held_out: Corpus | None) -> dict[str, float]:
     if held_out is None:
         return {}
     from franchise.diagnostics.held_out import document_completion

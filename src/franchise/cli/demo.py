@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from franchise.data.corpus import Corpus
-    from franchise.posterior.hdp_posterior import Posterior
+    from franchise.posterior.hdp_posterior import HDPPosterior
 
 TITLE = "State of the Union addresses, 1790 to 2026"
 PRIOR = 0.1  # of the words of a topic
@@ -67,7 +67,7 @@ def _load(console: Console) -> Corpus:
     return corpus
 
 
-def _fit(corpus: Corpus, draws: int, warmup: int, chains: int, seed: int, quiet: bool) -> Posterior:
+def _fit(corpus: Corpus, draws: int, warmup: int, chains: int, seed: int, quiet: bool) -> HDPPosterior:
     from franchise.families.categorical import Categorical
     from franchise.sampling import sample
 
@@ -83,12 +83,12 @@ def _fit(corpus: Corpus, draws: int, warmup: int, chains: int, seed: int, quiet:
     )
 
 
-def _topics_of_paragraphs(posterior: Posterior) -> pd.DataFrame:
+def _topics_of_paragraphs(posterior: HDPPosterior) -> pd.DataFrame:
     """The share of each topic in each paragraph, a mean over draws, and of what is in none they agree on."""
     import pandas as pd
 
-    shares = posterior.matched.document_shares()
-    return pd.DataFrame(shares, columns=[*range(shares.shape[1] - 1), "none"])
+    shares = posterior.consensus_topics.document_shares()
+    return pd.DataFrame(shares, columns=[*range(shares.shape[1] - 1), "other"])
 
 
 def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.DataFrame:
@@ -105,7 +105,7 @@ def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.Dat
     return by_address.div(tokens, axis=0).set_index(tokens, append=True)
 
 
-def _topic_table(posterior: Posterior, shares: pd.DataFrame, console: Console) -> Table:
+def _topic_table(posterior: HDPPosterior, shares: pd.DataFrame, console: Console) -> Table:
     from rich.table import Table
 
     from franchise.cli.render import SHOWN, WIDE, sparkline
@@ -141,7 +141,7 @@ def _span(shares: pd.DataFrame) -> str:
     return f"{years.min()}-{years.max()}"
 
 
-def _write(out: Path, posterior: Posterior, shares: pd.DataFrame) -> list[Path]:
+def _write(out: Path, posterior: HDPPosterior, shares: pd.DataFrame) -> list[Path]:
     topics, addresses = out / "topics.csv", out / "document_topics.csv"
     posterior.consensus(words=20).to_csv(topics, float_format="%.6f")
     shares.to_csv(addresses, float_format="%.5f")

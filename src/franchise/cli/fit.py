@@ -14,8 +14,7 @@ from franchise.cli import options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from franchise.posterior.hdp_posterior import Posterior
-    from franchise.posterior.htmm_posterior import HTMMPosterior
+    from franchise.posterior.base import Posterior
 
 
 def fit(
@@ -91,7 +90,7 @@ def fit(
         rows_of_table(group, columns),
     )
     say_what_was_read(console, data)
-    draw: Callable[..., Posterior | HTMMPosterior]
+    draw: Callable[..., Posterior[Any]]
     if follows_text:
         refuse(
             "is not for --model htmm", family=family, group=group, sampler=_said(sampler), set=setting or None

@@ -34,6 +34,6 @@ def infer(
     if json:
         print(plain.dumps(rows_of(table)))
     elif out is None and sys.stdout.isatty():
-        print_largest_topics(make_console(), table.head(SHOWN), len(table), posterior.topics(words=4))
+        print_largest_topics(make_console(), table.head(SHOWN), len(table), posterior.consensus_topics.labels)
     elif out is None:
         table.to_csv(sys.stdout, float_format="%.6g")

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from franchise.data.corpus import Corpus
     from franchise.data.groups import Groups
     from franchise.families.base import Family
-    from franchise.posterior.hdp_posterior import Posterior
-    from franchise.posterior.htmm_posterior import HTMMPosterior
+    from franchise.posterior.base import Posterior
     from franchise.priors import Gamma
 
 USUAL_PRIOR = "0.1"
@@ -79,14 +78,14 @@ def mixture_of(
     )
 
 
-def segments_of(data: Any, n_topics: int | None, prior: str | None) -> Callable[..., HTMMPosterior]:
+def segments_of(data: Any, n_topics: int | None, prior: str | None) -> Callable[..., Posterior[Any]]:
     """What draws from a hidden topic Markov model of the data."""
     from franchise.estimators.htmm_estimator import HTMM
 
     usual = USUAL_PRIOR if n_topics is None else USUAL_PRIOR_OF_SEGMENTS
     word_prior = number_or_gamma("--prior", prior or usual)
 
-    def draw(**asked: Any) -> HTMMPosterior:
+    def draw(**asked: Any) -> Posterior[Any]:
         return HTMM(n_topics, word_prior=word_prior, **asked).fit(data).posterior_
 
     return draw
@@ -261,7 +260,7 @@ def read_like(file: File, corpus: Corpus) -> Corpus:
     return read_corpus(file.path, **file.options(), like=corpus)
 
 
-def read_run(path: Path) -> Posterior | HTMMPosterior:
+def read_run(path: Path) -> Posterior[Any]:
     """The posterior in the folder of a run, or of a saved model."""
     from franchise.sampling import load_posterior
     from franchise.storage.run_store import RunDirectory
@@ -274,7 +273,7 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
-def corpus_of(posterior: Posterior | HTMMPosterior) -> Corpus:
+def corpus_of(posterior: Posterior[Any]) -> Corpus:
     """The corpus that was sampled; InputError if it was something else."""
     from franchise.data.corpus import Corpus
 

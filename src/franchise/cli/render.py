@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from franchise.posterior.hdp_posterior import Posterior
-    from franchise.posterior.htmm_posterior import HTMMPosterior
+    from franchise.posterior.base import Posterior
 
 WIDE = 100  # columns of a terminal that has room for more words
 SHOWN = 20  # topics (or documents) in a table, unless more are asked for
@@ -28,7 +27,7 @@ LARGEST = 4  # topics shown of a document
 WORTH = 0.05  # the share from which on they are
 
 
-def show_fit(console: Console, posterior: Posterior | HTMMPosterior, run: Path, as_json: bool) -> None:
+def show_fit(console: Console, posterior: Posterior[Any], run: Path, as_json: bool) -> None:
     """What a fit has found and where it is; on a quiet console only where."""
     if as_json:
         print(json.dumps({"run": str(run), **as_plain(posterior)}))
@@ -39,8 +38,13 @@ def show_fit(console: Console, posterior: Posterior | HTMMPosterior, run: Path, 
     from rich.markup import escape
 
     console.print()
-    topics = posterior.topics(words=10 if console.width >= WIDE else 6)
-    console.print(topic_table(topics.head(SHOWN), len(topics)))
+    topics = topics_or_none(posterior, words=10 if console.width >= WIDE else 6)
+    if topics is None:
+        console.print(
+            "The draws agree on no topic. The topics of single draws: franchise topics RUN --draw CHAIN."
+        )
+    else:
+        print_topics(console, topics.head(SHOWN), len(topics))
     for sentence in (size_sentence(posterior), convergence_sentence(posterior)):
         console.print(sentence, markup=False, soft_wrap=not console.is_terminal)
     console.print(f"\nThe run is in [bold]{escape(str(run))}[/bold]. Next:")
@@ -54,7 +58,7 @@ def show_fit(console: Console, posterior: Posterior | HTMMPosterior, run: Path, 
         console.print(f"  {command:<40} {what}", markup=False, soft_wrap=not console.is_terminal)
 
 
-def _more_draws(posterior: Posterior | HTMMPosterior, run: Path) -> tuple[str, str]:
+def _more_draws(posterior: Posterior[Any], run: Path) -> tuple[str, str]:
     """The command that goes on with a run, and what it gives."""
     planned = posterior.n_draws if posterior.run is None else posterior.run.plan.draws
     if posterior.n_draws < planned:
@@ -62,54 +66,72 @@ def _more_draws(posterior: Posterior | HTMMPosterior, run: Path) -> tuple[str, s
     return f"franchise resume {run} --draws {2 * planned}", "longer chains"
 
 
+def topics_or_none(posterior: Posterior[Any], words: int) -> pd.DataFrame | None:
+    """Return the consensus topics, or None if the draws agree on none."""
+    return posterior.topics(words=words) if posterior.consensus_topics.topic_count else None
+
+
+def print_topics(console: Console, topics: pd.DataFrame, total: int) -> None:
+    """Print a table of topics, and how much of the data they cover if that is not nearly everything."""
+    console.print(topic_table(topics, total))
+    if "note" in topics.attrs:
+        console.print(topics.attrs["note"], markup=False)
+
+
 def topic_table(topics: pd.DataFrame, total: int | None = None) -> Table:
-    """Topics of one draw as a table to print; `total` is how many there are in all."""
+    """Return topics as a table to print; `total` is how many there are in all."""
     from rich.table import Table
 
     largest = "" if total is None or total == len(topics) else f" largest of {total}"
     table = Table(title=f"The {len(topics)}{largest} topics", title_justify="left")
     means = [str(name) for name in topics.columns if str(name).startswith("mean")]
-    columns = [name for name in ("share", "groups", "sentences", *means, "words") if name in topics]
-    for name in ("topic", *columns):
-        table.add_column(name, justify="left" if name == "words" else "right")
+    names = ("topic", "label", "share", "draws", "chains", "groups", "sentences", *means, "words")
+    columns = [name for name in names if name in topics]
+    for name in (str(topics.index.name), *columns):
+        table.add_column(name, justify="left" if name in ("label", "words") else "right")
     for topic, row in topics.iterrows():
         table.add_row(str(topic), *(_cell(name, row[name]) for name in columns))
     return table
 
 
-def print_largest_topics(console: Console, weights: pd.DataFrame, total: int, topics: pd.DataFrame) -> None:
-    """Some documents, of `total` in all, each with its largest topics and their words."""
+def print_largest_topics(console: Console, weights: pd.DataFrame, total: int, labels: Sequence[str]) -> None:
+    """Print some documents, of `total` in all, each with its largest topics and their labels."""
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(show_lines=True)
     table.add_column("document", overflow="fold")
     table.add_column("topics", overflow="fold")
-    for name, row in weights.drop(columns="unseen", errors="ignore").iterrows():
-        largest = row.astype(float).nlargest(LARGEST)
-        lines = [_share_of_topic(topic, share, topics) for topic, share in largest.items() if share >= WORTH]
+    for name, row in weights.drop(columns="other", errors="ignore").iterrows():
+        shares = dict(enumerate(row.astype(float)))  # columns are topics 0, 1, ...
+        largest = sorted(shares, key=lambda topic: -shares[topic])[:LARGEST]
+        lines = [
+            f"{shares[topic]:4.0%}  topic {topic}  {labels[topic]}"
+            for topic in largest
+            if shares[topic] >= WORTH
+        ]
         table.add_row(escape(str(name)), escape("\n".join(lines)))
     console.print(table)
     if total > len(weights):
         console.print(f"{len(weights)} of {total:,} documents; --out FILE has all, and all topics.")
 
 
-def _share_of_topic(topic: Any, share: float, topics: pd.DataFrame) -> str:
-    words = topics["words"].get(topic, "") if "words" in topics else ""
-    return f"{share:4.0%}  topic {topic}  {words}".rstrip()
-
-
 def _cell(name: str, value: Any) -> str:
+    from pandas import NA
     from rich.markup import escape
 
-    if name == "words":
+    if name in ("label", "words"):
         return escape(str(value))
+    if name == "topic":
+        return "" if value is NA else str(value)
     if name.startswith("mean"):
         return f"{value:.4g}"
+    if name == "draws":
+        return f"{value:.0%}"
     return f"{value:.1%}" if name == "share" else f"{int(value):,}"
 
 
-def size_sentence(posterior: Posterior | HTMMPosterior) -> str:
+def size_sentence(posterior: Posterior[Any]) -> str:
     """How many topics there are."""
     row: dict[Any, float] = posterior.summary().loc["n_topics"].to_dict()
     between = _between(row["5%"], row["95%"])
@@ -128,14 +150,14 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def convergence_sentence(posterior: Any) -> str:
+def convergence_sentence(posterior: Posterior[Any]) -> str:
     """Whether to trust it, in plain words."""
     from franchise.diagnostics.verdict import verdict
 
     return verdict(posterior).sentence
 
 
-def as_plain(posterior: Posterior | HTMMPosterior, words: int = 10) -> dict[str, Any]:
+def as_plain(posterior: Posterior[Any], words: int = 10) -> dict[str, Any]:
     """The same for machines: plain values that JSON can hold; what cannot be known is None."""
     from franchise.diagnostics.verdict import verdict
 
@@ -149,7 +171,7 @@ def as_plain(posterior: Posterior | HTMMPosterior, words: int = 10) -> dict[str,
         "verdict": found.level,
         "verdict_in_words": [found.sentence, *found.details],
         "summary": {str(name): _known(row.to_dict()) for name, row in summary.iterrows()},
-        "topics": rows_of(posterior.topics(words=words)),
+        "topics": [] if (topics := topics_or_none(posterior, words)) is None else rows_of(topics),
     }
 
 

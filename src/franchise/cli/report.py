@@ -12,6 +12,8 @@ from franchise.cli import options
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from franchise.posterior.base import Posterior
+
 
 def report(
     run: options.Run,
@@ -48,7 +50,7 @@ def report(
         webbrowser.open(written.resolve().as_uri())
 
 
-def write_with_progress(console: Console, posterior: Any, path: Path, **settings: Any) -> Path:
+def write_with_progress(console: Console, posterior: Posterior[Any], path: Path, **settings: Any) -> Path:
     """Write the report and show how far it is; on a quiet console nothing."""
     from franchise.cli.render import shared_progress
     from franchise.report import write_report

@@ -22,20 +22,29 @@ def topics(
             metavar="FILE", help="A CSV file for the topics of every document.", rich_help_panel="Output"
         ),
     ] = None,
+    draw: Annotated[
+        int | None,
+        typer.Option(
+            metavar="CHAIN",
+            min=0,
+            help="Show the topics of the last draw of this chain instead of the consensus topics.",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
-    """Show the topics of a run, finished or not, largest first."""
+    """Show the topics of a run, finished or not, with the numbers and labels of `franchise report`."""
     from franchise.cli.library_arguments import read_run
-    from franchise.cli.render import make_console, rows_of, topic_table, write_table
+    from franchise.cli.render import make_console, print_topics, rows_of, write_table
 
     posterior = read_run(run)
-    everything = posterior.topics(words=words)
+    shown = posterior if draw is None else posterior.draw(draw)
+    everything = shown.topics(words=words)
     table = everything if most is None else everything.head(most)
     if out is not None:
         write_table(out, table)
     if documents is not None:
-        write_table(documents, posterior.document_topics())
+        write_table(documents, shown.document_topics())
     if json:
         print(plain.dumps(rows_of(table)))
     elif out is None and documents is None:
-        make_console().print(topic_table(table, len(everything)))
+        print_topics(make_console(), table, len(everything))

@@ -206,28 +206,14 @@ def count_together(runs: Runs, topic: np.ndarray) -> np.ndarray:
 
 def _words_of_topics(topics: Any, corpus: Any, words: int) -> tuple[list[list[str]], Corpus]:
     """The words of every topic, and where to count them."""
-    from franchise.posterior.hdp_posterior import Posterior
-    from franchise.posterior.htmm_posterior import HTMMPosterior
+    from franchise.posterior.base import Posterior
 
-    if isinstance(topics, Posterior | HTMMPosterior):
-        vocabulary = _check_corpus("the data of the posterior", topics.data).vocabulary
-        lists = [[vocabulary[word] for word in row] for row in best_words(topics, words)]
+    if isinstance(topics, Posterior):
+        _check_corpus("the data of the posterior", topics.data)
+        lists = topics.consensus_topics.top_words(words)
         return lists, _check_corpus("corpus", topics.data if corpus is None else corpus)
     lists = [_check_topic(number, topic)[:words] for number, topic in enumerate(_listed(topics))]
     return lists, _check_corpus("corpus", corpus)
-
-
-def best_words(posterior: Any, words: int) -> list[np.ndarray]:
-    """Ids of the most probable words of the topics that ``posterior.topics()`` has, in that order."""
-    from franchise.posterior.hdp_posterior import Posterior, by_size, count_words, reference_draw
-
-    if not isinstance(posterior, Posterior):
-        return list(np.argsort(-posterior.findings.topic_words, axis=1, kind="stable")[:, :words])
-    draw = reference_draw(posterior)
-    corpus = _check_corpus("the data of the posterior", posterior.data)
-    counts = count_words(corpus, draw)[by_size(draw)]
-    order = np.argsort(-counts, axis=1, kind="stable")[:, :words]
-    return [row[count[row] > 0] for row, count in zip(order, counts, strict=True)]
 
 
 def _listed(topics: Any) -> list[Any]:

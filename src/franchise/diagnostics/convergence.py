@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from franchise.data.corpus import Corpus
+    from franchise.posterior.base import Posterior
 
 COLUMNS = ["mean", "sd", "5%", "95%", "r_hat", "ess_bulk", "ess_tail", "mcse_mean"]
 
@@ -37,7 +38,7 @@ _APART = 3.0
 """Chains are stuck apart if their means differ by so many times the spread, and the drift, of either."""
 
 
-def summary(posterior: Any, held_out: Corpus | None = None) -> pd.DataFrame:
+def summary(posterior: Posterior[Any], held_out: Corpus | None = None) -> pd.DataFrame:
     """What `summarise` says of everything traced, and a note in words where its numbers mislead.
 
     Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).

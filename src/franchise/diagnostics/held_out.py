@@ -18,33 +18,26 @@ Whole documents, and the second halves of texts with sentences, are scored from 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
+from franchise.diagnostics.left_to_right import check_posterior, completion, completion_trace
 from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
 from franchise.errors import InputError
-from franchise.families.abilities import Ability
-from franchise.families.base import Family
-from franchise.posterior.draw import kept_by_all
-from franchise.posterior.hdp_posterior import Posterior
-from franchise.posterior.htmm_posterior import HTMMPosterior
-from franchise.posterior.predictive import (
-    DrawnTopics,
-    Occurrences,
-    check_like,
-    drawn_topics,
-    fitted_weights,
-    prepare,
-)
-from franchise.running.kept_draws import HDPDraw
+from franchise.posterior.base import Posterior
+from franchise.posterior.held_out_steps import Halves, check_words, log_frequencies, log_mixtures
+from franchise.posterior.predictive import DrawnTopics, Occurrences, check_like, fitted_weights, prepare
 from franchise.validation import check_counts, describe
 
+if TYPE_CHECKING:
+    from franchise.posterior.hdp_posterior import HDPPosterior
 
-def document_completion(posterior: Posterior | HTMMPosterior, held_out: Corpus, seed: int = 0) -> Score:
+
+def document_completion(posterior: Posterior[Any], held_out: Corpus, seed: int = 0) -> Score:
     """Predict one half of each held-out document from the other.
 
         training, held_out = hold_out_documents(corpus)            # franchise.data.splits
@@ -59,7 +52,7 @@ def document_completion(posterior: Posterior | HTMMPosterior, held_out: Corpus, 
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         Of a Corpus, with the family Categorical or KnownTopics.
     held_out : Corpus
         Documents that were not sampled, over the same vocabulary; `data.splits.hold_out_documents` splits a
@@ -72,16 +65,10 @@ def document_completion(posterior: Posterior | HTMMPosterior, held_out: Corpus, 
     Score
         Of the second halves; a document of one word has none, and one of a single sentence is all second half.
     """
-    if isinstance(posterior, HTMMPosterior):
-        from franchise.diagnostics.left_to_right import segment_completion
-
-        return segment_completion(posterior, held_out, seed=seed)
-    halves = _Halves.of(posterior, held_out, seed)
-    means = _log_means(posterior, halves.observations, halves.documents, halves.rows, halves.weights_of)
-    return _score(posterior, means, halves.documents, halves.words)
+    return completion(posterior, held_out, seed)
 
 
-def held_out_trace(posterior: Posterior | HTMMPosterior, held_out: Corpus, seed: int = 0) -> np.ndarray:
+def held_out_trace(posterior: Posterior[Any], held_out: Corpus, seed: int = 0) -> np.ndarray:
     """The score of `document_completion` under every single draw that is kept in full.
 
     It tells when chains have become good at predicting, and whether they agree on it; give it to `summarise`.
@@ -92,24 +79,10 @@ def held_out_trace(posterior: Posterior | HTMMPosterior, held_out: Corpus, seed:
         Mean log probability per word, of the draws in full that all chains have (`found.draws.kept_by_all`;
         sentences: at most 32 of a chain, evenly spaced).
     """
-    if isinstance(posterior, HTMMPosterior):
-        from franchise.diagnostics.left_to_right import segment_trace
-
-        return segment_trace(posterior, held_out, seed=seed)
-    halves = _Halves.of(posterior, held_out, seed)
-    scores = [
-        [
-            float(logs.mean())
-            for logs in _log_densities(
-                posterior, snapshots, halves.observations, halves.documents, halves.rows, halves.weights_of
-            )
-        ]
-        for snapshots in kept_by_all(posterior)
-    ]
-    return np.array(scores)
+    return completion_trace(posterior, held_out, seed)
 
 
-def held_out_words(posterior: Posterior, words: Any, documents: Any) -> Score:
+def held_out_words(posterior: HDPPosterior, words: Any, documents: Any) -> Score:
     """Predict words taken out of the training documents (HOW; Chang & Fisher, section 6).
 
         rest, words, documents = hold_out_words(corpus)            # franchise.data.splits
@@ -124,17 +97,20 @@ def held_out_words(posterior: Posterior, words: Any, documents: Any) -> Score:
     words, documents : ints (n,)
         Word ids, and the document each was taken from; `data.splits.hold_out_words` makes all three.
     """
-    corpus, _ = scored_parts(posterior)
+    posterior = _check_mixture(posterior)
+    corpus = check_words(posterior.data, posterior.family)
     words = _check_ids("words", words, corpus.vocabulary_size, "words of the vocabulary")
     documents = _check_ids("documents", documents, corpus.n_documents, "documents of the corpus")
     if len(words) != len(documents) or len(words) == 0:
         raise InputError(
             f"words and documents must be as many, at least one; got {len(words)} and {len(documents)}."
         )
-    return _score(posterior, _training_means(posterior, documents, words), documents, words)
+    means = _training_means(posterior, documents, words)
+    log_baseline = float(log_frequencies(corpus, posterior.mean_word_prior)[words].sum())
+    return score_of(means, documents, np.ones(len(words), np.int64), log_baseline)
 
 
-def group_completion(posterior: Posterior, held_out: GroupedData, seed: int = 0) -> float:
+def group_completion(posterior: HDPPosterior, held_out: GroupedData, seed: int = 0) -> float:
     """Predict one half of each held-out group from the other, for observations of any family.
 
     Parameters
@@ -154,7 +130,7 @@ def group_completion(posterior: Posterior, held_out: GroupedData, seed: int = 0)
     """
     from franchise.data.splits import shuffled_places
 
-    _check_posterior(posterior)
+    posterior = _check_mixture(posterior)
     check_like("held_out", held_out, posterior.data)
     observed = Occurrences.of_groups(held_out, posterior.family)
     sizes = held_out.group_sizes
@@ -172,149 +148,55 @@ def group_completion(posterior: Posterior, held_out: GroupedData, seed: int = 0)
     return float(means.logs().mean())
 
 
-class _Halves(NamedTuple):
-    """The second halves of documents, word by word, and what predicts them."""
-
-    documents: np.ndarray  # int64 (n,)
-    words: np.ndarray  # int32 (n,)
-    rows: np.ndarray  # int64 (n,): of `observations`
-    observations: Any
-    weights_of: Callable[[DrawnTopics], np.ndarray]
-
-    @classmethod
-    def of(cls, posterior: Posterior, held_out: Corpus, seed: int) -> _Halves:
-        """Those of some new documents."""
-        from franchise.data.splits import halve_documents
-
-        corpus, _ = scored_parts(posterior)
-        check_like("held_out", held_out, corpus)
-        first, second = halve_documents(held_out, seed)
-        return cls.given(posterior, first, second.group_of_observation, second.observations)
-
-    @classmethod
-    def given(cls, posterior: Posterior, first: Corpus, documents: np.ndarray, words: np.ndarray) -> _Halves:
-        """Pairs (document, word), and the first halves of all documents."""
-        known, rows = np.unique(np.concatenate([first.cells.word, words]), return_inverse=True)
-        cell_rows, word_rows = np.split(rows.astype(np.int64), [len(first.cells.word)])
-        observations = prepare(posterior.family, known)
-        observed = Occurrences(
-            first.cells.offsets.copy(), cell_rows, first.cells.count.astype(np.float64), observations
-        )
-        return cls(documents, words, word_rows, observations, lambda draw: fitted_weights(draw, observed))
-
-
 def completion_probabilities(
-    posterior: Posterior, first: Corpus, documents: np.ndarray, words: np.ndarray
+    posterior: HDPPosterior, first: Corpus, documents: np.ndarray, words: np.ndarray
 ) -> np.ndarray:
     """p(word | the words of the document in `first`), averaged over draws, for pairs (document, word)."""
-    halves = _Halves.given(posterior, first, documents, words)
+    halves = Halves.given(posterior, first, words)
     means = _log_means(posterior, halves.observations, documents, halves.rows, halves.weights_of)
     return np.exp(means.logs())
 
 
-def training_probabilities(posterior: Posterior, documents: np.ndarray, words: np.ndarray) -> np.ndarray:
+def training_probabilities(posterior: HDPPosterior, documents: np.ndarray, words: np.ndarray) -> np.ndarray:
     """p(word | document of the training corpus), averaged over draws, for pairs (document, word)."""
     return np.exp(_training_means(posterior, documents, words).logs())
 
 
-def _training_means(posterior: Posterior, documents: np.ndarray, words: np.ndarray) -> LogMeans:
-    from franchise.posterior.hdp_posterior import expected_document_weights
-
+def _training_means(posterior: HDPPosterior, documents: np.ndarray, words: np.ndarray) -> LogMeans:
     known, word_rows = np.unique(words, return_inverse=True)
     return _log_means(
         posterior,
         prepare(posterior.family, known),
         documents,
         word_rows.astype(np.int64),
-        lambda draw: expected_document_weights(posterior.data, draw.snapshot),
+        lambda draw: posterior.document_weights(draw.snapshot),
     )
 
 
 def _log_means(
-    posterior: Posterior,
+    posterior: HDPPosterior,
     observations: Any,
     groups: np.ndarray,
     rows: np.ndarray,
     weights_of: Callable[[DrawnTopics], np.ndarray],
 ) -> LogMeans:
     """log of the mean over draws of sum_k E[pi_jk] f_k(x), for pairs of a group and a row of `observations`."""
-    draws, blocks = blocks_of(posterior.snapshots)
+    draws, blocks = blocks_of(posterior.all_kept_draws)
     means = LogMeans(len(groups), blocks)
-    snapshots = [snapshot for _, snapshot in draws]
-    by_draw = _log_densities(posterior, snapshots, observations, groups, rows, weights_of)
-    for (block, _), logs in zip(draws, by_draw, strict=True):
-        means.add(block, logs)
+    for block, draw in draws:
+        means.add(block, log_mixtures(posterior, draw, observations, groups, rows, weights_of))
     return means
-
-
-def _log_densities(
-    posterior: Posterior,
-    snapshots: list[HDPDraw],
-    observations: Any,
-    groups: np.ndarray,
-    rows: np.ndarray,
-    weights_of: Callable[[DrawnTopics], np.ndarray],
-) -> Iterator[np.ndarray]:
-    """log sum_k E[pi_jk] f_k(x) for these pairs, draw after draw."""
-    from franchise.kernels.predictive import add_word_probabilities
-
-    groups = np.array(groups, dtype=np.int64)
-    for snapshot in snapshots:
-        draw = drawn_topics(posterior.model, snapshot, observations, posterior.seed)
-        mixed = np.zeros(len(groups))
-        add_word_probabilities(groups, rows, draw.densities, weights_of(draw), mixed)
-        yield draw.log_scales[rows] + np.log(mixed)
-
-
-def _word_prior(family: Family, snapshot: HDPDraw) -> np.ndarray:
-    """eta_w, float64 (V,): as given, or as learned by then."""
-    if family.learned_prior is None:
-        return family.prior_vector()
-    return np.full(family.size, snapshot.prior)
-
-
-def _snapshots(posterior: Posterior) -> list[HDPDraw]:
-    """Those of all chains."""
-    return [snapshot for kept in posterior.snapshots for snapshot in kept]
-
-
-def _score(posterior: Posterior, means: LogMeans, documents: np.ndarray, words: np.ndarray) -> Score:
-    log_baseline = float(log_unigram(posterior)[words].sum())
-    return score_of(means, documents, np.ones(len(words), np.int64), log_baseline)
-
-
-def log_unigram(posterior: Posterior) -> np.ndarray:
-    """log of (n_w + eta_w) / (n + eta) over the training corpus, (V,); a learned eta at its mean over the draws."""
-    corpus, family = scored_parts(posterior)
-    word_prior = np.mean([_word_prior(family, snapshot) for snapshot in _snapshots(posterior)], axis=0)
-    return log_frequencies(corpus, word_prior)
-
-
-def log_frequencies(corpus: Corpus, word_prior: np.ndarray) -> np.ndarray:
-    """log of (n_w + eta_w) / (n + eta), (V,)."""
-    smoothed = np.bincount(corpus.observations, minlength=corpus.vocabulary_size) + word_prior
-    return np.asarray(np.log(smoothed / smoothed.sum()))
 
 
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def scored_parts(posterior: Any) -> tuple[Corpus, Family]:
-    """The corpus and the family of a posterior whose words can be scored; InputError for any other."""
-    _check_posterior(posterior)
-    data, family = posterior.data, posterior.family
-    if not isinstance(data, Corpus) or Ability.IS_CATEGORICAL not in family.abilities:
-        raise InputError(
-            f"held-out scores are for words: posterior must be of a Corpus with the family Categorical or "
-            f"KnownTopics; got "
-            f"{type(data).__name__} with {type(family).__name__}. For other data use group_completion."
-        )
-    return data, family
-
-
-def _check_posterior(posterior: Any) -> None:
-    if not isinstance(posterior, Posterior):
+def _check_mixture(posterior: Any) -> HDPPosterior:
+    """Return the posterior of an HDP mixture, whose observations each have a topic; InputError for others."""
+    checked = check_posterior(posterior)
+    if checked.family is None:
         raise InputError(f"posterior must be what franchise.sample returns; got {describe(posterior)}.")
+    return cast("HDPPosterior", checked)
 
 
 def _check_ids(name: str, values: Any, limit: int, what: str) -> np.ndarray:

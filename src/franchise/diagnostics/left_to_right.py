@@ -22,34 +22,26 @@ tell how well the last sentences of a document are predicted by the first.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.diagnostics.held_out import log_frequencies, log_unigram, scored_parts
 from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
 from franchise.errors import InputError
-from franchise.htmm.new_documents import first_sentences
-from franchise.htmm.sentence_arrays import Prepared
+from franchise.posterior.base import Posterior
 from franchise.posterior.draw import kept_by_all
-from franchise.posterior.hdp_posterior import Posterior
-from franchise.posterior.htmm_posterior import HTMMPosterior, even_rows
-from franchise.posterior.predictive import check_like, drawn_topics, prepare
-from franchise.running.kept_draws import HDPDraw
-from franchise.validation import check_integer
+from franchise.posterior.held_out_steps import ESTIMATES, PARTICLES, HeldOutSteps
+from franchise.posterior.intervals import even_rows
+from franchise.validation import check_integer, describe
 
-PARTICLES = 20
 DRAWS = 32
 """Draws that documents are scored under, of all chains together, if nothing is said."""
 
-_ESTIMATES = 2
-"""Independent ones of each document under each draw; particles are shared out among them."""
-
 
 def left_to_right(
-    posterior: Posterior | HTMMPosterior,
+    posterior: Posterior[Any],
     held_out: Corpus,
     *,
     particles: int = PARTICLES,
@@ -68,7 +60,7 @@ def left_to_right(
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         Of a Corpus, with the family Categorical or KnownTopics; or of a hidden topic Markov model.
     held_out : Corpus
         Documents that were not sampled, over the same vocabulary; with sentences for a model of these.
@@ -86,24 +78,25 @@ def left_to_right(
     Score
         Of all words; the first word of a document is predicted by the topics' weights alone.
     """
-    texts = _texts(posterior, held_out, particles)
-    return _score(texts, draws, seed, np.ones(len(texts.documents), bool))
+    steps = _by_particles(posterior, held_out, particles)
+    return _score(posterior, steps, draws, seed)
 
 
-def segment_completion(posterior: HTMMPosterior, held_out: Corpus, *, seed: int = 0) -> Score:
-    """The last half of the sentences of held-out documents, given the first; all of a document of one sentence."""
-    texts = _texts(posterior, held_out, PARTICLES)
-    return _score(texts, DRAWS, seed, in_last_half(held_out))
+def completion(posterior: Posterior[Any], held_out: Corpus, seed: int) -> Score:
+    """Return the score of the second halves of documents, given the first."""
+    steps = check_posterior(posterior).completion(held_out, seed)
+    draws = DRAWS if steps.estimates > 1 else posterior.n_chains * max(map(len, posterior.all_kept_draws))
+    return _score(posterior, steps, draws, seed)
 
 
-def segment_trace(posterior: HTMMPosterior, held_out: Corpus, *, seed: int = 0) -> np.ndarray:
-    """The same under single draws, at most 32 of each chain, float64 (chains, draws)."""
-    texts, scored = _texts(posterior, held_out, PARTICLES), in_last_half(held_out)
-    n_words = texts.words[scored].sum()
+def completion_trace(posterior: Posterior[Any], held_out: Corpus, seed: int) -> np.ndarray:
+    """Return the same under single draws, at most 32 of each chain, float64 (chains, draws)."""
+    steps = check_posterior(posterior).completion(held_out, seed)
+    n_words = steps.words[steps.scored].sum()
     scores = [
         [
-            float(_mean_of_estimates(_of_documents(texts, logs, scored)).sum()) / n_words
-            for logs in _log_increments(texts, even_rows(chain, DRAWS), seed)
+            float(_mean_of_estimates(_of_entries(steps, logs)).sum()) / n_words
+            for logs in _log_increments(steps, even_rows(chain, DRAWS), seed)
         ]
         for chain in kept_by_all(posterior)
     ]
@@ -111,7 +104,7 @@ def segment_trace(posterior: HTMMPosterior, held_out: Corpus, *, seed: int = 0) 
 
 
 def document_log_probabilities(
-    posterior: Posterior | HTMMPosterior,
+    posterior: Posterior[Any],
     held_out: Corpus,
     *,
     particles: int = PARTICLES,
@@ -122,142 +115,85 @@ def document_log_probabilities(
 
     The errors are roots of v_j; by v_j / 2 logs come out low, besides.
     """
-    texts = _texts(posterior, held_out, particles)
-    means, variances = _means(texts, draws, seed, np.ones(len(texts.documents), bool))
+    means, variances = _means(posterior, _by_particles(posterior, held_out, particles), draws, seed)
     return means.logs(), np.sqrt(variances)
 
 
-# --- what both models have in common ------------------------------------------------------------------------
+# --- both models --------------------------------------------------------------------------------------------
 
 
-class _Texts(NamedTuple):
-    """Documents as sequences of steps: words, or sentences."""
-
-    chains: list[list[Any]]  # of draws
-    documents: np.ndarray  # int64 (steps,): the document of each step
-    n_documents: int
-    words: np.ndarray  # int64 (steps,): the words of each step
-    log_baseline: np.ndarray  # float64 (steps,): the log probability of each under the unigram model
-    fill: Callable[[Any, np.ndarray, np.ndarray], None]
-    """Given a draw and generators (B, J, 4), fills in estimates of log p(step | those before it), (B, steps)."""
+def check_posterior(posterior: Any) -> Posterior[Any]:
+    """Return a posterior of either model; InputError for anything else."""
+    if not isinstance(posterior, Posterior):
+        raise InputError(f"posterior must be what franchise.sample returns; got {describe(posterior)}.")
+    return posterior
 
 
-def _texts(posterior: Any, held_out: Any, particles: int) -> _Texts:
-    """Held-out documents as the model of a posterior sees them."""
-    share = -(-check_integer("particles", particles, minimum=1) // _ESTIMATES)
-    if isinstance(posterior, HTMMPosterior):
-        return _texts_of_sentences(posterior, held_out, share)
-    return _texts_of_words(posterior, held_out, share)
+def _by_particles(posterior: Posterior[Any], held_out: Corpus, particles: int) -> HeldOutSteps:
+    share = -(-check_integer("particles", particles, minimum=1) // ESTIMATES)
+    return check_posterior(posterior).particles(held_out, share)
 
 
-def _texts_of_words(posterior: Posterior, held_out: Corpus, particles: int) -> _Texts:
-    from franchise.kernels.left_to_right import predict_documents
-
-    corpus, family = scored_parts(posterior)
-    check_like("held_out", held_out, corpus)
-    known, rows = np.unique(held_out.observations, return_inverse=True)
-    rows, offsets = rows.astype(np.int64), held_out.offsets.copy()
-    observations = prepare(family, known)
-
-    def fill(snapshot: HDPDraw, states: np.ndarray, out: np.ndarray) -> None:
-        draw = drawn_topics(posterior.model, snapshot, observations, posterior.seed)
-        predict_documents(offsets, rows, draw.densities, draw.prior, particles, states, out)
-        out += draw.log_scales[rows]
-
-    return _Texts(
-        chains=posterior.snapshots,
-        documents=held_out.group_of_observation,
-        n_documents=held_out.n_documents,
-        words=np.ones(held_out.n_tokens, np.int64),
-        log_baseline=log_unigram(posterior)[held_out.observations],
-        fill=fill,
-    )
-
-
-def _texts_of_sentences(posterior: HTMMPosterior, held_out: Corpus, particles: int) -> _Texts:
-    from franchise.htmm.fitting import given_draw
-    from franchise.kernels.htmm_gibbs import scratch_for
-    from franchise.kernels.left_to_right import predict_texts
-
-    check_like("held_out", held_out, posterior.corpus)
-    prepared = Prepared.of(held_out)
-
-    def fill(draw: Any, states: np.ndarray, out: np.ndarray) -> None:
-        given = given_draw(posterior, draw)
-        room = scratch_for(prepared.longest, len(given.prior))
-        predict_texts(prepared.data, given, particles, room, states, out)
-
-    prior = float(np.mean([draw.word_prior for draw in posterior.all_draws]))
-    of_words = log_frequencies(posterior.corpus, np.full(prepared.vocabulary_size, prior))
-    before = np.concatenate([[0.0], np.cumsum(of_words[prepared.data.words])])
-    return _Texts(
-        chains=posterior.draws,
-        documents=prepared.document_of_sentence,
-        n_documents=prepared.n_documents,
-        words=np.diff(prepared.data.tokens),
-        log_baseline=np.diff(before[prepared.data.tokens]),
-        fill=fill,
-    )
-
-
-def in_last_half(held_out: Corpus) -> np.ndarray:
-    """Flags of the sentences that are scored, (S,)."""
-    prepared = Prepared.of(held_out)
-    given = np.diff(first_sentences(prepared, 0.5).data.documents)
-    sizes = np.diff(prepared.data.documents)
-    places = np.arange(prepared.n_sentences) - np.repeat(prepared.data.documents[:-1], sizes)
-    return places >= np.repeat(given, sizes)
-
-
-def _score(texts: _Texts, draws: int, seed: int, scored: np.ndarray) -> Score:
-    """The score of the steps that are flagged, those before them given."""
-    words = np.bincount(texts.documents[scored], texts.words[scored], texts.n_documents).astype(np.int64)
+def _score(posterior: Posterior[Any], steps: HeldOutSteps, draws: int, seed: int) -> Score:
+    """Return the score of the steps that count, those before them given."""
+    documents, words = _entries(steps)
     if words.sum() == 0:
         raise InputError("held_out has nothing to score: give longer documents, with words that are known.")
-    means, variances = _means(texts, draws, seed, scored)
+    means, variances = _means(posterior, steps, draws, seed)
     noise = float(variances.sum())
-    return score_of(
-        means,
-        np.arange(texts.n_documents),
-        words,
-        float(texts.log_baseline[scored].sum()),
-        math.hypot(math.sqrt(noise), noise / 2.0) / int(words.sum()),
-    )
+    error = math.hypot(math.sqrt(noise), noise / 2.0) / int(words.sum()) if steps.estimates > 1 else math.nan
+    return score_of(means, documents, words, float(steps.log_baseline[steps.scored].sum()), error)
 
 
-def _means(texts: _Texts, draws: int, seed: int, scored: np.ndarray) -> tuple[LogMeans, np.ndarray]:
-    """Means over draws of the probabilities of documents; variances of their logs by the particles, (J,)."""
-    each = max(1, check_integer("draws", draws, minimum=1) // len(texts.chains))
-    chosen, blocks = blocks_of([even_rows(chain, each) for chain in texts.chains])
-    means = LogMeans(texts.n_documents, blocks)
-    noise = np.full(texts.n_documents, -np.inf)  # log of the sum over draws of (p(document | s) d_s)^2
-    increments = _log_increments(texts, [draw for _, draw in chosen], seed)
+def _entries(steps: HeldOutSteps) -> tuple[np.ndarray, np.ndarray]:
+    """Return document and words of what is averaged over draws: whole documents, or single steps if exact."""
+    documents, words = steps.documents[steps.scored], steps.words[steps.scored]
+    if steps.estimates == 1:
+        return documents, words
+    return np.arange(steps.n_documents), np.bincount(documents, words, steps.n_documents).astype(np.int64)
+
+
+def _of_entries(steps: HeldOutSteps, logs: np.ndarray) -> np.ndarray:
+    """Return estimates of the log probability of each entry, float64 (estimates, entries)."""
+    scored = logs[:, steps.scored]
+    if steps.estimates == 1:
+        return scored
+    documents = steps.documents[steps.scored]
+    return np.array([np.bincount(documents, row, steps.n_documents) for row in scored])
+
+
+def _means(
+    posterior: Posterior[Any], steps: HeldOutSteps, draws: int, seed: int
+) -> tuple[LogMeans, np.ndarray]:
+    """Return means over draws of the probabilities of entries; variances of their logs by the particles."""
+    chains = posterior.all_kept_draws
+    each = max(1, check_integer("draws", draws, minimum=1) // len(chains))
+    chosen, blocks = blocks_of([even_rows(chain, each) for chain in chains])
+    count = len(_entries(steps)[0])
+    means = LogMeans(count, blocks)
+    noise = np.full(count, -np.inf)  # log of the sum over draws of (p(document | s) d_s)^2
+    increments = _log_increments(steps, [draw for _, draw in chosen], seed)
     for (block, _), logs in zip(chosen, increments, strict=True):
-        first, second = estimates = _of_documents(texts, logs, scored)
+        estimates = _of_entries(steps, logs)
         own = _mean_of_estimates(estimates)
         means.add(block, own)
         with np.errstate(divide="ignore"):  # two estimates that are the same
-            difference = np.log(np.abs(first - second))
+            difference = np.log(np.ptp(estimates, axis=0))
         np.logaddexp(noise, 2.0 * (own + difference), out=noise)
     total = means.logs() + math.log(len(chosen))
-    return means, np.exp(noise - 2.0 * (total + math.log(_ESTIMATES)))
+    return means, np.exp(noise - 2.0 * (total + math.log(ESTIMATES)))
 
 
-def _log_increments(texts: _Texts, draws: list[Any], seed: int) -> Iterator[np.ndarray]:
-    """Estimates of log p(step | those before it), float64 (2, steps), draw after draw."""
+def _log_increments(steps: HeldOutSteps, draws: Sequence[Any], seed: int) -> Iterator[np.ndarray]:
+    """Yield estimates of log p(step | those before it), float64 (estimates, steps), draw after draw."""
     for number, draw in enumerate(draws):
         rng = np.random.Generator(np.random.Philox([check_integer("seed", seed, minimum=0), number]))
-        states = rng.integers(2**64, size=(_ESTIMATES, texts.n_documents, 4), dtype=np.uint64)
-        logs = np.zeros((_ESTIMATES, len(texts.documents)))
-        texts.fill(draw, states, logs)
+        states = rng.integers(2**64, size=(steps.estimates, steps.n_documents, 4), dtype=np.uint64)
+        logs = np.zeros((steps.estimates, len(steps.documents)))
+        steps.fill(draw, states, logs)
         yield logs
 
 
-def _of_documents(texts: _Texts, logs: np.ndarray, scored: np.ndarray) -> np.ndarray:
-    """Sums over the steps of each document that are scored, float64 (2, J)."""
-    return np.array([np.bincount(texts.documents[scored], row[scored], texts.n_documents) for row in logs])
-
-
 def _mean_of_estimates(logs: np.ndarray) -> np.ndarray:
-    """log of the mean of the estimates of each document, float64 (J,)."""
-    return np.asarray(np.logaddexp.reduce(logs, axis=0) - math.log(_ESTIMATES))
+    """Return log of the mean of the estimates of each entry, float64 (entries,)."""
+    return np.asarray(np.logaddexp.reduce(logs, axis=0) - math.log(len(logs)))

@@ -21,8 +21,7 @@ import numpy as np
 
 from franchise.diagnostics.verdict import NAMES
 from franchise.errors import InputError
-from franchise.posterior.hdp_posterior import Posterior
-from franchise.posterior.htmm_posterior import HTMMPosterior
+from franchise.posterior.base import Posterior
 from franchise.running.chain import SHARES
 from franchise.validation import describe
 
@@ -45,7 +44,7 @@ def to_arviz(posterior: Any) -> Any:
     >>> tree["posterior"]["n_topics"].sizes
     Frozen({'chain': 2, 'draw': 4})
     """
-    if not isinstance(posterior, Posterior | HTMMPosterior):
+    if not isinstance(posterior, Posterior):
         raise InputError(f"posterior must be what franchise.sample or HTMM gives; got {describe(posterior)}.")
     groups = {**_groups("", posterior.trace), **_groups("warmup_", posterior.warmup_trace)}
     facts = facts_of(posterior)
@@ -93,26 +92,18 @@ def _groups(prefix: str, trace: Mapping[str, np.ndarray]) -> dict[str, dict[str,
     }
 
 
-def facts_of(posterior: Any) -> dict[str, Any]:
+def facts_of(posterior: Posterior[Any]) -> dict[str, Any]:
     """What was sampled, and how, as plain values."""
     from franchise import __version__
 
-    model = repr(posterior.family) if isinstance(posterior, Posterior) else _model_in_words(posterior)
     return {
         "inference_library": "franchise",
         "inference_library_version": __version__,
         "sampler": posterior.sampler,
         "seed": posterior.seed,
         "sampling_time": posterior.seconds,
-        "model": model,
+        "model": posterior.model_description,
         "data": repr(posterior.data),
         "n_groups": posterior.data.n_groups,
         "n_observations": posterior.data.n_observations,
     }
-
-
-def _model_in_words(posterior: HTMMPosterior) -> str:
-    """The settings of a hidden topic Markov model."""
-    model = posterior.model
-    settings = ", ".join(f"{name}={value!r}" for name, value in vars(model).items() if name != "prepared")
-    return f"{type(model).__name__}({settings})"

@@ -27,6 +27,8 @@ from franchise.diagnostics.convergence import in_words, note_on, stuck_apart, su
 if TYPE_CHECKING:
     import pandas as pd
 
+    from franchise.posterior.base import Posterior
+
 CONVERGED, NOT_CONVERGED, STUCK_APART, TOO_SHORT = "converged", "not converged", "stuck apart", "too short"
 
 AGREEMENT = 1.02
@@ -68,7 +70,7 @@ class Verdict(NamedTuple):
     table: pd.DataFrame  # what is judged: a row a quantity, as `franchise.diagnostics.summary` has it
 
 
-def verdict(posterior: Any) -> Verdict:
+def verdict(posterior: Posterior[Any]) -> Verdict:
     """Judge the chains of a posterior, of either model, by what they trace."""
     return verdict_on(posterior.trace)
 

@@ -31,11 +31,11 @@ from franchise.estimators.base import (
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
-from franchise.posterior.hdp_posterior import Posterior, by_size, document_table, reference_draw, topic_table
-from franchise.posterior.predictive import Occurrences, check_like, infer_weights, log_densities, prepare
+from franchise.posterior.document_tables import OTHER
+from franchise.posterior.hdp_posterior import HDPPosterior
+from franchise.posterior.predictive import Occurrences, check_like
 from franchise.priors import Gamma
 from franchise.sampling import sample
-from franchise.validation import check_integer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +49,9 @@ class HDP(TopicEstimator):
 
         beta ~ GEM(gamma);  pi_j ~ DP(alpha, beta);  z_ji ~ pi_j;  phi_k ~ H;  x_ji ~ F(phi_{z_ji})
 
-    The posterior of a hierarchical Dirichlet process mixture is sampled, as by `franchise.sample`. Topics have no
-    meaning across draws, so those that `transform` and the tables speak of are the topics of one draw, the
-    *reference*: of all draws kept in full that with the highest log joint probability. They are numbered from the
-    largest. Scores are of all draws together.
+    `fit` samples the posterior of a hierarchical Dirichlet process mixture, as `franchise.sample` does. The topics
+    of `transform` and of the tables are the consensus topics of all draws and chains, with the numbers that
+    ``posterior_.topics()``, plots and reports use. Scores are of all draws together.
 
     Parameters
     ----------
@@ -71,10 +70,10 @@ class HDP(TopicEstimator):
     posterior_ : Posterior
         The draws.
     n_topics_ : int
-        Number of topics in the reference.
+        Number of consensus topics.
     components_ : array (n_topics_, n_words)
-        Expected word probabilities of the topics of the reference, E[phi_kw | z] = (n_kw + eta_w) / (n_k + eta);
-        for the families Categorical and Multinomial only, others have no such thing.
+        Posterior means of the consensus topics' word probabilities, E[phi_kw | z] = (n_kw + eta_w) / (n_k + eta)
+        in a draw; for the families Categorical, KnownTopics and Multinomial.
     n_features_in_ : int
         Columns of the matrix that it was fitted to, or words in the vocabulary.
     feature_names_in_ : array of str
@@ -174,11 +173,16 @@ class HDP(TopicEstimator):
         )
         return self._take_draws(posterior)
 
-    def _take_draws(self, posterior: Posterior) -> HDP:
+    def _take_draws(self, posterior: HDPPosterior) -> HDP:
         """Be fitted."""
         self.posterior_ = posterior
-        self.n_topics_ = reference_draw(posterior).n_topics
         return self
+
+    @property
+    def n_topics_(self) -> int:
+        """Number of consensus topics."""
+        self._check_fitted()
+        return self.posterior_.consensus_topics.topic_count
 
     def _family_of(self, data: GroupedData) -> Family | None:
         if self.family is None and isinstance(data, Corpus):
@@ -223,52 +227,33 @@ class HDP(TopicEstimator):
 
     @property
     def components_(self) -> np.ndarray:
-        """Expected word probabilities of the topics of the reference, (n_topics_, n_words)."""
+        """Posterior means of the consensus topics' word probabilities, (n_topics_, n_words)."""
         self._check_fitted()
-        model = self.posterior_.model
-        if Ability.IS_CATEGORICAL in model.family.abilities:
-            words: Any = np.arange(model.family.size)
-        elif Ability.COUNT_ROWS in model.family.abilities:
-            from scipy.sparse import eye_array
-
-            words = eye_array(model.family.size, dtype=np.int64, format="csr")
-        else:
-            raise AttributeError(
-                f"components_ are word probabilities, which topics of the family {type(model.family).__name__} do "
-                f"not have; see posterior_."
-            )
-        snapshot = reference_draw(self.posterior_)
-        logs = log_densities(model, snapshot, prepare(model.family, words))
-        return np.exp(logs[:, by_size(snapshot)].T)
+        return self.posterior_.component_probabilities()
 
     def topics(self, words: int = 10, vocabulary: Sequence[str] | None = None) -> pd.DataFrame:
-        """One row a topic, largest first: its observations, share, groups and, of words, the most frequent.
+        """Return ``posterior_.topics()``: one row per consensus topic.
 
         Parameters
         ----------
         words : int
-            How many words to show.
+            Number of words to show.
         vocabulary : sequence of str, optional
             The words of the columns, where the matrix that was fitted had no names for them:
             ``vectorizer.get_feature_names_out()``.
         """
         self._check_fitted()
-        words = check_integer("words", words, minimum=1)
-        if vocabulary is not None:
-            vocabulary = check_vocabulary(vocabulary, self.n_features_in_)
-        posterior = self.posterior_
-        return topic_table(posterior.data, posterior.model, reference_draw(posterior), words, vocabulary)
+        if vocabulary is None:
+            return self.posterior_.topics(words)
+        return self.posterior_.named(check_vocabulary(vocabulary, self.n_features_in_)).topics(words)
 
     def document_topics(self) -> pd.DataFrame:
-        """The share of each topic in each document (group) that was fitted, by the reference's own labels.
+        """Return ``posterior_.document_topics()``: the share of each topic in each document that was fitted.
 
-            E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha)
-
-        One row a document, rows sum to one; the last column is for all topics not seen. (`transform` of the same
-        documents does not know their labels, so its shares are near these but not the same.)
+        (`transform` of the same documents does not use their labels, so its shares are similar but not the same.)
         """
         self._check_fitted()
-        return document_table(self.posterior_.data, reference_draw(self.posterior_))
+        return self.posterior_.document_topics()
 
     def summary(self) -> pd.DataFrame:
         """Mean, spread, R-hat and effective sample size of what is traced (statistics by ArviZ)."""
@@ -278,7 +263,7 @@ class HDP(TopicEstimator):
     # -- new documents -------------------------------------------------------------------------------------
 
     def transform(self, X: Any, groups: Any = None) -> Any:
-        """The expected weights of topics in new documents or groups, topics as in the reference.
+        """Return the expected weights of consensus topics in new documents or groups, as ``posterior_.infer``.
 
         Parameters
         ----------
@@ -291,17 +276,16 @@ class HDP(TopicEstimator):
         Returns
         -------
         array (documents, n_topics_ + 1), or DataFrame
-            E[pi_jk | words, topics]; the last column is for all topics not seen. Rows sum to one. Documents without
-            known words have the topics' weights before anything is seen.
+            E[pi_jk | words, topics], mean over ten draws; the last column is for everything in no consensus topic.
+            Rows sum to one. Documents without known words have the topics' prior weights.
         """
         self._check_fitted()
         observed, names = self._observe(X, groups)
-        posterior = self.posterior_
-        weights = infer_weights(posterior.model, reference_draw(posterior), observed, posterior.seed)
+        weights = self.posterior_.infer_shares(observed)
         return weights if names is None else name_groups(self, weights, names)
 
     def _topic_names(self) -> list[str]:
-        return [*(f"topic{topic}" for topic in range(self.n_topics_)), "unseen"]
+        return [*(f"topic{topic}" for topic in range(self.n_topics_)), OTHER]
 
     def score(self, X: Any, y: Any = None, groups: Any = None) -> float:
         """Mean log probability of a held-out word (log density of an observation), in nats; higher is better.

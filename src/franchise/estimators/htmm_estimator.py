@@ -33,13 +33,16 @@ from franchise.estimators.base import (
 from franchise.htmm import fitting
 from franchise.htmm.em import Fit, Priors
 from franchise.htmm.model import FiniteModel, InfiniteModel
-from franchise.htmm.results import HTMMResults, document_table, sentence_table, topic_table
+from franchise.htmm.results import HTMMResults, sentence_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.viterbi import DECODERS
 from franchise.parallel.threads import Threads
+from franchise.posterior.document_tables import OTHER, shares_table
 from franchise.posterior.htmm_posterior import HTMMPosterior
+from franchise.posterior.topic_tables import estimated_topics
 from franchise.priors import Gamma, check_number_or_gamma
 from franchise.sampling import make_engine
+from franchise.sampling_htmm import sample_segments
 from franchise.validation import check_choice, check_integer, check_positive, describe
 
 if TYPE_CHECKING:
@@ -103,10 +106,10 @@ class HTMM(TopicEstimator):
     corpus_ : Corpus
         What it was fitted to.
     n_topics_ : int
-        Number of topics; where it is learned, that of the draw that the others are matched with.
+        Number of consensus topics; after EM, of topics.
     switch_probability_ : float
         epsilon: the posterior mean, or the MAP estimate.
-    topic_words_ : array (n_topics_, V)
+    topic_words_, components_ : array (n_topics_, V)
         phi.
     posterior_ : HTMMPosterior
         The draws (Gibbs only).
@@ -212,7 +215,7 @@ class HTMM(TopicEstimator):
                 )
             return self._take_fit(found, corpus, prepared)
         plan = self._plan()
-        return self._take_draws(fitting.sample_segments(self._model(prepared), corpus, plan, seed, engine))
+        return self._take_draws(sample_segments(self._model(prepared), corpus, plan, seed, engine))
 
     def _take_fit(self, found: Fit, corpus: Corpus, prepared: Prepared) -> HTMM:
         """Be fitted, by EM."""
@@ -227,7 +230,7 @@ class HTMM(TopicEstimator):
         findings = posterior.findings
         self._forget()
         self.posterior_ = posterior
-        return self._take(posterior.corpus, findings, fitting.prior_of_documents(posterior))
+        return self._take(posterior.data, findings, posterior.prior_of_documents())
 
     def _take(self, corpus: Corpus, findings: HTMMResults, prior: float) -> HTMM:
         self.corpus_ = corpus
@@ -235,6 +238,7 @@ class HTMM(TopicEstimator):
         self.n_topics_ = findings.n_topics
         self.switch_probability_ = findings.switch
         self.topic_words_ = findings.topic_words
+        self.components_ = findings.topic_words
         self._of_new = _OfNew(self.seed, self.decoding, prior)
         return self
 
@@ -350,14 +354,17 @@ class HTMM(TopicEstimator):
     # -- what was found ------------------------------------------------------------------------------------
 
     def topics(self, words: int = 10) -> pd.DataFrame:
-        """One row a topic, largest first: share of the words, number of sentences, most probable words."""
+        """Return one row per topic: ``posterior_.topics()``; after EM the same columns of the one estimate."""
         self._check_fitted()
-        return topic_table(self.corpus_, self.findings_, check_integer("words", words, minimum=1))
+        words = check_integer("words", words, minimum=1)
+        if hasattr(self, "posterior_"):
+            return self.posterior_.topics(words)
+        return estimated_topics(self.corpus_, self.findings_, words)
 
     def document_topics(self, level: float | None = None) -> pd.DataFrame:
-        """The proportions of topics in each document; one row a document.
+        """Return the proportions of topics in each document; one row per document, rows sum to one.
 
-        Where the number of topics is learned, what is in topics that few draws have is missing from a row's sum.
+        The last column, "other", is for everything in no consensus topic; after EM it is 0.
 
         Parameters
         ----------
@@ -366,10 +373,9 @@ class HTMM(TopicEstimator):
             example; columns are then (topic, "mean" / "low" / "high").
         """
         self._check_fitted()
-        table = document_table(self.corpus_, self.findings_)
-        if level is None:
-            return table
-        return fitting.with_intervals(table, self._draws("intervals need"), level)
+        if level is not None:
+            return self._draws("intervals need").document_intervals(level)
+        return shares_table(self.corpus_, self.findings_.proportions)
 
     def sentence_topics(self) -> pd.DataFrame:
         """One row a sentence: its topic, the probability of that, the probability that it is a switch, its text."""
@@ -403,10 +409,10 @@ class HTMM(TopicEstimator):
 
         Returns
         -------
-        array (documents, n_topics_), or DataFrame
-            Rows sum to one. What is said of a document does not depend on the others. With `groups` there is one
-            row a document, in order of first appearance; the index of a DataFrame of pandas (`set_output`) has
-            their names.
+        array (documents, n_topics_ + 1), or DataFrame
+            Rows sum to one; the last column is for everything in no consensus topic. A row does not depend on
+            the other documents. With `groups` there is one row per document, in order of first appearance; the
+            index of a DataFrame of pandas (`set_output`) has their names.
         """
         self._check_fitted()
         X, names = settled(X), None
@@ -423,7 +429,7 @@ class HTMM(TopicEstimator):
         return proportions if names is None else name_groups(self, proportions, names)
 
     def _topic_names(self) -> list[str]:
-        return [f"topic{topic}" for topic in range(self.n_topics_)]
+        return [*(f"topic{topic}" for topic in range(self.n_topics_)), OTHER]
 
     def score(self, X: Any, y: Any = None, groups: Any = None) -> float:
         """Mean log probability of a word in the last half of each document's sentences, given the first half.
@@ -469,7 +475,7 @@ class HTMM(TopicEstimator):
         known = self._of_new
         if hasattr(self, "em_"):
             return fitting.infer_by_em(self.findings_, prepared, known.prior, known.decoding, self._engine())
-        return fitting.infer_by_draws(self.posterior_, prepared, known.seed, self._engine())
+        return self.posterior_.infer_results(prepared, known.seed)
 
     def _engine(self) -> Threads:
         return make_engine(self.engine, self.workers).local

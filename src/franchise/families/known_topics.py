@@ -162,6 +162,53 @@ class KnownTopics(MixedDirichlet):
         masses = shapes.sum(axis=1)
         return cls(shapes / masses[:, None], masses, weight, prior, names=list(seeds), vocabulary=words)
 
+    @classmethod
+    def from_posterior(
+        cls,
+        posterior: Any,
+        topics: Sequence[int] | None = None,
+        *,
+        strength: float | Sequence[float] = 1000.0,
+        weight: float | Sequence[float] = 0.01,
+        prior: float | None = None,
+        names: Sequence[str] | None = None,
+        probabilities: Any = None,
+    ) -> KnownTopics:
+        """Return topics of a posterior as known topics for another fit.
+
+            known = KnownTopics.from_posterior(posterior, [0, 3], names=["war", "money"], strength=math.inf)
+            again = sample(corpus, known)                              # these two as they are, others may change
+            later = sample(new, known.for_vocabulary(new.vocabulary))  # do other texts have them, too?
+
+        Parameters
+        ----------
+        posterior : Posterior
+            Of a Corpus, with topics of words.
+        topics : list of int, optional
+            Numbers of topics, as in ``posterior.topics()`` and the report [default: all].
+        strength, weight : as for `KnownTopics`
+            ``strength=math.inf`` freezes them.
+        prior : float, optional
+            Prior of new topics [default: as in the posterior].
+        names : list of str, optional
+            Their names [default: the labels of ``posterior.topics()``].
+        probabilities : array (topics, words), optional
+            Word probabilities of all topics; `topics` are then rows of it [default: the posterior means].
+
+        Returns
+        -------
+        KnownTopics
+            With the vocabulary of the corpus; for a corpus with another one, see `for_vocabulary`.
+        """
+        if not hasattr(posterior, "as_known_topics"):
+            raise InputError(
+                f"posterior must be that of a Corpus, as franchise.sample gives it; got {describe(posterior)}."
+            )
+        known: KnownTopics = posterior.as_known_topics(
+            topics, strength=strength, weight=weight, prior=prior, names=names, probabilities=probabilities
+        )
+        return known
+
     def for_vocabulary(self, vocabulary: Sequence[str], smoothing: float = 0.01) -> KnownTopics:
         """The same topics over other words, such as those of a new corpus.
 

@@ -18,7 +18,7 @@ class HTMMResults:
     """Point estimates and probabilities of K topics in D documents with S sentences."""
 
     topic_words: np.ndarray  # float64 (K, V): phi
-    proportions: np.ndarray  # float64 (D, K): theta; rows may sum to less than one if topics match none
+    proportions: np.ndarray  # float64 (D, K + 1): theta; the last column: what is in none of the topics
     switch: float  # epsilon
     sentence_topic: np.ndarray  # int (S,): the topic of each sentence; -1 for none
     sentence_probability: np.ndarray  # float64 (S,): how probable it is
@@ -31,31 +31,6 @@ class HTMMResults:
     def n_topics(self) -> int:
         """Number of topics, K."""
         return len(self.topic_words)
-
-
-def topic_table(corpus: Corpus, findings: HTMMResults, words: int) -> pd.DataFrame:
-    """One row a topic: its share of the words, its sentences and its most probable words."""
-    import pandas as pd
-
-    vocabulary = np.asarray(corpus.vocabulary, dtype=object)
-    best = np.argsort(-findings.topic_words, axis=1, kind="stable")[:, :words]
-    has = findings.sentence_topic >= 0
-    table = {
-        "share": findings.words_per_topic / max(1.0, findings.words_per_topic.sum()),
-        "sentences": np.bincount(findings.sentence_topic[has], minlength=findings.n_topics),
-        "words": [" ".join(vocabulary[row]) for row in best],
-    }
-    return pd.DataFrame(table, index=pd.RangeIndex(findings.n_topics, name="topic"))
-
-
-def document_table(corpus: Corpus, findings: HTMMResults) -> pd.DataFrame:
-    """One row a document, one column a topic."""
-    import pandas as pd
-
-    index = pd.Index(corpus.group_names, name="document", tupleize_cols=False)
-    return pd.DataFrame(
-        findings.proportions, index=index, columns=pd.RangeIndex(findings.n_topics, name="topic")
-    )
 
 
 def sentence_table(corpus: Corpus, findings: HTMMResults) -> pd.DataFrame:

@@ -8,27 +8,24 @@ What is traced, over the sweeps of the warm-up and of the draws, and what to cal
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
 from franchise.plots.style import shorten
+from franchise.posterior.base import Posterior
 from franchise.posterior.draw import check_draws
-from franchise.posterior.hdp_posterior import Posterior
-from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.validation import check_choice, check_integer, describe
 
 if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
-AnyPosterior: TypeAlias = Posterior | HTMMPosterior
 
-
-def check_posterior(posterior: Any) -> AnyPosterior:
+def check_posterior(posterior: Any) -> Posterior[Any]:
     """A posterior of either model, with draws."""
-    if isinstance(posterior, (Posterior, HTMMPosterior)):
+    if isinstance(posterior, Posterior):
         check_draws(posterior)
         return posterior
     if hasattr(posterior, "fit"):
@@ -41,18 +38,7 @@ def check_posterior(posterior: Any) -> AnyPosterior:
     )
 
 
-def check_segments(posterior: Any) -> HTMMPosterior:
-    """A posterior of the hidden topic Markov model."""
-    checked = check_posterior(posterior)
-    if not isinstance(checked, HTMMPosterior):
-        raise InputError(
-            "segments are those of the hidden topic Markov model: posterior must be posterior_ of a fitted HTMM; "
-            "got one of an HDP mixture, which has no sentences. See document_strip for its documents."
-        )
-    return checked
-
-
-def check_words(posterior: Any, what: str) -> AnyPosterior:
+def check_words(posterior: Any, what: str) -> Posterior[Any]:
     """A posterior of a corpus, whose topics have words."""
     checked = check_posterior(posterior)
     if not isinstance(checked.data, Corpus):
@@ -62,7 +48,7 @@ def check_words(posterior: Any, what: str) -> AnyPosterior:
     return checked
 
 
-def check_names(posterior: AnyPosterior, names: Any) -> list[str]:
+def check_names(posterior: Posterior[Any], names: Any) -> list[str]:
     """Names of things that are traced: one, or several."""
     listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else [names]
     if not listed:
@@ -70,7 +56,7 @@ def check_names(posterior: AnyPosterior, names: Any) -> list[str]:
     return [check_choice("names", name, posterior.trace) for name in listed]
 
 
-def check_document(posterior: AnyPosterior, document: Any) -> int:
+def check_document(posterior: Posterior[Any], document: Any) -> int:
     """The number of a document with words, given by its number or its name."""
     data = posterior.data
     if isinstance(document, str):
@@ -110,9 +96,9 @@ def check_topics(consensus: Consensus, topics: Any, most: int) -> list[int]:
     return listed
 
 
-def names_of(posterior: AnyPosterior, most: int = 32) -> list[str]:
+def names_of(posterior: Posterior[Any], most: int = 32) -> list[str]:
     """The names of all consensus topics, such as "3: war, army, navy", cut to so many characters."""
-    labels = enumerate(posterior.matched.labels)
+    labels = enumerate(posterior.consensus_topics.labels)
     return [
         label if label == f"topic {topic}" else shorten(f"{topic}: {label}", most) for topic, label in labels
     ]
@@ -156,7 +142,7 @@ class Traced(NamedTuple):
         return self.values[:, self.warmup :]
 
 
-def traced(posterior: AnyPosterior, name: str) -> Traced:
+def traced(posterior: Posterior[Any], name: str) -> Traced:
     """A quantity over sweeps; NaN in the warm-up where it was not traced then."""
     draws = np.asarray(posterior.trace[name], np.float64)
     warmup = posterior.warmup_trace.get(name)
@@ -168,7 +154,7 @@ def traced(posterior: AnyPosterior, name: str) -> Traced:
     return Traced(name, in_words(posterior, name), sweeps, np.hstack([warmup, draws]), length)
 
 
-def in_words(posterior: AnyPosterior, name: str) -> str:
+def in_words(posterior: Posterior[Any], name: str) -> str:
     """What to call a quantity on an axis, with its unit."""
     observation = "word" if isinstance(posterior.data, Corpus) else "observation"
     return _WORDS.get(name, name.replace("_", " ")).format(observation=observation)
@@ -178,7 +164,7 @@ def _length_of(trace: dict[str, np.ndarray]) -> int:
     return next((values.shape[1] for values in trace.values()), 0)
 
 
-def varying(posterior: AnyPosterior, names: list[str]) -> list[str]:
+def varying(posterior: Posterior[Any], names: list[str]) -> list[str]:
     """Of these names those that are traced and change, in any chain or between chains; at least the first."""
     there = [name for name in names if name in posterior.trace]
     changing = [name for name in there if np.nanmin(posterior.trace[name]) < np.nanmax(posterior.trace[name])]

@@ -11,17 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.data.corpus import Corpus
 from franchise.plots.checks import (
     NO_CONSENSUS,
     REST,
-    AnyPosterior,
     check_any,
     check_document,
     check_posterior,
     names_of,
 )
-from franchise.plots.segments import sentence_probabilities
 from franchise.plots.style import (
     BESIDE,
     NO_TOPIC,
@@ -34,7 +31,7 @@ from franchise.plots.style import (
     set_title,
     shorten,
 )
-from franchise.posterior.htmm_posterior import HTMMPosterior
+from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:
@@ -61,31 +58,26 @@ class Strip(NamedTuple):
         return int(self.lengths.sum())
 
 
-def document_strip_data(posterior: AnyPosterior, document: Any = 0) -> Strip:
+def document_strip_data(posterior: Posterior[Any], document: Any = 0) -> Strip:
     """What `document_strip` draws: the most probable topic of every word, or sentence, of a document.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     document : int or str
         Number or name of a document, or group.
     """
     posterior = check_posterior(posterior)
     number = check_document(posterior, document)
-    check_any(posterior.matched)
-    if isinstance(posterior, HTMMPosterior):
-        lengths, topics, probabilities = _of_sentences(posterior, number)
-    else:
-        inside = slice(*posterior.data.offsets[number : number + 2])
-        topics, probabilities = (of_all[inside] for of_all in posterior.matched.most_probable_topic())
-        lengths = np.ones(len(topics), np.int64)
+    check_any(posterior.consensus_topics)
+    lengths, topics, probabilities = posterior.pieces(number)
     words = {topic: int(lengths[topics == topic].sum()) for topic in np.unique(topics).tolist()}
     order = sorted(words, key=lambda topic: (topic < 0, -words[topic]))
     names = names_of(posterior)
     return Strip(
         name=str(posterior.data.group_names[number]),
-        unit="word" if isinstance(posterior.data, Corpus) else "observation",
+        unit="observation" if posterior.unit == "observation" else "word",
         begins=np.cumsum(lengths) - lengths,
         lengths=lengths,
         topics=topics,
@@ -94,19 +86,9 @@ def document_strip_data(posterior: AnyPosterior, document: Any = 0) -> Strip:
     )
 
 
-def _of_sentences(posterior: HTMMPosterior, document: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Words, most probable topic and its probability of every sentence of a document that has words."""
-    of_sentences = sentence_probabilities(posterior, document)
-    has = of_sentences.lengths > 0
-    shares = of_sentences.topics[has]
-    best = shares.argmax(axis=1)
-    last = shares.shape[1] - 1
-    return of_sentences.lengths[has], np.where(best == last, -1, best), shares.max(axis=1)
-
-
 @drawing
 def document_strip(
-    posterior: AnyPosterior, document: Any = 0, row: int | None = None, axes: Any = None
+    posterior: Posterior[Any], document: Any = 0, row: int | None = None, axes: Any = None
 ) -> Figure:
     """Draw a document as a strip of topics that is read as text is: from left to right, row after row.
 

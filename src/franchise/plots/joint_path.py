@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.plots.checks import AnyPosterior, check_posterior, traced
+from franchise.plots.checks import check_posterior, traced
 from franchise.plots.style import (
     INK,
     SMALL,
@@ -21,8 +21,9 @@ from franchise.plots.style import (
     panels_for,
     set_title,
 )
+from franchise.posterior.base import Posterior
 from franchise.posterior.draw import kept_by_all
-from franchise.posterior.htmm_posterior import even_rows
+from franchise.posterior.intervals import even_rows
 from franchise.validation import check_choice
 
 if TYPE_CHECKING:
@@ -44,13 +45,13 @@ class JointPath(NamedTuple):
 
 
 def joint_path_data(
-    posterior: AnyPosterior, held_out: Corpus | None = None, score: str | None = None
+    posterior: Posterior[Any], held_out: Corpus | None = None, score: str | None = None
 ) -> JointPath:
     """What `joint_path` draws: number of topics and score of every chain, sweep after sweep.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     held_out : Corpus, optional
         Documents that were not sampled: the score is that of `franchise.diagnostics.held_out_trace`, of the draws
@@ -64,7 +65,7 @@ def joint_path_data(
     return _of_trace(posterior, score or _FITTED) if held_out is None else _of_held_out(posterior, held_out)
 
 
-def _of_trace(posterior: AnyPosterior, score: str) -> JointPath:
+def _of_trace(posterior: Posterior[Any], score: str) -> JointPath:
     topics = traced(posterior, "n_topics")
     scores = traced(posterior, check_choice("score", score, posterior.trace))
     known = np.isfinite(scores.values) & np.isfinite(topics.values)
@@ -76,7 +77,7 @@ def _of_trace(posterior: AnyPosterior, score: str) -> JointPath:
     )
 
 
-def _of_held_out(posterior: AnyPosterior, held_out: Corpus) -> JointPath:
+def _of_held_out(posterior: Posterior[Any], held_out: Corpus) -> JointPath:
     from franchise.diagnostics.held_out import held_out_trace
 
     scores = held_out_trace(posterior, held_out)
@@ -88,7 +89,7 @@ def _of_held_out(posterior: AnyPosterior, held_out: Corpus) -> JointPath:
 
 @drawing
 def joint_path(
-    posterior: AnyPosterior, held_out: Corpus | None = None, score: str | None = None, axes: Any = None
+    posterior: Posterior[Any], held_out: Corpus | None = None, score: str | None = None, axes: Any = None
 ) -> Figure:
     """Draw the number of topics against a score, a line a chain: start and end are marked, draws are dots.
 

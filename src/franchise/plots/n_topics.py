@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise.plots.checks import AnyPosterior, check_posterior
+from franchise.plots.checks import check_posterior
 from franchise.plots.style import FAINT, SMALL, chain_colour, drawing, label_axes, panels_for, set_title
+from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
 
-def n_topics_data(posterior: AnyPosterior) -> pd.DataFrame:
+def n_topics_data(posterior: Posterior[Any]) -> pd.DataFrame:
     """What `n_topics` draws: how probable each number of topics is, in all chains together and in each.
 
     That is `posterior.n_topics_posterior()`: columns `n_topics`, `probability`, and one a chain.
@@ -23,12 +24,12 @@ def n_topics_data(posterior: AnyPosterior) -> pd.DataFrame:
 
 
 @drawing
-def n_topics(posterior: AnyPosterior, axes: Any = None) -> Figure:
+def n_topics(posterior: Posterior[Any], axes: Any = None) -> Figure:
     """Draw the posterior of the number of topics: bars for all chains together, a line of dots a chain.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
         Where to draw.

@@ -13,7 +13,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
-from franchise.plots.checks import AnyPosterior, check_posterior, check_topics, names_of
+from franchise.plots.checks import check_posterior, check_topics, names_of
 from franchise.plots.style import (
     darker,
     drawing,
@@ -23,6 +23,7 @@ from franchise.plots.style import (
     set_title,
     topic_colour,
 )
+from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,13 +48,13 @@ class OverTime(NamedTuple):
 
 
 def over_time_data(
-    posterior: AnyPosterior, by: str, topics: Any = None, bins: Any = None, level: float = 0.9
+    posterior: Posterior[Any], by: str, topics: Any = None, bins: Any = None, level: float = 0.9
 ) -> OverTime:
     """What `over_time` draws: the shares of topics at every value of a column, with intervals.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         Of data with metadata.
     by : str
         A column of ``posterior.data.metadata`` that has numbers or dates; documents without one are left out.
@@ -66,7 +67,7 @@ def over_time_data(
         The share of draws in the interval.
     """
     posterior = check_posterior(posterior)
-    chosen = check_topics(posterior.matched, topics, _MOST_TOPICS)
+    chosen = check_topics(posterior.consensus_topics, topics, _MOST_TOPICS)
     if bins is None and _values_of(posterior.data, by) > _MOST_VALUES:
         bins = _BINS
     shares = posterior.topics_over_interval(by, bins, level)
@@ -110,7 +111,7 @@ def middles_of(index: pd.Index) -> np.ndarray:
 
 @drawing
 def over_time(
-    posterior: AnyPosterior,
+    posterior: Posterior[Any],
     by: str,
     topics: Any = None,
     bins: Any = None,

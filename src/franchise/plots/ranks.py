@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.plots.checks import TELLING, AnyPosterior, check_names, check_posterior, in_words, varying
+from franchise.plots.checks import TELLING, check_names, check_posterior, in_words, varying
 from franchise.plots.style import (
     INK,
     chain_colour,
@@ -22,6 +22,7 @@ from franchise.plots.style import (
     set_headline,
     set_title,
 )
+from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:
@@ -39,12 +40,12 @@ class Ranked(NamedTuple):
     expected: float  # draws in a bin if ranks were uniform
 
 
-def ranks_data(posterior: AnyPosterior, names: Any = None, bins: int | None = None) -> list[Ranked]:
+def ranks_data(posterior: Posterior[Any], names: Any = None, bins: int | None = None) -> list[Ranked]:
     """What `ranks` draws: for every name the histograms of the chains' ranks; equal values are ranked at random.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     names : str or list of str, optional
         Names in ``posterior.trace``; chosen as by `traces_data` if not given.
@@ -59,7 +60,7 @@ def ranks_data(posterior: AnyPosterior, names: Any = None, bins: int | None = No
     return [_rank(posterior, name, bins) for name in chosen]
 
 
-def _rank(posterior: AnyPosterior, name: str, bins: int) -> Ranked:
+def _rank(posterior: Posterior[Any], name: str, bins: int) -> Ranked:
     values = np.asarray(posterior.trace[name], np.float64)
     if not np.isfinite(values).all():
         raise InputError(f"names: {name!r} cannot be ranked, as it is missing in some draws. Leave it out.")
@@ -80,7 +81,7 @@ def ranks_of(values: np.ndarray) -> np.ndarray:
 
 
 @drawing
-def ranks(posterior: AnyPosterior, names: Any = None, bins: int | None = None, axes: Any = None) -> Figure:
+def ranks(posterior: Posterior[Any], names: Any = None, bins: int | None = None, axes: Any = None) -> Figure:
     """Draw rank histograms, a row a quantity, a column a chain; the line is what is expected of equal chains.
 
     Parameters

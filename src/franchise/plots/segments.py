@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.checks import NO_CONSENSUS, REST, check_any, check_document, check_segments, names_of
+from franchise.plots.checks import NO_CONSENSUS, REST, check_any, check_document, check_posterior, names_of
 from franchise.plots.style import (
     BESIDE,
     INK,
@@ -22,37 +22,11 @@ from franchise.plots.style import (
     set_title,
     shorten,
 )
-from franchise.posterior.htmm_posterior import HTMMPosterior
+from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from franchise.posterior.htmm_posterior import HTMMPosterior
-
-
-class SentenceProbabilities(NamedTuple):
-    """The n sentences of a document, and T consensus topics."""
-
-    lengths: np.ndarray  # int64 (n,): words
-    topics: np.ndarray  # float64 (n, T + 1): share of draws; the last column: none of the consensus topics
-    switches: np.ndarray  # float64 (n,): share of draws in which the sentence draws its topic anew
-
-
-def sentence_probabilities(posterior: HTMMPosterior, document: int) -> SentenceProbabilities:
-    """Shares of the draws that are matched in which the sentences of a document have each topic, and switch."""
-    consensus, data = posterior.matched, posterior.model.prepared.data
-    begin, end = data.documents[document : document + 2]
-    inside, places = slice(begin, end), np.arange(end - begin)
-    topics = np.zeros((end - begin, consensus.topic_count + 1))  # -1, no topic, is the last column
-    switches = np.zeros(end - begin)
-    in_full = {(chain, draw.draw): draw for chain, own in enumerate(posterior.draws) for draw in own}
-    for draw, match in zip(consensus.draws, consensus.matches, strict=True):
-        drawn = in_full[draw.chain, draw.number]
-        topics[places, match[drawn.topics[inside]]] += 1.0
-        switches += drawn.switches[inside]
-    count = len(consensus.draws)
-    return SentenceProbabilities(np.diff(data.tokens[begin : end + 1]), topics / count, switches / count)
 
 
 _MOST_TOPICS = 12
@@ -69,7 +43,7 @@ class SegmentChances(NamedTuple):
     switches: np.ndarray  # float64 (n,): how probably a sentence draws its topic anew; 1 for the first
 
 
-def segments_data(posterior: HTMMPosterior, document: Any = 0) -> SegmentChances:
+def segments_data(posterior: Posterior[Any], document: Any = 0) -> SegmentChances:
     """What `segments` draws: for every sentence of a document the probabilities of topics and of a switch.
 
     Parameters
@@ -79,10 +53,10 @@ def segments_data(posterior: HTMMPosterior, document: Any = 0) -> SegmentChances
     document : int or str
         Number or name of a document. Beyond its twelve most probable topics all are one, the rest.
     """
-    posterior = check_segments(posterior)
+    posterior = check_posterior(posterior)
     number = check_document(posterior, document)
-    check_any(posterior.matched)
-    of_sentences = sentence_probabilities(posterior, number)
+    of_sentences = posterior.sentence_probabilities(number)
+    check_any(posterior.consensus_topics)
     shares = of_sentences.topics.T
     rows = list(np.argsort(-shares[:-1].sum(axis=1), kind="stable"))
     there = [int(topic) for topic in rows if shares[topic].any()]
@@ -95,12 +69,12 @@ def segments_data(posterior: HTMMPosterior, document: Any = 0) -> SegmentChances
     ):
         if row.any():
             topics, names, probabilities = [*topics, topic], [*names, name], [*probabilities, row]
-    name = str(posterior.corpus.group_names[number])
+    name = str(posterior.data.group_names[number])
     return SegmentChances(name, topics, names, np.array(probabilities), of_sentences.switches)
 
 
 @drawing
-def segments(posterior: HTMMPosterior, document: Any = 0, axes: Any = None) -> Figure:
+def segments(posterior: Posterior[Any], document: Any = 0, axes: Any = None) -> Figure:
     """Draw, for every sentence of a document, the probabilities of topics, stacked, and of a switch, below.
 
     Parameters

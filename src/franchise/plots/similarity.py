@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.checks import AnyPosterior, check_any, check_posterior, names_of
+from franchise.plots.checks import check_any, check_posterior, names_of
 from franchise.plots.style import INK, PLAIN, SEQUENTIAL, SHADE, SMALL, drawing, panels_for, set_title
+from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,20 +29,20 @@ class Similarity(NamedTuple):
     unit: str  # what the numbers are
 
 
-def similarity_data(posterior: AnyPosterior) -> Similarity:
+def similarity_data(posterior: Posterior[Any]) -> Similarity:
     """What `similarity` draws: how alike any two topics are (`posterior.topic_similarity()`), like ones together.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     """
     posterior = check_posterior(posterior)
-    check_any(posterior.matched)
+    check_any(posterior.consensus_topics)
     matrix = posterior.topic_similarity().to_numpy(float)
     order = clustered_order(1.0 - matrix)
     names = names_of(posterior)
-    measure = "1 - Jensen-Shannon distance" if posterior.matched.has_words else "shared observations"
+    measure = "1 - Jensen-Shannon distance" if posterior.consensus_topics.has_words else "shared observations"
     return Similarity(
         order,
         matrix[np.ix_(order, order)],
@@ -62,12 +63,12 @@ def clustered_order(distances: np.ndarray) -> np.ndarray:
 
 
 @drawing
-def similarity(posterior: AnyPosterior, axes: Any = None) -> Figure:
+def similarity(posterior: Posterior[Any], axes: Any = None) -> Figure:
     """Draw how alike topics are; bright: much alike. With more than 80 topics they are not named.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
         Where to draw.

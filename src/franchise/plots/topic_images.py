@@ -9,8 +9,9 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
-from franchise.plots.checks import AnyPosterior, check_topics, check_words
+from franchise.plots.checks import check_topics, check_words
 from franchise.plots.style import FAINT, SMALL, drawing, grid_for, set_headline, set_title
+from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:
@@ -27,12 +28,12 @@ class Pictures(NamedTuple):
     shares: np.ndarray  # float64 (topics,): of all words
 
 
-def pictures_data(posterior: AnyPosterior, side: int | None = None, topics: Any = None) -> Pictures:
+def pictures_data(posterior: Posterior[Any], side: int | None = None, topics: Any = None) -> Pictures:
     """What `pictures` draws: the word probabilities of consensus topics, as squares.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         Of a Corpus whose vocabulary is a square grid, row by row, such as that of `franchise.synthetic.bars`.
     side : int, optional
         Cells along a side; the square root of the size of the vocabulary if not given.
@@ -42,7 +43,7 @@ def pictures_data(posterior: AnyPosterior, side: int | None = None, topics: Any 
     posterior = check_words(posterior, "pictures")
     assert isinstance(posterior.data, Corpus)
     side = _check_side(side, posterior.data.vocabulary_size)
-    consensus = posterior.matched
+    consensus = posterior.consensus_topics
     chosen = check_topics(consensus, topics, _MOST_TOPICS)
     words = consensus.word_probabilities()[chosen]
     return Pictures(chosen, words.reshape(-1, side, side), consensus.shares.mean(axis=0)[chosen])
@@ -62,7 +63,7 @@ def _check_side(side: Any, vocabulary_size: int) -> int:
 
 @drawing
 def pictures(
-    posterior: AnyPosterior, side: int | None = None, topics: Any = None, axes: Any = None
+    posterior: Posterior[Any], side: int | None = None, topics: Any = None, axes: Any = None
 ) -> Figure:
     """Draw topics as square pictures, a cell a word; dark: probable.
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.checks import AnyPosterior, check_any, check_posterior, names_of
+from franchise.diagnostics.layout import in_the_plane
+from franchise.plots.checks import check_any, check_posterior, names_of
 from franchise.plots.style import (
     INK,
     PLAIN,
@@ -26,6 +27,7 @@ from franchise.plots.style import (
     shorten,
     topic_colour,
 )
+from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,50 +48,30 @@ class TopicMap(NamedTuple):
     stress: float  # 0: distances in the plane are those of the words
 
 
-def topic_map_data(posterior: AnyPosterior) -> TopicMap:
+def topic_map_data(posterior: Posterior[Any]) -> TopicMap:
     """What `topic_map` draws: topics in the plane, their shares and names.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     """
     posterior = check_posterior(posterior)
-    check_any(posterior.matched)
+    check_any(posterior.consensus_topics)
     distances = 1.0 - posterior.topic_similarity().to_numpy(float)
     places, stress = in_the_plane(distances)
-    return TopicMap(places, posterior.matched.shares.mean(axis=0), names_of(posterior), stress)
-
-
-def in_the_plane(distances: np.ndarray) -> tuple[np.ndarray, float]:
-    """Places (n, 2) whose distances are as near these (n, n) as the plane allows, and Kruskal's stress."""
-    from sklearn.manifold import smacof
-
-    if not distances.any():
-        return np.zeros((len(distances), 2)), 0.0
-    places, raw = smacof(
-        distances, init=_classical(distances), n_init=1, normalized_stress=False, random_state=0
-    )
-    return np.asarray(places), float(np.sqrt(raw / (np.square(distances).sum() / 2.0)))
-
-
-def _classical(distances: np.ndarray) -> np.ndarray:
-    """Torgerson's solution: the two largest eigenvectors of the doubly centred squares."""
-    squares = np.square(distances)
-    centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
-    values, vectors = np.linalg.eigh(-0.5 * centred)
-    return np.asarray(vectors[:, :-3:-1] * np.sqrt(np.maximum(values[:-3:-1], 0.0)))
+    return TopicMap(places, posterior.consensus_topics.shares.mean(axis=0), names_of(posterior), stress)
 
 
 @drawing
-def topic_map(posterior: AnyPosterior, axes: Any = None) -> Figure:
+def topic_map(posterior: Posterior[Any], axes: Any = None) -> Figure:
     """Draw topics in the plane: near if they are alike, areas in proportion to their shares.
 
     Where a label would cover other labels or circles there is just the topic's number, or nothing.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
         Where to draw.

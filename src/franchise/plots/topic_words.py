@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.checks import AnyPosterior, check_topics, check_words, names_of
+from franchise.plots.checks import check_topics, check_words, names_of
 from franchise.plots.style import (
     INK,
     PLAIN,
@@ -19,6 +19,7 @@ from franchise.plots.style import (
     shorten,
     topic_colour,
 )
+from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:
@@ -39,12 +40,12 @@ class TopicWords(NamedTuple):
     high: np.ndarray
 
 
-def topic_words_data(posterior: AnyPosterior, topics: Any = None, words: int = 10) -> list[TopicWords]:
+def topic_words_data(posterior: Posterior[Any], topics: Any = None, words: int = 10) -> list[TopicWords]:
     """What `topic_words` draws: the most probable words of consensus topics, with their credible intervals.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         Of a Corpus.
     topics : int or list of ints, optional
         How many of the largest, or which; the twelve largest if not given.
@@ -53,7 +54,7 @@ def topic_words_data(posterior: AnyPosterior, topics: Any = None, words: int = 1
     """
     posterior = check_words(posterior, "topic_words")
     words = check_integer("words", words, minimum=1)
-    consensus, names = posterior.matched, names_of(posterior)
+    consensus, names = posterior.consensus_topics, names_of(posterior)
     chosen, found = check_topics(consensus, topics, _MOST_TOPICS), []
     tables = consensus.words_of(chosen, words)
     for topic in chosen:
@@ -64,7 +65,7 @@ def topic_words_data(posterior: AnyPosterior, topics: Any = None, words: int = 1
 
 
 @drawing
-def topic_words(posterior: AnyPosterior, topics: Any = None, words: int = 10, axes: Any = None) -> Figure:
+def topic_words(posterior: Posterior[Any], topics: Any = None, words: int = 10, axes: Any = None) -> Figure:
     """Draw the most probable words of consensus topics, a panel a topic; lines are credible intervals.
 
     Parameters

@@ -11,7 +11,6 @@ import numpy as np
 
 from franchise.plots.checks import (
     TELLING,
-    AnyPosterior,
     Traced,
     check_names,
     check_posterior,
@@ -29,18 +28,19 @@ from franchise.plots.style import (
     panels_for,
     plain_numbers,
 )
+from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def traces_data(posterior: AnyPosterior, names: Any = None) -> list[Traced]:
+def traces_data(posterior: Posterior[Any], names: Any = None) -> list[Traced]:
     """What `traces` draws: for every name the values of all chains in the warm-up and after it.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     names : str or list of str, optional
         Names in ``posterior.trace``. If not given: of the number of topics, log joint probability, log likelihood,
@@ -52,7 +52,7 @@ def traces_data(posterior: AnyPosterior, names: Any = None) -> list[Traced]:
 
 
 @drawing
-def traces(posterior: AnyPosterior, names: Any = None, axes: Any = None) -> Figure:
+def traces(posterior: Posterior[Any], names: Any = None, axes: Any = None) -> Figure:
     """Draw what is traced against sweeps, a panel a quantity, a line a chain; the warm-up is shaded.
 
     Panels are high enough for the draws and the second half of the warm-up: where the first half was far away,

@@ -1,17 +1,21 @@
-"""What every posterior can be asked of its topics: thin methods, for whichever model."""
+"""The posterior of either model: seven things that a model supplies, and everything that follows from them."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from franchise.deprecation import warn_renamed
+from franchise.errors import InputError
+from franchise.posterior.contract import DrawT
 from franchise.posterior.edits import NO_EDITS, TopicEdits
-from franchise.running.run import FromRun
+from franchise.posterior.numbered_topics import NumberedTopics, numbers_to_plain
+from franchise.posterior.numbering import SETTING, Numbering
+from franchise.running.run import Run, RunOptions
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:
@@ -21,47 +25,27 @@ if TYPE_CHECKING:
 
     from franchise.data.corpus import Corpus
     from franchise.diagnostics.verdict import Verdict
+    from franchise.families.known_topics import KnownTopics
     from franchise.posterior.by_metadata import Shares
     from franchise.posterior.consensus import Consensus
 
 
-class WithTopics(FromRun):
-    """Consensus topics of all draws and chains, and the way from topic to text and back.
+class Posterior(NumberedTopics[DrawT]):
+    """Draws of either model, and everything said of their topics.
 
-        posterior.verdict()                          can it be trusted?
-        posterior.topic_info()                       which topics are there, and how sure is each?
+        posterior.verdict()                          have the chains converged?
+        posterior.topics()                           the topics, each with its share and how certain it is
         posterior.representative_documents(3)        what is topic 3 about?
         posterior.find_topics("railway")             which topics are about railways?
-        posterior.topics_over("year")                when were they talked about?
+        posterior.topics_over("year")                when were they discussed?
         posterior = posterior.set_labels({3: "trade"}).merge_topics([[5, 9]])
         posterior.report("report.html")              all of it, to read in a browser
 
-    Topics are numbered as in `consensus()`: they are those that draws and chains agree on, not those of one draw
-    (`topics()` and `document_topics()` have these, and other numbers).
+    Topics are the *consensus topics* of all draws and chains, with the same numbers in every table, plot, report,
+    command and estimator.  `draw()` gives the topics of one draw, `chain(k)` the consensus topics within one chain.
     """
 
-    changes: TopicEdits
-
-    # -- what was found ------------------------------------------------------------------------------------
-
-    @cached_property
-    def matched(self) -> Consensus:
-        """The topics matched over all draws that are kept in full (`franchise.posterior.consensus.Consensus`)."""
-        from franchise.posterior.consensus import Consensus
-
-        return self.changes.done_to(Consensus.of(self))  # type: ignore[arg-type]
-
-    def consensus(self, words: int = 10) -> pd.DataFrame:
-        """The topics that draws and chains agree on, the largest first.
-
-        Returns
-        -------
-        DataFrame
-            One row a topic: `label`; `share` of the observations with `low` and `high`, the middle 95 % of draws;
-            `draws`, the share of draws that have it; `chains`, how many of `n_chains` chains have it in a quarter
-            of their draws or more; and, for a Corpus, its most probable `words`.
-        """
-        return self.matched.table(check_integer("words", words, minimum=1))
+    # -- topics and documents ------------------------------------------------------------------------------
 
     def n_topics_posterior(self) -> pd.DataFrame:
         """The posterior of the number of topics: `n_topics`, its `probability`, and that in each chain."""
@@ -76,7 +60,7 @@ class WithTopics(FromRun):
 
         with f(n) = n log n and n_kl the observations in cluster k of c and l of z (Wade & Ghahramani 2018). Ask for
         it where every observation is to have one cluster, for a table or a map, say; where it matters how sure that
-        is, `matched.label_probabilities()` has more. How it is searched for is told in
+        is, `consensus_topics.label_probabilities()` has more. How it is searched for is told in
         `franchise.posterior.partition`.
 
         Returns
@@ -87,9 +71,9 @@ class WithTopics(FromRun):
         """
         from franchise.posterior.point_partition import point_partition
 
-        consensus = self.matched
+        consensus = self.consensus_topics
         found = point_partition(consensus.draws, consensus.most_probable_topic().topic)
-        partition: np.ndarray = self.data.to_input_order(found.labels)  # type: ignore[attr-defined]
+        partition: np.ndarray = self.data.to_input_order(found.labels)
         return partition
 
     # -- from topic to text and back -----------------------------------------------------------------------
@@ -102,7 +86,7 @@ class WithTopics(FromRun):
         """
         from franchise.posterior.topic_tables import topic_info
 
-        return topic_info(self.matched, check_integer("words", words, minimum=1))
+        return topic_info(self.consensus_topics, check_integer("words", words, minimum=1))
 
     def document_info(self) -> pd.DataFrame:
         """One row a document or group: size, largest topic with label and share, metadata, how its text begins.
@@ -112,13 +96,13 @@ class WithTopics(FromRun):
         """
         from franchise.posterior.document_tables import document_info
 
-        return document_info(self.matched)
+        return document_info(self.consensus_topics)
 
     def representative_documents(self, topic: int, count: int = 5) -> pd.DataFrame:
         """The documents or groups with the largest share of a topic; of a text the piece that is most about it."""
         from franchise.posterior.document_tables import representative_documents
 
-        return representative_documents(self.matched, topic, count)
+        return representative_documents(self.consensus_topics, topic, count)
 
     def find_topics(self, query: str | Sequence[str], count: int = 5) -> pd.DataFrame:
         """The topics that a word, a sentence or a list of words are most probably of, the most probable first.
@@ -132,7 +116,7 @@ class WithTopics(FromRun):
         """
         from franchise.posterior.topic_tables import find_topics
 
-        return find_topics(self.matched, query, count)
+        return find_topics(self.consensus_topics, query, count)
 
     def topics_over(self, by: str = "year", bins: Any = None) -> pd.DataFrame:
         """The shares of topics (columns) over a column of the metadata that has numbers or dates.
@@ -158,7 +142,7 @@ class WithTopics(FromRun):
         """As `topics_over`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
         from franchise.posterior.by_metadata import shares_over
 
-        return shares_over(self.matched, by, bins, level)
+        return shares_over(self.consensus_topics, by, bins, level)
 
     def topics_by_class(self, by: str) -> pd.DataFrame:
         """The shares of topics (columns) in every class (rows) of a column of the metadata, as `topics_over`."""
@@ -168,7 +152,7 @@ class WithTopics(FromRun):
         """As `topics_by_class`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
         from franchise.posterior.by_metadata import shares_by_class
 
-        return shares_by_class(self.matched, by, level)
+        return shares_by_class(self.consensus_topics, by, level)
 
     def topic_similarity(self) -> pd.DataFrame:
         """How alike any two topics are, from 0 to 1.
@@ -178,7 +162,7 @@ class WithTopics(FromRun):
         """
         from franchise.posterior.topic_tables import topic_similarity
 
-        return topic_similarity(self.matched)
+        return topic_similarity(self.consensus_topics)
 
     def confusion_matrix(self) -> pd.DataFrame:
         """How well topics (columns) explain the words of topics (rows), in nats a word; for a corpus.
@@ -187,41 +171,83 @@ class WithTopics(FromRun):
         """
         from franchise.posterior.topic_tables import confusion_matrix
 
-        return confusion_matrix(self.matched)
+        return confusion_matrix(self.consensus_topics)
+
+    # -- known topics --------------------------------------------------------------------------------------
+
+    def as_known_topics(self, topics: Sequence[int] | None = None, **options: Any) -> KnownTopics:
+        """Return consensus topics as a family for another fit: see `KnownTopics.from_posterior`."""
+        from franchise.posterior.freeze import make_known
+
+        return make_known(self, topics, **options)
+
+    def known_topics(self, words: int = 10) -> pd.DataFrame:
+        """Return `topics` with two more columns, for the family KnownTopics.
+
+        `name` is the most probable known topic, or "new"; `probability` that it is that, given the topic's words,
+        mean over draws.
+        """
+        from franchise.posterior.freeze import known_topics
+
+        return known_topics(self, words)
+
+    def known_shares(self) -> pd.DataFrame:
+        """Return the share of each known topic in the corpus, over all draws, for the family KnownTopics.
+
+        One row per known topic, the last ("new") for all others: `topic`, the consensus topic that has most of it,
+        missing if there is none; `share`, its mean, `low` and `high`, a 90% interval over draws; `topics`, the mean
+        number of topics of a draw that it is: near 1 if it was found once.
+        """
+        from franchise.posterior.freeze import shares_of_known
+
+        return shares_of_known(self)
 
     # -- changes by hand -----------------------------------------------------------------------------------
 
     def set_labels(self, labels: Mapping[int, str]) -> Self:
         """The same posterior with topics named by hand, such as {0: "war"}; kept by `save`.
 
-        Others keep their automatic labels; an empty name brings that back.  Names are those of the topics of these
-        draws: `extend`, with more draws, begins without.
+        Others keep their automatic labels; an empty name brings that back.  With more draws, names stay with the
+        topics that match.
         """
-        return self._changed(self.matched.with_labels(labels))
+        return self._changed(self.consensus_topics.with_labels(labels))
 
     def merge_topics(self, groups: Sequence[Sequence[int]]) -> Self:
         """The same posterior with each of some groups of consensus topics as one, such as [[0, 3], [5, 6]].
 
         Draws stay as they are; topics are numbered by size anew.  Kept by `save`.
         """
-        return self._changed(self.matched.merged(groups))
+        return self._changed(self.consensus_topics.merged(groups))
+
+    def named(self, vocabulary: Sequence[str]) -> Self:
+        """Return the same posterior with other names for the words of its topics."""
+        return self._changed(replace(self.consensus_topics, names=list(vocabulary)))
 
     def _changed(self, consensus: Consensus) -> Self:
-        posterior: Self = replace(self, changes=consensus.changes)  # type: ignore[type-var]
-        vars(posterior)["matched"] = consensus  # as `matched` would find, but for the time
+        posterior: Self = replace(self, changes=consensus.changes, numbering=consensus.numbering)  # type: ignore[type-var]
+        vars(posterior)["consensus_topics"] = replace(consensus, posterior=posterior)
         return posterior
 
-    def _said_by_hand(self) -> dict[str, Any]:
-        return {} if self.changes == NO_EDITS else {"topics": self.changes.to_plain(self.n_draws)}
+    def numbers(self) -> dict[str, Any]:
+        """Numbers and edits of topics for run.json, if anybody has seen them."""
+        if self.changes == NO_EDITS and self.numbering is None and "consensus_topics" not in vars(self):
+            return {}
+        consensus = self.consensus_topics
+        return {SETTING: numbers_to_plain(consensus.numbering, consensus.changes)}
 
-    def with_changes(self, plain: Any) -> Self:
-        """The same posterior with topics named and merged as its run says, if that has the same draws still."""
+    def with_settings(self, settings: Mapping[str, Any]) -> Self:
+        """Return the same posterior with topics numbered, named and merged as run.json says."""
+        if SETTING in settings:
+            plain = settings[SETTING]
+            numbering, changes = Numbering.from_plain(plain["draws"]), TopicEdits.from_plain(plain)
+            return replace(self, numbering=numbering, changes=changes)  # type: ignore[type-var]
+        plain = settings.get("topics")  # of version 0.1
         if plain is None:
             return self
         if plain["draws"] != self.n_draws:
             warnings.warn(
                 f"topics were named or merged by hand when there were {plain['draws']} draws; there are "
-                f"{self.n_draws} now, so topics may have other numbers: names and merges are left out.",
+                f"{self.n_draws} now, and version 0.1 stored no numbers: names and merges are ignored.",
                 stacklevel=3,
             )
             return self
@@ -260,4 +286,62 @@ class WithTopics(FromRun):
         """Write what was found as one HTML file that opens offline; options are those of `write_report`."""
         from franchise.report.write import write_report
 
-        return write_report(self, path, **options)  # type: ignore[arg-type]
+        return write_report(self, path, **options)
+
+    # -- on disk, and more draws --------------------------------------------------------------------------
+
+    def save(self, path: Any, **more: Any) -> None:
+        """Write all draws, the data, the last states and the topic labels to a run directory.
+
+        `franchise.load` returns the posterior, and `franchise.resume` continues the run.
+
+        Parameters
+        ----------
+        path : path
+            A new or empty folder.
+        more : plain values, optional
+            Further settings for run.json.
+        """
+        self._checked_run.save("path", path, **{**more, **self.numbers()})
+
+    def extend(
+        self,
+        draws: int,
+        *,
+        engine: Any = None,
+        workers: int | None = None,
+        progress: bool | None = None,
+        time_limit: float | None = None,
+    ) -> Self:
+        """Continue the chains for more draws, the same draws as those of a longer run.
+
+        Parameters
+        ----------
+        draws : int
+            Further draws per chain. Chains that a time limit stopped at different draws end with equally many.
+        engine, workers, progress, time_limit
+            As for `franchise.sample`.
+
+        Returns
+        -------
+        a posterior of the same class
+            With all draws, earlier ones included. This posterior and its run directory do not change.
+        """
+        options = RunOptions.checked(engine, workers, progress, time_limit)
+        with options.engine:
+            run = self._checked_run.extended(check_integer("draws", draws, minimum=1), options.engine)
+            posterior: Self = run.go(options)
+        return posterior.with_settings(self.numbers())
+
+    def continue_(self, draws: int, **arguments: Any) -> Self:
+        """Call `extend`, the new name of this method."""
+        warn_renamed("posterior.continue_", "posterior.extend")
+        return self.extend(draws, **arguments)
+
+    @property
+    def _checked_run(self) -> Run:
+        if self.run is None:
+            raise InputError(
+                "this posterior was constructed by hand, not sampled: it cannot be saved or extended."
+            )
+        return self.run

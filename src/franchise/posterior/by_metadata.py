@@ -12,6 +12,7 @@ import numpy as np
 
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
+from franchise.posterior.intervals import ends_of
 from franchise.posterior.matching import NONE
 from franchise.validation import check_choice, describe
 
@@ -50,8 +51,6 @@ def shares_by_class(consensus: Consensus, by: str, level: float) -> Shares:
 
 def _shares(consensus: Consensus, rows: Rows, level: float) -> Shares:
     import pandas as pd
-
-    from franchise.posterior.htmm_posterior import ends_of
 
     shares = draws_of_shares(consensus, rows)
     columns = pd.RangeIndex(consensus.topic_count, name="topic")

@@ -1,33 +1,34 @@
 """Consensus topics: what the draws of all chains agree on, how sure that is, and where they do not agree.
 
-    consensus = posterior.matched
-    consensus.table()             one row a topic: share with interval, draws and chains that have it, words
+    consensus = posterior.consensus_topics
+    consensus.table()             one row per topic: share with interval, draws and chains that have it, words
     consensus.agreement()         how much any two chains have in common
     consensus.unmatched           what no consensus topic has, draw by draw
 
-How topics are matched is told in `agreeing.py`.  All numbers are means over draws: a topic's share is over all
-draws, 0 where it is absent; its words over the draws that have it.
+`match_draws.py` describes the matching.  All figures are means over draws: a topic's share is over all draws, 0
+where it is absent; its words over the draws that have it.
+
+Every table, plot, command, report and estimator numbers topics as here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
-from franchise.families.abilities import Ability
-from franchise.posterior.draw import Draw, document_weights, draws_of, has_words, word_weights
+from franchise.posterior.consensus_words import LEVEL, ConsensusWords
+from franchise.posterior.draw import Draw, draws_of
 from franchise.posterior.edits import TopicEdits
+from franchise.posterior.intervals import ends_of
 from franchise.posterior.match_draws import (
     LEAST_SHARE,
     appearances,
-    count_words,
     mapped,
     match_draws,
     numbered_by_size,
@@ -35,16 +36,18 @@ from franchise.posterior.match_draws import (
     topics_in,
 )
 from franchise.posterior.matching import NONE
-from franchise.posterior.topic_tables import relevance, short_labels
+from franchise.posterior.numbering import Numbering, carry_over
+from franchise.posterior.topic_tables import short_labels
 from franchise.validation import check_integer, describe
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from franchise.posterior.draw import AnyPosterior
+    from franchise.posterior.contract import PosteriorContract
 
-LEVEL = 0.95
-"""The probability of intervals."""
+
+COVERED = 0.95
+"""The share of the observations from which on nothing is said of those in no consensus topic."""
 
 
 class MostProbable(NamedTuple):
@@ -57,32 +60,65 @@ class MostProbable(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Consensus:
+class Consensus(ConsensusWords):
     """Topics matched over draws and chains; numbered from 0 by mean prevalence, the largest first.
+
+    A run that gets more draws keeps its numbers, so that they are no longer exactly in the order of size.
 
     Attributes
     ----------
     draws : list of Draw
-        The draws kept in full, chain after chain.
+        The stored draws, chain after chain.
     matches : list of int64 arrays (K,)
         For every draw, the consensus topic of each topic of the draw; -1 for none.  Several topics of a draw may
         have the same one, if topics were merged.
     given_labels : dict
         Labels that were set by hand, by topic.
+    before_edits : list of int64 arrays (K,), optional
+        The matches before topics were merged by hand; `matches` if there are none.
+    names : sequence of str, optional
+        Other names for the words of the vocabulary.
+    whole : Consensus, optional
+        Of one chain alone: the consensus of all chains, whose numbers and labels it has.
     """
 
-    posterior: AnyPosterior
+    posterior: PosteriorContract[Any]
     draws: list[Draw]
     matches: list[np.ndarray]
     given_labels: dict[int, str] = field(default_factory=dict)
-    merges: tuple[tuple[tuple[int, ...], ...], ...] = ()
-    """What was merged by hand, call after call, by the numbers that topics had then."""
+    before_edits: list[np.ndarray] | None = None
+    names: Sequence[str] | None = None
+    whole: Consensus | None = None
 
     @classmethod
-    def of(cls, posterior: AnyPosterior) -> Consensus:
-        """Match all draws of a posterior that are kept in full."""
-        draws = draws_of(posterior)
-        return cls(posterior, draws, match_draws(draws, posterior.data))
+    def of(cls, posterior: PosteriorContract[Any]) -> Consensus:
+        """Match all stored draws of a posterior; topics that had numbers before keep them."""
+        draws, earlier, edits = draws_of(posterior), posterior.numbering, posterior.changes
+        matches = None if earlier is None else earlier.matches_of(draws)
+        if matches is None:
+            matches = match_draws(draws, posterior.data)
+            if earlier is not None:
+                count = topics_in(matches)
+                numbers, new_of_old = carry_over(draws, matches, count, earlier)
+                matches, edits = mapped(matches, numbers), edits.carried(new_of_old, count)
+        return edits.apply(cls(posterior, draws, matches))
+
+    def of_chain(self, posterior: PosteriorContract[Any], chain: int) -> Consensus:
+        """Return the consensus within one chain, for the posterior of that chain; numbers and labels stay."""
+        places = np.flatnonzero(self.chains == chain)
+        return Consensus(
+            posterior,
+            [self.draws[place]._replace(chain=0) for place in places],
+            [self.matches[place] for place in places],
+            self.given_labels,
+            names=self.names,
+            whole=self,
+        )
+
+    @property
+    def numbering(self) -> Numbering:
+        """The numbers of all topics before edits by hand."""
+        return Numbering.of(self.draws, self.matches if self.before_edits is None else self.before_edits)
 
     @property
     def data(self) -> GroupedData:
@@ -92,7 +128,7 @@ class Consensus:
     @cached_property
     def topic_count(self) -> int:
         """Number of consensus topics, T."""
-        return topics_in(self.matches)
+        return topics_in(self.matches) if self.whole is None else self.whole.topic_count
 
     @cached_property
     def chains(self) -> np.ndarray:
@@ -161,142 +197,20 @@ class Consensus:
         index = pd.Index(numbers, name="chain")
         return pd.DataFrame((shared + shared.T) / 2.0, index=index, columns=index)
 
-    # -- words ---------------------------------------------------------------------------------------------
-
-    @property
-    def has_words(self) -> bool:
-        """Whether topics are distributions over the words of a corpus."""
-        return has_words(self.posterior)
-
-    @property
-    def corpus(self) -> Corpus:
-        """The corpus; InputError if topics have no words."""
-        if not (self.has_words and isinstance(self.data, Corpus)):
-            raise InputError(
-                f"words are asked for, but what was sampled is {type(self.data).__name__}, not a Corpus, or has a "
-                f"family that is not of words: its topics have no words."
-            )
-        return self.data
-
-    def word_weights(self, place: int) -> np.ndarray:
-        """n_kw + eta_w in one draw, float64 (T, V): the Dirichlet law of every topic's words given the draw."""
-        draw, match = self.draws[place], self.matches[place]
-        counts = count_words(self.corpus, match[draw.labels], self.topic_count)
-        return word_weights(self.posterior, draw, counts)
-
-    @cached_property
-    def _word_probabilities(self) -> np.ndarray:
-        total = np.zeros((self.topic_count, self.corpus.vocabulary_size))
-        for place, has in enumerate(self.appears):
-            weights = self.word_weights(place)[has]
-            total[has] += weights / weights.sum(axis=1, keepdims=True)
-        return total / self.appears.sum(axis=0)[:, None]
-
-    @cached_property
-    def has_word(self) -> np.ndarray:
-        """Whether each word was in each topic in any draw, bool (T, V)."""
-        has = np.zeros((self.topic_count, self.corpus.vocabulary_size), np.bool_)
-        for labels in self.labelled():
-            inside = labels != NONE
-            has[labels[inside], self.corpus.grouped_observations[inside]] = True
-        return has
-
-    def word_probabilities(self) -> np.ndarray:
-        """The posterior mean of every topic's words, float64 (T, V), over the draws that have the topic.
-
-        E[phi_kw] = mean over draws of (n_kw + eta_w) / (n_k + eta)
-        """
-        return self._word_probabilities
-
-    @cached_property
-    def word_shares(self) -> np.ndarray:
-        """The share of each word in the corpus, float64 (V,)."""
-        return (
-            np.bincount(self.corpus.observations, minlength=self.corpus.vocabulary_size)
-            / self.corpus.n_tokens
-        )
-
-    def words(self, topic: int, count: int = 10, level: float = LEVEL) -> pd.DataFrame:
-        """The most probable words of a topic.
-
-        Columns: `word`; `probability`, its posterior mean; `low` and `high`, a credible interval: given a draw the
-        probability has a Beta law, and these are quantiles of the mixture of these laws over all draws that have
-        the topic; `lift`, the probability divided by the share of the word in the corpus.
-        """
-        topic = self.check_topic(topic)
-        return self.words_of([topic], count, level)[topic]
-
-    def words_of(
-        self, topics: Iterable[int], count: int = 10, level: float = LEVEL
-    ) -> dict[int, pd.DataFrame]:
-        """What `words` says of one topic, of several: all draws are gone through once, not once a topic."""
-        from franchise.posterior.htmm_posterior import ends_of
-
-        chosen = list(dict.fromkeys(map(self.check_topic, topics)))
-        all_best = self._best_words(self.word_probabilities(), check_integer("count", count, minimum=1))
-        best, ends = {topic: all_best[topic] for topic in chosen}, ends_of(level)
-        place_of = np.full(self.topic_count + 1, NONE)  # the last place is that of NONE
-        place_of[chosen] = np.arange(len(chosen))
-        weights: dict[int, list[np.ndarray]] = {topic: [] for topic in chosen}
-        for draw, match, has in zip(self.draws, self.matches, self.appears, strict=True):
-            counts = count_words(self.corpus, place_of[match][draw.labels], len(chosen))
-            for topic, row in zip(chosen, word_weights(self.posterior, draw, counts), strict=True):
-                if has[topic]:
-                    weights[topic].append(np.append(row[best[topic]], row.sum()))
-        return {
-            topic: self._word_table(topic, best[topic], np.array(weights[topic]), ends) for topic in chosen
-        }
-
-    def _word_table(
-        self, topic: int, words: np.ndarray, weights: np.ndarray, ends: Sequence[float]
-    ) -> pd.DataFrame:
-        """Words of a topic; `weights` (draws, words + 1) are n_kw + eta_w of these and, the last, of all words."""
-        import pandas as pd
-
-        from franchise.posterior.intervals import beta_mixture_quantiles
-
-        means, successes = self.word_probabilities()[topic, words], weights[:, :-1]
-        rest = weights[:, -1:] - successes
-        low, high = (beta_mixture_quantiles(successes, rest, end) for end in ends)
-        return pd.DataFrame(
-            {
-                "word": pd.Series(
-                    [self.corpus.vocabulary[word] for word in words], dtype=object
-                ),  # any letters
-                "probability": means,
-                "low": low,
-                "high": high,
-                "lift": means / self.word_shares[words],
-            }
-        )
-
-    def top_words(self, count: int = 10) -> list[list[str]]:
-        """The most probable words of every topic."""
-        return self._first_words(self.word_probabilities(), count)
-
-    def relevant_words(self, count: int = 10) -> list[list[str]]:
-        """The most relevant words of every topic: probable in it, and more so than elsewhere (`labels.py`)."""
-        return self._first_words(relevance(self.word_probabilities(), self.word_shares), count)
-
-    def _first_words(self, scores: np.ndarray, count: int) -> list[list[str]]:
-        best = self._best_words(scores, check_integer("count", count, minimum=1))
-        return [[self.corpus.vocabulary[word] for word in row] for row in best]
-
-    def _best_words(self, scores: np.ndarray, count: int) -> list[np.ndarray]:
-        """For every topic the words with the highest scores, of those that it has."""
-        order = np.argsort(np.where(self.has_word, -scores, np.inf), axis=1, kind="stable")[:, :count]
-        return [row[has[row]] for row, has in zip(order, self.has_word, strict=True)]
-
     # -- documents and observations ------------------------------------------------------------------------
 
     @cached_property
     def _document_shares(self) -> np.ndarray:
         total = np.zeros((self.data.n_groups, self.topic_count + 1))
         for draw, match in zip(self.draws, self.matches, strict=True):
-            weights = document_weights(self.posterior, draw)
-            for topic, column in zip([*match, NONE], weights.T, strict=True):
-                total[:, topic] += column
+            self.add_columns(total, match, self.posterior.document_weights(draw.kept))
         return total / len(self.draws)
+
+    @staticmethod
+    def add_columns(total: np.ndarray, match: np.ndarray, weights: np.ndarray) -> None:
+        """Add the columns (n, K + 1) of a draw's topics to those of consensus topics (n, T + 1), in place."""
+        for topic, column in zip([*match, NONE], weights.T, strict=True):
+            total[:, topic] += column
 
     def document_shares(self) -> np.ndarray:
         """The posterior mean of the proportions of topics in each document or group, float64 (J, T + 1).
@@ -342,6 +256,8 @@ class Consensus:
     @cached_property
     def labels(self) -> list[str]:
         """A short name for every topic: as given, or a few words of high relevance; no two are the same."""
+        if self.whole is not None:
+            return self.whole.labels
         if self.has_words:
             made = short_labels(self.relevant_words(10), self.given_labels)
         else:
@@ -371,23 +287,27 @@ class Consensus:
         for topics in checked:
             numbers[list(topics)] = topics[0]
         merged = numbered_by_size(mapped(self.matches, numbers), self.draws)
-        made = self._new_numbers(merged)
+        made = new_numbers(self.matches, merged)
         given: dict[int, str] = {}
         for topic in sorted(self.given_labels):
             given.setdefault(int(made[topic]), self.given_labels[topic])
-        return replace(self, matches=merged, given_labels=given, merges=(*self.merges, checked))
+        return replace(self.renumbered(made), given_labels=given)
+
+    def renumbered(self, numbers: Sequence[int] | np.ndarray) -> Consensus:
+        """Return the same with topic k as numbers[k]; topics with the same number are one, without labels."""
+        if len(numbers) != self.topic_count:
+            raise InputError(f"there are {self.topic_count} topics, not {len(numbers)}")
+        before = self.matches if self.before_edits is None else self.before_edits
+        matches = mapped(self.matches, np.asarray(numbers, np.int64))
+        return replace(self, matches=matches, given_labels={}, before_edits=before)
 
     @property
     def changes(self) -> TopicEdits:
-        """What was done to the topics by hand."""
-        return TopicEdits(self.merges, tuple(sorted(self.given_labels.items())))
-
-    def _new_numbers(self, merged: Sequence[np.ndarray]) -> np.ndarray:
-        """The number that each topic has in other matches of the same draws, int64 (T,)."""
-        made = np.full(self.topic_count + 1, NONE)
-        for old, new in zip(self.matches, merged, strict=True):
-            made[old] = new
-        return made[:-1]
+        """The edits by hand."""
+        labels = tuple(sorted(self.given_labels.items()))
+        if self.before_edits is None:
+            return TopicEdits(labels=labels)
+        return TopicEdits(tuple(new_numbers(self.before_edits, self.matches).tolist()), labels)
 
     def _check_groups(self, groups: Any) -> tuple[tuple[int, ...], ...]:
         wanted = "groups must be a list of lists of topics, such as [[0, 3], [5, 6]]"
@@ -406,7 +326,8 @@ class Consensus:
         """The number of a consensus topic; InputError if there is none such."""
         if self.topic_count == 0:
             raise InputError(
-                "there are no consensus topics: no topic is in a quarter of the draws of any chain."
+                "there are no consensus topics: no topic is in a quarter of the draws of any chain. "
+                "See posterior.draw() for the topics of one draw."
             )
         return check_integer("topic", topic, minimum=0, maximum=self.topic_count - 1)
 
@@ -414,13 +335,11 @@ class Consensus:
 
     def share_interval(self, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
         """The ends of the interval of every topic's share, float64 (T,) each: quantiles over all draws."""
-        from franchise.posterior.htmm_posterior import ends_of
-
         low, high = np.quantile(self.shares, ends_of(level), axis=0)
         return low, high
 
     def table(self, words: int = 10) -> pd.DataFrame:
-        """One row a topic, the largest first.
+        """Return one row per topic.
 
         Columns: `label`; `share` of the observations, its mean over all draws, and `low`, `high`, the middle 95 %
         of draws; `draws`, the share of all draws that have it; `chains`, how many of the `n_chains` chains have it
@@ -447,20 +366,33 @@ class Consensus:
 
     def _means(self) -> dict[str, np.ndarray]:
         """Mean observations of the topics, where these have few dimensions and are no words."""
-        from franchise.posterior.hdp_posterior import Posterior, mean_columns
+        return self.posterior.observation_means(self.label_probabilities()[:, : self.topic_count])
 
-        if (
-            not isinstance(self.posterior, Posterior)
-            or Ability.IS_CATEGORICAL in self.posterior.family.abilities
-        ):
-            return {}
-        return mean_columns(self.data, self.label_probabilities()[:, : self.topic_count])
+    @property
+    def coverage(self) -> float:
+        """The share of the observations that are in consensus topics, mean over draws."""
+        return 1.0 - float(self._shares_with_none[:, -1].mean())
+
+    @property
+    def note(self) -> str:
+        """One line on how much the consensus topics cover; empty if it is nearly everything."""
+        if self.coverage >= COVERED:
+            return ""
+        what = "words" if self.has_words else "observations"
+        return f"{self.coverage:.0%} of the {what} are in consensus topics; see verdict()."
 
     def __repr__(self) -> str:
-        """Say how many topics there are, and how many all chains have."""
+        """Return how many topics there are, how many all chains have, and what they cover."""
         everywhere = int(self.in_chain.all(axis=0).sum())
-        none = self._shares_with_none[:, -1].mean()
         return (
             f"Consensus({self.topic_count} topics over {len(self.draws)} draws of {len(self.in_chain)} chains; "
-            f"{everywhere} in all chains; {none:.1%} of the observations in none)"
+            f"{everywhere} in all chains; {1.0 - self.coverage:.1%} of the observations in none)"
         )
+
+
+def new_numbers(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the number that each topic of some matches has in other matches of the same draws, int64 (T,)."""
+    made = np.full(topics_in(before) + 1, NONE)
+    for old, new in zip(before, after, strict=True):
+        made[old] = new
+    return made[:-1]

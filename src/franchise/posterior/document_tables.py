@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from franchise.posterior.consensus import Consensus
 
+OTHER = "other"
+"""The column of all that is in no consensus topic: topics without a match, and unseen ones."""
+
 EXCERPT = 300
 """Characters of an excerpt."""
 
@@ -31,6 +34,19 @@ def largest_topics(consensus: Consensus) -> np.ndarray:
         return np.full(consensus.data.n_groups, NONE)
     largest = consensus.document_shares()[:, :-1].argmax(axis=1)
     return np.where(consensus.data.group_sizes > 0, largest, NONE)
+
+
+def weights_table(data: GroupedData, weights: np.ndarray, columns: Sequence[Any]) -> pd.DataFrame:
+    """Return one row per document or group of the data, with the weights of topics."""
+    import pandas as pd
+
+    index = pd.Index(data.group_names, name=_group_name(data), tupleize_cols=False)
+    return pd.DataFrame(weights, index=index, columns=list(columns))
+
+
+def shares_table(data: GroupedData, shares: np.ndarray) -> pd.DataFrame:
+    """Return one row per document or group, one column per consensus topic, and "other"; shares (J, T + 1)."""
+    return weights_table(data, shares, [*range(shares.shape[1] - 1), OTHER])
 
 
 def document_info(consensus: Consensus) -> pd.DataFrame:

@@ -1,35 +1,49 @@
-"""Draws of topics and switches, topics matched across them, and what they say."""
+"""The posterior of a hidden topic Markov model: draws of topics and switches of all sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.errors import InputError
+from franchise.data.grouped import GroupedData
+from franchise.htmm.fitting import perplexity
 from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.htmm.model import FiniteModel, InfiniteModel
-from franchise.htmm.results import HTMMResults, document_table, sentence_table, topic_table
+from franchise.htmm.new_documents import draw_documents, words_of_documents
+from franchise.htmm.results import HTMMResults, sentence_table
 from franchise.htmm.sentence_arrays import Prepared
+from franchise.kernels.htmm_gibbs import Finite
 from franchise.kernels.random.dirichlet import draw_dirichlets
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.parallel.threads import Threads
-from franchise.posterior.base import WithTopics
+from franchise.posterior.base import Posterior
+from franchise.posterior.contract import Pieces, SentenceProbabilities
 from franchise.posterior.edits import NO_EDITS, TopicEdits
-from franchise.posterior.matching import NONE, match_topics, mode_of, without_strangers
+from franchise.posterior.intervals import ends_of
+from franchise.posterior.matching import NONE
+from franchise.posterior.numbering import Numbering
+from franchise.posterior.predictive import check_like
 from franchise.running.run import Run
 from franchise.running.trace import names_of, stack
-from franchise.validation import check_choice, check_integer, check_positive
+from franchise.validation import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from franchise.htmm.new_documents import Draws
+    from franchise.posterior.held_out_steps import HeldOutSteps
+
+_SWEEPS_FOR_NEW = (10, 20)
+"""Sweeps over new documents given each draw: burn-in, kept."""
+
 
 @dataclass(frozen=True, repr=False)
-class HTMMPosterior(WithTopics):
+class HTMMPosterior(Posterior[HTMMDraw]):
     """Draws from the posterior of a hidden topic Markov model.
 
     Attributes
@@ -41,22 +55,27 @@ class HTMMPosterior(WithTopics):
         The same for every sweep of the warm-up.
     draws : list (chains) of lists of HTMMDraw
         Draws in full: all that are kept, or evenly spaced ones if these would not fit in memory.
-    corpus, model, seed
+    data, model, seed
         What was sampled.
     run : Run
-        The chains as they stand: what `save` and `extend` go by.
-    changes : Changes
+        The chains as they stand: what `save` and `extend` use.
+    changes : TopicEdits
         How consensus topics were named or merged by hand.
+    numbering : Numbering
+        Numbers that topics had before.
     """
 
     trace: dict[str, np.ndarray]
     warmup_trace: dict[str, np.ndarray]
     draws: list[list[HTMMDraw]]
-    corpus: Corpus
+    data: Corpus
     model: FiniteModel | InfiniteModel
     seed: int
     run: Run | None = None
     changes: TopicEdits = NO_EDITS
+    numbering: Numbering | None = None
+
+    sampler = "htmm"
 
     @classmethod
     def from_run(
@@ -69,95 +88,94 @@ class HTMMPosterior(WithTopics):
             trace=stack([chain.trace for chain in run.chains], run.fewest_draws, names),
             warmup_trace=stack([chain.warmup_trace for chain in run.chains], warmup, names),
             draws=[list(chain.snapshots.kept) for chain in run.chains],
-            corpus=corpus,
+            data=corpus,
             model=model,
             seed=seed,
             run=run,
         )
 
-    @property
-    def data(self) -> Corpus:
-        """The corpus, by the name that data of any model have."""
-        return self.corpus
+    # -- what every posterior supplies ---------------------------------------------------------------------
 
     @property
-    def sampler(self) -> str:
-        """There is one, so it has the name of the model."""
-        return "htmm"
+    def unit(self) -> Literal["sentence"]:
+        """What has a topic."""
+        return "sentence"
 
     @property
     def n_chains(self) -> int:
         """Number of chains."""
         return len(self.draws)
 
-    @cached_property
-    def all_draws(self) -> list[HTMMDraw]:
-        """The draws in full of all chains, one chain after the other."""
-        return [draw for chain in self.draws for draw in chain]
+    @property
+    def family(self) -> None:
+        """A hidden topic Markov model has no family of its own."""
+        return None
 
-    @cached_property
-    def reference(self) -> HTMMDraw:
-        """The draw that the topics of all others are matched with: that of the highest log joint probability."""
-        scored = [
-            (self.trace["log_joint"][chain, draw.draw], draw)
-            for chain, draws in enumerate(self.draws)
-            for draw in draws
-            if draw.draw < self.trace["log_joint"].shape[1]
-        ]
-        return max(scored, key=lambda pair: pair[0])[1]
+    @property
+    def corpus(self) -> Corpus:
+        """The corpus: another name of `data`."""
+        return self.data
 
-    @cached_property
-    def matches(self) -> list[np.ndarray]:
-        """For every draw and each of its topics, the topic that it matches, or -1.
+    @property
+    def model_description(self) -> str:
+        """The model with its settings."""
+        named = ((name, value) for name, value in vars(self.model).items() if name != "prepared")
+        return f"{type(self.model).__name__}({', '.join(f'{name}={value!r}' for name, value in named)})"
 
-        Topics are those of the reference, numbered from the largest by their words in all draws.
-        """
-        lengths, reference = np.diff(self.model.prepared.data.tokens), self.reference
-        matches, sizes = [], np.zeros(reference.n_topics + 1)
-        for draw in self.all_draws:
-            match = match_topics(reference.topics, draw.topics, lengths, reference.n_topics, draw.n_topics)
-            if isinstance(self.model, InfiniteModel):
-                match = without_strangers(match, reference.topics, draw.topics, lengths)
-            np.add.at(sizes, match, np.bincount(draw.topics, weights=lengths, minlength=draw.n_topics))
-            matches.append(match)
-        numbers = np.full(reference.n_topics + 1, NONE)  # the last place is for NONE
-        numbers[np.argsort(-sizes[:-1], kind="stable")] = np.arange(reference.n_topics)
-        return [numbers[match] for match in matches]
+    def kept_draws(self, chain: int) -> Sequence[HTMMDraw]:
+        """Return the stored draws of a chain."""
+        return self.draws[chain]
 
-    def labels(self) -> Iterator[np.ndarray]:
-        """The topics of all sentences, (S,), numbered alike, draw after draw; -1 for those that match none."""
-        for draw, match in zip(self.all_draws, self.matches, strict=True):
-            yield match[draw.topics]
+    def observation_labels(self, draw: HTMMDraw) -> np.ndarray:
+        """Return the topic of every word's sentence, (N,)."""
+        return np.repeat(draw.topics, np.diff(self.model.prepared.data.tokens))
 
-    @cached_property
-    def findings(self) -> HTMMResults:
-        """Posterior means of topics and proportions, and the mode of every sentence's topic."""
-        prepared, topics = self.model.prepared, self.reference.n_topics
-        words = np.zeros((topics, prepared.vocabulary_size))
-        proportions = np.zeros((prepared.n_documents, topics))
-        sizes = np.zeros(topics)
-        seen = np.zeros(topics)
-        for draw, match in zip(self.all_draws, self.matches, strict=True):
-            has = match != NONE
-            counts = self.count_words(draw)
-            weights = counts[has] + draw.word_prior
-            np.add.at(words, match[has], weights / weights.sum(axis=1, keepdims=True))
-            np.add.at(sizes, match[has], counts[has].sum(axis=1))
-            np.add.at(seen, match[has], 1.0)
-            mean = self.proportion_weights(draw)
-            mean /= mean.sum(axis=1, keepdims=True)
-            proportions[:, match[has]] += mean[:, :-1][:, has]
-        best, share = mode_of(self.labels(), prepared.n_sentences, topics)
-        switches = np.mean([draw.switches for draw in self.all_draws], axis=0)
-        return HTMMResults(
-            topic_words=words / np.maximum(seen, 1.0)[:, None],
-            proportions=proportions / len(self.all_draws),
-            switch=float(self.trace["switch_probability"].mean()),
-            sentence_topic=best,
-            sentence_probability=share,
-            switch_probability=switches,
-            words_per_topic=sizes / len(self.all_draws),
+    def topic_word_weights(self, draw: HTMMDraw, counts: np.ndarray) -> np.ndarray:
+        """Return n_kw + eta of topics with these counts."""
+        return counts + draw.word_prior
+
+    def document_weights(self, draw: HTMMDraw) -> np.ndarray:
+        """Return the expected proportions of every document, float64 (D, K + 1); rows sum to one."""
+        weights = self.switch_counts(draw) + self.topic_prior(draw)
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def prepare_new(self, data: GroupedData) -> Prepared:
+        """Return new documents as the kernels read them; InputError if they have no sentences."""
+        assert isinstance(data, Corpus)
+        return Prepared.of(data)
+
+    def infer_weights(self, draw: HTMMDraw, new: Prepared, number: int = 0) -> np.ndarray:
+        """Return the expected proportions of new documents, float64 (D, K + 1)."""
+        return with_unseen(self.new_draws(draw, new, number, self.seed).proportions, draw.n_topics)
+
+    def prior_of_new_topics(self) -> float:
+        """Return eta of the most probable draw."""
+        return float(self.draw().stored.kept.word_prior)
+
+    def only_chain(self, chain: int) -> HTMMPosterior:
+        """Return the posterior of one chain alone, without its run."""
+        own = slice(chain, chain + 1)
+        return replace(
+            self,
+            trace={name: values[own] for name, values in self.trace.items()},
+            warmup_trace={name: values[own] for name, values in self.warmup_trace.items()},
+            draws=[self.draws[chain]],
+            run=None,
         )
+
+    def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
+        """Return the last half of the sentences of documents, given the first."""
+        from franchise.posterior.held_out_steps import last_sentences
+
+        return last_sentences(self, held_out)
+
+    def particles(self, held_out: Corpus, particles: int) -> HeldOutSteps:
+        """Return whole documents, sentence by sentence."""
+        from franchise.posterior.held_out_steps import sentences_by_particles
+
+        return sentences_by_particles(self, held_out, particles)
+
+    # -- the counts of a draw ------------------------------------------------------------------------------
 
     def count_words(self, draw: HTMMDraw) -> np.ndarray:
         """n_kw of a draw, float64 (K, V)."""
@@ -181,10 +199,6 @@ class HTMMPosterior(WithTopics):
         tables = np.append(draw.tables_per_topic.astype(np.float64), draw.top_concentration)
         return draw.concentration * np.exp(draw_dirichlets(tables, rng))
 
-    def proportion_weights(self, draw: HTMMDraw) -> np.ndarray:
-        """Weights in proportion to what is expected of every document's proportions, float64 (D, K + 1)."""
-        return self.switch_counts(draw) + self.topic_prior(draw)
-
     def switch_counts(self, draw: HTMMDraw) -> np.ndarray:
         """Sentences that drew each topic, by document, int64 (D, K + 1); the last column, of unseen ones, is 0."""
         prepared, drew = self.model.prepared, draw.switches
@@ -192,65 +206,175 @@ class HTMMPosterior(WithTopics):
         counts = np.bincount(flat, minlength=prepared.n_documents * (draw.n_topics + 1))
         return counts.reshape(prepared.n_documents, -1)
 
-    def proportion_draws(self, documents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draws of the proportions of some documents, topics as in the reference, float64 (draws, documents, K).
+    def given_draw(self, draw: HTMMDraw) -> Finite:
+        """Return topics, prior weights and switch probability of a draw; unseen topics are one with even words."""
+        weights = self.count_words(draw) + draw.word_prior
+        logs = np.log(weights / weights.sum(axis=1, keepdims=True))
+        prior = self.topic_prior(draw)
+        if prior[-1] > 0.0:
+            logs = np.vstack([logs, np.full(logs.shape[1], -np.log(logs.shape[1]))])
+        else:
+            prior = prior[:-1]
+        return Finite(np.ascontiguousarray(logs.T), prior, draw.switch_probability)
 
-        Given topics, switches and, where their number is learned, the weights of topics, which are drawn for the
-        occasion, theta_d has a Dirichlet law; one draw from it for each draw of the chains.
+    def new_draws(self, draw: HTMMDraw, new: Prepared, number: int, seed: int) -> Draws:
+        """Draw topics and switches of new documents given one draw; `number` selects the random stream."""
+        states = words_of_documents(
+            new, Streams(seed, number, 0, STREAMS.new_documents), sum(_SWEEPS_FOR_NEW)
+        )
+        burn_in, kept = _SWEEPS_FOR_NEW
+        return draw_documents(new, self.given_draw(draw), states, Threads(), burn_in=burn_in, kept=kept)
+
+    # -- documents and sentences ---------------------------------------------------------------------------
+
+    @cached_property
+    def mean_word_prior(self) -> np.ndarray:
+        """eta_w, float64 (V,), mean over draws."""
+        prior = np.mean([draw.word_prior for own in self.all_kept_draws for draw in own])
+        return np.full(self.data.vocabulary_size, float(prior))
+
+    @cached_property
+    def sentence_modes(self) -> SentenceModes:
+        """The most frequent consensus topic of every sentence, and how often it switches."""
+        consensus, sentences = self.consensus_topics, self.model.prepared.n_sentences
+        topics = np.zeros((sentences, consensus.topic_count + 1), np.int32)  # the last column: none
+        switches, places = np.zeros(sentences), np.arange(sentences)
+        for draw, match in zip(consensus.draws, consensus.matches, strict=True):
+            topics[places, match[draw.kept.topics]] += 1
+            switches += draw.kept.switches
+        best, share = mode_of(topics / len(consensus.draws))
+        return SentenceModes(best, share, switches / len(consensus.draws))
+
+    @cached_property
+    def findings(self) -> HTMMResults:
+        """Posterior means of consensus topics and proportions, and the mode of every sentence's topic."""
+        consensus, modes = self.consensus_topics, self.sentence_modes
+        return HTMMResults(
+            topic_words=consensus.word_probabilities(),
+            proportions=consensus.document_shares(),
+            switch=float(self.trace["switch_probability"].mean()),
+            sentence_topic=modes.topic,
+            sentence_probability=modes.probability,
+            switch_probability=modes.switch_probability,
+            words_per_topic=consensus.shares.mean(axis=0) * self.data.n_tokens,
+        )
+
+    def topics(self, words: int = 10, chain: int | None = None) -> pd.DataFrame:
+        """Return the consensus topics as for any posterior, and the number of `sentences` of each."""
+        table = super().topics(words, chain)
+        if chain is None:
+            found = self.sentence_modes.topic
+            table.insert(7, "sentences", np.bincount(found[found != NONE], minlength=len(table)))
+        return table
+
+    def sentence_topics(self) -> pd.DataFrame:
+        """Return one row per sentence: its topic, the probabilities of that and of a switch, its text."""
+        return sentence_table(self.data, self.findings)
+
+    def sentence_probabilities(self, document: int) -> SentenceProbabilities:
+        """Return the shares of draws in which the sentences of a document have each topic, and switch."""
+        consensus, data = self.consensus_topics, self.model.prepared.data
+        begin, end = data.documents[document : document + 2]
+        inside, places = slice(begin, end), np.arange(end - begin)
+        topics = np.zeros((end - begin, consensus.topic_count + 1))  # -1, no topic, is the last column
+        switches = np.zeros(end - begin)
+        for draw, match in zip(consensus.draws, consensus.matches, strict=True):
+            topics[places, match[draw.kept.topics[inside]]] += 1.0
+            switches += draw.kept.switches[inside]
+        count = len(consensus.draws)
+        return SentenceProbabilities(np.diff(data.tokens[begin : end + 1]), topics / count, switches / count)
+
+    def pieces(self, document: int) -> Pieces:
+        """Return the most probable topic of every sentence of a document that has words."""
+        of_sentences = self.sentence_probabilities(document)
+        has = of_sentences.lengths > 0
+        shares = of_sentences.topics[has]
+        best, last = shares.argmax(axis=1), shares.shape[1] - 1
+        return Pieces(of_sentences.lengths[has], np.where(best == last, NONE, best), shares.max(axis=1))
+
+    def infer_results(self, new: Prepared, seed: int) -> HTMMResults:
+        """Return topics of new documents and of their sentences, over ten evenly spaced draws."""
+        consensus = self.consensus_topics
+        sentences = np.zeros((new.n_sentences, consensus.topic_count + 1))
+        proportions = np.zeros((new.n_documents, consensus.topic_count + 1))
+        switches = np.zeros(new.n_sentences)
+        chosen = self.draws_for_new()
+        for number, (draw, match) in enumerate(chosen):
+            drawn = self.new_draws(draw.kept, new, number, seed)
+            consensus.add_columns(sentences, match, with_unseen(drawn.topics, draw.topic_count))
+            consensus.add_columns(proportions, match, with_unseen(drawn.proportions, draw.topic_count))
+            switches += drawn.switches
+        sentences /= len(chosen)
+        best, share = mode_of(sentences)
+        return HTMMResults(
+            topic_words=self.findings.topic_words,
+            proportions=proportions / len(chosen),
+            switch=self.findings.switch,
+            sentence_topic=best,
+            sentence_probability=share,
+            switch_probability=switches / len(chosen),
+            words_per_topic=np.diff(new.data.tokens) @ sentences[:, :-1],
+        )
+
+    # -- draws of proportions and words --------------------------------------------------------------------
+
+    def proportion_draws(self, documents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw the proportions of some documents, float64 (draws, documents, T + 1); the last column: other topics.
+
+        Given topics, switches and, where their number is inferred, the weights of topics, which are drawn for the
+        occasion, theta_d has a Dirichlet distribution; one draw from it for each stored draw.
         """
-        drawn = np.zeros((len(self.all_draws), len(documents), self.reference.n_topics))
-        for place, (draw, match) in enumerate(zip(self.all_draws, self.matches, strict=True)):
-            weights = self.switch_counts(draw)[documents] + self.drawn_topic_prior(draw, rng)
-            has = match != NONE
-            drawn[place][:, match[has]] = np.exp(draw_dirichlets(weights, rng))[:, :-1][:, has]
+        consensus = self.consensus_topics
+        drawn = np.zeros((len(consensus.draws), len(documents), consensus.topic_count + 1))
+        for own, draw, match in zip(drawn, consensus.draws, consensus.matches, strict=True):
+            weights = self.switch_counts(draw.kept)[documents] + self.drawn_topic_prior(draw.kept, rng)
+            consensus.add_columns(own, match, np.exp(draw_dirichlets(weights, rng)))
         return drawn
 
-    def word_draws(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draws of the probabilities of some words in all topics, float64 (draws, K, words); NaN where unmatched.
+    def document_intervals(self, level: float) -> pd.DataFrame:
+        """Return `document_topics` with credible intervals: columns (topic, "mean" / "low" / "high")."""
+        import pandas as pd
 
-        Given the topics of sentences, phi_k has a Dirichlet law; so have its shares for some words and the rest.
+        table = self.document_topics()
+        rng = Streams(self.seed, 0, 0, STREAMS.htmm_intervals).generator()
+        ends, low, high = ends_of(level), np.empty(table.shape), np.empty(table.shape)
+        for begin in range(0, len(table), 64):
+            documents = np.arange(begin, min(begin + 64, len(table)))
+            drawn = self.proportion_draws(documents, rng)
+            low[documents], high[documents] = np.quantile(drawn, ends, axis=0)
+        parts = {"mean": table.to_numpy(), "low": low, "high": high}
+        columns = pd.MultiIndex.from_product([table.columns, list(parts)], names=["topic", "of"])
+        stacked = np.stack(list(parts.values()), axis=2).reshape(len(table), -1)
+        return pd.DataFrame(stacked, index=table.index, columns=columns)
+
+    def word_draws(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw the probabilities of some words in all topics, float64 (draws, T, words); NaN where unmatched.
+
+        Given the topics of sentences, phi_k has a Dirichlet distribution; so have its shares for some words and the
+        rest.
         """
-        drawn = np.full((len(self.all_draws), self.reference.n_topics, len(words)), np.nan)
-        for place, (draw, match) in enumerate(zip(self.all_draws, self.matches, strict=True)):
-            weights = self.count_words(draw) + draw.word_prior
+        consensus = self.consensus_topics
+        drawn = np.full((len(consensus.draws), consensus.topic_count, len(words)), np.nan)
+        for own, draw, match in zip(drawn, consensus.draws, consensus.matches, strict=True):
+            weights = self.count_words(draw.kept) + draw.kept.word_prior
             rest = weights.sum(axis=1) - weights[:, words].sum(axis=1)
             has = match != NONE
             shares = np.exp(draw_dirichlets(np.column_stack([weights[:, words], rest]), rng))
-            drawn[place][match[has]] = shares[has, :-1]
+            own[match[has]] = shares[has, :-1]
         return drawn
 
-    # -- tables --------------------------------------------------------------------------------------------
+    # -- scores --------------------------------------------------------------------------------------------
 
-    def topics(self, words: int = 10) -> pd.DataFrame:
-        """One row a topic, largest first: share of the words, number of sentences, most probable words."""
-        return topic_table(self.corpus, self.findings, check_integer("words", words, minimum=1))
-
-    def document_topics(self) -> pd.DataFrame:
-        """The mean proportions of topics in each document.
-
-        Where the number of topics is learned, what is in topics that few draws have is missing from a row's sum.
-        """
-        return document_table(self.corpus, self.findings)
-
-    def sentence_topics(self) -> pd.DataFrame:
-        """One row a sentence: its topic, the probability of that, the probability that it is a switch, its text."""
-        return sentence_table(self.corpus, self.findings)
-
-    def infer(self, data: Corpus) -> pd.DataFrame:
-        """The proportions of topics in new documents with sentences, over the same vocabulary; rows sum to one."""
-        from franchise.htmm.fitting import infer_by_draws
-        from franchise.posterior.predictive import check_like
-
-        check_like("data", data, self.corpus)
-        return document_table(data, infer_by_draws(self, Prepared.of(data), self.seed, Threads()))
+    def prior_of_documents(self) -> float:
+        """Return the prior of proportions of new documents where these are fitted: as learned, but at least 1."""
+        if isinstance(self.model, InfiniteModel):
+            return 1.0
+        return max(1.0, float(self.trace["document_prior"].mean()))
 
     def perplexity(self, data: Corpus) -> float:
-        """Of the last half of each new document's sentences, given the first; lower is better."""
-        from franchise.htmm.fitting import perplexity, prior_of_documents
-        from franchise.posterior.predictive import check_like
-
-        check_like("data", data, self.corpus)
-        prior = prior_of_documents(self)
+        """Return the perplexity of the last half of each new document's sentences, given the first."""
+        check_like("data", data, self.data)
+        prior = self.prior_of_documents()
         return perplexity(self.findings, Prepared.of(data), prior, completed=True, engine=Threads())
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
@@ -260,26 +384,38 @@ class HTMMPosterior(WithTopics):
         return float(low), float(high)
 
     def __repr__(self) -> str:
-        """Say what was found."""
+        """Return the size of the sample, the number of topics and the switch probability."""
         topics = self.trace["n_topics"]
         low, high = self.interval("switch_probability")
         return (
-            f"SegmentPosterior({len(self.draws)} chains x {topics.shape[1]} draws of {self.corpus!r})\n"
+            f"HTMMPosterior({len(self.draws)} chains x {topics.shape[1]} draws of {self.data!r})\n"
             f"  topics: {topics.min():.0f} to {topics.max():.0f}\n"
             f"  switch probability: {self.trace['switch_probability'].mean():.3f} ({low:.3f} to {high:.3f})"
         )
 
 
-def ends_of(level: float) -> list[float]:
-    """The probabilities below the ends of the interval that has this one; InputError if that is none."""
-    checked = check_positive("level", level)
-    if checked >= 1.0:
-        raise InputError(f"level must be a probability below 1, such as 0.95; got {level}.")
-    return [(1.0 - checked) / 2.0, (1.0 + checked) / 2.0]
+class SentenceModes(NamedTuple):
+    """Of every sentence: its most frequent consensus topic, or -1; the shares of draws with it and a switch."""
+
+    topic: np.ndarray
+    probability: np.ndarray
+    switch_probability: np.ndarray
 
 
-def even_rows(values: list[Any], most: int) -> list[Any]:
-    """Up to so many of some things, evenly spaced."""
-    if len(values) <= most:
-        return values
-    return [values[place] for place in np.linspace(0, len(values) - 1, most).round().astype(int)]
+def mode_of(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the most frequent topic of each row of shares (n, T + 1), or -1, and its share.
+
+    The last column is what is in no topic: it counts only where there is nothing else.
+    """
+    if shares.shape[1] == 1:
+        return np.full(len(shares), NONE), np.zeros(len(shares))
+    best = shares[:, :-1].argmax(axis=1)
+    share = shares[np.arange(len(best)), best]
+    return np.where(share > 0.0, best, NONE), share
+
+
+def with_unseen(weights: np.ndarray, topics: int) -> np.ndarray:
+    """Return weights (n, K) or (n, K + 1) with a column for unseen topics, (n, K + 1)."""
+    if weights.shape[1] > topics:
+        return weights
+    return np.column_stack([weights, np.zeros(len(weights))])

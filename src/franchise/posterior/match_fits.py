@@ -8,7 +8,7 @@ import numpy as np
 
 from franchise.data.grouped import GroupedData, is_sparse
 from franchise.errors import InputError
-from franchise.posterior.base import WithTopics
+from franchise.posterior.base import Posterior
 from franchise.posterior.consensus import Consensus
 from franchise.posterior.matching import ALIKE, NONE, assign, dice, same
 from franchise.validation import describe
@@ -31,7 +31,7 @@ def match_fits(a: Any, b: Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    a, b : Posterior or HTMMPosterior
+    a, b : Posterior
         Two fits.
 
     Returns
@@ -99,8 +99,8 @@ def _are_the_same(one: GroupedData, other: GroupedData) -> bool:
 
 
 def _consensus(name: str, posterior: Any) -> Consensus:
-    if not isinstance(posterior, WithTopics):
+    if not isinstance(posterior, Posterior):
         raise InputError(
             f"{name} must be a Posterior, such as franchise.sample gives; got {describe(posterior)}."
         )
-    return posterior.matched
+    return posterior.consensus_topics

@@ -31,8 +31,6 @@ is the sum over B of the probabilities of being in A.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 NONE = -1
@@ -123,29 +121,3 @@ def match_topics(
     """
     flat = reference.astype(np.int64) * others + labels
     return assign(np.bincount(flat, weights=weights, minlength=topics * others).reshape(topics, others))
-
-
-def without_strangers(
-    matched: np.ndarray, reference: np.ndarray, labels: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """The same, but NONE for topics that have no word in common with their match."""
-    together = reference == matched[labels]
-    shared = np.bincount(labels[together], weights=weights[together], minlength=len(matched))
-    return np.where(shared > 0.0, matched, NONE)
-
-
-def mode_of(draws: Iterable[np.ndarray], sentences: int, topics: int) -> tuple[np.ndarray, np.ndarray]:
-    """The most frequent topic of every sentence among draws of matched labels, and the share that have it.
-
-    Where all draws have topics that match none, the topic is NONE.
-    """
-    counts = np.zeros((sentences, topics), np.int32)
-    places = np.arange(sentences)
-    total = 0
-    for row in draws:
-        has = row != NONE
-        counts[places[has], row[has]] += 1
-        total += 1
-    best = counts.argmax(axis=1)
-    share = counts[places, best] / total
-    return np.where(share > 0.0, best, NONE), share

@@ -38,7 +38,6 @@ from franchise.kernels.predictive import (
 from franchise.kernels.recount import recount
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import frozen
-from franchise.posterior.hdp_posterior import expected_weights, in_order
 from franchise.running.kept_draws import HDPDraw
 from franchise.validation import describe
 
@@ -158,15 +157,24 @@ def fitted_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
 
 
 def infer_weights(model: Model, snapshot: HDPDraw, observed: Occurrences, seed: int) -> np.ndarray:
-    """E[pi_j | x_j] of new groups under one draw, float64 (J, K + 1), topics as tables of that draw number them."""
-    draw = drawn_topics(model, snapshot, observed.observations, seed)
-    return in_order(snapshot, fitted_weights(draw, observed))
+    """E[pi_j | x_j] of new groups under one draw, float64 (J, K + 1)."""
+    return fitted_weights(drawn_topics(model, snapshot, observed.observations, seed), observed)
+
+
+def expected_weights(snapshot: HDPDraw) -> tuple[np.ndarray, float]:
+    """E[beta | m] = (m_1, ..., m_K, gamma) / (m + gamma): of the topics (K,), and of all unseen ones."""
+    mass = snapshot.tables_per_topic.sum() + snapshot.gamma
+    return snapshot.tables_per_topic / mass, snapshot.gamma / mass
 
 
 def check_like(name: str, new: Any, known: GroupedData) -> None:
-    """InputError if new data, an argument of this name, are not of the kind that was sampled."""
-    if type(new) is not type(known):
-        raise InputError(f"{name} must be {type(known).__name__}, as what was sampled; got {describe(new)}.")
+    """Raise InputError if new data do not fit the data that were sampled; `name` is the argument's.
+
+    Any Corpus with the same vocabulary fits a corpus, whether its words are in memory or in shards.
+    """
+    kind = Corpus if isinstance(known, Corpus) else type(known)
+    if not isinstance(new, kind):
+        raise InputError(f"{name} must be {kind.__name__}, as what was sampled; got {describe(new)}.")
     if isinstance(known, Corpus) and isinstance(new, Corpus) and new.vocabulary != known.vocabulary:
         raise InputError(
             f"{name} must have the vocabulary of the corpus that was sampled, word for word "

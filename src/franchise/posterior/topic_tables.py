@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from franchise.data.corpus import Corpus
+    from franchise.htmm.results import HTMMResults
     from franchise.posterior.consensus import Consensus
 
 
@@ -41,6 +42,30 @@ def topic_info(consensus: Consensus, words: int) -> pd.DataFrame:
     if consensus.has_words:
         table["relevant"] = [" ".join(row) for row in consensus.relevant_words(words)]
     return table
+
+
+def estimated_topics(corpus: Corpus, results: HTMMResults, words: int) -> pd.DataFrame:
+    """Return the table of topics of one estimate, with the columns of consensus topics: it is the only draw."""
+    import pandas as pd
+
+    vocabulary = np.asarray(corpus.vocabulary, dtype=object)
+    frequencies = np.bincount(corpus.observations, minlength=corpus.vocabulary_size) / corpus.n_tokens
+    relevant = np.argsort(-relevance(results.topic_words, frequencies), axis=1, kind="stable")[:, :10]
+    best = np.argsort(-results.topic_words, axis=1, kind="stable")[:, :words]
+    share = results.words_per_topic / max(1.0, results.words_per_topic.sum())
+    has = results.sentence_topic >= 0
+    table = {
+        "label": short_labels([list(vocabulary[row]) for row in relevant], {}),
+        "share": share,
+        "low": share,
+        "high": share,
+        "draws": 1.0,
+        "chains": 1,
+        "n_chains": 1,
+        "sentences": np.bincount(results.sentence_topic[has], minlength=results.n_topics),
+        "words": [" ".join(vocabulary[row]) for row in best],
+    }
+    return pd.DataFrame(table, index=pd.RangeIndex(results.n_topics, name="topic"))
 
 
 def n_topics_table(counts: np.ndarray) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from franchise.diagnostics.verdict import AGREEMENT, ENOUGH, NAMES, Verdict
-from franchise.plots.checks import AnyPosterior
+from franchise.posterior.base import Posterior
 from franchise.report import json as plain
 
 MOST_POINTS = 400  # of a chain in a picture
@@ -23,7 +23,7 @@ COLUMNS = {
 }
 
 
-def topic_counts(posterior: AnyPosterior) -> dict[str, Any]:
+def topic_counts(posterior: Posterior[Any]) -> dict[str, Any]:
     """How often each chain has each number of topics; wide ranges in steps of several."""
     topics = np.asarray(posterior.trace["n_topics"]).astype(np.int64)
     low, high = int(topics.min()), int(topics.max())
@@ -40,7 +40,7 @@ def topic_counts(posterior: AnyPosterior) -> dict[str, Any]:
     }
 
 
-def traces(posterior: AnyPosterior, verdict: Verdict) -> list[dict[str, Any]]:
+def traces(posterior: Posterior[Any], verdict: Verdict) -> list[dict[str, Any]]:
     """The draws of what is judged, evenly thinned."""
     return [
         {"title": title_of(name), "chains": [_thinned(chain) for chain in posterior.trace[name]]}

@@ -9,7 +9,7 @@ import numpy as np
 from franchise import __version__
 from franchise.data.corpus import Corpus
 from franchise.diagnostics.verdict import CONVERGED, NOT_CONVERGED, STUCK_APART, TOO_SHORT, Verdict
-from franchise.plots.checks import AnyPosterior
+from franchise.posterior.base import Posterior
 from franchise.report.json import counted, percent
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _NAMED = 3  # topics that are named at the beginning
 
 
 def texts_of(
-    posterior: AnyPosterior, consensus: Consensus, verdict: Verdict, title: str | None, data: dict[str, Any]
+    posterior: Posterior[Any], consensus: Consensus, verdict: Verdict, title: str | None, data: dict[str, Any]
 ) -> dict[str, Any]:
     """All that the template says."""
     groups = f"{data['group']}s"
@@ -50,12 +50,12 @@ def texts_of(
     }
 
 
-def _title(posterior: AnyPosterior) -> str:
+def _title(posterior: Posterior[Any]) -> str:
     noun = "document" if isinstance(posterior.data, Corpus) else "group"
     return f"Topics of {counted(posterior.data.n_groups, noun)}"
 
 
-def _lead(posterior: AnyPosterior) -> str:
+def _lead(posterior: Posterior[Any]) -> str:
     """How many topics were found in how much."""
     data = posterior.data
     return f"{_number_in_words(posterior)} in {_amount(data)}."
@@ -67,7 +67,7 @@ def _amount(data: Any) -> str:
     return f"{counted(data.n_groups, 'group')} of {counted(data.n_observations, 'observation')} in all"
 
 
-def _number_in_words(posterior: AnyPosterior) -> str:
+def _number_in_words(posterior: Posterior[Any]) -> str:
     low, high = _range(posterior)
     if low != high:
         return f"Between {low:,} and {high:,} topics"
@@ -75,13 +75,13 @@ def _number_in_words(posterior: AnyPosterior) -> str:
     return f"{'' if always else 'About '}{counted(low, 'topic')}"
 
 
-def _range(posterior: AnyPosterior) -> tuple[int, int]:
+def _range(posterior: Posterior[Any]) -> tuple[int, int]:
     """The middle 90\u00a0% of draws of the number of topics."""
     low, high = np.quantile(posterior.trace["n_topics"], [0.05, 0.95])
     return round(float(low)), round(float(high))
 
 
-def _number_note(posterior: AnyPosterior) -> str:
+def _number_note(posterior: Posterior[Any]) -> str:
     topics = posterior.trace["n_topics"]
     if (topics == topics.flat[0]).all():
         return f"All draws have {counted(int(topics.flat[0]), 'topic')}."
@@ -182,7 +182,7 @@ def _reading(data: dict[str, Any]) -> list[str]:
     return said
 
 
-def _made(posterior: AnyPosterior) -> str:
+def _made(posterior: Posterior[Any]) -> str:
     return (
         f"Made by franchise {__version__}: sampler {posterior.sampler}, {counted(posterior.n_chains, 'chain')} of "
         f"{counted(posterior.n_draws, 'draw')}, seed {posterior.seed}, {posterior.seconds:,.0f} seconds. This file "

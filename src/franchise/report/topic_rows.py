@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.diagnostics.layout import in_the_plane
 from franchise.errors import InputError
-from franchise.plots.checks import AnyPosterior
-from franchise.plots.topic_map import in_the_plane
+from franchise.posterior.base import Posterior
 from franchise.posterior.consensus import Consensus
 from franchise.report import json as plain
 
@@ -33,9 +33,11 @@ class Trend(NamedTuple):
     shares: np.ndarray  # float (points, topics)
 
 
-def topic_rows(posterior: AnyPosterior, trend: Trend | None, classes: Classes | None) -> list[dict[str, Any]]:
+def topic_rows(
+    posterior: Posterior[Any], trend: Trend | None, classes: Classes | None
+) -> list[dict[str, Any]]:
     """What a page shows of every topic, but for its documents."""
-    consensus = posterior.matched
+    consensus = posterior.consensus_topics
     low, high = consensus.share_interval()
     shares = np.stack([consensus.shares.mean(axis=0), low, high], axis=1)
     rows: list[dict[str, Any]] = [
@@ -118,11 +120,11 @@ def in_a_frame(places: np.ndarray) -> np.ndarray:
 # --- trends -------------------------------------------------------------------------------------------------
 
 
-def trend_of(posterior: AnyPosterior) -> Trend | None:
+def trend_of(posterior: Posterior[Any]) -> Trend | None:
     """Shares of topics over time, if documents have a number or date that could be one."""
     metadata = posterior.data.metadata
     column = time_column(metadata)
-    if column is None or posterior.matched.topic_count == 0:
+    if column is None or posterior.consensus_topics.topic_count == 0:
         return None
     try:
         table = posterior.topics_over(column, bins=bins_of(metadata[column])).dropna(how="all")
@@ -207,10 +209,10 @@ class Classes(NamedTuple):
         return [plain.numbers(own) for own in self.shares[:, :, topic].T]
 
 
-def classes_of(posterior: AnyPosterior) -> Classes | None:
+def classes_of(posterior: Posterior[Any]) -> Classes | None:
     """Shares of topics in classes, if a column of the metadata has such."""
     column = class_column(posterior.data.metadata)
-    if column is None or posterior.matched.topic_count == 0:
+    if column is None or posterior.consensus_topics.topic_count == 0:
         return None
     tables = [table.dropna(how="all") for table in posterior.topics_by_class_interval(column)]
     names = [plain.text(value) for value in tables[0].index]

@@ -18,10 +18,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from franchise.data.corpus import Corpus
 from franchise.diagnostics.verdict import verdict as judge
 from franchise.errors import InputError
-from franchise.plots.checks import AnyPosterior, check_posterior
+from franchise.plots.checks import check_posterior
+from franchise.posterior.base import Posterior
 from franchise.posterior.document_tables import excerpt, typical_documents, words_that_tell
 from franchise.report.chains import convergence_table, topic_counts, traces
 from franchise.report.document_rows import Labelled, choose_documents, document_rows
@@ -117,7 +117,7 @@ TYPICAL = 5  # documents shown with a topic
 
 
 def write_report(
-    posterior: AnyPosterior,
+    posterior: Posterior[Any],
     path: Any,
     *,
     title: str | None = None,
@@ -136,7 +136,7 @@ def write_report(
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
+    posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     path : path
         The file to write, such as "report.html"; one that is there is replaced.
@@ -166,29 +166,31 @@ def write_report(
     return target
 
 
-def page_of(posterior: AnyPosterior, title: str | None, documents: int, seed: int, on_progress: Tell) -> str:
+def page_of(
+    posterior: Posterior[Any], title: str | None, documents: int, seed: int, on_progress: Tell
+) -> str:
     """The page as text."""
     verdict = judge(posterior)
     data = data_of(posterior, verdict, documents, seed, on_progress)
     on_progress("writing the report", 0.95)
-    page = render(texts_of(posterior, posterior.matched, verdict, title, data), data)
+    page = render(texts_of(posterior, posterior.consensus_topics, verdict, title, data), data)
     on_progress("writing the report", 1.0)
     return page
 
 
 def data_of(
-    posterior: AnyPosterior, verdict: Verdict, documents: int, seed: int, on_progress: Tell
+    posterior: Posterior[Any], verdict: Verdict, documents: int, seed: int, on_progress: Tell
 ) -> dict[str, Any]:
     """What the script of the page shows, as plain values."""
     on_progress("matching the topics of all draws", 0.1)
-    consensus = posterior.matched
+    consensus = posterior.consensus_topics
     on_progress("following topics over time", 0.5)
     trend, classes = trend_of(posterior), classes_of(posterior)
     on_progress("looking at the words of topics", 0.6)
     rows = topic_rows(posterior, trend, classes)
     on_progress("colouring documents", 0.75)
     return {
-        "unit": _unit(posterior),
+        "unit": posterior.unit,
         "group": "document" if consensus.has_words else "group",
         "chains": posterior.n_chains,
         "counts": topic_counts(posterior),
@@ -206,22 +208,9 @@ def _tell_nobody(what: str, share: float) -> None:
     """Nothing is said."""
 
 
-def _unit(posterior: AnyPosterior) -> str:
-    """What has a topic."""
-    if not isinstance(posterior.data, Corpus):
-        return "observation"
-    return "sentence" if _has_sentences(posterior) else "word"
-
-
-def _has_sentences(posterior: AnyPosterior) -> bool:
-    from franchise.posterior.htmm_posterior import HTMMPosterior
-
-    return isinstance(posterior, HTMMPosterior)
-
-
-def _documents(posterior: AnyPosterior, rows: list[dict[str, Any]], most: int, seed: int) -> dict[str, Any]:
+def _documents(posterior: Posterior[Any], rows: list[dict[str, Any]], most: int, seed: int) -> dict[str, Any]:
     """Documents, those typical of topics named in the rows of these."""
-    consensus = posterior.matched
+    consensus = posterior.consensus_topics
     typical = [typical_documents(consensus, topic, TYPICAL) for topic in range(consensus.topic_count)]
     chosen = choose_documents(posterior.data, typical, most, seed)
     place = {document: number for number, document in enumerate(chosen)}
@@ -231,7 +220,7 @@ def _documents(posterior: AnyPosterior, rows: list[dict[str, Any]], most: int, s
     return {
         "total": posterior.data.n_groups,
         "fields": list(posterior.data.metadata),
-        "list": document_rows(Labelled.of(consensus, chosen, _has_sentences(posterior))),
+        "list": document_rows(Labelled.of(consensus, chosen, posterior.unit == "sentence")),
     }
 
 

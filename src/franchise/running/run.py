@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from franchise import validation
 from franchise.cluster.remote_chain import host
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.deprecation import warn_caller, warn_renamed
+from franchise.deprecation import warn_caller
 from franchise.errors import InputError, StorageError
 from franchise.parallel.engine import Engine, make_engine
 from franchise.parallel.threads import Threads
@@ -308,80 +308,3 @@ def check_memory(plan: DrawPlan, chains: int, n_observations: int) -> None:
                 f"{n_observations} observations x 4 bytes), but about {available / 2**30:.1f} GiB are free. "
                 f"Use fewer draws, a larger thin, or keep_labels=False."
             )
-
-
-class FromRun:
-    """The methods of all posteriors that need the run: saving and extending."""
-
-    run: Run | None
-    trace: dict[str, np.ndarray]
-
-    @property
-    def n_draws(self) -> int:
-        """Number of kept draws per chain."""
-        return self.trace["n_topics"].shape[1]
-
-    @property
-    def seconds(self) -> float:
-        """Seconds that the slowest chain took, warm-up included."""
-        return float(self.trace["seconds"][:, -1].max())
-
-    def save(self, path: Any, **more: Any) -> None:
-        """Write all draws, the data, the last states and the topic labels to a run directory.
-
-        `franchise.load` returns the posterior, and `franchise.resume` continues the run.
-
-        Parameters
-        ----------
-        path : path
-            A new or empty folder.
-        more : plain values, optional
-            Further settings for run.json.
-        """
-        self._checked_run.save("path", path, **{**more, **self._said_by_hand()})
-
-    def _said_by_hand(self) -> dict[str, Any]:
-        """Return settings for run.json that the run does not know, plain values."""
-        return {}
-
-    def extend(
-        self,
-        draws: int,
-        *,
-        engine: Any = None,
-        workers: int | None = None,
-        progress: bool | None = None,
-        time_limit: float | None = None,
-    ) -> Self:
-        """Continue the chains for more draws, the same draws as those of a longer run.
-
-        Parameters
-        ----------
-        draws : int
-            Further draws per chain. Chains that a time limit stopped at different draws end with equally many.
-        engine, workers, progress, time_limit
-            As for `franchise.sample`.
-
-        Returns
-        -------
-        a posterior of the same class
-            With all draws, earlier ones included. This posterior and its run directory do not change.
-        """
-        options = RunOptions.checked(engine, workers, progress, time_limit)
-        with options.engine:
-            run = self._checked_run.extended(check_integer("draws", draws, minimum=1), options.engine)
-            posterior: Self = run.go(options)
-        return posterior
-
-    def continue_(self, draws: int, **arguments: Any) -> Self:
-        """Call `extend`, the new name of this method."""
-        warn_renamed("posterior.continue_", "posterior.extend")
-        return self.extend(draws, **arguments)
-
-    @property
-    def _checked_run(self) -> Run:
-        if self.run is None:
-            raise InputError(
-                "this posterior was not produced by sampling, so it cannot be saved or extended."
-            )
-        return self.run

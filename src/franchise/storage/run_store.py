@@ -224,7 +224,9 @@ class RunDirectory:
 
     def chain(self, number: int) -> ChainStore:
         """Return the files of one chain."""
-        settings = {name: value for name, value in self.settings.items() if name != "draws"}
+        settings = {
+            name: value for name, value in self.settings.items() if name not in ("draws", "consensus")
+        }
         return ChainStore(self._folder_of(number), chain_id=f"{checksum_of(settings)}-{number}")
 
     def _folder_of(self, chain: int) -> Path:

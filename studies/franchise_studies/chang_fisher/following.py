@@ -29,7 +29,7 @@ from franchise.families.categorical import Categorical
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import State
 from franchise.parallel.threads import Threads
-from franchise.posterior.hdp_posterior import Posterior
+from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.running.chain import SHARES, Chain
 from franchise.running.chain_run import CHECKPOINT_INTERVAL
 from franchise.running.initial import make_start, start_streams
@@ -238,7 +238,7 @@ class _Following:
     def score(self) -> float:
         """HOW of the present state alone."""
         snapshot = self.chain.snapshot(0, self.chain.labels())
-        posterior = Posterior(
+        posterior = HDPPosterior(
             trace={},
             warmup_trace={},
             labels=None,

@@ -23,7 +23,7 @@ from franchise.data.splits import halve_documents
 from franchise.diagnostics.convergence import summarise
 from franchise.diagnostics.held_out import document_completion, training_probabilities
 from franchise.families.categorical import Categorical
-from franchise.posterior.hdp_posterior import Posterior
+from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.sampling import sample
 from franchise_studies.frank.corpora import TextSample
 
@@ -137,7 +137,9 @@ def run_hdp(text: TextSample, chains: int, sweeps: int, warmup: int) -> HdpChain
     )
 
 
-def sample_hdp(corpus: Corpus, chains: int, sweeps: int, warmup: int, keep_labels: bool = False) -> Posterior:
+def sample_hdp(
+    corpus: Corpus, chains: int, sweeps: int, warmup: int, keep_labels: bool = False
+) -> HDPPosterior:
     """Chains with the settings of the paper's program, one after another on one thread."""
     return sample(
         corpus,
@@ -155,7 +157,7 @@ def sample_hdp(corpus: Corpus, chains: int, sweeps: int, warmup: int, keep_label
     )
 
 
-def _log_probability_of_training(posterior: Posterior, corpus: Corpus) -> float:
+def _log_probability_of_training(posterior: HDPPosterior, corpus: Corpus) -> float:
     documents = corpus.group_of_observation.astype(np.int64)
     return float(np.log(training_probabilities(posterior, documents, corpus.observations)).mean())
 

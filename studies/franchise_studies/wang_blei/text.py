@@ -20,7 +20,7 @@ from franchise.data.splits import hold_out_documents
 from franchise.diagnostics.held_out import document_completion
 from franchise.families.categorical import Categorical
 from franchise.moves import Concentrations, CrfGibbs, SplitMerge
-from franchise.posterior.hdp_posterior import Posterior, count_words
+from franchise.posterior.hdp_posterior import HDPPosterior, count_words
 from franchise.priors import Gamma
 from franchise.sampling import sample
 from franchise_studies.wang_blei.synthetic import GIBBS, SPLIT_MERGE
@@ -85,7 +85,7 @@ def run_chain(
     train, test = hold_out_documents(corpus, every=5, seed=task.number)
     stops = sorted({stop for stop in (*STOPS, SPLIT_MERGE_SWEEPS) if stop < sweeps} | {sweeps})
     states = seated_sequentially(train, task.prior, task.number)
-    pieces: list[Posterior] = []
+    pieces: list[HDPPosterior] = []
     scored: list[int] = []  # sweeps, from 0
     scores: list[float] = []
     for begin, end in zip([0, *stops], stops, strict=False):
@@ -164,7 +164,7 @@ def count_tries(task: TriesTask, corpus: Corpus, sweeps: int) -> dict[str, Any]:
     }
 
 
-def count_proposals(pieces: list[Posterior]) -> dict[str, int]:
+def count_proposals(pieces: list[HDPPosterior]) -> dict[str, int]:
     """Splits and merges proposed and accepted."""
     return {
         name: int(sum(piece.trace[name].sum() for piece in pieces if name in piece.trace))
@@ -179,18 +179,18 @@ def moves_of(method: str, end: int) -> list[Any]:
     return [CrfGibbs(), Concentrations()]
 
 
-def joined_trace(pieces: list[Posterior]) -> dict[str, np.ndarray]:
+def joined_trace(pieces: list[HDPPosterior]) -> dict[str, np.ndarray]:
     """What every sweep has, one piece after another."""
     names = ("log_likelihood_per_observation", "log_joint")
     return {name: np.concatenate([piece.trace[name][0] for piece in pieces]) for name in names}
 
 
-def last_draw(posterior: Posterior) -> Posterior:
+def last_draw(posterior: HDPPosterior) -> HDPPosterior:
     """The posterior with its last snapshot only."""
     return dataclasses.replace(posterior, snapshots=[[kept[-1]] for kept in posterior.snapshots])
 
 
-def seconds_of(pieces: list[Posterior]) -> np.ndarray:
+def seconds_of(pieces: list[HDPPosterior]) -> np.ndarray:
     """The clock of a chain that was run in pieces."""
     parts, before = [], 0.0
     for piece in pieces:
@@ -199,7 +199,7 @@ def seconds_of(pieces: list[Posterior]) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def topic_similarities(posterior: Posterior) -> np.ndarray:
+def topic_similarities(posterior: HDPPosterior) -> np.ndarray:
     """Cosines between the word frequencies of all pairs of topics of the last draw.
 
     Of topics with at least SMALLEST_SHARE of the words: smaller ones are noise, and the prior, which makes them

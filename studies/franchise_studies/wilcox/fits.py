@@ -18,7 +18,9 @@ import numpy as np
 from franchise.estimators.htmm_estimator import HTMM
 from franchise.htmm.em import Parameters, Priors, fit
 from franchise.htmm.viterbi import decode
+from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.parallel.threads import Threads
+from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.posterior.matching import match_topics
 from franchise.storage.atomic import read_errors_named, write_atomically
 from franchise_studies.wilcox.decoding import decode_as_printed
@@ -192,7 +194,8 @@ def fit_by_gibbs(simulated: Simulated, effort: Effort, document_prior: float, wo
         **effort.sweeps._asdict(),
     ).fit(simulated.corpus)
     seconds = time.perf_counter() - begin
-    posterior, found = model.posterior_, model.findings_
+    posterior = model.posterior_
+    found = aligned(posterior)
     low, high = posterior.interval("switch_probability")
     summary = posterior.summary()
     return {
@@ -200,7 +203,7 @@ def fit_by_gibbs(simulated: Simulated, effort: Effort, document_prior: float, wo
         "word_prior": word_prior,
         **effort.sweeps._asdict(),
         "seconds": seconds,
-        "switch": found.switch,
+        "switch": model.switch_probability_,
         "low": low,
         "high": high,
         "r_hat": float(summary["r_hat"]["switch_probability"]),
@@ -212,24 +215,55 @@ def fit_by_gibbs(simulated: Simulated, effort: Effort, document_prior: float, wo
     }
 
 
+class Aligned(NamedTuple):
+    """Posterior means with the given number of topics, which are those of the most probable draw."""
+
+    topic_words: np.ndarray  # float64 (K, V)
+    proportions: np.ndarray  # float64 (D, K)
+    sentence_topic: np.ndarray  # int64 (S,): the mode
+    orders: list[np.ndarray]  # for every draw, its topics in the order of these, int64 (K,)
+
+
+def aligned(posterior: HTMMPosterior) -> Aligned:
+    """Return means over all draws, topics matched one to one with the most probable draw.
+
+    The designs have a known number of topics, so none is left over; consensus topics may be more or fewer.
+    """
+    reference, lengths = posterior.draw().stored.kept, np.diff(posterior.model.prepared.data.tokens)
+    topics, places = reference.n_topics, np.arange(len(lengths))
+    counts = np.zeros((len(lengths), topics))
+    words, proportions, orders = [], [], []
+    for draw in (draw for chain in posterior.draws for draw in chain):
+        match = match_topics(reference.topics, draw.topics, lengths, topics, topics)
+        order = np.argsort(match)
+        weights = (posterior.count_words(draw) + draw.word_prior)[order]
+        words.append(weights / weights.sum(axis=1, keepdims=True))
+        proportions.append(posterior.document_weights(draw)[:, order])
+        counts[places, match[draw.topics]] += 1.0
+        orders.append(order)
+    mode = counts.argmax(axis=1)
+    return Aligned(np.mean(words, axis=0), np.mean(proportions, axis=0), mode, orders)
+
+
 def _paths(simulated: Simulated, model: HTMM) -> Outcome:
     """What Figures 7.2 to 7.13 show: epsilon, theta of the first document, phi of the first word; first chain."""
     posterior, rng = model.posterior_, np.random.default_rng(0)
-    first = slice(len(posterior.draws[0]))
-    topics = simulated.design.topics
+    found, topics = aligned(posterior), simulated.design.topics
     matched = match_topics(
-        simulated.sentence_topics,
-        model.findings_.sentence_topic,
-        simulated.words_of_sentences,
-        topics,
-        topics,
+        simulated.sentence_topics, found.sentence_topic, simulated.words_of_sentences, topics, topics
     )
-    order = np.argsort(matched)[:FOLLOWED]
+    followed = np.argsort(matched)[:FOLLOWED]
+    theta, phi = [], []
+    for draw, order in zip(posterior.draws[0], found.orders, strict=False):
+        weights = posterior.switch_counts(draw)[:1] + posterior.topic_prior(draw)
+        theta.append(np.exp(draw_dirichlets(weights, rng))[0, order][followed].tolist())
+        of_words = posterior.count_words(draw) + draw.word_prior
+        phi.append(rng.beta(of_words[:, 0], of_words[:, 1:].sum(axis=1))[order][followed].tolist())
     return {
         "warmup": posterior.warmup_trace["switch_probability"][0].tolist(),
         "switch": posterior.trace["switch_probability"][0].tolist(),
-        "theta": posterior.proportion_draws(np.array([0]), rng)[first, 0][:, order].tolist(),
-        "phi": posterior.word_draws(np.array([0]), rng)[first, :, 0][:, order].tolist(),
+        "theta": theta,
+        "phi": phi,
         "true_theta": simulated.proportions[0, :FOLLOWED].tolist(),
         "true_phi": simulated.topic_words[:FOLLOWED, 0].tolist(),
     }

@@ -114,7 +114,7 @@ def fit_htmm(papers: Papers, size: Size) -> Fitted:
     return Fitted(
         HTMM_NAME,
         model.topic_words_,
-        model.findings_.proportions,
+        model.findings_.proportions[:, :-1],
         math.exp(-model.em_.log_likelihood / papers.train.n_tokens),
         model.perplexity(papers.test, completed=False),
         model.perplexity(papers.test, completed=True),

@@ -1,0 +1,203 @@
+"""Held-out documents as steps that a draw predicts: words, or sentences.
+
+`franchise.diagnostics` averages the predictions over draws and makes scores of them.  What a step is, and how one
+draw predicts it, depends on the model and is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.data.corpus import Corpus
+from franchise.data.grouped import GroupedData
+from franchise.errors import InputError
+from franchise.families.abilities import Ability
+from franchise.families.base import Family
+from franchise.htmm.new_documents import first_sentences
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.posterior.predictive import (
+    DrawnTopics,
+    Occurrences,
+    check_like,
+    drawn_topics,
+    fitted_weights,
+    prepare,
+)
+from franchise.running.kept_draws import HDPDraw
+
+if TYPE_CHECKING:
+    from franchise.htmm.htmm_chain import HTMMDraw
+    from franchise.posterior.hdp_posterior import HDPPosterior
+    from franchise.posterior.htmm_posterior import HTMMPosterior
+
+PARTICLES = 20
+ESTIMATES = 2
+"""Independent estimates of each document under each draw; particles are split between them."""
+
+
+class HeldOutSteps(NamedTuple):
+    """Documents as sequences of steps."""
+
+    documents: np.ndarray  # int64 (steps,): the document of each step
+    n_documents: int
+    words: np.ndarray  # int64 (steps,): the words of each step
+    log_baseline: np.ndarray  # float64 (steps,): the log probability of each under the unigram model
+    fill: Callable[[Any, np.ndarray, np.ndarray], None]
+    """Given a draw and generators (B, J, 4), fills in estimates of log p(step | those before it), (B, steps)."""
+    scored: np.ndarray  # bool (steps,): which steps count; the others are given
+    estimates: int = ESTIMATES  # B; 1 where probabilities are exact, so that each step is averaged by itself
+
+
+def log_frequencies(corpus: Corpus, word_prior: np.ndarray) -> np.ndarray:
+    """Return log of (n_w + eta_w) / (n + eta), (V,): the unigram model."""
+    smoothed = np.bincount(corpus.observations, minlength=corpus.vocabulary_size) + word_prior
+    return np.asarray(np.log(smoothed / smoothed.sum()))
+
+
+# --- words --------------------------------------------------------------------------------------------------
+
+
+def check_words(data: GroupedData, family: Family | None) -> Corpus:
+    """Return the corpus of a posterior whose words can be scored one by one; InputError for any other."""
+    if not isinstance(data, Corpus) or family is None or Ability.IS_CATEGORICAL not in family.abilities:
+        raise InputError(
+            f"held-out scores are for words: posterior must be of a Corpus with the family Categorical or "
+            f"KnownTopics; got {type(data).__name__} with {type(family).__name__}. For other data use "
+            f"group_completion."
+        )
+    return data
+
+
+class Halves(NamedTuple):
+    """The second halves of documents, word by word, and what predicts them."""
+
+    rows: np.ndarray  # int64 (n,): of `observations`
+    observations: Any
+    weights_of: Callable[[DrawnTopics], np.ndarray]
+
+    @classmethod
+    def given(cls, posterior: HDPPosterior, first: Corpus, words: np.ndarray) -> Halves:
+        """Return words to predict, and the first halves of all documents."""
+        known, rows = np.unique(np.concatenate([first.cells.word, words]), return_inverse=True)
+        cell_rows, word_rows = np.split(rows.astype(np.int64), [len(first.cells.word)])
+        observations = prepare(posterior.family, known)
+        observed = Occurrences(
+            first.cells.offsets.copy(), cell_rows, first.cells.count.astype(np.float64), observations
+        )
+        return cls(word_rows, observations, lambda draw: fitted_weights(draw, observed))
+
+
+def log_mixtures(
+    posterior: HDPPosterior,
+    draw: HDPDraw,
+    observations: Any,
+    groups: np.ndarray,
+    rows: np.ndarray,
+    weights_of: Callable[[DrawnTopics], np.ndarray],
+) -> np.ndarray:
+    """Return log sum_k E[pi_jk] f_k(x) under one draw, for pairs of a group and a row of `observations`."""
+    from franchise.kernels.predictive import add_word_probabilities
+
+    topics = drawn_topics(posterior.model, draw, observations, posterior.seed)
+    mixed = np.zeros(len(groups))
+    add_word_probabilities(
+        np.array(groups, dtype=np.int64), rows, topics.densities, weights_of(topics), mixed
+    )
+    logs: np.ndarray = topics.log_scales[rows] + np.log(mixed)
+    return logs
+
+
+def halves(posterior: HDPPosterior, held_out: Corpus, seed: int) -> HeldOutSteps:
+    """Return the words of the second halves of documents, split at random; exact under a draw."""
+    from franchise.data.splits import halve_documents
+
+    corpus = check_words(posterior.data, posterior.family)
+    check_like("held_out", held_out, corpus)
+    first, second = halve_documents(held_out, seed)
+    documents, words = second.group_of_observation, second.observations
+    own = Halves.given(posterior, first, words)
+
+    def fill(draw: HDPDraw, states: np.ndarray, out: np.ndarray) -> None:
+        out[0] = log_mixtures(posterior, draw, own.observations, documents, own.rows, own.weights_of)
+
+    return HeldOutSteps(
+        documents=documents,
+        n_documents=held_out.n_documents,
+        words=np.ones(len(words), np.int64),
+        log_baseline=log_frequencies(corpus, posterior.mean_word_prior)[words],
+        fill=fill,
+        scored=np.ones(len(words), np.bool_),
+        estimates=1,
+    )
+
+
+def words_by_particles(posterior: HDPPosterior, held_out: Corpus, particles: int) -> HeldOutSteps:
+    """Return whole documents, word by word; a draw predicts them with particles."""
+    from franchise.kernels.left_to_right import predict_documents
+
+    corpus = check_words(posterior.data, posterior.family)
+    check_like("held_out", held_out, corpus)
+    known, rows = np.unique(held_out.observations, return_inverse=True)
+    rows, offsets = rows.astype(np.int64), held_out.offsets.copy()
+    observations = prepare(posterior.family, known)
+
+    def fill(draw: HDPDraw, states: np.ndarray, out: np.ndarray) -> None:
+        topics = drawn_topics(posterior.model, draw, observations, posterior.seed)
+        predict_documents(offsets, rows, topics.densities, topics.prior, particles, states, out)
+        out += topics.log_scales[rows]
+
+    return HeldOutSteps(
+        documents=held_out.group_of_observation,
+        n_documents=held_out.n_documents,
+        words=np.ones(held_out.n_tokens, np.int64),
+        log_baseline=log_frequencies(corpus, posterior.mean_word_prior)[held_out.observations],
+        fill=fill,
+        scored=np.ones(held_out.n_tokens, np.bool_),
+    )
+
+
+# --- sentences ----------------------------------------------------------------------------------------------
+
+
+def sentences_by_particles(posterior: HTMMPosterior, held_out: Corpus, particles: int) -> HeldOutSteps:
+    """Return whole documents, sentence by sentence; a draw predicts them with particles."""
+    from franchise.kernels.htmm_gibbs import scratch_for
+    from franchise.kernels.left_to_right import predict_texts
+
+    check_like("held_out", held_out, posterior.data)
+    prepared = Prepared.of(held_out)
+
+    def fill(draw: HTMMDraw, states: np.ndarray, out: np.ndarray) -> None:
+        given = posterior.given_draw(draw)
+        predict_texts(
+            prepared.data, given, particles, scratch_for(prepared.longest, len(given.prior)), states, out
+        )
+
+    of_words = log_frequencies(posterior.data, posterior.mean_word_prior)
+    before = np.concatenate([[0.0], np.cumsum(of_words[prepared.data.words])])
+    return HeldOutSteps(
+        documents=prepared.document_of_sentence,
+        n_documents=prepared.n_documents,
+        words=np.diff(prepared.data.tokens),
+        log_baseline=np.diff(before[prepared.data.tokens]),
+        fill=fill,
+        scored=np.ones(prepared.n_sentences, np.bool_),
+    )
+
+
+def last_sentences(posterior: HTMMPosterior, held_out: Corpus) -> HeldOutSteps:
+    """Return the last half of the sentences of documents, given the first; all of a document of one sentence."""
+    steps = sentences_by_particles(posterior, held_out, PARTICLES // ESTIMATES)
+    return steps._replace(scored=in_last_half(held_out))
+
+
+def in_last_half(held_out: Corpus) -> np.ndarray:
+    """Return flags of the sentences that are scored, (S,)."""
+    prepared = Prepared.of(held_out)
+    given = np.diff(first_sentences(prepared, 0.5).data.documents)
+    sizes = np.diff(prepared.data.documents)
+    places = np.arange(prepared.n_sentences) - np.repeat(prepared.data.documents[:-1], sizes)
+    return places >= np.repeat(given, sizes)
