@@ -238,8 +238,8 @@ def check_new(name: str, path: PathLike) -> Path:
     folder = check_folder(name, _checked_path(name, path))
     if (folder / "run.json").exists():
         raise InputError(
-            f"{name} {str(folder)!r} already contains a run. To continue it, use {how_to_resume(folder)}. For a new "
-            f"run, use another folder."
+            f"{name} {str(folder)!r} already contains a run. To continue it, use {how_to_resume(folder)}. For a "
+            f"new run, use another folder."
         )
     others = folder.exists() and any(path.name != LOCK for path in folder.iterdir())
     if others and not (folder / _UNFINISHED).exists():
