@@ -4,35 +4,24 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
-from itertools import chain
-from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.groups import Groups
-from franchise.data.sentences import RULES
-from franchise.data.tokens import words_of_counts
 from franchise.deprecation import renamed_arguments
 from franchise.errors import InputError, NoWords
 from franchise.estimators.base import (
     TopicEstimator,
-    are_texts,
     count_rows,
-    forget_columns,
-    is_list,
     name_groups,
-    names_of_rows,
-    read_counts,
-    read_new_texts,
     settled,
-    words_of_columns,
 )
+from franchise.estimators.htmm_input import read_fitted, read_new
+from franchise.estimators.htmm_settings import em_settings, gibbs_model, gibbs_plan
 from franchise.htmm import fitting
-from franchise.htmm.em import Fit, Priors
-from franchise.htmm.model import FiniteModel, InfiniteModel
+from franchise.htmm.em import Fit
 from franchise.htmm.results import HTMMResults, sentence_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.viterbi import DECODERS
@@ -40,18 +29,13 @@ from franchise.parallel.threads import Threads
 from franchise.posterior.document_tables import OTHER, shares_table
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.posterior.topic_tables import estimated_topics
-from franchise.priors import Gamma, check_number_or_gamma
+from franchise.priors import Gamma
 from franchise.sampling import make_engine
 from franchise.sampling_htmm import sample_segments
-from franchise.validation import check_choice, check_integer, check_positive, describe
+from franchise.validation import check_choice, check_integer
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_ALLOWED = (
-    "a Corpus with sentences, a list of texts, nested lists (documents, sentences, words), or a matrix of counts, "
-    "one row a sentence"
-)
 
 
 @renamed_arguments(checkpoint_seconds="checkpoint_interval")
@@ -207,19 +191,19 @@ class HTMM(TopicEstimator):
         corpus = self._read(X, groups)
         prepared = Prepared.of(corpus)
         if self.inference == "em":
-            found = fitting.fit_em(self._em_settings(prepared), seed, engine.local)
+            found = fitting.fit_em(em_settings(self, prepared), seed, engine.local)
             if not found.converged:
                 warnings.warn(
                     f"EM has not converged in {self.max_iterations} steps; raise max_iterations or tolerance",
                     stacklevel=2,
                 )
             return self._take_fit(found, corpus, prepared)
-        plan = self._plan()
-        return self._take_draws(sample_segments(self._model(prepared), corpus, plan, seed, engine))
+        plan = gibbs_plan(self)
+        return self._take_draws(sample_segments(gibbs_model(self, prepared), corpus, plan, seed, engine))
 
     def _take_fit(self, found: Fit, corpus: Corpus, prepared: Prepared) -> HTMM:
         """Be fitted, by EM."""
-        settings = self._em_settings(prepared)
+        settings = em_settings(self, prepared)
         findings = fitting.findings_of(settings, found, self.decoding, self._engine())
         self._forget()
         self.em_ = found
@@ -248,108 +232,13 @@ class HTMM(TopicEstimator):
             if hasattr(self, name):
                 delattr(self, name)
 
-    def _em_settings(self, prepared: Prepared) -> fitting.EmSettings:
-        if self.n_topics is None:
-            raise InputError(
-                'n_topics=None learns the number of topics, which needs inference="gibbs"; for EM give a number.'
-            )
-        if self.run_dir is not None:
-            raise InputError(
-                'run_dir is for inference="gibbs": EM has nothing to resume. Keep the fitted model by '
-                "model.save(path)."
-            )
-        priors = Priors(
-            _at_least_one("document_prior", self.document_prior),
-            _at_least_one("word_prior", self.word_prior),
-            _two("switch_prior", self.switch_prior, _at_least_one),
-        )
-        return fitting.EmSettings(
-            prepared,
-            check_integer("n_topics", self.n_topics, minimum=1),
-            priors,
-            check_integer("starts", self.starts, minimum=1),
-            check_positive("tolerance", self.tolerance),
-            check_integer("max_iterations", self.max_iterations, minimum=1),
-            self.progress,
-        )
-
-    def _model(self, prepared: Prepared) -> FiniteModel | InfiniteModel:
-        word_prior = check_number_or_gamma("word_prior", self.word_prior)
-        switch_prior = _two("switch_prior", self.switch_prior, check_positive)
-        if self.n_topics is None:
-            alpha, gamma = (check_number_or_gamma(name, getattr(self, name)) for name in ("alpha", "gamma"))
-            return InfiniteModel(prepared, alpha, gamma, word_prior, switch_prior)
-        n_topics = check_integer("n_topics", self.n_topics, minimum=1)
-        document_prior = check_number_or_gamma("document_prior", self.document_prior)
-        return FiniteModel(prepared, n_topics, document_prior, word_prior, switch_prior)
-
-    def _plan(self) -> fitting.Sampling:
-        start = self.start
-        if isinstance(start, str):
-            check_choice("start", start, ("em", "random"))
-        elif self.n_topics is not None:
-            raise InputError(
-                f'start must be "em" or "random" where the number of topics is given; got {describe(start)}. A '
-                "number of topics to start with is for n_topics=None."
-            )
-        else:
-            start = check_integer("start", start, minimum=1)
-        return fitting.Sampling(
-            draws=check_integer("draws", self.draws, minimum=1),
-            warmup=check_integer("warmup", self.warmup, minimum=0),
-            thin=check_integer("thin", self.thin, minimum=1),
-            chains=check_integer("chains", self.chains, minimum=1),
-            start=start,
-            starts=check_integer("starts", self.starts, minimum=1),
-            progress=self.progress,
-            run_dir=self.run_dir,
-            time_limit=self.time_limit,
-            checkpoint_interval=self.checkpoint_interval,
-        )
-
     def _read(self, X: Any, groups: Any) -> Corpus:
-        """What is to be fitted, as a corpus with sentences; the columns of a matrix are remembered."""
-        X = settled(X)
-        if _is_matrix(X):
-            counts = read_counts(self, X, _ALLOWED, reset=True)
-            return _corpus_of_rows(counts, groups, words_of_columns(self), names_of_rows(X))
-        _check_no_groups(groups)
-        if isinstance(X, Corpus):
-            corpus = X
-        elif are_texts(X):
-            corpus = Corpus.from_texts(X, sentences=self.sentences)
-        else:
-            corpus = Corpus.from_sentences(X)
-        forget_columns(self, corpus.vocabulary_size)
-        return corpus
+        """Return what is to be fitted; the columns of a matrix are remembered."""
+        return read_fitted(self, X, groups)
 
     def _read_new(self, X: Any, groups: Any) -> Corpus:
-        """New documents over the vocabulary that was fitted; what is not in it is left out."""
-        X = settled(X)
-        vocabulary = self.corpus_.vocabulary
-        if _is_matrix(X):
-            counts = read_counts(self, X, _ALLOWED, reset=False)
-            return _corpus_of_rows(counts, groups, vocabulary, names_of_rows(X))
-        _check_no_groups(groups)
-        if isinstance(X, Corpus):
-            if X.vocabulary != vocabulary:
-                raise InputError(
-                    "the corpus must have the vocabulary of the one the model was fitted to. Make it with "
-                    "vocabulary=model.corpus_.vocabulary."
-                )
-            return X
-        if are_texts(X):
-            return self._read_new_texts(X)
-        known = frozenset(vocabulary)
-        return Corpus.from_sentences(
-            [[_known(sentence, known) for sentence in document] for document in X], vocabulary
-        )
-
-    def _read_new_texts(self, texts: Any) -> Corpus:
-        """Texts cut as the corpus was, if it was cut by a rule."""
-        read = self.corpus_.text_options
-        known = read is not None and read.sentences in RULES
-        return read_new_texts(self.corpus_, texts, None if known else self.sentences)
+        """Return new documents over the vocabulary that was fitted."""
+        return read_new(self, X, groups)
 
     # -- what was found ------------------------------------------------------------------------------------
 
@@ -492,62 +381,3 @@ class _OfNew(NamedTuple):
     seed: int
     decoding: str
     prior: float  # of proportions that are fitted, at least 1
-
-
-def _is_matrix(X: Any) -> bool:
-    """Whether this is for scikit-learn to read: neither a corpus, nor texts, nor nested lists."""
-    return not (isinstance(X, Corpus) or are_texts(X) or _are_nested(X))
-
-
-def _are_nested(X: Any) -> bool:
-    """Whether these are lists of lists that do not begin with a number."""
-    if not is_list(X) or not all(isinstance(document, Iterable) for document in X):
-        return False
-    return not isinstance(next(chain.from_iterable(X), None), Number)
-
-
-def _corpus_of_rows(counts: Any, groups: Any, vocabulary: list[str], names: list[Any] | None) -> Corpus:
-    """Rows of counts as the sentences of documents; by themselves without `groups`."""
-    firsts = np.arange(counts.shape[0] + 1)
-    if groups is not None:
-        grouped = Groups(counts, groups)
-        counts, firsts, names = grouped.grouped_observations, grouped.offsets, grouped.group_names
-    words, bounds = words_of_counts(counts)
-    return Corpus(words, bounds[firsts], vocabulary, names=names, sentences=(bounds, firsts))
-
-
-def _check_no_groups(groups: Any) -> None:
-    if groups is not None:
-        raise InputError(
-            "groups must be left out where X is a corpus, texts or nested lists, which say what documents are; it "
-            "names the document of each row of a matrix of counts."
-        )
-
-
-def _known(sentence: Any, vocabulary: frozenset[str]) -> Any:
-    """The words of a sentence that are in the vocabulary; word ids as they are."""
-    if isinstance(sentence, str) or not isinstance(sentence, Iterable):
-        return sentence
-    return [word for word in sentence if not isinstance(word, str) or word in vocabulary]
-
-
-def _at_least_one(name: str, value: Any) -> float:
-    """A prior that has a mode for every count."""
-    if isinstance(value, Gamma):
-        raise InputError(f'{name} must be a number for EM; a Gamma prior is learned by inference="gibbs".')
-    checked = check_positive(name, value)
-    if checked < 1.0:
-        raise InputError(
-            f"{name} must be at least 1 for EM, or the posterior has no maximum; got {value}. Give 1 or more, or "
-            f'use inference="gibbs".'
-        )
-    return checked
-
-
-def _two(name: str, values: Any, check: Any) -> tuple[float, float]:
-    """A pair of numbers."""
-    try:
-        first, second = values
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be two numbers, of the Beta prior; got {describe(values)}.") from None
-    return check(f"{name}[0]", first), check(f"{name}[1]", second)

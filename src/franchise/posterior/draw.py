@@ -40,25 +40,29 @@ class Draw(NamedTuple):
 
 
 def draws_of(posterior: PosteriorContract[Any]) -> list[Draw]:
-    """Return the stored draws, chain after chain; at most 32 per chain, evenly spaced.
+    """Return the stored draws, chain after chain; at most 32 per chain, evenly spaced."""
+    return [
+        draw_of(posterior, chain, kept)
+        for chain, own in enumerate(stored_by_chain(posterior))
+        for kept in own
+    ]
+
+
+def draw_of(posterior: PosteriorContract[Any], chain: int, kept: Any) -> Draw:
+    """Return a stored draw of a chain in the common form."""
+    log_joint = float(posterior.trace["log_joint"][chain, kept.draw])
+    return Draw(chain, kept.draw, posterior.observation_labels(kept), kept.n_topics, log_joint, kept)
+
+
+def stored_by_chain(posterior: PosteriorContract[Any]) -> list[list[Any]]:
+    """Return at most 32 stored draws of every chain, evenly spaced, as the model stores them.
 
     A chain may have more draws than others: draws that not all chains have reached are left out.  InputError if
     there are none.
     """
     check_draws(posterior)
-    log_joint = posterior.trace["log_joint"]
-    return [
-        Draw(
-            chain,
-            kept.draw,
-            posterior.observation_labels(kept),
-            kept.n_topics,
-            float(log_joint[chain, kept.draw]),
-            kept,
-        )
-        for chain, own in enumerate(posterior.all_kept_draws)
-        for kept in even_rows([kept for kept in own if kept.draw < posterior.n_draws], MOST_KEPT)
-    ]
+    reached = [[kept for kept in own if kept.draw < posterior.n_draws] for own in posterior.all_kept_draws]
+    return [even_rows(own, MOST_KEPT) for own in reached]
 
 
 def kept_by_all(posterior: PosteriorContract[Any]) -> list[list[Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from franchise.posterior.intervals import ends_of
 from franchise.posterior.matching import NONE
 from franchise.posterior.numbering import Numbering
 from franchise.posterior.predictive import check_like
+from franchise.posterior.sentence_modes import SentenceModes, mode_of, with_unseen
 from franchise.running.run import Run
 from franchise.running.trace import names_of, stack
 from franchise.validation import check_choice
@@ -392,30 +393,3 @@ class HTMMPosterior(Posterior[HTMMDraw]):
             f"  topics: {topics.min():.0f} to {topics.max():.0f}\n"
             f"  switch probability: {self.trace['switch_probability'].mean():.3f} ({low:.3f} to {high:.3f})"
         )
-
-
-class SentenceModes(NamedTuple):
-    """Of every sentence: its most frequent consensus topic, or -1; the shares of draws with it and a switch."""
-
-    topic: np.ndarray
-    probability: np.ndarray
-    switch_probability: np.ndarray
-
-
-def mode_of(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the most frequent topic of each row of shares (n, T + 1), or -1, and its share.
-
-    The last column is what is in no topic: it counts only where there is nothing else.
-    """
-    if shares.shape[1] == 1:
-        return np.full(len(shares), NONE), np.zeros(len(shares))
-    best = shares[:, :-1].argmax(axis=1)
-    share = shares[np.arange(len(best)), best]
-    return np.where(share > 0.0, best, NONE), share
-
-
-def with_unseen(weights: np.ndarray, topics: int) -> np.ndarray:
-    """Return weights (n, K) or (n, K + 1) with a column for unseen topics, (n, K + 1)."""
-    if weights.shape[1] > topics:
-        return weights
-    return np.column_stack([weights, np.zeros(len(weights))])

@@ -161,17 +161,21 @@ class NumberedTopics(PosteriorContract[DrawT]):
         chain : int, optional
             The chain [default: the draw of all chains with the highest log joint probability].
         draw : int
-            Which of the chain's stored draws, counted from 0, or from the end if negative [default: the last].
+            Which of the chain's stored draws (at most 32, evenly spaced), counted from 0, or from the end if
+            negative [default: the last].
         """
-        from franchise.posterior.draw import best_draw, draws_of
+        from franchise.posterior.draw import draw_of, stored_by_chain
         from franchise.posterior.single_draw import SingleDraw
 
-        draws = draws_of(self)
+        stored, log_joint = stored_by_chain(self), self.trace["log_joint"]
         if chain is None:
-            return SingleDraw(self, draws[best_draw(draws)])
+            every = [(number, kept) for number, own in enumerate(stored) for kept in own]
+            best, kept = max(every, key=lambda pair: log_joint[pair[0], pair[1].draw])
+            return SingleDraw(self, draw_of(self, best, kept))
         chain = self._check_chain(chain)
-        own = [each for each in draws if each.chain == chain]
-        return SingleDraw(self, own[check_integer("draw", draw, minimum=-len(own), maximum=len(own) - 1)])
+        own = stored[chain]
+        place = check_integer("draw", draw, minimum=-len(own), maximum=len(own) - 1)
+        return SingleDraw(self, draw_of(self, chain, own[place]))
 
     def chain(self, chain: int) -> Self:
         """Return the posterior of one chain alone, with the same consensus topics, numbers and labels.

@@ -1,0 +1,103 @@
+"""The parameters of `HTMM`, checked: of EM, of the model, and of the chains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from franchise.errors import InputError
+from franchise.htmm.em import Priors
+from franchise.htmm.fitting import EmSettings, Sampling
+from franchise.htmm.model import FiniteModel, InfiniteModel
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.priors import Gamma, check_number_or_gamma
+from franchise.validation import check_choice, check_integer, check_positive, describe
+
+if TYPE_CHECKING:
+    from franchise.estimators.htmm_estimator import HTMM
+
+
+def em_settings(model: HTMM, prepared: Prepared) -> EmSettings:
+    """Return the checked settings of a fit by EM."""
+    if model.n_topics is None:
+        raise InputError(
+            'n_topics=None learns the number of topics, which needs inference="gibbs"; for EM give a number.'
+        )
+    if model.run_dir is not None:
+        raise InputError(
+            'run_dir is for inference="gibbs": EM has nothing to resume. Keep the fitted model by '
+            "model.save(path)."
+        )
+    priors = Priors(
+        _at_least_one("document_prior", model.document_prior),
+        _at_least_one("word_prior", model.word_prior),
+        _two("switch_prior", model.switch_prior, _at_least_one),
+    )
+    return EmSettings(
+        prepared,
+        check_integer("n_topics", model.n_topics, minimum=1),
+        priors,
+        check_integer("starts", model.starts, minimum=1),
+        check_positive("tolerance", model.tolerance),
+        check_integer("max_iterations", model.max_iterations, minimum=1),
+        model.progress,
+    )
+
+
+def gibbs_model(model: HTMM, prepared: Prepared) -> FiniteModel | InfiniteModel:
+    """Return the model that Gibbs sampling draws from."""
+    word_prior = check_number_or_gamma("word_prior", model.word_prior)
+    switch_prior = _two("switch_prior", model.switch_prior, check_positive)
+    if model.n_topics is None:
+        alpha, gamma = (check_number_or_gamma(name, getattr(model, name)) for name in ("alpha", "gamma"))
+        return InfiniteModel(prepared, alpha, gamma, word_prior, switch_prior)
+    n_topics = check_integer("n_topics", model.n_topics, minimum=1)
+    document_prior = check_number_or_gamma("document_prior", model.document_prior)
+    return FiniteModel(prepared, n_topics, document_prior, word_prior, switch_prior)
+
+
+def gibbs_plan(model: HTMM) -> Sampling:
+    """Return the checked settings of the chains."""
+    start = model.start
+    if isinstance(start, str):
+        check_choice("start", start, ("em", "random"))
+    elif model.n_topics is not None:
+        raise InputError(
+            f'start must be "em" or "random" where the number of topics is given; got {describe(start)}. A '
+            "number of topics to start with is for n_topics=None."
+        )
+    else:
+        start = check_integer("start", start, minimum=1)
+    return Sampling(
+        draws=check_integer("draws", model.draws, minimum=1),
+        warmup=check_integer("warmup", model.warmup, minimum=0),
+        thin=check_integer("thin", model.thin, minimum=1),
+        chains=check_integer("chains", model.chains, minimum=1),
+        start=start,
+        starts=check_integer("starts", model.starts, minimum=1),
+        progress=model.progress,
+        run_dir=model.run_dir,
+        time_limit=model.time_limit,
+        checkpoint_interval=model.checkpoint_interval,
+    )
+
+
+def _at_least_one(name: str, value: Any) -> float:
+    """A prior that has a mode for every count."""
+    if isinstance(value, Gamma):
+        raise InputError(f'{name} must be a number for EM; a Gamma prior is learned by inference="gibbs".')
+    checked = check_positive(name, value)
+    if checked < 1.0:
+        raise InputError(
+            f"{name} must be at least 1 for EM, or the posterior has no maximum; got {value}. Give 1 or more, or "
+            f'use inference="gibbs".'
+        )
+    return checked
+
+
+def _two(name: str, values: Any, check: Any) -> tuple[float, float]:
+    """A pair of numbers."""
+    try:
+        first, second = values
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be two numbers, of the Beta prior; got {describe(values)}.") from None
+    return check(f"{name}[0]", first), check(f"{name}[1]", second)
