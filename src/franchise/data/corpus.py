@@ -26,8 +26,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
+from narwhals.dependencies import is_into_dataframe
 
-from franchise.data.dataframes import column_names, is_frame, numbers_of_frame
+from franchise.data.dataframes import columns_of_frame, numbers_of_frame
 from franchise.data.dropped import Dropped
 from franchise.data.grouped import GroupedData, offsets_of_sizes, read_only, take_slices
 from franchise.data.sentences import (
@@ -191,8 +192,9 @@ class Corpus(GroupedData):
         names, metadata
             As for `Corpus`.
         """
-        if is_frame(X):
-            vocabulary = column_names(X) if vocabulary is None else vocabulary
+        if is_into_dataframe(X):
+            columns = columns_of_frame("X", X)
+            vocabulary = [str(column.name) for column in columns] if vocabulary is None else vocabulary
             if hasattr(X, "index"):
                 names = [str(row) for row in X.index] if names is None else names
             X = numbers_of_frame("X", X)

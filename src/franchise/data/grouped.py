@@ -15,8 +15,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from narwhals.dependencies import is_into_dataframe
 
-from franchise.data.dataframes import is_frame
+from franchise.data.dataframes import columns_of_frame
 from franchise.errors import InputError
 from franchise.validation import describe
 
@@ -113,8 +114,8 @@ class GroupedData:
     def _check_metadata(self, metadata: Any) -> dict[str, list[Any]]:
         if metadata is None:
             return {}
-        if is_frame(metadata):
-            metadata = {name: metadata[name] for name in metadata.columns}
+        if is_into_dataframe(metadata):
+            metadata = {column.name: column for column in columns_of_frame("metadata", metadata)}
         if not hasattr(metadata, "items"):
             raise InputError(
                 f"metadata must map names to sequences with one entry per {self._group_noun}; "
