@@ -4,7 +4,7 @@
     five_topics      two topics that are nearly alike, and three easy ones (Wang and Blei, 2012, section 4.1)
     bars             ten horizontal and vertical bars on a grid (Chang and Fisher, 2014, section 6.1)
     planted_topics   a corpus with word frequencies of real text (docs/theory/synthetic.md#sec-planted-topics)
-    write_planted    the same law, for corpora too large for memory: written to disk in shards (`large`)
+    write_planted    the same distribution, for corpora too large for memory: written to disk in shards (`planted`)
     planted_match    which planted topics were found
 
 All are seeded, and vectorised over tokens where size matters.
@@ -13,13 +13,13 @@ All are seeded, and vectorised over tokens where size matters.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import offsets_of_sizes
-from franchise.data.planted_shards import planted_match, read_truth, write_planted
+from franchise.data.planted import write_planted
+from franchise.data.planted_match import Planted, planted_match, read_truth
 from franchise.errors import InputError
 from franchise.kernels.random.dirichlet import draw_dirichlet, seeded_generator
 from franchise.validation import check_counts, check_integer, check_positive, describe
@@ -34,22 +34,6 @@ __all__ = [
     "read_truth",
     "write_planted",
 ]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Planted:
-    """Data together with the truth they were made from."""
-
-    data: Corpus
-    labels: np.ndarray
-    """int32 (N,): the true topic of each observation, in input order"""
-    topics: np.ndarray
-    """(K, V): the true word probabilities of each topic"""
-    weights: np.ndarray | None
-    """(documents, K): the true topic weights of each document; None where they were integrated out"""
-
-    def __repr__(self) -> str:
-        return f"Planted({self.data!r}, {len(self.topics)} topics)"
 
 
 def from_hdp(
