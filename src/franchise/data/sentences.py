@@ -26,7 +26,7 @@ from franchise.validation import check_choice, check_counts, describe
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from franchise.data.corpus import Corpus
+    from franchise.data.corpus_arrays import CorpusArrays
 
 Span = tuple[int, int]
 """Begin and end of a piece of text, in characters."""
@@ -155,7 +155,7 @@ def _spans_of_joined(sentences: list[str]) -> list[Span]:
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def check_sentences(sentences: object, corpus: Corpus) -> Sentences:
+def check_sentences(sentences: object, corpus: CorpusArrays) -> Sentences:
     """Sentences that fit a corpus, as read-only copies; its tokens, documents and texts must be there already."""
     if not isinstance(sentences, (tuple, list)) or len(sentences) not in (2, 3):
         raise InputError(
@@ -272,8 +272,8 @@ def _check_tokens(sentence: object, number: int, document: int) -> Any:
 # --- reports ------------------------------------------------------------------------------------------------
 
 
-def sentence_table(corpus: Corpus) -> DataFrame:
-    """One row per sentence; told in `Corpus.sentence_table`."""
+def sentence_table(corpus: CorpusArrays) -> DataFrame:
+    """Return one row per sentence (`Corpus.sentence_table`)."""
     from pandas import DataFrame
 
     sentences = corpus.sentences
