@@ -66,7 +66,7 @@ def test_another_corpus_in_the_same_place(shards, tmp_path):
     for path in copy.iterdir():
         path.unlink()
     fr.synthetic.write_planted(copy, documents=30, vocabulary=50, tokens=2_000, topics=2, seed=1)
-    with pytest.raises(InputError, match="another corpus"):
+    with pytest.raises(InputError, match="no longer contains the corpus"):
         fr.load(tmp_path / "run")
 
 
@@ -99,5 +99,5 @@ def test_words_that_cannot_be_found(shards):
     words = shards.memory_mapped().words
     with pytest.raises(InputError, match="cannot be seen from every node"):
         words._replace(folder="/nowhere").read()
-    with pytest.raises(InputError, match="another corpus"):
+    with pytest.raises(InputError, match="no longer contains the corpus"):
         words._replace(checksum="0").read()

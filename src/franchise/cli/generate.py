@@ -20,7 +20,7 @@ _SIZE = "Size"
 def generate(
     name: Annotated[
         str | None,
-        typer.Argument(help="Sizes of a known corpus, unless given below: enron, nytimes or pubmed."),
+        typer.Argument(help="Corpus to imitate: enron, nytimes or pubmed. Size options override it."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="A new folder [default: NAME, or planted].")
@@ -32,7 +32,8 @@ def generate(
     seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same corpus.")] = 0,
     shard_tokens: Annotated[int, typer.Option(help="Approximate number of tokens per shard.")] = 4_000_000,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", metavar="", help="Print the size and the time, and write nothing.")
+        bool,
+        typer.Option("--dry-run", metavar="", help="Print the estimated size and time, write nothing."),
     ] = False,
     quiet: options.Quiet = False,
     json: options.Json = False,

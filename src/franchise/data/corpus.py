@@ -9,13 +9,13 @@
 
 A token is one occurrence of a word.  Tokens are stored as word ids, document after document, so a document is
 a slice `offsets[j]:offsets[j + 1]` of one int32 array.  The same word in the same document is one *cell* with
-a count; moves that treat equal tokens alike work on `cells`, and cost by cells instead of tokens.
+a count; moves that need not distinguish equal tokens work on `cells`, which are fewer than tokens.
 
 A document without words keeps its place, so that rows of results match rows of input; it has no influence.
 
-Which tokens are in which sentence is known where it was asked for or given (`sentences.Sentences`).  A corpus made
-of texts keeps how they were read (`text_options`), so that new texts can be read in the same way, and tells what
-was left out (`dropped`).
+`sentences.Sentences` has the tokens of each sentence, if texts were cut into sentences.  A corpus made of texts
+keeps their options (`text_options`), so that new texts are read in the same way, and reports what was removed
+(`dropped`).
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class Corpus(CorpusArrays):
     vocabulary : sequence of str
         The word of each id; no word twice.
     names : sequence, optional
-        A name for each document; "0", "1", ... if not given.
+        A name for each document [default: "0", "1", ...].
     metadata : mapping of names to sequences, or DataFrame, optional
-        Facts about the documents, one entry a document: author, year, ...
+        Facts about the documents, one entry per document: author, year, ...
     texts : sequence of str, optional
         The original text of each document.
     sentences : pair of ints (n_sentences + 1,) and (n_documents + 1,), or Sentences, optional
@@ -124,7 +124,7 @@ class Corpus(CorpusArrays):
     ) -> Corpus:
         """A corpus from counts: one row per document, one column per word.
 
-        Tokens come in row order, columns ascending, repeats of a word side by side; duplicate entries of a
+        Tokens come in row order, columns ascending, repeats of a word together; duplicate entries of a
         sparse matrix are summed.
 
         Parameters
@@ -133,7 +133,7 @@ class Corpus(CorpusArrays):
             Whole numbers, none negative.  A DataFrame, of pandas or polars, gives the vocabulary (columns) and,
             where it has one, the names (index).
         vocabulary : sequence of str, optional
-            The word of each column; "0", "1", ... if not given.
+            The word of each column [default: "0", "1", ...].
         names, metadata
             As for `Corpus`.
         """
@@ -234,16 +234,16 @@ class Corpus(CorpusArrays):
             at all.  A word belongs to the sentence in which it begins, and a sentence all of whose words are
             left out stays, without tokens.
         lowercase : bool
-            Whether to ignore case; yes if not given.
+            Whether to ignore case [default: True].
         stop_words : str, words or None
-            Words to leave out: those of a language, by name or ISO code, your own, or none.  "english", which it
-            is if not given, has scikit-learn's list; other languages, such as "german" or "de", have those of
+            Words to remove: those of a language, by name or ISO code, your own, or none [default: "english"].
+            "english" has scikit-learn's list; other languages, such as "german" or "de", have those of
             stopwordsiso (`pip install "franchise[text]"`).
         min_df, max_df : int or float
             Leave out words that occur in fewer, or in more, documents than this: a number of documents (int)
             or a share of them (float).
         token_pattern : str
-            Regular expression of a word; a letter followed by letters or digits if not given.
+            Regular expression of a word; [default: a letter followed by letters or digits].
         ngrams : (int, int)
             Shortest and longest sequence of words to count as one word: (1, 2) counts words and pairs of words,
             which are made after stop words are left out, and within a sentence where there are sentences.
@@ -298,7 +298,7 @@ class Corpus(CorpusArrays):
         keep_texts: bool = True,
         sentences: str | None = None,
     ) -> Corpus:
-        """New texts, read in the very way of this corpus and over its vocabulary; other words are left out.
+        """Read new texts with the options and the vocabulary of this corpus; other words are removed.
 
         A corpus that was not made from texts does not know how its words would be read.  Then whatever is in the
         vocabulary is a word, in lower case if the vocabulary is.

@@ -34,7 +34,7 @@ class Groups(GroupedData):
     groups : sequence of N hashables
         The group label of each observation, in any order: a list, an array, a Series.
     metadata : mapping of names to sequences, optional
-        Facts about the groups, one entry a group, in the order in which the groups first appear.
+        Facts about the groups, one entry per group, in the order in which the groups first appear.
 
     Attributes
     ----------

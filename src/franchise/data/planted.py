@@ -34,16 +34,26 @@ from franchise.data.grouped import offsets_of_sizes
 from franchise.data.readers.source import format_bytes
 from franchise.data.sharded.files import need_pyarrow, write_shard
 from franchise.data.sharded.index import INDEX, VOCABULARY, Shard, checksum_of, write_index
-from franchise.data.sharded.sharded_corpus import FilePath, ShardedCorpus
+from franchise.data.sharded.sharded_corpus import ShardedCorpus
 from franchise.data.tokens import MOST, numbered
 from franchise.errors import InputError
 from franchise.kernels.random.dirichlet import draw_dirichlet
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.storage.atomic import written_whole
-from franchise.validation import available_memory, check_choice, check_folder, check_integer, describe
+from franchise.validation import (
+    PathLike,
+    available_memory,
+    check_choice,
+    check_folder,
+    check_integer,
+    describe,
+)
 
 ZIPF_EXPONENT, TOPIC_CONCENTRATION, DOCUMENT_CONCENTRATION, LENGTH_SPREAD = 1.05, 200.0, 5.0, 0.7
-_SHORTEST, _LONG_ENOUGH = 5, 20  # tokens of the shortest document, if they have so many on average; else 1
+_SHORTEST, _LONG_ENOUGH = (
+    5,
+    20,
+)  # tokens of the shortest document; the mean length from which this holds, else 1
 _BLOCK_TOKENS = 1 << 16
 _BLOCK_WEIGHTS = 1 << 20  # topic weights of the documents of a block, at most
 _LENGTHS_AT_A_TIME = 1 << 16
@@ -226,7 +236,7 @@ class PlantedCorpus:
             others = self.word_probabilities.nbytes + 4 * self.sizes.documents + 8 * self.sizes.vocabulary
             return Estimate(round(scale * path.stat().st_size / 2) + others, scale * seconds, self.n_shards)
 
-    def check_new(self, folder: FilePath) -> Path:
+    def check_new(self, folder: PathLike) -> Path:
         """Return the path of a folder that can become the corpus; raise InputError unless it is new or empty."""
         if not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder):
             raise InputError(f"folder must be the path of a new folder; got {describe(folder)}.")
@@ -243,7 +253,7 @@ class PlantedCorpus:
         need_pyarrow(place)
         return place
 
-    def write(self, folder: FilePath, progress: Progress | None = None) -> ShardedCorpus:
+    def write(self, folder: PathLike, progress: Progress | None = None) -> ShardedCorpus:
         """Write the corpus to a new folder."""
         from safetensors.numpy import save_file
 
@@ -275,7 +285,7 @@ class PlantedCorpus:
 
 
 def write_planted(
-    folder: FilePath,
+    folder: PathLike,
     like: str | None = None,
     *,
     documents: int | None = None,

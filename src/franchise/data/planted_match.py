@@ -14,9 +14,9 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.planted import TRUTH
 from franchise.data.readers.source import check_path
-from franchise.data.sharded.sharded_corpus import FilePath, ShardedCorpus
+from franchise.data.sharded.sharded_corpus import ShardedCorpus
 from franchise.errors import InputError
-from franchise.validation import check_choice, check_finite, describe
+from franchise.validation import PathLike, check_choice, check_finite, describe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +50,7 @@ class Truth(NamedTuple):
     """(K,): the expected proportion of tokens of each topic"""
 
 
-def read_truth(folder: FilePath | ShardedCorpus) -> Truth:
+def read_truth(folder: PathLike | ShardedCorpus) -> Truth:
     """Return the planted topics of a corpus that `write_planted` has written, given its folder or itself."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
@@ -68,7 +68,7 @@ def read_truth(folder: FilePath | ShardedCorpus) -> Truth:
         raise InputError(f"{path}: is damaged ({error}). Write the corpus again.") from error
 
 
-AnyTruth: TypeAlias = "FilePath | ShardedCorpus | Truth | Planted | ArrayLike"
+AnyTruth: TypeAlias = "PathLike | ShardedCorpus | Truth | Planted | ArrayLike"
 
 
 def planted_match(found: ArrayLike, truth: AnyTruth, distance: str = _VARIATION) -> pd.DataFrame:

@@ -4,9 +4,9 @@
     corpus.sentences.offsets      # sentence s has the tokens offsets[s]:offsets[s + 1]
     corpus.sentence_table()       # one row per sentence
 
-Texts are cut by one of two rules: `split_english` knows abbreviations, `split_simple` goes by delimiters alone.
-A sentence all of whose words are left out (stop words, rare words) stays, without tokens: what follows what is
-as in the text.
+Texts are cut by one of two rules: `split_english` knows abbreviations, `split_simple` uses delimiters only.
+A sentence whose words are all removed (stop words, rare words) stays, without tokens, so that sentences keep their
+order.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from franchise.errors import InputError
 from franchise.validation import check_choice, check_counts, describe
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from pandas import DataFrame
 
     from franchise.data.corpus_arrays import CorpusArrays
@@ -216,7 +217,7 @@ def _check_documents(documents: np.ndarray, offsets: np.ndarray, wanted: np.ndar
     if apart.any():
         j = int(np.argmax(apart))
         raise InputError(
-            f"sentences must begin anew with every document: document {j} begins at token {wanted[j]}; got a "
+            f"a sentence must begin with every document: document {j} begins at token {wanted[j]}; got a "
             f"first sentence of it that begins at token {offsets[documents[j]]}. No sentence may reach from one "
             "document into the next, and a document with tokens needs a sentence."
         )

@@ -173,8 +173,6 @@ def _check_file(folder: Path, shard: Shard) -> None:
 # --- files ------------------------------------------------------------------------------------------------------
 
 
-
-
 def checksum_of(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with open(path, "rb") as file:

@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,10 +44,9 @@ from franchise.data.tokens import MOST, numbered
 from franchise.errors import InputError
 from franchise.kernels.runtime.large_arrays import large_empty, type_for
 from franchise.storage.atomic import written_whole
-from franchise.validation import available_memory, check_folder, check_integer, describe
+from franchise.validation import PathLike, available_memory, check_folder, check_integer, describe
 
 _BYTES_PER_TOKEN, _BYTES_PER_DOCUMENT = 28, 200  # that a Corpus takes while it is made
-FilePath: TypeAlias = str | os.PathLike[str]
 _DOCWORD = re.compile(r"(docword\..+)\.txt(\.gz)?")
 
 
@@ -70,7 +69,7 @@ class ShardedCorpus:
         The type of word ids that samplers read: `word_type`, but int32 for less than a few million tokens.
     """
 
-    def __init__(self, folder: FilePath) -> None:
+    def __init__(self, folder: PathLike) -> None:
         self.folder = _check_folder(folder)
         index = read_index(self.folder)
         self.shards, self.vocabulary_size = index.shards, index.vocabulary
@@ -136,7 +135,7 @@ class ShardedCorpus:
             done += len(piece)
         return words
 
-    def write_words(self, path: FilePath, first: int = 0, last: int | None = None) -> Path:
+    def write_words(self, path: PathLike, first: int = 0, last: int | None = None) -> Path:
         """Write the word ids of documents first to last - 1 to a flat file, one piece at a time.
 
         The file has nothing but ids of `word_type`: `np.memmap(path, corpus.word_type, "r")`.  It is written
@@ -150,7 +149,7 @@ class ShardedCorpus:
                 file.write(piece.astype(kind, copy=False).tobytes())
         return target
 
-    def memory_mapped(self, path: FilePath | None = None) -> MappedCorpus:
+    def memory_mapped(self, path: PathLike | None = None) -> MappedCorpus:
         """Return all documents as a `Corpus` whose words stay on disk, in a file that is written when first needed.
 
         Parameters
@@ -161,7 +160,7 @@ class ShardedCorpus:
         target = self.folder / f"words-{self.checksum[:16]}.bin" if path is None else _check_target(path)
         return MappedCorpus(self, target)
 
-    def mapped(self, path: FilePath | None = None) -> MappedCorpus:
+    def mapped(self, path: PathLike | None = None) -> MappedCorpus:
         """Return `memory_mapped(path)`, its new name."""
         warnings.warn("mapped() is now called memory_mapped().", DeprecationWarning, stacklevel=2)
         return self.memory_mapped(path)
@@ -181,7 +180,7 @@ class ShardedCorpus:
         """Return the corpus; raise InputError if it has another checksum."""
         if self.checksum != checksum:
             raise InputError(
-                f"{self.folder} contains another corpus now than when the run was started. Put the old one back."
+                f"{self.folder} no longer contains the corpus this run was started with. Restore it."
             )
         return self
 
@@ -318,7 +317,7 @@ class MappedCorpus(Corpus):
         return MappedCorpus, (self.shards, self.path)
 
 
-def open_shards(folder: FilePath) -> ShardedCorpus:
+def open_shards(folder: PathLike) -> ShardedCorpus:
     """Open a sharded corpus; the index is checked, the shards are not read yet.
 
     `folder` has `shards.json`, as `synthetic.write_planted` and `index_shards` write it.
@@ -326,7 +325,7 @@ def open_shards(folder: FilePath) -> ShardedCorpus:
     return ShardedCorpus(folder)
 
 
-def index_shards(folder: FilePath) -> ShardedCorpus:
+def index_shards(folder: PathLike) -> ShardedCorpus:
     """Make a folder of files a sharded corpus: read and check each file once, and write `shards.json`.
 
     Parameters
@@ -380,14 +379,14 @@ def _by_number(name: str) -> list[tuple[int, str]]:
     return [(int(text), "") if text.isdigit() else (-1, text) for text in re.split(r"([0-9]+)", name)]
 
 
-def _check_folder(folder: FilePath) -> Path:
+def _check_folder(folder: PathLike) -> Path:
     place = check_path(folder, "folder")
     if not place.is_dir():
         raise InputError(f"{place}: must be a folder of shards; it is a file. Give the folder that it is in.")
     return place
 
 
-def _check_target(path: FilePath) -> Path:
+def _check_target(path: PathLike) -> Path:
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise InputError(f"path must name the file to be written; got {describe(path)}.")
     target = Path(os.fsdecode(path)).expanduser()
