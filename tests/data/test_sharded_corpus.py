@@ -353,6 +353,7 @@ LIES = {
     "elsewhere": lambda facts: facts["shards"][0].update(file="../vocab.txt"),
     "another format": lambda facts: facts.update(format="other"),
     "unknown parts": lambda facts: facts.update(parts="csv"),
+    "parts of an older version": lambda facts: facts.update(parts="docword"),
     "nothing": lambda facts: facts.clear(),
     "checksums": lambda facts: facts.update(sha256=None),
 }
@@ -361,7 +362,7 @@ LIES = {
 @pytest.mark.parametrize("lie", LIES)
 def test_an_index_that_lies(indexed, lie):
     change_index(indexed, LIES[lie])
-    fails(lambda: fr.open_shards(indexed), str(indexed))
+    fails(lambda: fr.open_shards(indexed), str(indexed), "index_shards")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "[" * 100_000])

@@ -50,10 +50,7 @@ from franchise.validation import (
 )
 
 ZIPF_EXPONENT, TOPIC_CONCENTRATION, DOCUMENT_CONCENTRATION, LENGTH_SPREAD = 1.05, 200.0, 5.0, 0.7
-_SHORTEST, _LONG_ENOUGH = (
-    5,
-    20,
-)  # tokens of the shortest document; the mean length from which this holds, else 1
+_SHORTEST, _LONG_ENOUGH = 5, 20  # tokens of the shortest document if the mean is 20 or more; else 1
 _BLOCK_TOKENS = 1 << 16
 _BLOCK_WEIGHTS = 1 << 20  # topic weights of the documents of a block, at most
 _LENGTHS_AT_A_TIME = 1 << 16
@@ -104,7 +101,7 @@ class PlantedCorpus:
 
     @cached_property
     def base(self) -> np.ndarray:
-        """The mean of topics, (V,): Zipf's law, with ranks dealt to the words at random."""
+        """The mean of topics, (V,): Zipf's law, with ranks assigned to the words at random."""
         rank = 1.0 + self._streams(STREAMS.planted_ranks).generator().permutation(self.sizes.vocabulary)
         weights = rank**-ZIPF_EXPONENT
         return weights / weights.sum()
