@@ -58,13 +58,11 @@ _LENGTHS_AT_A_TIME = 1 << 16
 TRUTH = "truth.safetensors"
 _LONGEST_MEAN = 1_000_000  # tokens of a document, which is made in memory
 _SPARE = 1.05  # free space that is required on the disk, relative to the estimate
-
-Progress = Callable[[str, float], None]
-"""Called with a description of the work and the proportion that is done."""
+Progress = Callable[[str, float], None]  # gets a description of the work and the proportion that is done
 
 
 class Sizes(NamedTuple):
-    """How large a corpus is."""
+    """Sizes of a corpus."""
 
     documents: int
     vocabulary: int
@@ -329,7 +327,7 @@ def plan_planted(
     seed: int = 0,
     shard_tokens: int = 4_000_000,
 ) -> PlantedCorpus:
-    """Check the arguments of `write_planted` and return the corpus that can be written."""
+    """Check the arguments of `write_planted`, and return the corpus that can be written."""
     sizes = _check_sizes(like, documents, vocabulary, tokens)
     topics = check_integer("topics", topics, minimum=1, maximum=2**16)
     need, free = 4 * topics * sizes.vocabulary, available_memory()

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -41,6 +40,7 @@ from franchise.data.sharded.index import (
     write_index,
 )
 from franchise.data.tokens import MOST, numbered
+from franchise.deprecation import warn_renamed
 from franchise.errors import InputError
 from franchise.kernels.runtime.large_arrays import large_empty, type_for
 from franchise.storage.atomic import written_whole
@@ -162,7 +162,7 @@ class ShardedCorpus:
 
     def mapped(self, path: PathLike | None = None) -> MappedCorpus:
         """Return `memory_mapped(path)`, its new name."""
-        warnings.warn("mapped() is now called memory_mapped().", DeprecationWarning, stacklevel=2)
+        warn_renamed("ShardedCorpus.mapped()", "memory_mapped()")
         return self.memory_mapped(path)
 
     def map_words(self, path: Path) -> np.ndarray:
