@@ -77,7 +77,7 @@ def compare_engines(folder: Path, words: int, sweeps: int) -> None:
     import ray
     from ray.cluster_utils import Cluster
 
-    begun = chain_of(corpus_of(folder, words).mapped(), 2)
+    begun = chain_of(corpus_of(folder, words).memory_mapped(), 2)
     for _ in range(WARMUP):
         begun.sweep()
     print(f"{words:,} words, {begun.state.topic_count} topics after {WARMUP} sweeps")

@@ -11,8 +11,7 @@ import numpy as np
 from franchise.cluster.remote_chain import host
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.data.sharded.memory_mapped import MappedCorpus
-from franchise.data.sharded.sharded_corpus import ShardedCorpus
+from franchise.data.sharded.sharded_corpus import MappedCorpus, ShardedCorpus
 from franchise.deprecation import renamed_arguments
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
@@ -283,7 +282,7 @@ def _check_size(family: Any, corpus: Any) -> None:
 def _checked_data(data: Any) -> GroupedData:
     """The data; those on disk as they are read from there. InputError if they are something else."""
     if isinstance(data, ShardedCorpus):
-        return data.mapped()
+        return data.memory_mapped()
     if not isinstance(data, GroupedData):
         raise InputError(
             f"data must be a franchise.Corpus or franchise.Groups; got {describe(data)}. Make one by "

@@ -20,18 +20,18 @@ def test_a_corpus_is_written(monkeypatch, capsys, tmp_path):
     code, out, err = run(monkeypatch, capsys, "generate", "enron", *SMALL, "--out", folder)
     assert (code, err) == (0, "")
     assert "200 documents, 100 words of vocabulary, 9,000 tokens, 5 topics." in out
-    assert "on disk in 1 parquet shards" in out
+    assert "on disk in 1 Parquet shards" in out
     assert "100%" in out
     assert "fr.open_shards" in out
     assert fr.open_shards(folder).n_tokens == 9000
 
 
 def test_as_the_library_writes_it(monkeypatch, capsys, tmp_path):
-    arguments = ["--format", "docword", "--seed", 4, "--out", tmp_path / "a", "--quiet"]
+    arguments = ["--seed", 4, "--out", tmp_path / "a", "--quiet"]
     code, out, _ = run(monkeypatch, capsys, "generate", *SMALL, *arguments)
     assert (code, out) == (0, f"{tmp_path / 'a'}\n")
     sizes = {"documents": 200, "vocabulary": 100, "tokens": 9000, "topics": 5}
-    other = fr.synthetic.write_planted(tmp_path / "b", **sizes, seed=4, format="docword")
+    other = fr.synthetic.write_planted(tmp_path / "b", **sizes, seed=4)
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (other.folder / path.name).read_bytes()
 
@@ -45,13 +45,12 @@ def test_json(monkeypatch, capsys, tmp_path):
     assert facts["bytes"] > 0
 
 
-@pytest.mark.parametrize("form", ["parquet", "docword"])
-def test_dry_run_writes_nothing(monkeypatch, capsys, tmp_path, form):
-    arguments = ["enron", "--topics", 4, "--dry-run", "--format", form, "--out", tmp_path / "c"]
+def test_dry_run_writes_nothing(monkeypatch, capsys, tmp_path):
+    arguments = ["enron", "--topics", 4, "--dry-run", "--out", tmp_path / "c"]
     code, out, _ = run(monkeypatch, capsys, "generate", *arguments)
     assert code == 0
     assert "39,861 documents, 28,102 words of vocabulary, 6,400,000 tokens" in out
-    assert f"2 {form} shards" in out
+    assert "2 Parquet shards" in out
     code, out, _ = run(monkeypatch, capsys, "generate", *arguments, "--json")
     facts = json.loads(out)
     assert facts["folder"] is None
@@ -65,7 +64,6 @@ def test_dry_run_writes_nothing(monkeypatch, capsys, tmp_path, form):
         (["nytime"], "Did you mean 'nytimes'?"),
         ([], "documents must be given, or like="),
         (["enron", "--tokens", "-3"], "tokens must be a whole number"),
-        (["enron", "--format", "csv"], "format must be one of"),
         (["enron", "--topics", "0"], "topics must be a whole number"),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.data.sharded.memory_mapped import MappedCorpus
+from franchise.data.sharded.sharded_corpus import MappedCorpus
 from franchise.errors import InputError
 
 SETTINGS = {"draws": 4, "warmup": 4, "chains": 1, "progress": False, "sampler": "parallel"}
@@ -25,7 +25,7 @@ def shards(tmp_path_factory):
 
 
 def test_the_same_words(shards):
-    mapped, whole = shards.mapped(), shards.to_corpus()
+    mapped, whole = shards.memory_mapped(), shards.to_corpus()
     assert isinstance(mapped, MappedCorpus)
     assert isinstance(mapped.observations, np.memmap)
     assert np.array_equal(mapped.observations, whole.observations)
@@ -37,13 +37,13 @@ def test_the_same_words(shards):
 
 
 def test_the_file_is_made_once(shards, tmp_path):
-    first = shards.mapped()
+    first = shards.memory_mapped()
     made = first.path.stat().st_mtime_ns
-    assert shards.mapped().path.stat().st_mtime_ns == made
-    elsewhere = shards.mapped(tmp_path / "words.bin")
+    assert shards.memory_mapped().path.stat().st_mtime_ns == made
+    elsewhere = shards.memory_mapped(tmp_path / "words.bin")
     assert np.array_equal(elsewhere.observations, first.observations)
     first.path.write_bytes(first.path.read_bytes()[:-4])  # cut off: made anew
-    assert np.array_equal(shards.mapped().observations, elsewhere.observations)
+    assert np.array_equal(shards.memory_mapped().observations, elsewhere.observations)
 
 
 def test_the_same_draws(shards, tmp_path):
@@ -66,18 +66,23 @@ def test_another_corpus_in_the_same_place(shards, tmp_path):
     for path in copy.iterdir():
         path.unlink()
     fr.synthetic.write_planted(copy, documents=30, vocabulary=50, tokens=2_000, topics=2, seed=1)
-    with pytest.raises(InputError, match="another corpus"):
+    with pytest.raises(InputError, match="no longer contains the corpus"):
         fr.load(tmp_path / "run")
 
 
 def test_pickles_have_no_words(shards):
-    again = pickle.loads(pickle.dumps(shards.mapped()))
-    assert np.array_equal(again.observations, shards.mapped().observations)
-    assert len(pickle.dumps(shards.mapped())) < 4 * shards.n_tokens
+    again = pickle.loads(pickle.dumps(shards.memory_mapped()))
+    assert np.array_equal(again.observations, shards.memory_mapped().observations)
+    assert len(pickle.dumps(shards.memory_mapped())) < 4 * shards.n_tokens
+
+
+def test_the_old_name(shards):
+    with pytest.warns(DeprecationWarning, match="memory_mapped"):
+        assert isinstance(shards.mapped(), MappedCorpus)
 
 
 def test_nothing_is_read_before_it_is_needed(shards, tmp_path):
-    mapped = shards.mapped(tmp_path / "words.bin")
+    mapped = shards.memory_mapped(tmp_path / "words.bin")
     words = mapped.words
     assert not mapped.path.exists()
     begin, end = mapped.offsets[[100, 250]]
@@ -91,8 +96,8 @@ def test_nothing_is_read_before_it_is_needed(shards, tmp_path):
 
 
 def test_words_that_cannot_be_found(shards):
-    words = shards.mapped().words
+    words = shards.memory_mapped().words
     with pytest.raises(InputError, match="cannot be seen from every node"):
         words._replace(folder="/nowhere").read()
-    with pytest.raises(InputError, match="another corpus"):
+    with pytest.raises(InputError, match="no longer contains the corpus"):
         words._replace(checksum="0").read()

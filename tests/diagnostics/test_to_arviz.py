@@ -1,9 +1,8 @@
-"""Posteriors as both generations of ArviZ have them, and NetCDF there and back."""
+"""Posteriors as ArviZ has them, and NetCDF there and back."""
 
 from __future__ import annotations
 
 import sys
-from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -81,36 +80,8 @@ def test_without_warmup_there_is_no_such_group():
     assert set(tree.children) == {"posterior", "sample_stats"}
 
 
-class OldData(dict):
-    """Stands in for `arviz.InferenceData`."""
-
-
-def old_from_dict(posterior=None, *, sample_stats=None, save_warmup=None, coords=None, dims=None, **groups):
-    """Stands in for `arviz.from_dict` before 1.0, which takes the groups by name."""
-    assert save_warmup
-    assert set(dims) <= set(posterior)
-    given = {"posterior": posterior, "sample_stats": sample_stats, **groups}
-    return OldData({name: SimpleNamespace(data=values, attrs={}) for name, values in given.items()})
-
-
-def only(*installed):
-    return lambda name: object() if name in installed else None
-
-
-def test_an_older_arviz(posterior, monkeypatch):
-    old = ModuleType("arviz")
-    old.from_dict = old_from_dict
-    monkeypatch.setitem(sys.modules, "arviz", old)
-    monkeypatch.setattr(exchange, "find_spec", only("arviz"))
-    data = to_arviz(posterior)
-    assert isinstance(data, OldData)
-    assert set(data) == {"posterior", "sample_stats", "warmup_posterior", "warmup_sample_stats"}
-    np.testing.assert_array_equal(data["posterior"].data["n_topics"], posterior.trace["n_topics"])
-    assert data["warmup_posterior"].attrs["sampler"] == "split-merge"
-
-
-def test_without_any_arviz(posterior, monkeypatch):
-    monkeypatch.setattr(exchange, "find_spec", only())
+def test_without_arviz(posterior, monkeypatch):
+    monkeypatch.setitem(sys.modules, "arviz_base", None)
     with pytest.raises(InputError, match=r"pip install 'franchise\[arviz\]'"):
         to_arviz(posterior)
 

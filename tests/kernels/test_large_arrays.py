@@ -104,7 +104,7 @@ def test_sub_topics_of_more_topics_than_half_of_256(monkeypatch):
 def test_order_of_narrow_words(narrow, tmp_path):
     """Differences of unsigned numbers are never negative."""
     shards = fr.synthetic.write_planted(tmp_path / "corpus", documents=9, vocabulary=50, tokens=300, topics=2)
-    corpus = shards.mapped()
+    corpus = shards.memory_mapped()
     assert corpus.observations.dtype == np.uint8
     assert not _has_order(corpus)  # words of a document ascend
     corpus.__dict__["observations"] = corpus.observations[::-1].copy()
@@ -133,9 +133,9 @@ def test_where_memory_is_short(short_of_memory, tmp_path):
     shards = fr.synthetic.write_planted(
         tmp_path / "corpus", documents=30, vocabulary=50, tokens=900, topics=2
     )
-    words = shards.mapped().words.read()
+    words = shards.memory_mapped().words.read()
     assert is_mapped(words)
-    assert np.array_equal(words, shards.mapped().observations)
+    assert np.array_equal(words, shards.memory_mapped().observations)
 
 
 def test_the_same_draws_where_memory_is_short(monkeypatch, short_of_memory):

@@ -236,7 +236,7 @@ def read_shards(file: File, words: Words, rows: Rows | None) -> Corpus:
         raise InputError(
             f"{file.path}: is a corpus in shards, which has word ids only: give no options for texts or tables."
         )
-    return open_shards(file.path).mapped()
+    return open_shards(file.path).memory_mapped()
 
 
 def read_words(file: File, words: Words) -> Corpus:

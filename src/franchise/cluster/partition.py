@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from franchise.data.sharded.memory_mapped import ShardedWords
+from franchise.data.sharded.sharded_corpus import ShardedWords
 from franchise.model.hdp_model import Model, Partition
 from franchise.model.prepared_data import PreparedData, frozen
 

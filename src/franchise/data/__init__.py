@@ -1,13 +1,17 @@
 """Data as the samplers see it: flat arrays of observations, cut into groups.
 
-`Groups` holds observations of any kind with a group label each; `Corpus` holds documents of words.  Both look
-the same to a sampler (`grouped.GroupedData`).  Beside them: held-out splits (`splits`), data with a known
-truth (`synthetic`), files (`readers`), the data sets that ship with the package (`datasets`), and corpora that stay
-on disk (`shards`; `large` writes some with planted topics).
+`Groups` has observations of any kind with one group label each; `Corpus` has documents of words.  Both look the
+same to a sampler (`grouped.GroupedData`).  Around them:
+
+    readers/    files of texts, tables and counts
+    sharded/    corpora that stay on disk
+    datasets/   the data sets that ship with the package
+    synthetic   data with a known truth; `planted` writes large ones to disk
+    splits      held-out documents and words
+
+Names are imported on first use (`__init__.pyi`).
 """
 
-from franchise.data.corpus import Cells, Corpus
-from franchise.data.groups import Groups
-from franchise.data.sentences import Sentences
+import lazy_loader
 
-__all__ = ["Cells", "Corpus", "Groups", "Sentences"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,37 +9,29 @@
 
 A token is one occurrence of a word.  Tokens are stored as word ids, document after document, so a document is
 a slice `offsets[j]:offsets[j + 1]` of one int32 array.  The same word in the same document is one *cell* with
-a count; moves that treat equal tokens alike work on `cells`, and cost by cells instead of tokens.
+a count; moves that need not distinguish equal tokens work on `cells`, which are fewer than tokens.
 
 A document without words keeps its place, so that rows of results match rows of input; it has no influence.
 
-Which tokens are in which sentence is known where it was asked for or given (`sentences.Sentences`).  A corpus made
-of texts keeps how they were read (`text_options`), so that new texts can be read in the same way, and tells what
-was left out (`dropped`).
+`sentences.Sentences` has the tokens of each sentence, if texts were cut into sentences.  A corpus made of texts
+keeps their options (`text_options`), so that new texts are read in the same way, and reports what was removed
+(`dropped`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+from narwhals.dependencies import is_into_dataframe
 
-from franchise.data.dataframes import column_names, is_frame, numbers_of_frame
-from franchise.data.dropped import Dropped
-from franchise.data.grouped import GroupedData, offsets_of_sizes, read_only, take_slices
-from franchise.data.sentences import (
-    Sentences,
-    check_sentence_lists,
-    check_sentence_texts,
-    check_sentences,
-    cut_texts,
-    join_sentences,
-    sentence_table,
-)
-from franchise.data.text import Reading, check_texts, read_texts
+from franchise.data.corpus_arrays import Cells, CorpusArrays
+from franchise.data.dataframes import columns_of_frame, numbers_of_frame
+from franchise.data.grouped import offsets_of_sizes, take_slices
+from franchise.data.sentences import check_sentence_lists, check_sentence_texts, cut_texts, join_sentences
+from franchise.data.text import check_texts, read_texts
 from franchise.data.text_options import (
     GIVEN,
     TextOptions,
@@ -55,29 +47,18 @@ from franchise.data.tokens import (
     numbered,
     words_of_counts,
 )
-from franchise.errors import InputError, NoWords
-from franchise.validation import check_counts, describe
+from franchise.errors import InputError
+from franchise.validation import describe
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-    from scipy.sparse import csr_array
+    from narwhals.typing import IntoDataFrame
+    from numpy.typing import ArrayLike
+    from scipy.sparse import sparray, spmatrix
+
+__all__ = ["Cells", "Corpus"]
 
 
-class Cells(NamedTuple):
-    """The distinct words of each document and how often each occurs; words ascend within a document.
-
-    Document j has cells `offsets[j]:offsets[j + 1]`.
-    """
-
-    offsets: np.ndarray
-    """int64 (n_documents + 1,)"""
-    word: np.ndarray
-    """int32 (cells,): word id"""
-    count: np.ndarray  # type: ignore[assignment]  # a field may well hide tuple.count
-    """int32 (cells,): tokens of that word in that document, at least 1"""
-
-
-class Corpus(GroupedData):
+class Corpus(CorpusArrays):
     """Documents of words over one vocabulary.
 
     Usually made by `from_texts`, `from_tokens`, `from_sentences` or `from_matrix`; this constructor takes the
@@ -92,9 +73,9 @@ class Corpus(GroupedData):
     vocabulary : sequence of str
         The word of each id; no word twice.
     names : sequence, optional
-        A name for each document; "0", "1", ... if not given.
+        A name for each document [default: "0", "1", ...].
     metadata : mapping of names to sequences, or DataFrame, optional
-        Facts about the documents, one entry a document: author, year, ...
+        Facts about the documents, one entry per document: author, year, ...
     texts : sequence of str, optional
         The original text of each document.
     sentences : pair of ints (n_sentences + 1,) and (n_documents + 1,), or Sentences, optional
@@ -132,45 +113,10 @@ class Corpus(GroupedData):
     array([2, 1, 1], dtype=int32)
     """
 
-    observations: np.ndarray
-    grouped_observations: np.ndarray
-
-    _group_noun = "document"
-    _reserved_metadata = ("name", "tokens", "sentences")  # the other columns of `documents`
-
-    def __init__(
-        self,
-        words: Any,
-        offsets: Any,
-        vocabulary: Sequence[str],
-        *,
-        names: Iterable[Any] | None = None,
-        metadata: Mapping[str, Iterable[Any]] | None = None,
-        texts: Iterable[str] | None = None,
-        sentences: Sentences | tuple[Any, Any] | None = None,
-        text_options: TextOptions | None = None,
-    ) -> None:
-        self.vocabulary = check_vocabulary(vocabulary)
-        sizes = np.diff(_check_offsets(offsets, len(words)))
-        ids = _check_words(words, len(self.vocabulary))
-        n_documents = len(sizes)
-        document_of_token = np.repeat(np.arange(n_documents, dtype=np.int32), sizes)
-        super().__init__(
-            ids,
-            document_of_token,
-            n_documents,
-            group_names=numbered(n_documents) if names is None else names,
-            metadata=metadata,
-        )
-        self.texts = None if texts is None else self._check_entries("texts", texts)
-        self.sentences = None if sentences is None else check_sentences(sentences, self)
-        self.text_options = text_options
-        self.dropped: Dropped | None = None
-
     @classmethod
     def from_matrix(
         cls,
-        X: Any,
+        X: ArrayLike | sparray | spmatrix | IntoDataFrame,
         vocabulary: Sequence[str] | None = None,
         *,
         names: Iterable[Any] | None = None,
@@ -178,7 +124,7 @@ class Corpus(GroupedData):
     ) -> Corpus:
         """A corpus from counts: one row per document, one column per word.
 
-        Tokens come in row order, columns ascending, repeats of a word side by side; duplicate entries of a
+        Tokens come in row order, columns ascending, repeats of a word together; duplicate entries of a
         sparse matrix are summed.
 
         Parameters
@@ -187,12 +133,13 @@ class Corpus(GroupedData):
             Whole numbers, none negative.  A DataFrame, of pandas or polars, gives the vocabulary (columns) and,
             where it has one, the names (index).
         vocabulary : sequence of str, optional
-            The word of each column; "0", "1", ... if not given.
+            The word of each column [default: "0", "1", ...].
         names, metadata
             As for `Corpus`.
         """
-        if is_frame(X):
-            vocabulary = column_names(X) if vocabulary is None else vocabulary
+        if is_into_dataframe(X):
+            columns = columns_of_frame("X", X)
+            vocabulary = [str(column.name) for column in columns] if vocabulary is None else vocabulary
             if hasattr(X, "index"):
                 names = [str(row) for row in X.index] if names is None else names
             X = numbers_of_frame("X", X)
@@ -287,16 +234,16 @@ class Corpus(GroupedData):
             at all.  A word belongs to the sentence in which it begins, and a sentence all of whose words are
             left out stays, without tokens.
         lowercase : bool
-            Whether to ignore case; yes if not given.
+            Whether to ignore case [default: True].
         stop_words : str, words or None
-            Words to leave out: those of a language, by name or ISO code, your own, or none.  "english", which it
-            is if not given, has scikit-learn's list; other languages, such as "german" or "de", have those of
+            Words to remove: those of a language, by name or ISO code, your own, or none [default: "english"].
+            "english" has scikit-learn's list; other languages, such as "german" or "de", have those of
             stopwordsiso (`pip install "franchise[text]"`).
         min_df, max_df : int or float
             Leave out words that occur in fewer, or in more, documents than this: a number of documents (int)
             or a share of them (float).
         token_pattern : str
-            Regular expression of a word; a letter followed by letters or digits if not given.
+            Regular expression of a word; [default: a letter followed by letters or digits].
         ngrams : (int, int)
             Shortest and longest sequence of words to count as one word: (1, 2) counts words and pairs of words,
             which are made after stop words are left out, and within a sentence where there are sentences.
@@ -314,7 +261,7 @@ class Corpus(GroupedData):
         Left out: 1 stop word (2 tokens); 4 words below min_df (4 tokens).
         """
         options = check_options(settings, sentences)
-        return cls._from_texts(texts, options, vocabulary, names, metadata, keep_texts)
+        return cls._read(texts, options, vocabulary, names, metadata, keep_texts)
 
     @classmethod
     def from_sentence_texts(
@@ -340,7 +287,7 @@ class Corpus(GroupedData):
             As for `from_texts`.
         """
         options = check_options(settings, GIVEN)
-        return cls._from_sentence_texts(documents, options, vocabulary, names, metadata, keep_texts)
+        return cls._read(documents, options, vocabulary, names, metadata, keep_texts)
 
     def read_new_texts(
         self,
@@ -351,7 +298,7 @@ class Corpus(GroupedData):
         keep_texts: bool = True,
         sentences: str | None = None,
     ) -> Corpus:
-        """New texts, read in the very way of this corpus and over its vocabulary; other words are left out.
+        """Read new texts with the options and the vocabulary of this corpus; other words are removed.
 
         A corpus that was not made from texts does not know how its words would be read.  Then whatever is in the
         vocabulary is a word, in lower case if the vocabulary is.
@@ -368,123 +315,31 @@ class Corpus(GroupedData):
         options = self.text_options or options_for_vocabulary(self.vocabulary)
         if sentences is not None:
             options = options._replace(sentences=sentences)
-        make = self._from_sentence_texts if options.sentences == GIVEN else self._from_texts
-        return make(texts, options, self.vocabulary, names, metadata, keep_texts)
+        return self._read(texts, options, self.vocabulary, names, metadata, keep_texts)
 
     @classmethod
-    def _from_texts(
-        cls, texts: Any, options: TextOptions, vocabulary: Any, names: Any, metadata: Any, keep_texts: bool
-    ) -> Corpus:
-        checked = check_texts(texts)
-        analysed, spans = cut_texts(checked, options.sentences)
-        reading = read_texts(analysed, spans, options, vocabulary)
-        return cls._from_reading(reading, options, names, metadata, checked if keep_texts else None)
-
-    @classmethod
-    def _from_sentence_texts(
+    def _read(
         cls,
-        documents: Any,
+        documents: Iterable[Any],
         options: TextOptions,
-        vocabulary: Any,
-        names: Any,
-        metadata: Any,
+        vocabulary: Sequence[str] | None,
+        names: Iterable[Any] | None,
+        metadata: Mapping[str, Iterable[Any]] | None,
         keep_texts: bool,
     ) -> Corpus:
-        texts, spans = join_sentences(check_sentence_texts(documents))
-        reading = read_texts(texts, spans, options, vocabulary)
-        return cls._from_reading(reading, options, names, metadata, texts if keep_texts else None)
-
-    @classmethod
-    def _from_reading(
-        cls, reading: Reading, options: TextOptions, names: Any, metadata: Any, texts: list[str] | None
-    ) -> Corpus:
-        words, offsets, vocabulary, sentences, dropped = reading
-        corpus = cls(
-            words,
-            offsets,
-            vocabulary,
-            names=names,
-            metadata=metadata,
-            texts=texts,
-            sentences=sentences,
-            text_options=options,
-        )
+        if options.sentences == GIVEN:
+            texts, spans = join_sentences(check_sentence_texts(documents))
+            reading = read_texts(texts, spans, options, vocabulary)
+        else:
+            texts = check_texts(documents)
+            reading = read_texts(*cut_texts(texts, options.sentences), options, vocabulary)
+        words, offsets, known, sentences, dropped = reading
+        kept: dict[str, Any] = {"texts": texts if keep_texts else None, "text_options": options}
+        corpus = cls(words, offsets, known, names=names, metadata=metadata, sentences=sentences, **kept)
         corpus.dropped = dropped
         return corpus
 
-    @property
-    def n_documents(self) -> int:
-        """How many documents there are, empty ones included."""
-        return self.n_groups
-
-    @property
-    def n_tokens(self) -> int:
-        """How many tokens there are in all."""
-        return self.n_observations
-
-    @property
-    def n_sentences(self) -> int:
-        """How many sentences there are, empty ones included; 0 if they are not known."""
-        return 0 if self.sentences is None else len(self.sentences.offsets) - 1
-
-    @property
-    def vocabulary_size(self) -> int:
-        """How many words the vocabulary has (V), those that never occur included."""
-        return len(self.vocabulary)
-
-    @property
-    def n_empty_documents(self) -> int:
-        """How many documents have no token."""
-        return int(np.count_nonzero(self.group_sizes == 0))
-
-    @cached_property
-    def cells(self) -> Cells:
-        """The distinct words of each document with their counts; computed once, when first asked for."""
-        size = self.vocabulary_size
-        keys = self.group_of_observation.astype(np.int64) * size + self.observations
-        if np.any(keys[1:] < keys[:-1]):
-            keys.sort()
-        first = np.flatnonzero(np.diff(keys, prepend=-1))
-        document, word = np.divmod(keys[first], size)
-        cells_per_document = np.bincount(document, minlength=self.n_documents)
-        return Cells(
-            read_only(offsets_of_sizes(cells_per_document)),
-            read_only(word.astype(np.int32)),
-            read_only(np.diff(first, append=len(keys)).astype(np.int32)),
-        )
-
-    @property
-    def documents(self) -> DataFrame:
-        """One row per document: its name, its numbers of tokens and (if known) sentences, and its metadata."""
-        from pandas import DataFrame
-
-        columns = {"name": self.group_names, "tokens": self.group_sizes}
-        if self.sentences is not None:
-            columns["sentences"] = np.diff(self.sentences.documents)
-        return DataFrame({**columns, **self.metadata})
-
-    def sentence_table(self) -> DataFrame:
-        """One row per sentence.
-
-        Returns
-        -------
-        DataFrame
-            `document` (name), `sentence` (numbered from 0 within the document), `tokens` (how many are left of
-            it), `begin` and `end` in the text of the document if known, and `text` if texts are kept.
-        """
-        return sentence_table(self)
-
-    def to_matrix(self) -> csr_array:
-        """The counts as a scipy CSR array (n_documents, vocabulary_size); undoes `from_matrix`."""
-        from scipy.sparse import csr_array
-
-        offsets, word, count = self.cells
-        return csr_array(
-            (count.astype(np.int64), word.copy(), offsets.astype(np.int64)),
-            shape=(self.n_documents, self.vocabulary_size),
-        )
-
-    def subset(self, documents: Any) -> Corpus:
+    def subset(self, documents: ArrayLike) -> Corpus:
         """The corpus of some documents, over the same vocabulary, with all that is known of them.
 
         Parameters
@@ -525,50 +380,8 @@ class Corpus(GroupedData):
             text_options=self.text_options,
         )
 
-    def __repr__(self) -> str:
-        documents = f"{self.n_documents} document{'' if self.n_documents == 1 else 's'}"
-        text = f"{documents}, {self.n_tokens} tokens, vocabulary of {self.vocabulary_size}"
-        if self.sentences is not None:
-            text += f", {self.n_sentences} sentence{'' if self.n_sentences == 1 else 's'}"
-        empty = self.n_empty_documents
-        if empty:
-            text += f"; {empty} document{' is' if empty == 1 else 's are'} empty"
-        return f"Corpus({text})"
 
-
-# --- checks -------------------------------------------------------------------------------------------------
-
-
-def _check_words(words: Any, vocabulary_size: int) -> np.ndarray:
-    ids = check_counts("words", words)
-    if ids.ndim != 1:
-        raise InputError(f"words must be a flat array of word ids; got {describe(ids)}.")
-    if ids.size == 0:
-        raise NoWords(
-            "The corpus has no tokens: every document is empty. Check the documents, and whether stop words, "
-            "min_df, max_df or the vocabulary leave out everything."
-        )
-    if ids.max() >= vocabulary_size:
-        raise InputError(
-            f"words must be ids below the size of the vocabulary; got {ids.max()}, "
-            f"the largest allowed is {vocabulary_size - 1}."
-        )
-    return ids.astype(np.int32)
-
-
-def _check_offsets(offsets: Any, n_tokens: int) -> np.ndarray:
-    checked = check_counts("offsets", offsets)
-    if checked.ndim != 1 or checked.size < 2:
-        raise InputError("The corpus has no documents; at least one is needed.")
-    if checked[0] != 0 or checked[-1] != n_tokens or np.any(np.diff(checked) < 0):
-        raise InputError(
-            f"offsets must rise from 0 to the number of tokens ({n_tokens}) without ever falling; "
-            f"got {describe(checked.tolist())}."
-        )
-    return checked
-
-
-def _check_choice_of_documents(documents: Any, n_documents: int) -> np.ndarray:
+def _check_choice_of_documents(documents: ArrayLike, n_documents: int) -> np.ndarray:
     chosen = np.asarray(documents)
     if chosen.dtype == bool and chosen.shape == (n_documents,):
         chosen = np.flatnonzero(chosen)

@@ -39,8 +39,8 @@ class Dropped:
 
     def __str__(self) -> str:
         left_out = [*self._words(), *self._files()]
-        told = [f"Left out: {'; '.join(left_out)}." if left_out else "", self._documents()]
-        return " ".join(filter(None, told)) or "Nothing was left out."
+        parts = [f"Left out: {'; '.join(left_out)}." if left_out else "", self._documents()]
+        return " ".join(filter(None, parts)) or "Nothing was left out."
 
     def _words(self) -> list[str]:
         reasons = {

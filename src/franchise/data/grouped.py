@@ -1,7 +1,7 @@
 """What `Groups` and `Corpus` have in common: the flat view of grouped data that every sampler works on.
 
-A sampler wants the observations of a group side by side, so that a group is a slice of one flat array; a user
-wants results in the order in which the data came.  `GroupedData` keeps both orders and the way between them:
+Samplers need the observations of a group next to each other, so that a group is a slice of one flat array; users
+need results in the order of their data.  `GroupedData` keeps both orders and the way between them:
 
     input order     as the user gave the observations; labels and scores are reported in it
     grouped order   group after group, within a group as they came; group j is offsets[j]:offsets[j + 1]
@@ -12,13 +12,18 @@ When the input is grouped already the two are the same, `order` is None and noth
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from narwhals.dependencies import is_into_dataframe
 
-from franchise.data.dataframes import is_frame
+from franchise.data.dataframes import columns_of_frame
 from franchise.errors import InputError
 from franchise.validation import describe
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from scipy.sparse import csr_array
 
 
 class GroupedData:
@@ -37,9 +42,9 @@ class GroupedData:
     order : int64 array (N,) or None
         Input position of each grouped position (a stable permutation); None if the input is grouped already.
     grouped_observations : array
-        The observations in grouped order; the very same object as `observations` when `order` is None.
+        The observations in grouped order; the same object as `observations` when `order` is None.
     metadata : dict of lists
-        Facts about the groups, one entry a group, by name; None for what is missing (NaN, NaT, NA).
+        Facts about the groups, one entry per group, by name; None for what is missing (NaN, NaT, NA).
 
     The arrays are flagged read-only: samplers share them between chains and threads.
     """
@@ -92,7 +97,7 @@ class GroupedData:
     def __len__(self) -> int:
         return self.n_groups
 
-    def to_input_order(self, values: Any) -> np.ndarray:
+    def to_input_order(self, values: ArrayLike) -> np.ndarray:
         """Values whose last axis is in grouped order, put into input order.
 
         Works on one value per observation, (N,), and on stacks of them such as (draws, N).  A new array,
@@ -105,7 +110,7 @@ class GroupedData:
         result[..., self.order] = array
         return result
 
-    def to_grouped_order(self, values: Any) -> np.ndarray:
+    def to_grouped_order(self, values: ArrayLike) -> np.ndarray:
         """Values whose last axis is in input order, put into grouped order; undoes `to_input_order`."""
         array = self._check_last_axis(values)
         return array if self.order is None else array[..., self.order]
@@ -113,8 +118,8 @@ class GroupedData:
     def _check_metadata(self, metadata: Any) -> dict[str, list[Any]]:
         if metadata is None:
             return {}
-        if is_frame(metadata):
-            metadata = {name: metadata[name] for name in metadata.columns}
+        if is_into_dataframe(metadata):
+            metadata = {column.name: column for column in columns_of_frame("metadata", metadata)}
         if not hasattr(metadata, "items"):
             raise InputError(
                 f"metadata must map names to sequences with one entry per {self._group_noun}; "
@@ -143,7 +148,7 @@ class GroupedData:
             raise InputError(f"{name} must have {wanted} ({self.n_groups}); got {len(entries)}.")
         return entries
 
-    def _check_last_axis(self, values: Any) -> np.ndarray:
+    def _check_last_axis(self, values: ArrayLike) -> np.ndarray:
         array = np.asarray(values)
         if array.ndim == 0 or array.shape[-1] != self.n_observations:
             raise InputError(
@@ -189,7 +194,7 @@ def take_slices(offsets: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np
     return taken, np.arange(taken[-1]) + np.repeat(offsets[chosen] - taken[:-1], sizes)
 
 
-def check_sparse_values(name: str, rows: Any, good: np.ndarray, wanted: str) -> None:
+def check_sparse_values(name: str, rows: csr_array, good: np.ndarray, wanted: str) -> None:
     """Raise, naming row and column, if some stored value of a CSR array is not good."""
     if good.all():
         return

@@ -12,14 +12,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from narwhals.dependencies import is_into_dataframe, is_into_series
 
-from franchise.data.dataframes import (
-    first_missing,
-    is_frame,
-    is_series,
-    numbers_of_frame,
-    numbers_of_series,
-)
+from franchise.data.dataframes import first_missing, numbers_of_frame, numbers_of_series
 from franchise.data.grouped import GroupedData, check_sparse_values, is_missing, is_sparse
 from franchise.errors import InputError
 from franchise.validation import check_finite, describe
@@ -39,7 +34,7 @@ class Groups(GroupedData):
     groups : sequence of N hashables
         The group label of each observation, in any order: a list, an array, a Series.
     metadata : mapping of names to sequences, optional
-        Facts about the groups, one entry a group, in the order in which the groups first appear.
+        Facts about the groups, one entry per group, in the order in which the groups first appear.
 
     Attributes
     ----------
@@ -71,9 +66,9 @@ class Groups(GroupedData):
 def _check_observations(observations: Any) -> Any:
     if is_sparse(observations):
         return _check_sparse(observations)
-    if is_frame(observations):
+    if is_into_dataframe(observations):
         observations = numbers_of_frame("observations", observations)
-    elif is_series(observations):
+    elif is_into_series(observations):
         observations = numbers_of_series("observations", observations)
     try:
         array = np.asarray(observations)
@@ -128,9 +123,9 @@ def _standard_type(dtype: np.dtype) -> type:
 
 def _check_labels(groups: Any, n_observations: int) -> Any:
     """The labels as an array that NumPy can sort, or as a list; as many as there are observations."""
-    if isinstance(groups, str) or is_frame(groups) or not isinstance(groups, Iterable):
+    if isinstance(groups, str) or is_into_dataframe(groups) or not isinstance(groups, Iterable):
         raise InputError(f"groups must be a sequence of labels, one per observation; got {describe(groups)}.")
-    entries: Any = _entries_of_series(groups) if is_series(groups) else groups
+    entries: Any = _entries_of_series(groups) if is_into_series(groups) else groups
     if isinstance(entries, np.ndarray) and entries.ndim != 1:
         raise InputError(f"groups must be one label per observation; got {describe(entries)}.")
     plain = isinstance(entries, np.ndarray) and entries.dtype.kind in _PLAIN_KINDS

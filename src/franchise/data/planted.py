@@ -1,41 +1,68 @@
-"""The law of large corpora with planted topics: what is true of them, and their documents, a block at a time.
+"""Large corpora with planted topics and the word frequencies of real text, written to disk in shards.
 
-It is the law of `synthetic.planted_topics`, at given numbers of documents, words and tokens:
+    corpus = fr.synthetic.write_planted("nytimes/", like="nytimes")      100 million tokens
 
-    base            ~ rank^-1.05, ranks dealt to the words at random
+The distribution is that of `synthetic.planted_topics`, with given numbers of documents, words and tokens:
+
+    base            proportional to rank^-1.05, ranks assigned to the words at random
     topic k         ~ Dirichlet(200 base)
     global weights  ~ Dirichlet(1, ..., 1)
     document j      ~ Dirichlet(5 global weights)
     length of j     ~ log-normal, sigma 0.7, scaled and rounded so that all sum to the tokens; at least 5
 
-Documents are made in blocks of about 2^16 tokens, whose bounds follow from the sizes alone.  Random numbers go by
-name (`streams.Streams`): a stream for each topic, for each block of documents, for each block of lengths.  So any
-block can be made alone, by any process, and is the same however the corpus is cut into files.
-
-Within a document the words rise: it is a bag of words, as those of the UCI collection are.
+Documents are made in blocks of about 2^16 tokens, whose bounds depend on the sizes only.  Each topic, block of
+documents and block of lengths has its own random stream, so a block is the same however the corpus is cut into
+files.  Words are sorted within a document: it is a bag of words.  Beside the shards, `truth.safetensors` has the
+topics (K, V) and their weights (`planted_match`).
 """
 
 from __future__ import annotations
 
+import os
+import shutil
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
 
 from franchise.data.grouped import offsets_of_sizes
+from franchise.data.readers.source import format_bytes
+from franchise.data.sharded.files import need_pyarrow, write_shard
+from franchise.data.sharded.index import INDEX, VOCABULARY, Shard, checksum_of, write_index
+from franchise.data.sharded.sharded_corpus import ShardedCorpus
+from franchise.data.tokens import MOST, numbered
+from franchise.errors import InputError
 from franchise.kernels.random.dirichlet import draw_dirichlet
 from franchise.kernels.random.streams import STREAMS, Streams
+from franchise.storage.atomic import written_whole
+from franchise.validation import (
+    PathLike,
+    available_memory,
+    check_choice,
+    check_folder,
+    check_integer,
+    describe,
+)
 
 ZIPF_EXPONENT, TOPIC_CONCENTRATION, DOCUMENT_CONCENTRATION, LENGTH_SPREAD = 1.05, 200.0, 5.0, 0.7
-_SHORTEST, _LONG_ENOUGH = 5, 20  # tokens of the shortest document, if they have so many on average; else 1
+_SHORTEST, _LONG_ENOUGH = 5, 20  # tokens of the shortest document if the mean is 20 or more; else 1
 _BLOCK_TOKENS = 1 << 16
 _BLOCK_WEIGHTS = 1 << 20  # topic weights of the documents of a block, at most
 _LENGTHS_AT_A_TIME = 1 << 16
 
+TRUTH = "truth.safetensors"
+_LONGEST_MEAN = 1_000_000  # tokens of a document, which is made in memory
+_SPARE = 1.05  # free space that is required on the disk, relative to the estimate
+Progress = Callable[[str, float], None]  # gets a description of the work and the proportion that is done
+
 
 class Sizes(NamedTuple):
-    """How large a corpus is."""
+    """Sizes of a corpus."""
 
     documents: int
     vocabulary: int
@@ -50,26 +77,36 @@ SIZES = {
 """Bags of words in the UCI collection (Newman, 2008); tokens in round numbers, as it gives them."""
 
 
+class Estimate(NamedTuple):
+    """Resources for writing a corpus."""
+
+    bytes: int
+    seconds: float
+    shards: int
+
+
 @dataclass(frozen=True)
-class Planting:
-    """A corpus with planted topics that can be made; all of it follows from these numbers."""
+class PlantedCorpus:
+    """A corpus with planted topics that can be written; everything follows from these numbers."""
 
     sizes: Sizes
     topics: int = 100
     seed: int = 0
+    shard_tokens: int = 4_000_000
+    name: str = "planted"
 
     # --- the truth ----------------------------------------------------------------------------------------------
 
     @cached_property
     def base(self) -> np.ndarray:
-        """The mean of topics, (V,): Zipf's law, with ranks dealt to the words at random."""
+        """The mean of topics, (V,): Zipf's law, with ranks assigned to the words at random."""
         rank = 1.0 + self._streams(STREAMS.planted_ranks).generator().permutation(self.sizes.vocabulary)
         weights = rank**-ZIPF_EXPONENT
         return weights / weights.sum()
 
     @cached_property
     def word_probabilities(self) -> np.ndarray:
-        """The topics, float32 (K, V); words are drawn from these very numbers."""
+        """The topics, float32 (K, V); words are drawn from exactly these numbers."""
         streams = self._streams(STREAMS.planted_topics)
         result = np.empty((self.topics, self.sizes.vocabulary), np.float32)
         for topic in range(self.topics):
@@ -119,10 +156,6 @@ class Planting:
         first, last = (block * self.documents_per_block for block in (first_block, last_block))
         return self.offsets[first : min(last, self.sizes.documents) + 1]
 
-    def prepare(self) -> None:
-        """Draw what all blocks share, which is kept; otherwise the first block does."""
-        _ = self.offsets, self.topic_weights, self._tables
-
     def _draw_topics(self, generator: np.random.Generator, lengths: np.ndarray) -> np.ndarray:
         """The topic of each token, by a search of all documents' cumulative weights, laid end to end: j + sum."""
         shape = np.tile(DOCUMENT_CONCENTRATION * self.topic_weights, (len(lengths), 1))
@@ -151,10 +184,9 @@ class Planting:
 
     @cached_property
     def _tables(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Of each topic the words that it has, and their cumulative probabilities, the last of them 1.
+        """The words of each topic and their cumulative probabilities, the last of them 1.
 
-        With so uneven a base measure most words of a topic have a probability below the least float: the tables are
-        a small part of the topics.
+        Most words have probability 0 in a topic, as the base measure is uneven: tables are small.
         """
         tables = []
         for row in self.word_probabilities:
@@ -165,6 +197,176 @@ class Planting:
 
     def _streams(self, name: int) -> Streams:
         return Streams(self.seed, 0, 0, name)
+
+    # --- files --------------------------------------------------------------------------------------------------
+
+    @property
+    def blocks_per_shard(self) -> int:
+        """Number of blocks in a shard; the last one may have fewer."""
+        documents, _, tokens = self.sizes
+        return max(1, round(self.shard_tokens * documents / (tokens * self.documents_per_block)))
+
+    @property
+    def n_shards(self) -> int:
+        """Number of shards."""
+        return -(-self.n_blocks // self.blocks_per_shard)
+
+    def shard_name(self, number: int) -> str:
+        """Return the file name of a shard."""
+        return f"{self.name}.{number:05}.parquet"
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """Bytes and seconds, from a block that is written twice and removed; the first time loads libraries."""
+        _ = self.offsets, self.topic_weights, self._tables  # made once, not for every block
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / self.shard_name(0)
+            with write_shard(path) as write:
+                write(*self.block(self.n_blocks // 2))
+                begin = time.perf_counter()
+                lengths, words = self.block(self.n_blocks // 2)
+                write(lengths, words)
+                seconds = time.perf_counter() - begin
+            scale = self.sizes.tokens / len(words)
+            others = self.word_probabilities.nbytes + 4 * self.sizes.documents + 8 * self.sizes.vocabulary
+            return Estimate(round(scale * path.stat().st_size / 2) + others, scale * seconds, self.n_shards)
+
+    def check_new(self, folder: PathLike) -> Path:
+        """Return the path of a folder that can become the corpus; raise InputError unless it is new or empty."""
+        if not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder):
+            raise InputError(f"folder must be the path of a new folder; got {describe(folder)}.")
+        place = check_folder("folder", Path(os.fsdecode(folder)).expanduser())
+        if (place / INDEX).exists():
+            raise InputError(
+                f"folder {str(place)!r} already contains a sharded corpus. Open it by "
+                f"franchise.open_shards({str(place)!r}), or give another folder."
+            )
+        if place.exists() and any(place.iterdir()):
+            raise InputError(
+                f"folder {str(place)!r} must be new or empty. Give another folder, or remove its files."
+            )
+        need_pyarrow(place)
+        return place
+
+    def write(self, folder: PathLike, progress: Progress | None = None) -> ShardedCorpus:
+        """Write the corpus to a new folder."""
+        from safetensors.numpy import save_file
+
+        place = self.check_new(folder)
+        _check_free_space(place, self.estimate.bytes)
+        place.mkdir(parents=True, exist_ok=True)
+        shards = [self.write_shard(place, number, progress) for number in range(self.n_shards)]
+        with written_whole(place / VOCABULARY) as temporary:
+            temporary.write_text("\n".join(numbered(self.sizes.vocabulary)) + "\n", encoding="utf-8")
+        with written_whole(place / TRUTH) as temporary:
+            save_file({"topics": self.word_probabilities, "weights": self.topic_weights}, temporary)
+        write_index(place, shards, np.diff(self.offsets), self.sizes.vocabulary)
+        return ShardedCorpus(place)
+
+    def write_shard(self, folder: Path, number: int, progress: Progress | None = None) -> Shard:
+        """Write one shard and return its entry in the index."""
+        blocks = range(self.n_blocks)[number * self.blocks_per_shard :][: self.blocks_per_shard]
+        bounds = self.bounds_of(blocks[0], blocks[-1] + 1)
+        path = folder / self.shard_name(number)
+        with write_shard(path) as write:
+            for block in blocks:
+                write(*self.block(block))
+                if progress is not None:
+                    done = int(self.bounds_of(block, block + 1)[-1])
+                    progress(f"shard {number + 1} of {self.n_shards}", done / self.sizes.tokens)
+        first = blocks[0] * self.documents_per_block
+        tokens = int(bounds[-1] - bounds[0])
+        return Shard(path.name, first, len(bounds) - 1, tokens, path.stat().st_size, checksum_of(path))
+
+
+def write_planted(
+    folder: PathLike,
+    like: str | None = None,
+    *,
+    documents: int | None = None,
+    vocabulary: int | None = None,
+    tokens: int | None = None,
+    topics: int = 100,
+    seed: int = 0,
+    shard_tokens: int = 4_000_000,
+    progress: Progress | None = None,
+) -> ShardedCorpus:
+    """Write a corpus with planted topics and the word frequencies of real text to disk, in shards.
+
+    The distribution is that of `planted_topics` (see `franchise.data.planted`), with exactly the given numbers of
+    documents, words and tokens.  The documents depend on these, on `topics` and on `seed`, not on the shards.
+
+    Parameters
+    ----------
+    folder : path
+        A new folder.
+    like : "enron", "nytimes" or "pubmed", optional
+        Sizes of a known corpus, unless given below.
+    documents, vocabulary, tokens : int, optional
+        Sizes; all three are required without `like`.
+    topics : int
+        Number of topics (K).
+    seed : int
+        Seed of all draws.
+    shard_tokens : int
+        Approximate number of tokens per shard, at least one block of documents, 2^16 tokens.
+    progress : callable, optional
+        Called with a description of the work and the proportion that is done.
+    """
+    return plan_planted(like, documents, vocabulary, tokens, topics, seed, shard_tokens).write(
+        folder, progress
+    )
+
+
+def plan_planted(
+    like: str | None,
+    documents: int | None,
+    vocabulary: int | None,
+    tokens: int | None,
+    topics: int = 100,
+    seed: int = 0,
+    shard_tokens: int = 4_000_000,
+) -> PlantedCorpus:
+    """Check the arguments of `write_planted`, and return the corpus that can be written."""
+    sizes = _check_sizes(like, documents, vocabulary, tokens)
+    topics = check_integer("topics", topics, minimum=1, maximum=2**16)
+    need, free = 4 * topics * sizes.vocabulary, available_memory()
+    if need > free:
+        raise InputError(
+            f"topics: {topics} topics over {sizes.vocabulary} words take {format_bytes(need)} of memory, and "
+            f"{format_bytes(free)} are free. Plant fewer."
+        )
+    seed = check_integer("seed", seed, minimum=0)
+    shard_tokens = check_integer("shard_tokens", shard_tokens, minimum=1)
+    return PlantedCorpus(sizes, topics, seed, shard_tokens, like or "planted")
+
+
+def _check_sizes(like: str | None, *given: int | None) -> Sizes:
+    known = SIZES[check_choice("like", like, SIZES)] if like is not None else (None, None, None)
+    sizes = []
+    for name, size, default in zip(Sizes._fields, given, known, strict=True):
+        if size is None and default is None:
+            raise InputError(f"{name} must be given, or like=, one of {', '.join(map(repr, SIZES))}.")
+        most = 10**15 if name == "tokens" else MOST
+        sizes.append(check_integer(name, default if size is None else size, minimum=1, maximum=most))
+    documents, _, tokens = sizes
+    if not documents <= tokens <= _LONGEST_MEAN * documents:
+        raise InputError(
+            f"tokens must be from 1 to {_LONGEST_MEAN} per document ({documents} documents); got {tokens}."
+        )
+    return Sizes(*sizes)
+
+
+def _check_free_space(folder: Path, need: int) -> None:
+    place = folder
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    if need * _SPARE > free:
+        raise InputError(
+            f"folder {str(folder)!r}: the corpus takes about {format_bytes(need)}, and the disk has "
+            f"{format_bytes(free)} left. Make room, or give a folder on another disk."
+        )
 
 
 def share_out(raw: np.ndarray, total: int) -> np.ndarray:

@@ -4,9 +4,9 @@
     corpus.sentences.offsets      # sentence s has the tokens offsets[s]:offsets[s + 1]
     corpus.sentence_table()       # one row per sentence
 
-Texts are cut by one of two rules: `split_english` knows abbreviations, `split_simple` goes by delimiters alone.
-A sentence all of whose words are left out (stop words, rare words) stays, without tokens: what follows what is
-as in the text.
+Texts are cut by one of two rules: `split_english` knows abbreviations, `split_simple` uses delimiters only.
+A sentence whose words are all removed (stop words, rare words) stays, without tokens, so that sentences keep their
+order.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from franchise.errors import InputError
 from franchise.validation import check_choice, check_counts, describe
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from pandas import DataFrame
 
-    from franchise.data.corpus import Corpus
+    from franchise.data.corpus_arrays import CorpusArrays
 
 Span = tuple[int, int]
 """Begin and end of a piece of text, in characters."""
@@ -155,7 +156,7 @@ def _spans_of_joined(sentences: list[str]) -> list[Span]:
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def check_sentences(sentences: object, corpus: Corpus) -> Sentences:
+def check_sentences(sentences: object, corpus: CorpusArrays) -> Sentences:
     """Sentences that fit a corpus, as read-only copies; its tokens, documents and texts must be there already."""
     if not isinstance(sentences, (tuple, list)) or len(sentences) not in (2, 3):
         raise InputError(
@@ -216,7 +217,7 @@ def _check_documents(documents: np.ndarray, offsets: np.ndarray, wanted: np.ndar
     if apart.any():
         j = int(np.argmax(apart))
         raise InputError(
-            f"sentences must begin anew with every document: document {j} begins at token {wanted[j]}; got a "
+            f"a sentence must begin with every document: document {j} begins at token {wanted[j]}; got a "
             f"first sentence of it that begins at token {offsets[documents[j]]}. No sentence may reach from one "
             "document into the next, and a document with tokens needs a sentence."
         )
@@ -272,8 +273,8 @@ def _check_tokens(sentence: object, number: int, document: int) -> Any:
 # --- reports ------------------------------------------------------------------------------------------------
 
 
-def sentence_table(corpus: Corpus) -> DataFrame:
-    """One row per sentence; told in `Corpus.sentence_table`."""
+def sentence_table(corpus: CorpusArrays) -> DataFrame:
+    """Return one row per sentence (`Corpus.sentence_table`)."""
     from pandas import DataFrame
 
     sentences = corpus.sentences

@@ -25,7 +25,7 @@ def hold_out_documents(corpus: Corpus, every: int = 10, seed: int = 0) -> tuple[
     corpus : Corpus
         At least two documents.
     every : int, 2 or more
-        One document in so many is held out, at least one in all.
+        One document in `every` is held out, at least one in all.
     seed : int
         Seed of the permutation.
 

@@ -1,10 +1,10 @@
 """Data with a known truth: what a sampler should find was planted, and is returned beside the data.
 
     from_hdp         a draw from the hierarchical Dirichlet process itself
-    five_topics      two topics that are nearly alike, and three easy ones (Wang and Blei, 2012, section 4.1)
+    five_topics      two similar topics, and three easy ones (Wang and Blei, 2012, section 4.1)
     bars             ten horizontal and vertical bars on a grid (Chang and Fisher, 2014, section 6.1)
     planted_topics   a corpus with word frequencies of real text (docs/theory/synthetic.md#sec-planted-topics)
-    write_planted    the same law, for corpora too large for memory: written to disk in shards (`large`)
+    write_planted    the same distribution, for corpora too large for memory: written to disk in shards (`planted`)
     planted_match    which planted topics were found
 
 All are seeded, and vectorised over tokens where size matters.
@@ -13,13 +13,13 @@ All are seeded, and vectorised over tokens where size matters.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import offsets_of_sizes
-from franchise.data.planted_shards import planted_match, read_truth, write_planted
+from franchise.data.planted import write_planted
+from franchise.data.planted_match import Planted, planted_match, read_truth
 from franchise.errors import InputError
 from franchise.kernels.random.dirichlet import draw_dirichlet, seeded_generator
 from franchise.validation import check_counts, check_integer, check_positive, describe
@@ -34,22 +34,6 @@ __all__ = [
     "read_truth",
     "write_planted",
 ]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Planted:
-    """Data together with the truth they were made from."""
-
-    data: Corpus
-    labels: np.ndarray
-    """int32 (N,): the true topic of each observation, in input order"""
-    topics: np.ndarray
-    """(K, V): the true word probabilities of each topic"""
-    weights: np.ndarray | None
-    """(documents, K): the true topic weights of each document; None where they were integrated out"""
-
-    def __repr__(self) -> str:
-        return f"Planted({self.data!r}, {len(self.topics)} topics)"
 
 
 def from_hdp(
@@ -104,7 +88,7 @@ def from_hdp(
 
 
 def five_topics(seed: int = 0, documents: int = 100, words: int = 50) -> Planted:
-    """Five topics over twelve words, the first two nearly alike (Wang and Blei, 2012, section 4.1).
+    """Five topics over twelve words, the first two similar (Wang and Blei, 2012, section 4.1).
 
     The paper says: 100 documents of 50 words, at most two topics a document; topics 1 and 2 share words 3
     to 9 with the same, highest probability, topic 1 has high probability on word 1 and low on word 2, topic 2
@@ -116,7 +100,7 @@ def five_topics(seed: int = 0, documents: int = 100, words: int = 50) -> Planted
         topic 2      the same with words 1 and 2 exchanged
         topics 3-5   0.90 on word 10, 11 or 12, 0.05 on each of the other two
         documents    two topics drawn uniformly, maybe the same one twice, and if they are 1 and 2 the first
-                     alone: mixed in one document the two could hardly be told apart by any method;
+                     alone: mixed in one document the two could hardly be distinguished by any method;
                      the first topic has a uniform share of the words
 
     Parameters
@@ -295,7 +279,7 @@ def _check_sizes(group_size: int | Sequence[int], n_groups: int) -> np.ndarray:
     sizes = check_counts("group_size", group_size)
     if sizes.ndim > 1 or sizes.size not in (1, n_groups) or sizes.sum() == 0:
         raise InputError(
-            f"group_size must be one number or {n_groups}, one a group, not all 0; "
+            f"group_size must be one number or {n_groups}, one per group, not all 0; "
             f"got {describe(group_size)}."
         )
     return np.broadcast_to(sizes, (n_groups,))

@@ -316,7 +316,7 @@ def _group_by_stem(
 def _document_frequency(ids: np.ndarray, documents: np.ndarray, size: int) -> np.ndarray:
     """In how many documents each of `size` ids occurs."""
     document_of_token = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
-    cells = np.sort(document_of_token * size + ids)  # of the same word in the same document, side by side
+    cells = np.sort(document_of_token * size + ids)  # equal for the same word in the same document
     return np.bincount(cells[np.diff(cells, prepend=-1) != 0] % max(1, size), minlength=size)
 
 

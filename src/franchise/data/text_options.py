@@ -2,11 +2,11 @@
 
 corpus = Corpus.from_texts(texts, stop_words="german", min_df=5, stem="german")
 corpus.text_options.stem             # "german"
-corpus.read_new_texts(new_texts)     # read in the very same way
+corpus.read_new_texts(new_texts)     # read in the same way
 
 Languages: their stop words, by stopwordsiso, and their stemmers, by snowballstemmer.
 
-A language goes by its English name or its ISO 639-1 code: "german" or "de".  Both packages come with
+A language is given by its English name or its ISO 639-1 code: "german" or "de".  Both packages come with
 `pip install "franchise[text]"`; English stop words are scikit-learn's and need neither.
 """
 
@@ -31,7 +31,7 @@ _LONGEST_NGRAM = 10
 
 
 class TextSettings(TypedDict, total=False):
-    """The keyword arguments that say how texts are read; told in `Corpus.from_texts`."""
+    """The keyword arguments for reading texts, described in `Corpus.from_texts`."""
 
     lowercase: bool
     stop_words: str | Iterable[str] | None

@@ -6,16 +6,14 @@
                       the same for the sweeps of the warm-up
     attributes        sampler, seed, model and data, in words and numbers
 
-ArviZ changed its container: since 1.0 (arviz-base, arviz-stats, arviz-plots) it is xarray's `DataTree`, before that
-it was its own `InferenceData`.  Both are made here by ArviZ's own `from_dict`, whichever is installed.  The topics
-of observations are not handed over: their numbers have no meaning from draw to draw.
+The container is xarray's `DataTree`, as ArviZ uses it since 1.0 (arviz-base, arviz-stats, arviz-plots).  The topics
+of observations are not included: their numbers have no meaning across draws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,15 +23,18 @@ from franchise.posterior.base import Posterior
 from franchise.running.chain import SHARES
 from franchise.validation import describe
 
+if TYPE_CHECKING:
+    from xarray import DataTree
+
 _SHARES = "share_of_largest"
 _DIMENSIONS = {_SHARES: ["largest"]}
 _COORDINATES = {"largest": np.arange(1, len(SHARES) + 1)}
 
 
-def to_arviz(posterior: Any) -> Any:
-    """A posterior of either model as a `DataTree` (arviz-base) or, with an ArviZ before 1.0 only, `InferenceData`.
+def to_arviz(posterior: object) -> DataTree:
+    """Return a posterior of either model as a `DataTree`, which has a method ``to_netcdf(path)``.
 
-    Needs ``pip install 'franchise[arviz]'``.  Either has a method ``to_netcdf(path)``.
+    Needs ``pip install 'franchise[arviz]'``.
 
     Examples
     --------
@@ -46,19 +47,14 @@ def to_arviz(posterior: Any) -> Any:
     """
     if not isinstance(posterior, Posterior):
         raise InputError(f"posterior must be what franchise.sample or HTMM gives; got {describe(posterior)}.")
+    try:
+        from arviz_base import from_dict
+    except ImportError:
+        raise InputError(
+            "to_arviz needs arviz-base, which is not installed: pip install 'franchise[arviz]'."
+        ) from None
     groups = {**_groups("", posterior.trace), **_groups("warmup_", posterior.warmup_trace)}
     facts = facts_of(posterior)
-    if find_spec("arviz_base") is not None:
-        return _as_tree(groups, facts)
-    if find_spec("arviz") is not None:
-        return _as_inference_data(groups, facts)
-    raise InputError("to_arviz needs ArviZ, which is not installed: pip install 'franchise[arviz]'.")
-
-
-def _as_tree(groups: dict[str, dict[str, np.ndarray]], facts: dict[str, Any]) -> Any:
-    """As ArviZ has it since 1.0."""
-    from arviz_base import from_dict
-
     return from_dict(
         groups,
         save_warmup=True,
@@ -66,16 +62,6 @@ def _as_tree(groups: dict[str, dict[str, np.ndarray]], facts: dict[str, Any]) ->
         coords=_COORDINATES,
         attrs={"/": facts, **dict.fromkeys(groups, facts)},
     )
-
-
-def _as_inference_data(groups: dict[str, dict[str, np.ndarray]], facts: dict[str, Any]) -> Any:
-    """As ArviZ had it before."""
-    from arviz import from_dict
-
-    data = from_dict(**groups, save_warmup=True, dims=_DIMENSIONS, coords=_COORDINATES)
-    for group in groups:
-        data[group].attrs.update(facts)
-    return data
 
 
 def _groups(prefix: str, trace: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:

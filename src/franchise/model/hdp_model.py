@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.data.sharded.memory_mapped import ShardedWords
+from franchise.data.sharded.sharded_corpus import ShardedWords
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels.recount import list_by_category

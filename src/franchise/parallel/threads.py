@@ -8,12 +8,13 @@ still running, gets all.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any, TypeVar
+
+from joblib import cpu_count as available_cores
 
 from franchise.kernels.runtime.blocks import MAIN_THREAD, BlockLoop, Stages
 from franchise.parallel.thread_team import Blocks, Job, Parts, Staged, ThreadTeam, WorkerThread
@@ -198,10 +199,3 @@ def _await(futures: list[Future[Any]]) -> None:
         done, waiting = wait(waiting, timeout=_LISTENING, return_when=FIRST_EXCEPTION)
         for each in done:
             each.result()
-
-
-def available_cores() -> int:
-    """Number of cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from franchise.cluster.partition import PER_OBSERVATION, cut_arrays, materialised, part_of_model, without_data
-from franchise.data.sharded.memory_mapped import ShardedWords
+from franchise.data.sharded.sharded_corpus import ShardedWords
 from franchise.families.abilities import Ability
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.large_arrays import bytes_in

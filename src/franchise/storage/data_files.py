@@ -11,8 +11,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.groups import Groups
 from franchise.data.sentences import Sentences
-from franchise.data.sharded.memory_mapped import MappedCorpus
-from franchise.data.sharded.sharded_corpus import open_shards
+from franchise.data.sharded.sharded_corpus import MappedCorpus, open_shards
 from franchise.data.text_options import decode_options, encode_options
 from franchise.errors import InputError
 from franchise.validation import check_format, check_labels
@@ -88,7 +87,7 @@ def load_data(folder: Path) -> Corpus | Groups:
 
 
 def _load_shards(words: dict[str, Any]) -> MappedCorpus:
-    return open_shards(words["folder"]).checked(words["checksum"]).mapped(words["path"])
+    return open_shards(words["folder"]).checked(words["checksum"]).memory_mapped(words["path"])
 
 
 def _sentence_arrays(corpus: Corpus) -> dict[str, np.ndarray]:

@@ -146,13 +146,13 @@ PATHS = [
     _of_path("an empty path", lambda f: "", "path must name", "''"),
     _of_path("a NUL in a path", lambda f: "a\0b.txt", "cannot be read", file_name="b.txt"),
     _of_path("a path too long", lambda f: f / ("x" * 5000), "cannot be read", file_name="xxx"),
-    _of_path("a pipe", _pipe, "must be a file", "pipe", file_name="pipe.txt"),
-    _of_path("a pipe of groups", _pipe, "must be a file", reader="read_groups", file_name="pipe.txt"),
-    _of_path("a device", lambda f: "/dev/zero", "must be a file", "device", file_name="zero"),
-    _of_path("nothing", lambda f: "/dev/null", "must be a file", file_name="null"),
-    _of_path("a pipe in a folder", _folder_with_pipe, "must be a file", file_name="pipe.txt"),
+    _of_path("a pipe", _pipe, "must be a regular file", "pipe", file_name="pipe.txt"),
+    _of_path("a pipe of groups", _pipe, "must be a regular file", reader="read_groups", file_name="pipe.txt"),
+    _of_path("a device", lambda f: "/dev/zero", "must be a regular file", "device", file_name="zero"),
+    _of_path("nothing", lambda f: "/dev/null", "must be a regular file", file_name="null"),
+    _of_path("a pipe in a folder", _folder_with_pipe, "must be a regular file", file_name="pipe.txt"),
     _of_path("a link to itself", _loop, "cannot be read", file_name="loop.txt"),
-    _of_path("a broken link in a folder", _broken_link, "a link to a file", file_name="gone.txt"),
+    _of_path("a broken link in a folder", _broken_link, "a broken symbolic link", file_name="gone.txt"),
     _of_path("an empty folder", _folder, "no .txt files", "it is empty", file_name="texts"),
     _of_path(
         "a folder of other files",
@@ -388,9 +388,9 @@ ARGUMENTS = [
         "an unknown format", {"x.txt": LINES}, "format must be", "'cvs'", "'csv'?", format="cvs", blamed=""
     ),
     _case("a number as format", {"x.txt": LINES}, "format must be", "5", format=5, blamed=""),
-    _case("an unknown suffix", {"x.docx": LINES}, "cannot be told", "format=", "'lines'"),
-    _case("another unknown suffix", {"notes.md": LINES}, "cannot be told", "format="),
-    _case("counts that are none", {"x.dat": LINES}, "cannot be told", "'ldac'"),
+    _case("an unknown suffix", {"x.docx": LINES}, "does not follow from its name", "format=", "'lines'"),
+    _case("another unknown suffix", {"notes.md": LINES}, "does not follow from its name", "format="),
+    _case("counts that are none", {"x.dat": LINES}, "does not follow from its name", "'ldac'"),
     _case("a column of lines", {"x.txt": LINES}, "text='body'", "'lines'", text="body"),
     _case("a column of names of lines", {"x.txt": LINES}, "name='id'", "'lines'", name="id"),
     _case("a column of counts", {"docword.txt": DOCWORD}, "text='body'", "'docword'", text="body"),
@@ -689,8 +689,8 @@ def _ldac(name: str, content: str | bytes, /, *words: str, **options: Any) -> Ca
 
 
 LDAC = [
-    _ldac("too few pairs", "1 0:1\n3 0:1 1:1\n", "it says 3 and has 2", line=2),
-    _ldac("too many pairs", "1 0:1\n1 0:1 1:1\n", "it says 1 and has 2", line=2),
+    _ldac("too few pairs", "1 0:1\n3 0:1 1:1\n", "the first number, 3; got 2", line=2),
+    _ldac("too many pairs", "1 0:1\n1 0:1 1:1\n", "the first number, 1; got 2", line=2),
     _ldac("no number of pairs", "0:1 1:1\n", "whole number", "'0:1'", line=1),
     _ldac("a negative number of pairs", "1 0:1\n-1 0:1\n", "word:count", "'-1'", line=2),
     _ldac("words for the number of pairs", "one 0:1\n", "whole number", "'one'", line=1),
@@ -928,7 +928,7 @@ GROUPS = [
     _groups("lines as groups", "a cat\n", "'lines'", "'csv'", file="x.txt"),
     _groups("counts as groups", DOCWORD, "'docword'", file="docword.txt"),
     _groups("a format of texts", "g,x\na,1\n", "format must be", "'lines'", format="lines", blamed=""),
-    _groups("a suffix of nothing", "g,x\na,1\n", "cannot be told", file="x.sav"),
+    _groups("a suffix of nothing", "g,x\na,1\n", "does not follow from its name", file="x.sav"),
     _groups("a limit for groups", "g,x\na,1\n", "more than 3 bytes", max_bytes=3),
     _groups("a tab too many for groups", "g\tx\na\t1\nb\t2\t3\n", "got 3", file="x.tsv", line=3),
     _groups(

@@ -241,7 +241,7 @@ def test_the_limit_is_for_the_whole_folder(tmp_path):
     speeches(tmp_path)
     size = sum(len(text.encode()) for text in TEXTS)
     assert fr.read_corpus(tmp_path, max_bytes=size).n_documents == 4
-    with pytest.raises(fr.InputError, match=r"c\.txt: there is more than .* to read.*raise max_bytes"):
+    with pytest.raises(fr.InputError, match=r"c\.txt: there is more than .* to read.*increase max_bytes"):
         fr.read_corpus(tmp_path, max_bytes=size - 1)
 
 

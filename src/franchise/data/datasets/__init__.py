@@ -1,4 +1,4 @@
-"""The data sets that ship with franchise; where each comes from is told in ORIGIN.md beside them.
+"""The data sets that ship with franchise; ORIGIN.md beside them names their sources.
 
 ants   made-up counts of ants in 3 studies of 4 conditions (Frank et al.), `Groups` of counts
 sotu   the State of the Union addresses of 1790 to 2026, a `Corpus` of addresses or of paragraphs
@@ -59,8 +59,8 @@ def load(name: str, *, unit: str | None = None, sentences: str | None = None) ->
     unit : str, optional
         For "sotu" what a document is: "address" (the default) or "paragraph".
     sentences : str, optional
-        For "sotu" how documents are cut into sentences, "english" or "simple" as in `Corpus.from_texts`; not at
-        all if not given.
+        For "sotu" how documents are cut into sentences, "english" or "simple" as in `Corpus.from_texts`
+        [default: not at all].
     """
     check_choice("name", name, _NAMES)
     if name == "sotu":

@@ -1,15 +1,14 @@
 """Reading files: `read_corpus` and `read_groups`.
 
-    read.py        the two functions
-    formats.py     which reader a file goes to
-    files.py       opening, uncompressing, decoding, within a limit; errors that name file and line
-    texts.py       folders, lines, MALLET
-    posterior/hdp_posterior.py      a table as texts or groups; delimited.py, json_lines.py and parquet.py read
-    tables
-    counts.py      counts as a corpus; docword.py, ldac.py, matrix_market.py and npz.py read counts
-    vocabularies.py  the words of counts
+    read           the two functions
+    formats        the reader for each format
+    source         opening, decompressing and decoding, within a limit; errors that name file and line
+    plain_text     folders, lines, MALLET
+    columns        a table as texts or groups; csv, jsonl and parquet read tables
+    count_matrix   counts as a corpus, sparse matrices of scipy; docword, ldac and matrix_market read counts
+    vocabulary     the words of counts
 
-Nothing that is read is ever executed: no pickle.
+Reading never executes code from a file: no pickle.
 """
 
 from franchise.data.readers.read import read_corpus, read_groups

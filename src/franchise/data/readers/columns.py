@@ -1,6 +1,6 @@
-"""Tables: a column of texts and facts about them, or a column of groups and columns of numbers.
+"""Tables: a column of texts and metadata, or a column of groups and columns of numbers.
 
-CSV, JSON Lines and Parquet all become a `Table`; what is made of it does not depend on where it comes from.
+CSV, JSON Lines and Parquet all become a `Table`.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def shown(names: Sequence[str]) -> str:
 # --- texts --------------------------------------------------------------------------------------------------
 
 
-def texts_of_table(table: Table, text: object, name: object) -> Texts:
-    """The column of texts, guessed if not given; that of names; all others are facts about the documents."""
+def texts_of_table(table: Table, text: str | None, name: str | None) -> Texts:
+    """Return texts (by default from a guessed column), names, and all other columns as metadata."""
     chosen = _text_column(table) if text is None else table.column("text", text)
     values = table.values(chosen)
     texts = [_check_text(table, chosen, row, value) for row, value in enumerate(values)]
@@ -156,8 +156,7 @@ def _check_naming(table: Table, column: str, text: str) -> str:
         if entry is None or first != row:
             what = "nothing" if entry is None else f"{describe(entry)}, as in {table.place(first)}"
             raise table.error(
-                f"column {column!r} must have another name for every document; got {what}. Leave out name= to "
-                "number the documents.",
+                f"column {column!r} must be unique; got {what}. Leave out name= to number the documents.",
                 row,
             )
     return column
@@ -215,7 +214,7 @@ def _plain_list(values: list[Any]) -> Any:
 # --- groups -------------------------------------------------------------------------------------------------
 
 
-def groups_of_table(table: Table, group: object, columns: object) -> Groups:
+def groups_of_table(table: Table, group: str | Sequence[str], columns: str | Sequence[str] | None) -> Groups:
     """Observations from the columns of numbers, all but those of the groups if none are named."""
     labels = [table.column("group", name) for name in listed(group)]
     if not labels:
@@ -242,7 +241,7 @@ def _labels(table: Table, column: str) -> list[Any]:
     return labels
 
 
-def _number_columns(table: Table, labels: list[str], columns: object) -> list[str]:
+def _number_columns(table: Table, labels: list[str], columns: str | Sequence[str] | None) -> list[str]:
     if columns is None:
         others = [column for column in table.columns if column not in labels]
         if not others:

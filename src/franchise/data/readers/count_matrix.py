@@ -1,12 +1,10 @@
-"""Counts of words: what the formats for them have in common.
+"""Counts of words, in the form that all their formats share, and sparse matrices of scipy (.npz, never unpickled).
 
-A format gives `Counts`: in which document which word occurs how often, and where in the file each of these entries
-is.  Files are parsed in bulk; only where that fails are their lines gone through, to name the one that is wrong.
+A reader returns `Counts`: document, word and count of each entry, and its line in the file.  Files are parsed in
+bulk; if that fails, they are parsed line by line to name the wrong one.
 
-A small file may claim millions of documents or words.  Such claims are believed where the entries make them likely:
-memory goes by what is in a file, not by what it says.
-
-Sparse matrices of scipy (.npz), documents by words; never unpickled.
+A small file may claim millions of documents or words.  Such claims are accepted only if the number of entries makes
+them plausible, so that memory depends on the entries.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.dropped import Dropped
 from franchise.data.readers.source import NEWLINE, Source, format_bytes
-from franchise.data.readers.vocabulary import find_vocabulary, read_vocabulary, words_given
+from franchise.data.readers.vocabulary import GivenWords, find_vocabulary, read_vocabulary, words_given
 from franchise.data.tokens import MOST, numbered
 from franchise.errors import InputError
 from franchise.validation import describe
@@ -68,7 +66,7 @@ class Counts:
             )
 
 
-def corpus_of_counts(counts: Counts, vocabulary: object) -> Corpus:
+def corpus_of_counts(counts: Counts, vocabulary: GivenWords) -> Corpus:
     """A corpus of counts; the words are given, or in a file beside, or numbers."""
     if not len(counts.values):
         raise counts.source.error("has no counts.")
@@ -109,13 +107,13 @@ def check_likely(source: Source, what: str, size: int, n_entries: int, line: int
     most = max(_FEW, _MOST_PER_ENTRY * n_entries)
     if size > most:
         raise source.error(
-            f"claims {size} {what}, but has only {n_entries} counts. With so few at most {most} {what} are "
-            "believed. Is the header, or an id, wrong?",
+            f"claims {size} {what}, but has only {n_entries} counts. At most {most} {what} are plausible "
+            "with so few counts. Is the header, or an id, wrong?",
             line,
         )
 
 
-def _words(counts: Counts, vocabulary: object) -> list[str] | None:
+def _words(counts: Counts, vocabulary: GivenWords) -> list[str] | None:
     """The words of the columns, as many as there are columns."""
     words, where = words_given(counts.source, vocabulary), "vocabulary"
     if vocabulary is None:
@@ -150,8 +148,8 @@ def _check_tokens(counts: Counts) -> None:
     if tokens * _BYTES_PER_TOKEN > counts.source.limit.most:
         raise counts.source.error(
             f"its counts sum to {tokens} words, which would take {format_bytes(tokens * _BYTES_PER_TOKEN)} "
-            f"and more; the limit is {format_bytes(counts.source.limit.most)} (max_bytes; if not given, a quarter "
-            f"of the free memory). If that is right, raise max_bytes."
+            f"and more; the limit is {format_bytes(counts.source.limit.most)} (max_bytes [default: a "
+            f"quarter of the free memory]). If this is intended, increase max_bytes."
         )
 
 

@@ -1,4 +1,4 @@
-"""Counts as the UCI collection has them: how many documents, words and entries, then an entry a line.
+"""Docword files of the UCI collection: the numbers of documents, words and entries, then one entry per line.
 
 2
 3

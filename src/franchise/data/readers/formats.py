@@ -1,4 +1,4 @@
-"""Formats: which reader a file goes to, by its name, or else by what it begins with.
+"""Formats: the reader for a file, by its name, or else by its first bytes.
 
 TEXTS    files of plain text       -> Texts
 TABLES   tables                    -> Table, of which texts or groups are made
@@ -62,7 +62,7 @@ _LDAC_LINE = re.compile(rb"\s*\d+(\s+\d+:\d+)*\s*")
 _LINES_LOOKED_AT = 20
 
 
-def choose_format(source: Source, given: object, allowed: list[str]) -> str:
+def choose_format(source: Source, given: str | None, allowed: list[str]) -> str:
     """The format that was given, or that of the file; one of those allowed."""
     if given is not None:
         return check_choice("format", given, allowed)
@@ -70,7 +70,7 @@ def choose_format(source: Source, given: object, allowed: list[str]) -> str:
     if found in allowed:
         return found
     seems = (
-        "its format cannot be told from its name" if found is None else f"its format seems to be {found!r}"
+        "its format does not follow from its name" if found is None else f"its format seems to be {found!r}"
     )
     raise source.error(f"{seems}. Give format=, one of {', '.join(map(repr, allowed))}.")
 
@@ -83,7 +83,7 @@ def _by_name(source: Source) -> str | None:
 
 
 def _by_content(source: Source) -> str | None:
-    """The format of a file that begins in a telling way; a text without such a beginning has a document a line."""
+    """Return the format that the first bytes of a file show; other texts have one document per line."""
     head = source.head().removeprefix(BOM_UTF8)
     if head.startswith(b"PAR1"):
         return "parquet"

@@ -1,4 +1,4 @@
-"""JSON Lines: a JSON object a line."""
+"""JSON Lines: one JSON object per line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_GAPS = 20  # cells of the table for each value that is there
 
 
 def read_json_lines(source: Source, texts: list[str] | None = None) -> Table:
-    """A table with a row a line and a column a key; `texts` is not needed, as JSON tells texts from numbers."""
+    """Return a table with one row per line and one column per key; `texts` is not needed, as JSON has types."""
     from pandas import DataFrame, Series
 
     records, lines = _records(source)

@@ -1,4 +1,4 @@
-"""Counts as lda-c has them: a line a document, `n word:count word:count ...`, with n such pairs, words from 0."""
+"""LDA-C files: one document per line, `n word:count word:count ...`, with n such pairs, words from 0."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def read_ldac(source: Source) -> Counts:
     return Counts(source, rows, columns, values, len(lines), n_words, place, words_may_be_more=True)
 
 
-def _check_sizes(source: Source, told: np.ndarray, found: np.ndarray) -> None:
-    wrong = told != found
+def _check_sizes(source: Source, expected: np.ndarray, found: np.ndarray) -> None:
+    wrong = expected != found
     if wrong.any():
         row = int(np.argmax(wrong))
         raise source.error(
-            f"must have as many pairs word:count as it says first; it says {told[row]} and has {found[row]}.",
+            f"must have as many pairs word:count as the first number, {expected[row]}; got {found[row]}.",
             row + 1,
         )
 

@@ -1,4 +1,4 @@
-"""Files of plain text: a folder of them, one document a line, or MALLET's name, label and text a line."""
+"""Files of plain text: a folder of them, one document per line, or MALLET's name, label and text per line."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class Texts(NamedTuple):
 
 
 def read_lines(source: Source) -> Texts:
-    """One document a line; an empty line is an empty document."""
+    """One document per line; an empty line is an empty document."""
     return Texts(source.lines())
 
 
 def read_mallet(source: Source) -> Texts:
-    """One document a line: its name, its label and its text, parted by white space; empty lines are left out."""
+    """One document per line: its name, its label and its text, separated by spaces; empty lines are ignored."""
     instances = []
     for number, line in enumerate(source.lines(), start=1):
         instance = line.split(maxsplit=2)
         if len(instance) == 1:
             raise source.error(
-                f"must have a name, a label and a text; got {describe(line)}. For plain documents, one a line, "
+                f"must have a name, a label and a text; got {describe(line)}. For plain documents, one per line, "
                 'give format="lines".',
                 number,
             )
@@ -99,7 +99,7 @@ def _is_text(name: str) -> bool:
 
 
 def _names(folder: Path, paths: list[Path]) -> list[str]:
-    """Paths in the folder without suffix; with it where they would be alike."""
+    """Return paths in the folder without suffix; with it if they would be the same."""
     full = [path.relative_to(folder).as_posix() for path in paths]
     short = [re.sub(r"\.txt(\.\w+)?$", "", name, flags=re.IGNORECASE) for name in full]
     return short if len(set(short)) == len(short) else full

@@ -36,27 +36,27 @@ def read_corpus(
     sentences: str | None = None,
     **settings: Unpack[TextSettings],
 ) -> Corpus:
-    """Documents from a file or a folder.
+    """Read documents from a file or a folder.
 
-    The format is known by the name of the file, or else by how it begins:
+    The format follows from the name of the file, or else from its first bytes:
 
-        "folder"    a folder with a .txt file for each document, in folders of folders too
-        "lines"     .txt: a document a line
-        "csv"       .csv: a table with a column of texts; columns may be parted by `;`, `|` or tabs instead
-        "tsv"       .tsv: the same, parted by tabs
-        "jsonl"     .jsonl: a JSON object a line, with a text in it
+        "folder"    a folder with one .txt file per document, also in folders of it
+        "lines"     .txt: one document per line
+        "csv"       .csv: a table with a column of texts; columns may be separated by `;`, `|` or tabs instead
+        "tsv"       .tsv: the same, separated by tabs
+        "jsonl"     .jsonl: one JSON object per line, with a text in it
         "parquet"   .parquet: a table (`pip install "franchise[io]"`)
-        "mallet"    .mallet: name, label and text a line
+        "mallet"    .mallet: name, label and text per line
         "docword"   docword*.txt: counts as in the UCI collection
-        "ldac"      .ldac: counts as lda-c has them, `n word:count word:count ...`
+        "ldac"      .ldac: counts of LDA-C, `n word:count word:count ...`
         "mtx"       .mtx: counts as a MatrixMarket file, documents by words
         "npz"       .npz: counts as a sparse matrix of scipy, documents by words
 
     All but "parquet" and "npz" may be compressed: `speeches.csv.gz`, .bz2 or .xz.
 
-    Nothing is lost on the way without being told: `print(corpus.dropped)`.  A row without text, or an empty line,
-    is an empty document, so that documents are numbered as rows are.  What cannot be read is an `InputError` that
-    names file and line.
+    `print(corpus.dropped)` reports everything that was removed.  A row without text, or an empty line, is an empty
+    document, so that documents are numbered as rows are.  An `InputError` names the file and line that cannot be
+    read.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def read_corpus(
         The column that has the names of the documents, for tables.  Not given: the column "name", "id" or "title"
         if no two of its entries are the same; else documents are numbered.
     vocabulary : path or sequence of str, optional
-        For counts: the words, or a file with a word a line.  Not given: a file beside that is named like
+        For counts: the words, or a file with one word per line.  Not given: a file beside that is named like
         `vocab.kos.txt`, for `docword.kos.txt`, or `vocab.txt`; else words are numbers.  For texts: the only words
         to keep.
     encoding : str
@@ -134,7 +134,7 @@ def read_groups(
     group : str or sequence of str
         The column that has the group of each observation; of several columns, groups are all combinations present.
     columns : str or sequence of str, optional
-        The columns of numbers that make up an observation, in this order; all but `group` if not given.  A single
+        The columns of numbers that make up an observation, in this order [default: all but `group`].  A single
         one gives observations of shape (N,), several (N, D).  Numbers must be there in every row, and finite.
     format : "csv", "tsv", "jsonl" or "parquet", optional
         The format, if it is not to be guessed from the name of the file.

@@ -1,8 +1,8 @@
-"""Files: found, opened, uncompressed and decoded with care; what goes wrong is an `InputError` that names the file.
+"""Files: opened, decompressed and decoded; every problem is an `InputError` that names the file.
 
-A file is read as a whole, because a corpus is held in memory as a whole.  How much that may be is limited
-(`Limit`), and the bytes are counted as they are uncompressed: a small file that would become huge is given up when
-the limit is reached, not after.  Only files and folders are opened, never pipes or devices, which might not end.
+A file is read into memory completely, up to a limit (`Limit`).  Bytes are counted while they are decompressed, so
+that reading a small file that would become huge stops at the limit.  Only files and folders are opened, never
+pipes or devices, which might not end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from franchise.errors import InputError
 from franchise.validation import PathLike, available_memory, check_integer, describe
@@ -36,7 +36,7 @@ NEWLINE = re.compile(rb"\r\n|\n|\r")
 _REPAIR = 'If it is text, give its encoding, for example encoding="latin-1" or "cp1252".'
 _CHUNK = 1 << 20
 _MOST_NAMES = 10_000  # looked at for one that resembles a missing file
-_SHARE = 4  # reading takes up to so many times the memory of what is read
+_SHARE = 4  # reading takes up to 4 times the memory of the content
 
 _KINDS = {
     b"\x1f\x8b": "compressed by gzip: its name must end in .gz",
@@ -73,8 +73,8 @@ class Limit:
         if self._left < 0:
             raise FileError(
                 f"{path}: there is more than {format_bytes(self.most)} to read, uncompressed, which is the limit "
-                "(max_bytes; if not given, a quarter of the free memory). If that much is really meant, and there "
-                "is the memory for it, raise max_bytes."
+                "(max_bytes [default: a quarter of the free memory]). If this is intended and you "
+                "have enough memory, increase max_bytes."
             )
 
 
@@ -161,7 +161,7 @@ class Source:
         return self.error("there is nothing but white space in the file. Is it the right one?")
 
 
-def open_source(path: PathLike, encoding: object, max_bytes: int | None) -> Source:
+def open_source(path: PathLike, encoding: str, max_bytes: int | None) -> Source:
     """A file or folder that is there, to be read in an encoding that there is."""
     return Source(check_path(path), _check_encoding(encoding), Limit(max_bytes))
 
@@ -181,7 +181,7 @@ def check_path(path: PathLike, argument: str = "path") -> Path:
         raise FileError(f"{location}: cannot be read ({_reason(error)}).") from error
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise FileError(
-            f"{location}: must be a file or a folder; it is a pipe, a device or the like. Write what comes from it "
+            f"{location}: must be a regular file or a folder, not a pipe or device. Write what comes from it "
             "to a file first."
         )
     return location
@@ -212,7 +212,7 @@ def _without_tilde(path: Path) -> Path:
         return path
 
 
-def _opened(source: Source) -> Any:
+def _opened(source: Source) -> BinaryIO:
     if source.is_folder:
         raise source.error("must be a file; it is a folder. Give the file in it that is meant.")
     try:
@@ -221,7 +221,7 @@ def _opened(source: Source) -> Any:
         raise source.error(f"cannot be opened ({_reason(error)}). May you read it?") from error
 
 
-def _next_chunk(source: Source, stream: IO[bytes], size: int) -> bytes:
+def _next_chunk(source: Source, stream: BinaryIO, size: int) -> bytes:
     try:
         return stream.read(size)
     except EOFError as error:
@@ -242,7 +242,7 @@ def _reason(error: Exception) -> str:
 
 def _missing_in_words(path: Path) -> str:
     if path.is_symlink():
-        return f"{path}: is a link to a file that is not there. Mend the link, or remove it."
+        return f"{path}: is a broken symbolic link. Fix or remove it."
     text = f"{path}: there is no such file or folder."
     try:
         with os.scandir(path.parent) as entries:
@@ -258,7 +258,7 @@ def _missing_in_words(path: Path) -> str:
 # --- decoding -----------------------------------------------------------------------------------------------
 
 
-def _check_encoding(encoding: object) -> str:
+def _check_encoding(encoding: str) -> str:
     wanted = 'encoding must name an encoding of text, such as "utf-8", "latin-1", "cp1252" or "utf-16"'
     if not isinstance(encoding, str):
         raise InputError(f"{wanted}; got {describe(encoding)}.")

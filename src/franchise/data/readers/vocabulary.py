@@ -1,17 +1,21 @@
-"""Vocabularies: the words of counts, one a line, in a file of their own."""
+"""Vocabularies: the words of counts, one per line, in a file of their own."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from franchise.data.readers.source import COMPRESSED, Source
 from franchise.data.tokens import check_vocabulary
+from franchise.validation import PathLike
+
+GivenWords: TypeAlias = PathLike | Sequence[str] | None
 
 
 def read_vocabulary(source: Source) -> list[str]:
-    """The words of a file, one a line; no word twice."""
+    """The words of a file, one per line; no word twice."""
     lines = [line.strip() for line in source.lines()]
     while lines and not lines[-1]:
         lines.pop()
@@ -30,7 +34,7 @@ def read_vocabulary(source: Source) -> list[str]:
     return lines
 
 
-def words_given(source: Source, vocabulary: object) -> list[str] | None:
+def words_given(source: Source, vocabulary: GivenWords) -> list[str] | None:
     """The vocabulary that was given with a file: the words themselves, or a file of them."""
     if vocabulary is None:
         return None

@@ -1,110 +1,91 @@
-"""The parts of a sharded corpus, read and written a piece at a time.
+"""Shards: Parquet files with one row per document and its word ids, a list of integers, in the column `words`.
 
-    parquet   a row a document, its word ids in a column `words`; read by row groups, written one a call
-    docword   the UCI format: three lines of header, then `document word count`, in the order of documents,
-              both counted from 1 in every part; as text, or by gzip
-
-A reader gives `Batch` after `Batch` of documents in order; memory goes by the size of a batch, not of a part.
+Shards are read and written one row group at a time, so that memory depends on the size of a row group, not of a
+file.  Docword files of the UCI collection become shards by `convert_docword`.  All of this needs pyarrow.
 """
 
 from __future__ import annotations
 
-import gzip
-import shutil
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from franchise.data.grouped import offsets_of_sizes
-from franchise.data.readers.count_matrix import Counts, check_likely, line_of_row, parse_rows
+from franchise.data.readers.count_matrix import check_likely
 from franchise.data.readers.docword import Header, header_of
-from franchise.data.readers.source import NEWLINE, Source
-from franchise.data.sharded.index import source_of, written_whole
+from franchise.data.readers.source import Source, format_bytes
+from franchise.data.sharded.index import source_of
 from franchise.data.tokens import MOST
 from franchise.errors import InputError
+from franchise.storage.atomic import written_whole
+from franchise.validation import available_memory
 
-_MOST_VALUES = 1 << 18  # of a Parquet file at a time
-_LONGEST_LINE = 1 << 16
-_COMPRESSION_LEVEL = 1  # gzip's: higher ones take longer than all the rest
+if TYPE_CHECKING:
+    from pyarrow import ListArray, Schema
+    from pyarrow.parquet import RowGroupMetaData
 
-
-class Batch(NamedTuple):
-    """Some documents in a row, as cells: a word and how often it occurs there."""
-
-    sizes: np.ndarray
-    """int64 (documents,): cells of each"""
-    words: np.ndarray
-    """ints (cells,): word ids"""
-    counts: np.ndarray | None
-    """int64 (cells,); None if every cell is one token"""
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """Tokens of each document, int64."""
-        if self.counts is None:
-            return self.sizes
-        sums = np.concatenate([[0], np.cumsum(self.counts)])
-        return np.diff(sums[offsets_of_sizes(self.sizes)])
-
-    def tokens(self) -> np.ndarray:
-        """The word of each token."""
-        return self.words if self.counts is None else np.repeat(self.words, self.counts)
-
-    def cut(self, first: int, last: int) -> Batch:
-        """Documents first to last - 1 of the batch."""
-        bounds = offsets_of_sizes(self.sizes)
-        part = slice(bounds[first], bounds[last])
-        return Batch(
-            self.sizes[first:last], self.words[part], None if self.counts is None else self.counts[part]
-        )
+_BATCH_VALUES = 1 << 18  # of a Parquet file at a time
+_BYTES_PER_TOKEN = 16  # while a document is written
 
 
-def read_part(path: Path, parts: str, vocabulary: int, first: int = 0, last: int = MOST) -> Iterator[Batch]:
-    """Documents first to last - 1 of a part; word ids are below `vocabulary`, or it is an InputError."""
-    for begin, batch in _READERS[parts](source_of(path), vocabulary, first, last):
-        low, high = max(first - begin, 0), min(last - begin, len(batch.sizes))
-        if low < high:
-            yield batch.cut(low, high)
-        if begin + len(batch.sizes) >= last:
-            return
+class Documents(NamedTuple):
+    """Some consecutive documents."""
+
+    lengths: np.ndarray  # int64 (documents,)
+    words: np.ndarray  # ints (tokens,): word ids, document after document
 
 
-# --- Parquet ----------------------------------------------------------------------------------------------------
-
-
-def need_pyarrow(what: str) -> Any:
-    """The package pyarrow, or one sentence on how to get it."""
+def need_pyarrow(path: Path) -> ModuleType:
+    """Return the package pyarrow; raise InputError if it is not installed."""
     try:
-        import pyarrow
+        import pyarrow.csv
         import pyarrow.parquet
     except ImportError:
         raise InputError(
-            f'{what}: Parquet files need pyarrow: pip install "franchise[io]". Or use docword parts.'
+            f'{path}: corpora in shards need pyarrow, which is not installed: pip install "franchise[io]".'
         ) from None
     return pyarrow
 
 
-def _read_parquet(source: Source, vocabulary: int, first: int, last: int) -> Iterator[tuple[int, Batch]]:
-    pyarrow = need_pyarrow(str(source.path))
+# --- reading ----------------------------------------------------------------------------------------------------
+
+
+def read_shard(path: Path, vocabulary: int, first: int = 0, last: int = MOST) -> Iterator[Documents]:
+    """Read documents first to last - 1 of a shard; raise InputError if word ids are not below `vocabulary`."""
+    pyarrow, source = need_pyarrow(path), source_of(path)
+    begin = 0
     try:
-        with pyarrow.parquet.ParquetFile(source.path, buffer_size=1 << 20) as file:
+        with pyarrow.parquet.ParquetFile(path, buffer_size=1 << 20) as file:
             _check_column(source, pyarrow, file.schema_arrow)
-            groups, begin = _groups_between(file.metadata, first, last)
-            rows = _rows_at_a_time(file.metadata)
-            for batch in file.iter_batches(batch_size=rows, row_groups=groups, columns=["words"]):
-                yield begin, _batch_of_lists(source, batch.column(0), begin, vocabulary)
-                begin += len(batch)
+            for number in range(file.num_row_groups):
+                group = file.metadata.row_group(number)
+                if begin + group.num_rows <= first or last <= begin:
+                    begin += group.num_rows
+                    continue
+                rows = _rows_per_batch(group)
+                for batch in file.iter_batches(batch_size=rows, row_groups=[number], columns=["words"]):
+                    low, high = max(first - begin, 0), min(last - begin, len(batch))
+                    if low < high:
+                        lists = batch.column(0).slice(low, high - low)
+                        yield _documents(source, lists, begin + low, vocabulary)
+                    begin += len(batch)
     except (pyarrow.ArrowException, OSError) as error:
         raise source.error(
             f"is not a sound Parquet file ({str(error)[:200]}). Get it again, or write it again."
         ) from error
 
 
-def _check_column(source: Source, pyarrow: Any, schema: Any) -> None:
+def _rows_per_batch(group: RowGroupMetaData) -> int:
+    values = max(group.column(column).num_values for column in range(group.num_columns))
+    return max(1, _BATCH_VALUES * group.num_rows // max(values, _BATCH_VALUES))
+
+
+def _check_column(source: Source, pyarrow: ModuleType, schema: Schema) -> None:
     place = schema.get_field_index("words")
     kind = schema.field(place).type if place >= 0 else None
     types = pyarrow.types
@@ -114,74 +95,59 @@ def _check_column(source: Source, pyarrow: Any, schema: Any) -> None:
         or not types.is_integer(kind.value_type)
     ):
         raise source.error(
-            "must have a column `words` with a list of whole numbers, the word ids, a document; "
-            f"got {'no such column' if kind is None else f'the type {kind}'}. Write it again with that column."
+            "must have a column `words` with one list of integers, the word ids, per document; got "
+            f"{'no such column' if kind is None else f'the type {kind}'}. Write it again with that column."
         )
 
 
-def _groups_between(metadata: Any, first: int, last: int) -> tuple[list[int], int]:
-    """The row groups that have any of these rows, and the number of the first row of all of them."""
-    bounds = offsets_of_sizes(
-        np.array([metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)], np.int64)
-    )
-    groups = np.flatnonzero((bounds[1:] > first) & (bounds[:-1] < last)).tolist()
-    return groups, int(bounds[groups[0]]) if groups else 0
-
-
-def _rows_at_a_time(metadata: Any) -> int:
-    values = max(
-        (
-            metadata.row_group(group).column(column).num_values / max(1, metadata.row_group(group).num_rows)
-            for group in range(metadata.num_row_groups)
-            for column in range(metadata.num_columns)
-        ),
-        default=1.0,
-    )
-    return int(max(1, min(_MOST_VALUES, _MOST_VALUES / max(values, 1.0))))
-
-
-def _batch_of_lists(source: Source, lists: Any, begin: int, vocabulary: int) -> Batch:
+def _documents(source: Source, lists: ListArray, first: int, vocabulary: int) -> Documents:
     values = lists.flatten()
     if lists.null_count or values.null_count:
         raise source.error(
-            f"a list, or a word id, is missing in one of the rows {begin + 1} to {begin + len(lists)}; a document "
-            "without words is an empty list."
+            f"a list, or a word id, is missing in one of the rows {first + 1} to {first + len(lists)}. Use an "
+            "empty list for a document without words."
         )
     words = values.to_numpy(zero_copy_only=False)
-    sizes = np.diff(lists.offsets.to_numpy(zero_copy_only=False).astype(np.int64))
+    lengths = lists.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
     bad = (words < 0) | (words >= vocabulary)
     if bad.any():
         place = int(np.argmax(bad))
-        row = begin + int(np.searchsorted(np.cumsum(sizes), place, side="right"))
+        row = first + int(np.searchsorted(np.cumsum(lengths), place, side="right"))
         raise source.error(
             f"a word id must be from 0 to {vocabulary - 1}, as vocab.txt has {vocabulary} words; got "
-            f"{words[place]} in row {row + 1}. Give the vocabulary that belongs to it, or write the part again."
+            f"{words[place]} in row {row + 1}. Give the vocabulary that belongs to it, or write the shard again."
         )
-    return Batch(sizes, words, None)
+    return Documents(lengths, words)
+
+
+# --- writing ----------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _write_parquet(path: Path, vocabulary: int, documents: int) -> Iterator[Callable[..., None]]:
-    pyarrow = need_pyarrow(str(path))
+def write_shard(path: Path) -> Iterator[Callable[[np.ndarray, np.ndarray], None]]:
+    """Give a function that writes a row group, of the documents' lengths and their words.
+
+    The file appears at the end of the context, complete, or not at all.
+    """
+    pyarrow = need_pyarrow(path)
     ids = pyarrow.list_(pyarrow.field("element", pyarrow.int32(), nullable=False))
     schema = pyarrow.schema([pyarrow.field("words", ids, nullable=False)])
+    options = {
+        "compression": "zstd",
+        "use_dictionary": False,
+        "column_encoding": {"words.list.element": "DELTA_BINARY_PACKED"},  # sorted ids have small differences
+    }
     with (
         written_whole(path) as temporary,
-        pyarrow.parquet.ParquetWriter(
-            temporary,
-            schema,
-            compression="zstd",
-            use_dictionary=False,
-            column_encoding={
-                "words.list.element": "DELTA_BINARY_PACKED"
-            },  # ids that rise are near each other
-        ) as file,
+        pyarrow.parquet.ParquetWriter(temporary, schema, **options) as file,
     ):
 
         def write(lengths: np.ndarray, words: np.ndarray) -> None:
             offsets = offsets_of_sizes(lengths).astype(np.int32)
             lists = pyarrow.ListArray.from_arrays(offsets, words.astype(np.int32), type=ids)
-            file.write_table(pyarrow.Table.from_arrays([lists], schema=schema), row_group_size=len(lengths))
+            file.write_table(
+                pyarrow.Table.from_arrays([lists], schema=schema), row_group_size=max(1, len(lengths))
+            )
 
         yield write
 
@@ -189,139 +155,85 @@ def _write_parquet(path: Path, vocabulary: int, documents: int) -> Iterator[Call
 # --- docword ----------------------------------------------------------------------------------------------------
 
 
-def _read_docword(source: Source, vocabulary: int, first: int, last: int) -> Iterator[tuple[int, Batch]]:
-    """All documents from the first on: where a document is does not show before it is reached."""
-    texts = _whole_lines(source)
-    head = next(texts, b"")
-    header = header_of(source, head)
-    _check_header(source, header, vocabulary)
-    begin = entries = 0
-    rest = np.empty((3, 0), np.int64)  # document, word, count of the entries of a document that may go on
-    for piece in _entries(source, header, chain([head[header.end :]], texts)):
-        entries += piece.shape[1]
-        rest = np.concatenate([rest, piece], axis=1)
-        if rest.shape[1]:
-            newest = int(rest[0, -1])
-            whole = int(np.searchsorted(rest[0], newest))
-            yield begin, _batch_of_entries(rest[:, :whole], begin, newest)
-            begin, rest = newest, rest[:, whole:]
-    if entries != header.entries:
-        raise source.error(
-            f"must have {header.entries} entries, as line {header.line} says; got {entries}. Was the file cut off?"
-        )
-    yield begin, _batch_of_entries(rest, begin, header.documents)
+def convert_docword(path: Path, target: Path, vocabulary: int) -> None:
+    """Write a docword file as a shard; entries must come in the order of documents.
 
-
-def _batch_of_entries(entries: np.ndarray, first: int, last: int) -> Batch:
-    """Documents first to last - 1, of their entries."""
-    return Batch(np.bincount(entries[0] - first, minlength=last - first), entries[1], entries[2])
-
-
-def _entries(source: Source, header: Header, texts: Iterable[bytes]) -> Iterator[np.ndarray]:
-    """The entries of each text: document and word, from 0, and count; int64 (3, entries)."""
-    line, newest = header.line, 0
-    for text in texts:
-        documents, words, counts = parse_rows(source, text, line, [int, int, int], "`document word count`")
-        place = line_of_row(text, line)
-        rows = Counts(source, documents - 1, words - 1, counts, header.documents, header.words, place)
-        _check_rows(rows, newest)
-        newest = int(rows.rows[-1]) if len(documents) else newest
-        line += len(NEWLINE.findall(text))
-        yield np.stack([rows.rows, rows.columns, counts])
-
-
-def _whole_lines(source: Source) -> Iterator[bytes]:
-    """The text of a file in pieces that end with a line."""
-    rest = b""
-    for chunk in source.chunks():
-        if not chunk.isascii() or b"\0" in chunk:
-            raise source.error(
-                "must be numbers in lines; there is something else in it. Is it the right file?"
-            )
-        end = chunk.rfind(b"\n") + 1
-        if not end and len(rest) + len(chunk) > _LONGEST_LINE:
-            raise source.error("has a line that does not end. Is it the right file?")
-        if end:
-            yield rest + chunk[:end]
-            rest = b""
-        rest += chunk[end:]
-    if rest.strip():
-        yield rest
-
-
-def _check_header(source: Source, header: Header, vocabulary: int) -> None:
+    A docword file has the numbers of documents, words and entries, one per line, and then lines `document word
+    count`, separated by one space; documents and words are numbered from 1.  It may be compressed by gzip.
+    """
+    pyarrow, source = need_pyarrow(path), source_of(path)
+    header = header_of(source, next(source.chunks(), b""))
     if header.words != vocabulary:
         raise source.error(
             f"has {header.words} words, as its second line says, but vocab.txt has {vocabulary}. Give the "
             "vocabulary that belongs to it."
         )
     check_likely(source, "documents", header.documents, header.entries)
+    done, rest = 0, np.empty((3, 0), np.int64)  # documents written; entries of one that may continue
+    with write_shard(target) as write:
+        for entries in _entries(source, pyarrow, header):
+            rest = np.concatenate([rest, entries], axis=1)
+            newest = int(rest[0, -1])
+            whole = int(np.searchsorted(rest[0], newest))
+            if done < newest:
+                write(*_expand(source, rest[:, :whole], done, newest))
+            done, rest = newest, rest[:, whole:]
+        write(*_expand(source, rest, done, header.documents))
 
 
-def _check_rows(rows: Counts, newest: int) -> None:
-    rows.check_below("the number of a document", rows.rows, rows.n_documents, 1)
-    rows.check_below("the number of a word", rows.columns, rows.n_words, 1)
+def _entries(source: Source, pyarrow: ModuleType, header: Header) -> Iterator[np.ndarray]:
+    """Yield int64 (3, entries): document and word, from 0, and count; raise InputError if something is wrong."""
+    names, csv = ["document", "word", "count"], pyarrow.csv
+    read, newest = 0, 0
+    try:
+        with pyarrow.input_stream(source.path, compression="detect") as stream:
+            for batch in csv.open_csv(
+                stream,
+                csv.ReadOptions(skip_rows=header.line, column_names=names, use_threads=False),
+                csv.ParseOptions(delimiter=" "),
+                csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.int64()), null_values=[]),
+            ):
+                entries = np.stack([column.to_numpy() for column in batch.columns])
+                _check_entries(source, entries, header, read, newest)
+                read, newest = read + len(batch), int(entries[0, -1])
+                yield entries - [[1], [1], [0]]
+    except (pyarrow.ArrowException, OSError) as error:
+        found = re.search(r"(?:Row #(\d+): )(.*)", str(error))
+        message, line = (found[2], int(found[1])) if found else (str(error), None)
+        raise source.error(f"must have lines `document word count`. {message[:200]}", line) from error
+    if read != header.entries:
+        raise source.error(
+            f"must have {header.entries} entries, as line {header.line} says; got {read}. Was the file cut off?"
+        )
+
+
+def _check_entries(source: Source, entries: np.ndarray, header: Header, read: int, newest: int) -> None:
+    documents, words, counts = entries
+    order = "entries must be in the order of documents: sort them first"
     for wrong, message in (
-        ((rows.values < 0) | (rows.values > MOST), f"a count must be from 0 to {MOST}"),
         (
-            np.diff(rows.rows, prepend=newest) < 0,
-            "entries must come in the order of documents: sort them first",
+            (documents < 1) | (documents > header.documents),
+            f"a document must be from 1 to {header.documents}",
         ),
+        ((words < 1) | (words > header.words), f"a word must be from 1 to {header.words}"),
+        ((counts < 0) | (counts > MOST), f"a count must be from 0 to {MOST}"),
+        (np.diff(documents, prepend=newest) < 0, order),
     ):
         if wrong.any():
             entry = int(np.argmax(wrong))
-            shown = (rows.rows[entry] + 1, rows.columns[entry] + 1, rows.values[entry])
-            raise rows.error(f"{message}; got `{' '.join(map(str, shown))}`.", entry)
+            got = " ".join(map(str, entries[:, entry]))
+            raise source.error(f"{message}; got `{got}`.", header.line + 1 + read + entry)
 
 
-@contextmanager
-def _write_docword(path: Path, vocabulary: int, documents: int) -> Iterator[Callable[..., None]]:
-    """The header tells the number of entries, which is known at the end: so what follows it is written first."""
-    body = path.with_name(path.name + ".body.tmp")
-    done = entries = 0
-
-    def write(lengths: np.ndarray, words: np.ndarray) -> None:
-        nonlocal done, entries
-        document = np.repeat(np.arange(done, done + len(lengths)), lengths)
-        cells, counts = np.unique(document * vocabulary + words, return_counts=True)
-        rows = np.stack([cells // vocabulary + 1, cells % vocabulary + 1, counts], axis=1)
-        stream.write((len(rows) * "%d %d %d\n" % tuple(rows.ravel().tolist())).encode())
-        done, entries = done + len(lengths), entries + len(rows)
-
-    try:
-        with written_whole(path) as temporary:
-            with _packed(body) as stream:
-                yield write
-            with _packed(temporary) as stream:
-                stream.write(f"{documents}\n{vocabulary}\n{entries}\n".encode())
-            with open(body, "rb") as written, open(temporary, "ab") as file:
-                shutil.copyfileobj(written, file)  # files by gzip laid end to end are one
-    finally:
-        body.unlink(missing_ok=True)
-
-
-@contextmanager
-def _packed(path: Path) -> Iterator[Any]:
-    """A file to be compressed; the same content gives the same bytes."""
-    with (
-        open(path, "wb") as file,
-        gzip.GzipFile("", "wb", _COMPRESSION_LEVEL, fileobj=file, mtime=0) as stream,
-    ):
-        yield stream
-
-
-_READERS: dict[str, Callable[[Source, int, int, int], Iterator[tuple[int, Batch]]]] = {
-    "parquet": _read_parquet,
-    "docword": _read_docword,
-}
-_WRITERS = {"parquet": _write_parquet, "docword": _write_docword}
-FORMATS = tuple(_READERS)
-
-
-def write_part(path: Path, parts: str, vocabulary: int, documents: int) -> Any:
-    """A context that gives a function to write documents by: of their lengths, and of their words end to end.
-
-    The words of a document rise, so that both formats have them in the same order.  The part, of so many documents
-    in all, is there at the end of the context, whole, or not at all.
-    """
-    return _WRITERS[parts](path, vocabulary, documents)
+def _expand(source: Source, entries: np.ndarray, first: int, last: int) -> Documents:
+    """Return documents first to last - 1, given by their entries."""
+    documents, words, counts = entries
+    lengths = np.bincount(documents - first, counts, minlength=last - first).astype(np.int64)
+    if lengths.max(initial=0) > MOST:
+        raise source.error(f"a document must have at most {MOST} tokens; got {lengths.max()}. Divide it.")
+    need, free = _BYTES_PER_TOKEN * int(lengths.sum()), available_memory()
+    if need > free:
+        raise source.error(
+            f"documents {first + 1} to {last} take {format_bytes(need)} of memory; {format_bytes(free)} are free."
+        )
+    return Documents(lengths, np.repeat(words, counts))

@@ -1,15 +1,17 @@
-"""A corpus on disk in shards, never wholly in memory.
+"""A corpus on disk in shards, never completely in memory.
 
     corpus = fr.open_shards("nytimes/")            a folder with shards.json
-    corpus = fr.index_shards("parts/")             a folder of parts without it: reads each once, and writes it
+    corpus = fr.index_shards("parts/")             a folder of Parquet or docword files; reads them once
     lengths = corpus.lengths()                     tokens of every document
     words, offsets = corpus.read(1000, 2000)       documents 1000 to 1999, from the shards that have them
     corpus.write_words("words.bin", 0, 500_000)    word ids as a flat file, for np.memmap
-    small = corpus.to_corpus()                     an ordinary Corpus, if there is the memory
+    small = corpus.to_corpus()                     an ordinary Corpus, if there is enough memory
 
-A folder holds `vocab.txt` (a word a line), parts in Parquet or docword (`shard_parts`), `lengths.npy` and the index
-`shards.json` (`shard_index`).  What is kept in memory is 8 bytes a document and the vocabulary.  A part is compared
-with its checksum when an object first reads from it, so that whoever reads a few shards looks at no others.
+A folder has `vocab.txt` (one word per line), shards in Parquet (`files`), `lengths.npy` and `shards.json`
+(`index`).  A shard is compared with its checksum when it is first read.
+
+Samplers use a `MappedCorpus`, whose words are in one flat file beside the shards, made when first needed.  Actors
+of a cluster get `ShardedWords` instead: each reads the words of its own documents from the shards.
 """
 
 from __future__ import annotations
@@ -17,38 +19,35 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
+from franchise.data.grouped import read_only
 from franchise.data.readers.source import check_path, format_bytes
-from franchise.data.sharded.files import FORMATS, Batch, read_part
+from franchise.data.sharded.files import convert_docword, read_shard
 from franchise.data.sharded.index import (
     INDEX,
-    VOCABULARY,
     Shard,
     check_checksum,
     checksum_of,
     read_index,
-    read_lengths,
+    read_offsets,
     read_words,
-    repair,
-    words_of_file,
     write_index,
-    written_whole,
 )
-from franchise.data.tokens import MOST
+from franchise.data.tokens import MOST, numbered
+from franchise.deprecation import warn_renamed
 from franchise.errors import InputError
 from franchise.kernels.runtime.large_arrays import large_empty, type_for
-from franchise.validation import available_memory, check_choice, check_folder, check_integer, describe
-
-if TYPE_CHECKING:
-    from franchise.data.sharded.memory_mapped import MappedCorpus
+from franchise.storage.atomic import written_whole
+from franchise.validation import PathLike, available_memory, check_folder, check_integer, describe
 
 _BYTES_PER_TOKEN, _BYTES_PER_DOCUMENT = 28, 200  # that a Corpus takes while it is made
-_PARTS = {"parquet": re.compile(r".+\.parquet"), "docword": re.compile(r"docword\..+\.txt(\.gz)?")}
+_DOCWORD = re.compile(r"(docword\..+)\.txt(\.gz)?")
 
 
 class ShardedCorpus:
@@ -57,52 +56,39 @@ class ShardedCorpus:
     Attributes
     ----------
     folder : Path
-        Where it is.
+        The folder of the shards.
     n_documents, n_tokens, vocabulary_size : int
         Sizes, as `Corpus` has them.
     vocabulary : list of str
         The word of each id.
     shards : tuple of Shard
-        Of each part: file, first document, documents, tokens, bytes, sha256.
+        Of each: file, first document, documents, tokens, bytes, sha256.
     word_type : dtype
-        The narrowest unsigned integer that holds every word id: uint8, uint16; or else int32.
+        The type of word ids that `read` returns: uint8 or uint16 if that is enough, else int32.
+    mapped_type : dtype
+        The type of word ids that samplers read: `word_type`, but int32 for less than a few million tokens.
     """
 
-    def __init__(self, folder: Any) -> None:
-        self.folder = _check_place(folder)
-        self._index = read_index(self.folder)
-        check_choice(f"{self.folder / INDEX}: parts", self._index.parts, FORMATS)
-        self.vocabulary = read_words(self.folder, self._index)
-        self._offsets = read_lengths(self.folder, self._index)
+    def __init__(self, folder: PathLike) -> None:
+        self.folder = _check_folder(folder)
+        index = read_index(self.folder)
+        self.shards, self.vocabulary_size = index.shards, index.vocabulary
+        self.vocabulary = read_words(self.folder, index)
+        self.offsets = read_offsets(self.folder, index)
+        kind = np.min_scalar_type(index.vocabulary - 1)
+        self.word_type = kind if kind.itemsize < 4 else np.dtype(np.int32)
+        self.mapped_type = type_for(index.tokens, index.vocabulary - 1)
         self._verified: set[str] = set()
 
     @property
     def n_documents(self) -> int:
-        """How many documents there are, empty ones included."""
-        return self._index.documents
+        """Number of documents, empty ones included."""
+        return len(self.offsets) - 1
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens there are in all."""
-        return self._index.tokens
-
-    @property
-    def vocabulary_size(self) -> int:
-        """How many words the vocabulary has (V)."""
-        return self._index.vocabulary
-
-    @property
-    def shards(self) -> tuple[Shard, ...]:
-        """What the index says of each part."""
-        return self._index.shards
-
-    @property
-    def word_type(self) -> np.dtype:
-        """The type in which word ids are read."""
-        for kind in (np.uint8, np.uint16):
-            if self.vocabulary_size - 1 <= np.iinfo(kind).max:
-                return np.dtype(kind)
-        return np.dtype(np.int32)
+        """Number of tokens in all documents."""
+        return int(self.offsets[-1])
 
     def __len__(self) -> int:
         return self.n_documents
@@ -114,49 +100,48 @@ class ShardedCorpus:
         )
 
     def lengths(self) -> np.ndarray:
-        """Tokens of every document, int64 (n_documents,); read from the index, not from the parts."""
-        return np.diff(self._offsets)
+        """Return the tokens of every document, int64 (n_documents,), without reading the shards."""
+        return np.diff(self.offsets)
 
     def read(self, first: int = 0, last: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The words of documents first to last - 1, from the shards (and row groups) that have them.
+        """Read the words of documents first to last - 1, from the shards (and row groups) that have them.
 
         Parameters
         ----------
         first, last : int
-            Documents; all from `first` on if `last` is not given.
+            Documents [default: all].
 
         Returns
         -------
         words : array of `word_type` (tokens,)
-            Word ids, document after document, in the order of the part.
+            Word ids, document after document, in the order of the shard.
         offsets : int64 array (last - first + 1,)
             The j-th of these documents is `words[offsets[j]:offsets[j + 1]]`.
         """
         first, last = self._check_range(first, last)
-        offsets = self._offsets[first : last + 1] - self._offsets[first]
+        offsets = self.offsets[first : last + 1] - self.offsets[first]
         self._check_memory(int(offsets[-1]) * self.word_type.itemsize, "read fewer documents at a time")
-        return self._filled(np.empty(int(offsets[-1]), self.word_type), first, last), offsets
+        return self._fill(np.empty(int(offsets[-1]), self.word_type), first, last), offsets
 
     def read_words(self, first: int, last: int) -> np.ndarray:
-        """The words of documents first to last - 1, of `mapped_type`: in a mapped file where memory is short."""
-        size = int(self._offsets[last] - self._offsets[first])
-        return self._filled(large_empty(size, self.mapped_type), first, last)
+        """Read the words of documents first to last - 1, of `mapped_type`: in a mapped file if memory is short."""
+        size = int(self.offsets[last] - self.offsets[first])
+        return self._fill(large_empty(size, self.mapped_type), first, last)
 
-    def _filled(self, words: np.ndarray, first: int, last: int) -> np.ndarray:
+    def _fill(self, words: np.ndarray, first: int, last: int) -> np.ndarray:
         done = 0
         for piece in self._pieces(first, last):
             words[done : done + len(piece)] = piece
             done += len(piece)
         return words
 
-    def write_words(self, path: Any, first: int = 0, last: int | None = None) -> Path:
-        """Write the word ids of documents first to last - 1 to a flat file, a piece at a time.
+    def write_words(self, path: PathLike, first: int = 0, last: int | None = None) -> Path:
+        """Write the word ids of documents first to last - 1 to a flat file, one piece at a time.
 
-        The file has nothing but ids of `word_type`: `np.memmap(path, corpus.word_type, "r")`.  It is there whole or
-        not at all.
+        The file has nothing but ids of `word_type`: `np.memmap(path, corpus.word_type, "r")`.  It is written
+        completely or not at all.
         """
-        first, last = self._check_range(first, last)
-        return self._write(_check_target(path), first, last, self.word_type)
+        return self._write(_check_target(path), *self._check_range(first, last), self.word_type)
 
     def _write(self, target: Path, first: int, last: int, kind: np.dtype) -> Path:
         with written_whole(target) as temporary, open(temporary, "wb") as file:
@@ -164,96 +149,71 @@ class ShardedCorpus:
                 file.write(piece.astype(kind, copy=False).tobytes())
         return target
 
-    def mapped(self, path: Any = None) -> MappedCorpus:
-        """All documents as a `Corpus` whose words stay on disk; a file of word ids is written when first needed.
+    def memory_mapped(self, path: PathLike | None = None) -> MappedCorpus:
+        """Return all documents as a `Corpus` whose words stay on disk, in a file that is written when first needed.
 
         Parameters
         ----------
         path : path, optional
-            That file, up to 4 bytes a token. Not given: ``words-....bin`` in the folder, named by what shards hold.
+            That file, up to 4 bytes per token [default: ``words-....bin`` in the folder, named by the checksum].
         """
-        from franchise.data.sharded.memory_mapped import MappedCorpus
-
         target = self.folder / f"words-{self.checksum[:16]}.bin" if path is None else _check_target(path)
         return MappedCorpus(self, target)
 
-    @property
-    def mapped_type(self) -> np.dtype:
-        """The type of word ids where samplers read them: `word_type`, but for a few million tokens int32."""
-        return type_for(self.n_tokens, self.vocabulary_size - 1)
+    def mapped(self, path: PathLike | None = None) -> MappedCorpus:
+        """Return `memory_mapped(path)`, its new name."""
+        warn_renamed("ShardedCorpus.mapped()", "memory_mapped()")
+        return self.memory_mapped(path)
 
     def map_words(self, path: Path) -> np.ndarray:
-        """The word ids of all documents as they lie in a flat file, which is made if it is not there."""
-        size = self.mapped_type.itemsize * self.n_tokens
-        if not path.is_file() or path.stat().st_size != size:
+        """Return the word ids of all documents, mapped from a flat file, which is written if it is not there."""
+        if not path.is_file() or path.stat().st_size != self.mapped_type.itemsize * self.n_tokens:
             self._write(path, 0, self.n_documents, self.mapped_type)
         return np.memmap(path, self.mapped_type, "r", shape=(self.n_tokens,))
 
+    @property
+    def checksum(self) -> str:
+        """The checksum of the index, and so of all documents."""
+        return checksum_of(self.folder / INDEX)
+
     def checked(self, checksum: str) -> ShardedCorpus:
-        """The corpus, if it is the one with this checksum."""
+        """Return the corpus; raise InputError if it has another checksum."""
         if self.checksum != checksum:
             raise InputError(
-                f"{self.folder} holds another corpus now than when the run was begun. Put the old one back."
+                f"{self.folder} no longer contains the corpus this run was started with. Restore it."
             )
         return self
 
-    @property
-    def checksum(self) -> str:
-        """Of the index, and so of all that the shards hold."""
-        return checksum_of(self.folder / INDEX)
-
     def to_corpus(self) -> Corpus:
-        """An ordinary `Corpus` of all documents; InputError if there is too little memory for it."""
+        """Return an ordinary `Corpus` of all documents; raise InputError if there is not enough memory for it."""
         need = _BYTES_PER_TOKEN * self.n_tokens + _BYTES_PER_DOCUMENT * self.n_documents
         self._check_memory(need, "read a part of it by `read`")
         words, offsets = self.read()
         return Corpus(words, offsets, self.vocabulary)
 
     def check_parts(self) -> None:
-        """Compare every part with its checksum; otherwise that is done when a part is first read."""
+        """Compare every shard with its checksum; otherwise that is done when a shard is first read."""
         for shard in self.shards:
             self._verify(shard)
 
     def _pieces(self, first: int, last: int) -> Iterator[np.ndarray]:
-        """The words of these documents, a batch at a time."""
+        """Yield the words of these documents, one batch at a time."""
         for shard in self.shards:
             low, high = max(first, shard.first), min(last, shard.first + shard.documents)
             if low < high:
                 self._verify(shard)
-                yield from self._pieces_of_shard(shard, low, high)
-
-    def _pieces_of_shard(self, shard: Shard, first: int, last: int) -> Iterator[np.ndarray]:
-        path = self.folder / shard.file
-        done = first
-        for batch in read_part(
-            path, self._index.parts, self.vocabulary_size, first - shard.first, last - shard.first
-        ):
-            self._check_lengths(shard, batch, done)
-            yield batch.tokens()
-            done += len(batch.sizes)
-        if done < last:
-            raise self._lie(shard, f"{shard.documents} documents", f"{done - shard.first}")
-
-    def _check_lengths(self, shard: Shard, batch: Batch, first: int) -> None:
-        said = np.diff(self._offsets[first : first + len(batch.sizes) + 1])
-        wrong = said != batch.lengths
-        if wrong.any():
-            place = int(np.argmax(wrong))
-            raise self._lie(
-                shard, f"{said[place]} tokens in document {first + place}", str(batch.lengths[place])
-            )
-
-    def _lie(self, shard: Shard, said: str, found: str) -> InputError:
-        return InputError(
-            f"{self.folder / shard.file}: must have {said}, as {INDEX} says; got {found}. {repair(self.folder)}"
-        )
+                path = self.folder / shard.file
+                for documents in read_shard(
+                    path, self.vocabulary_size, low - shard.first, high - shard.first
+                ):
+                    yield documents.words
 
     def _verify(self, shard: Shard) -> None:
         if shard.file not in self._verified:
             check_checksum(self.folder / shard.file, shard.sha256)
             self._verified.add(shard.file)
 
-    def _check_range(self, first: Any, last: Any) -> tuple[int, int]:
+    def _check_range(self, first: int, last: int | None) -> tuple[int, int]:
         first = check_integer("first", first, minimum=0, maximum=self.n_documents)
         if last is None:
             return first, self.n_documents
@@ -268,87 +228,165 @@ class ShardedCorpus:
             )
 
 
-def open_shards(folder: Any) -> ShardedCorpus:
-    """A sharded corpus that is on disk; its numbers are checked, its parts are not read yet.
+class ShardedWords(NamedTuple):
+    """The words of some documents of a sharded corpus, not read yet; takes the place of their array."""
 
-    Parameters
+    folder: str
+    checksum: str  # of the corpus that must be there
+    first: int  # document
+    last: int  # the one after the last
+    nbytes: int  # that the words take when they are read
+    path: str  # of the flat file of all words, if one is needed
+
+    def of_groups(self, first: int, last: int, share: float) -> ShardedWords:
+        """Return the words of some of these documents, which have this proportion of the words."""
+        return self._replace(
+            first=self.first + first, last=self.first + last, nbytes=int(share * self.nbytes)
+        )
+
+    def shards(self) -> ShardedCorpus:
+        """Return the corpus; raise InputError if it is not there, or another."""
+        if not Path(self.folder).is_dir():
+            raise InputError(
+                f"the shards in {self.folder} cannot be seen from every node of the cluster. Put them on a disk "
+                "that all of them share, in the same place."
+            )
+        return open_shards(self.folder).checked(self.checksum)
+
+    def read(self) -> np.ndarray:
+        """Return the words, in memory, or in a mapped file if memory is short."""
+        return self.shards().read_words(self.first, self.last)
+
+    def mapped(self) -> np.ndarray:
+        """Return the words of all documents, mapped from a flat file."""
+        return self.shards().map_words(Path(self.path))
+
+
+class MappedCorpus(Corpus):
+    """Documents of words over one vocabulary, as `Corpus`, but the words stay on disk.
+
+    Attributes
     ----------
-    folder : path
-        A folder with `shards.json`, as `synthetic.write_planted` and `index_shards` write it.
+    shards : ShardedCorpus
+        The source of the documents.
+    path : Path
+        The file of word ids, of `shards.mapped_type`; it is written when words are first used.
+
+    The others are those of `Corpus`, without names, metadata and texts.
+    """
+
+    def __init__(self, shards: ShardedCorpus, path: Path) -> None:
+        self.shards, self.path = shards, path
+        self.vocabulary = shards.vocabulary
+        self.offsets = read_only(shards.offsets.copy())
+        self.order = None
+        self.group_names = numbered(shards.n_documents)
+        self.metadata = {}
+        self.texts = self.sentences = self.text_options = self.dropped = None
+
+    @cached_property
+    def observations(self) -> np.ndarray:  # type: ignore[override]
+        """The word of each token, (N,), mapped."""
+        return self.shards.map_words(self.path)
+
+    @property
+    def grouped_observations(self) -> np.ndarray:  # type: ignore[override]
+        """The same: documents come one after the other."""
+        return self.observations
+
+    @property
+    def words(self) -> ShardedWords:
+        """The words for other processes, which read them themselves."""
+        folder = str(self.shards.folder.resolve())
+        size = self.shards.mapped_type.itemsize * self.n_observations
+        path = str(self.path.resolve())
+        return ShardedWords(folder, self.shards.checksum, 0, self.shards.n_documents, size, path)
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations (N)."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def group_of_observation(self) -> np.ndarray:  # type: ignore[override]
+        """The document of each token, int32 (N,), made on first use."""
+        return np.repeat(np.arange(self.n_groups, dtype=np.int32), self.group_sizes)
+
+    def __reduce__(self) -> tuple[type[MappedCorpus], tuple[ShardedCorpus, Path]]:
+        """Copy and pickle the paths, not the words."""
+        return MappedCorpus, (self.shards, self.path)
+
+
+def open_shards(folder: PathLike) -> ShardedCorpus:
+    """Open a sharded corpus; the index is checked, the shards are not read yet.
+
+    `folder` has `shards.json`, as `synthetic.write_planted` and `index_shards` write it.
     """
     return ShardedCorpus(folder)
 
 
-def index_shards(folder: Any) -> ShardedCorpus:
-    """Make a folder of parts a sharded corpus: read each part once, check it, and write `shards.json`.
+def index_shards(folder: PathLike) -> ShardedCorpus:
+    """Make a folder of files a sharded corpus: read and check each file once, and write `shards.json`.
 
     Parameters
     ----------
     folder : path
-        Has `vocab.txt`, a word a line, and parts: either Parquet files with a column `words`, a list of word ids
-        from 0 for each document, or docword files, `docword.NAME.NUMBER.txt` or `.txt.gz`.  Parts are taken in the
-        order of their names, numbers in them by size.
+        Has `vocab.txt`, one word per line, and either Parquet files with a column `words`, one list of word ids
+        from 0 per document; or docword files, `docword.NAME.NUMBER.txt` or `.txt.gz`, which are converted to
+        Parquet beside them.  Files are used in the order of their names, numbers in them by size.
     """
-    place = _check_place(folder)
-    check_folder("folder", place)
-    parts, paths = _find_parts(place)
-    vocabulary = len(words_of_file(place / VOCABULARY))
+    place = check_folder("folder", _check_folder(folder))
+    paths = _find_parts(place)
+    vocabulary = len(read_words(place))
     shards: list[Shard] = []
     lengths: list[np.ndarray] = []
-    first = 0
     for path in paths:
-        pieces = [_narrow(path, batch) for batch in read_part(path, parts, vocabulary)]
-        of_part = np.concatenate([np.empty(0, np.uint32), *pieces])
-        tokens = int(of_part.sum(dtype=np.int64))
-        shards.append(Shard(path.name, first, len(of_part), tokens, path.stat().st_size, checksum_of(path)))
-        lengths.append(of_part)
-        first += len(of_part)
-    if not 1 <= first <= MOST:
-        raise InputError(f"{place}: the parts must have from 1 to {MOST} documents in all; got {first}.")
-    write_index(place, parts, shards, np.concatenate(lengths), vocabulary)
+        shard = path
+        if docword := _DOCWORD.fullmatch(path.name):
+            shard = path.with_name(f"{docword[1]}.parquet")
+            convert_docword(path, shard, vocabulary)
+        pieces = [documents.lengths for documents in read_shard(shard, vocabulary)]
+        of_shard = np.concatenate([np.empty(0, np.int64), *pieces])
+        facts = (len(of_shard), int(of_shard.sum()), shard.stat().st_size, checksum_of(shard))
+        shards.append(Shard(shard.name, sum(map(len, lengths)), *facts))
+        lengths.append(of_shard)
+    documents = sum(map(len, lengths))
+    if not 1 <= documents <= MOST:
+        raise InputError(f"{place}: shards must have from 1 to {MOST} documents in all; got {documents}.")
+    write_index(place, shards, np.concatenate(lengths), vocabulary)
     return ShardedCorpus(place)
 
 
-def _narrow(path: Path, batch: Batch) -> np.ndarray:
-    lengths = batch.lengths
-    if lengths.max(initial=0) > MOST:
-        raise InputError(f"{path}: a document must have at most {MOST} tokens; got {lengths.max()}. Part it.")
-    return lengths.astype(np.uint32)
-
-
-def _find_parts(folder: Path) -> tuple[str, list[Path]]:
-    files = [path for path in folder.iterdir() if path.is_file()]
-    found = {
-        parts: sorted((path for path in files if pattern.fullmatch(path.name)), key=_by_number)
-        for parts, pattern in _PARTS.items()
-    }
-    kinds = [parts for parts, paths in found.items() if paths]
-    if len(kinds) == 1:
-        return kinds[0], found[kinds[0]]
-    if kinds:
+def _find_parts(folder: Path) -> list[Path]:
+    """Return the docword files, or the Parquet files, of a folder."""
+    names = [path.name for path in folder.iterdir() if path.is_file()]
+    docwords = {f"{match[1]}.parquet": match[0] for name in names if (match := _DOCWORD.fullmatch(name))}
+    parquets = [name for name in names if name.endswith(".parquet") and name not in docwords]
+    if docwords and parquets:
         raise InputError(
-            f"{folder}: has both Parquet and docword parts, such as {found['parquet'][0].name} and "
-            f"{found['docword'][0].name}. Move those of one kind elsewhere."
+            f"{folder}: has both Parquet and docword files, such as {parquets[0]} and {min(docwords.values())}. "
+            "Move those of one kind elsewhere."
         )
-    raise InputError(
-        f"{folder}: has no parts, neither NAME.parquet nor docword.NAME.txt or .txt.gz. Give the folder that has "
-        "them."
-    )
+    if not docwords and not parquets:
+        raise InputError(
+            f"{folder}: has no shards (*.parquet, or docword.*.txt). Give the folder that has them."
+        )
+    return [folder / name for name in sorted(parquets or docwords.values(), key=_by_number)]
 
 
-def _by_number(path: Path) -> list[tuple[int, str]]:
-    """Names in order, where part.10 comes after part.9."""
-    return [(int(text), "") if text.isdigit() else (-1, text) for text in re.split(r"([0-9]+)", path.name)]
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """Sort part.10 after part.9."""
+    return [(int(text), "") if text.isdigit() else (-1, text) for text in re.split(r"([0-9]+)", name)]
 
 
-def _check_place(folder: Any) -> Path:
+def _check_folder(folder: PathLike) -> Path:
     place = check_path(folder, "folder")
     if not place.is_dir():
         raise InputError(f"{place}: must be a folder of shards; it is a file. Give the folder that it is in.")
     return place
 
 
-def _check_target(path: Any) -> Path:
+def _check_target(path: PathLike) -> Path:
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise InputError(f"path must name the file to be written; got {describe(path)}.")
     target = Path(os.fsdecode(path)).expanduser()

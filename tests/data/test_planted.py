@@ -1,4 +1,4 @@
-"""Large corpora with planted topics: exact sizes, the same bits however they are cut, their law, their files."""
+"""Large corpora with planted topics: exact sizes, the same bits in any shards, their distribution, their files."""
 
 import shutil
 import tracemalloc
@@ -9,13 +9,19 @@ import pytest
 from tests.data.without import without
 
 import franchise as fr
-from franchise.data.planted import DOCUMENT_CONCENTRATION, LENGTH_SPREAD, Planting, Sizes, share_out
-from franchise.data.planted_shards import Plan, plan_planted
+from franchise.data.planted import (
+    DOCUMENT_CONCENTRATION,
+    LENGTH_SPREAD,
+    PlantedCorpus,
+    Sizes,
+    plan_planted,
+    share_out,
+)
 from franchise.errors import InputError
 from franchise.kernels.random.dirichlet import draw_dirichlet
 
 SMALL = {"documents": 1500, "vocabulary": 400, "tokens": 250_000, "topics": 6, "seed": 3}  # four blocks
-PLANTING = Planting(Sizes(1500, 400, 250_000), 6, 3)
+PLANTING = PlantedCorpus(Sizes(1500, 400, 250_000), 6, 3)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +50,7 @@ def contents(folder):
     ],
 )
 def test_sizes_are_exact(tmp_path, sizes, topics):
-    corpus = fr.synthetic.write_planted(tmp_path / "c", **sizes._asdict(), topics=topics, format="docword")
+    corpus = fr.synthetic.write_planted(tmp_path / "c", **sizes._asdict(), topics=topics)
     assert (corpus.n_documents, corpus.vocabulary_size, corpus.n_tokens) == sizes
     words, offsets = corpus.read()
     assert len(words) == sizes.tokens == offsets[-1]
@@ -58,20 +64,20 @@ def test_sizes_of_known_corpora():
     known = {"enron": (39_861, 28_102, 6_400_000), "nytimes": (300_000, 102_660, 100_000_000)}
     known["pubmed"] = (8_200_000, 141_043, 730_000_000)
     for name, sizes in known.items():
-        plan = plan_planted(name, None, None, None, 100, 0, 4_000_000, "parquet")
-        assert plan.planting.sizes == sizes
-        assert plan.n_parts == pytest.approx(sizes[2] / 4_000_000, abs=2, rel=0.02)
-        assert plan.planting.documents_per_block * sizes[2] / sizes[0] < 2**16
-    assert Planting(Sizes(*known["enron"])).offsets[-1] == 6_400_000
-    half = plan_planted("nytimes", None, None, 50_000_000, 100, 0, 4_000_000, "docword")
-    assert half.planting.sizes == (300_000, 102_660, 50_000_000)
-    assert half.part_name(3) == "docword.nytimes.00003.txt.gz"
+        plan = plan_planted(name, None, None, None)
+        assert plan.sizes == sizes
+        assert plan.n_shards == pytest.approx(sizes[2] / 4_000_000, abs=2, rel=0.02)
+        assert plan.documents_per_block * sizes[2] / sizes[0] < 2**16
+    assert PlantedCorpus(Sizes(*known["enron"])).offsets[-1] == 6_400_000
+    half = plan_planted("nytimes", None, None, 50_000_000)
+    assert half.sizes == (300_000, 102_660, 50_000_000)
+    assert half.shard_name(3) == "nytimes.00003.parquet"
 
 
-@pytest.mark.parametrize(("shard_tokens", "form"), [(1, "parquet"), (10**9, "parquet"), (150_000, "docword")])
-def test_the_same_documents_however_they_are_cut(small, tmp_path, shard_tokens, form):
-    other = fr.synthetic.write_planted(tmp_path / "c", **SMALL, shard_tokens=shard_tokens, format=form)
-    assert len(other.shards) != len(small.shards) or form != "parquet"
+@pytest.mark.parametrize("shard_tokens", [1, 10**9])
+def test_the_same_documents_however_they_are_cut(small, tmp_path, shard_tokens):
+    other = fr.synthetic.write_planted(tmp_path / "c", **SMALL, shard_tokens=shard_tokens)
+    assert len(other.shards) != len(small.shards)
     for mine, others in zip(small.read(), other.read(), strict=True):
         assert np.array_equal(mine, others)
     assert np.array_equal(small.read(300, 900)[0], other.read(300, 900)[0])
@@ -88,15 +94,15 @@ def test_the_seed_counts(small, tmp_path):
 
 def test_a_part_alone_is_that_of_the_whole(small, tmp_path):
     for number in reversed(range(len(small.shards))):
-        plan = Plan(Planting(Sizes(1500, 400, 250_000), 6, 3), shard_tokens=120_000)
-        shard = plan.write_part(tmp_path, number)
+        plan = PlantedCorpus(Sizes(1500, 400, 250_000), 6, 3, shard_tokens=120_000)
+        shard = plan.write_shard(tmp_path, number)
         assert shard == small.shards[number]
         assert (tmp_path / shard.file).read_bytes() == (small.folder / shard.file).read_bytes()
 
 
 def test_a_block_alone_is_that_of_the_whole(small):
     for number in (3, 0, 1):
-        planting = Planting(Sizes(1500, 400, 250_000), 6, 3)
+        planting = PlantedCorpus(Sizes(1500, 400, 250_000), 6, 3)
         lengths, words = planting.block(number)
         first = number * planting.documents_per_block
         assert np.array_equal(words, small.read(first, first + len(lengths))[0])
@@ -114,7 +120,7 @@ def test_words_rise_within_documents(small):
 def test_lengths_are_log_normal():
     """Log lengths have sigma 0.7, the mean that goes with the tokens, and no skew or kurtosis: within 5 errors."""
     documents, mean = 40_000, 1000
-    logs = np.log(np.diff(Planting(Sizes(documents, 10, mean * documents), 1, 8).offsets))
+    logs = np.log(np.diff(PlantedCorpus(Sizes(documents, 10, mean * documents), 1, 8).offsets))
     error = 1 / np.sqrt(documents)
     spread = logs.std()
     assert abs(spread - LENGTH_SPREAD) < 5 * LENGTH_SPREAD * error / np.sqrt(2)
@@ -144,7 +150,7 @@ def test_lengths_are_shared_out_exactly(total):
 
 def test_frequencies_follow_zipf():
     """The exponent, fitted to the mean of many topics, is 1.05 within 5 errors (delta method)."""
-    planting = Planting(Sizes(10, 50, 100), 2000, 1)
+    planting = PlantedCorpus(Sizes(10, 50, 100), 2000, 1)
     base = planting.base
     order = np.argsort(-base)
     assert not np.array_equal(order, np.arange(50))
@@ -158,7 +164,7 @@ def test_frequencies_follow_zipf():
 
 def test_topics_have_the_spread_of_their_law():
     """The variance of a word's probability over topics is base (1 - base) / 201."""
-    planting = Planting(Sizes(10, 50, 100), 2000, 1)
+    planting = PlantedCorpus(Sizes(10, 50, 100), 2000, 1)
     scaled = (planting.word_probabilities - planting.base) ** 2 / (planting.base * (1 - planting.base) / 201)
     common = scaled[:, planting.base > 0.02]
     assert abs(common.mean() - 1) < 5 * common.mean(axis=1).std() / np.sqrt(2000)
@@ -190,7 +196,7 @@ def test_topics_and_words_are_drawn_from_their_weights():
 
 def test_blocks_are_independent():
     """Documents at the same place of two blocks are no more alike than any: correlations have mean 0."""
-    planting = Planting(Sizes(256, 400, 512_000), 6, 3)  # eight blocks of long documents
+    planting = PlantedCorpus(Sizes(256, 400, 512_000), 6, 3)  # eight blocks of long documents
     deviations = []
     for number in range(8):
         lengths, words = planting.block(number)
@@ -227,49 +233,27 @@ class Stop(KeyboardInterrupt):
     pass
 
 
-def stop_at(share):
+def test_progress_and_interruption(tmp_path):
+    seen = []
+
     def progress(what, done):
-        assert what.startswith("part ")
-        if done > share:
+        seen.append((what, done))
+        if len(seen) == 3:
             raise Stop
 
-    return progress
-
-
-@pytest.mark.parametrize("form", ["parquet", "docword"])
-def test_an_interrupted_call_goes_on(tmp_path, form):
-    settings = {**SMALL, "shard_tokens": 1, "format": form}
-    whole = fr.synthetic.write_planted(tmp_path / "whole", **settings)
-    folder = tmp_path / "c"
     with pytest.raises(Stop):
-        fr.synthetic.write_planted(folder, **settings, progress=stop_at(0.6))
-    assert not (folder / "shards.json").exists()
-    assert not list(folder.glob("*.tmp"))
-    with pytest.raises(InputError, match="begun there and not finished"):
-        fr.open_shards(folder)
-    with pytest.raises(InputError, match="beginning of another corpus"):
-        fr.synthetic.write_planted(folder, **{**settings, "seed": 5})
-    done = [shard for shard in whole.shards if (folder / shard.file).exists()]
-    assert 2 <= len(done) < len(whole.shards)
-    (folder / done[0].file).write_bytes(b"damaged")
-    before = (folder / done[1].file).stat().st_mtime_ns
-    seen = []
-    corpus = fr.synthetic.write_planted(folder, **settings, progress=lambda _, share: seen.append(share))
-    assert contents(folder) == contents(whole.folder)
-    assert (folder / done[1].file).stat().st_mtime_ns == before
-    assert len(seen) == len(whole.shards) - len(done) + 1
-    assert seen[-1] == 1.0
-    assert corpus.n_tokens == 250_000
-
-
-def test_a_damaged_note(tmp_path):
-    (tmp_path / "unfinished.json").write_text("{")
-    with pytest.raises(InputError, match=r"unfinished.json: is damaged .* Remove the folder"):
-        fr.synthetic.write_planted(tmp_path, **SMALL)
+        fr.synthetic.write_planted(tmp_path / "c", **SMALL, shard_tokens=1, progress=progress)
+    assert [what for what, _ in seen] == ["shard 1 of 4", "shard 2 of 4", "shard 3 of 4"]
+    assert 0 < seen[0][1] < seen[1][1] < seen[2][1] < 1
+    assert not list((tmp_path / "c").glob("*.tmp"))
+    with pytest.raises(InputError, match="no sharded corpus"):
+        fr.open_shards(tmp_path / "c")
+    with pytest.raises(InputError, match=r"must be new or empty. Give another folder, or remove its files"):
+        fr.synthetic.write_planted(tmp_path / "c", **SMALL)
 
 
 def test_folders_that_are_taken(small, tmp_path):
-    with pytest.raises(InputError, match="holds a sharded corpus already"):
+    with pytest.raises(InputError, match="already contains a sharded corpus"):
         fr.synthetic.write_planted(small.folder, **SMALL)
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(InputError, match="must be new or empty"):
@@ -289,7 +273,6 @@ BAD = {
     "topics": [0, -1, 0.5, None, float("nan"), 2**17],
     "seed": [-1, 0.5, None, float("nan")],
     "shard_tokens": [0, -1, None, float("nan")],
-    "format": ["csv", None, 3],
 }
 
 
@@ -309,40 +292,38 @@ def test_too_little_room(tmp_path, monkeypatch):
 
 
 def test_too_little_memory_for_the_topics(tmp_path, monkeypatch):
-    monkeypatch.setattr("franchise.data.planted_shards.available_memory", lambda: 1000)
+    monkeypatch.setattr("franchise.data.planted.available_memory", lambda: 1000)
     with pytest.raises(InputError, match="Plant fewer"):
         fr.synthetic.write_planted(tmp_path / "c", **SMALL)
 
 
 def test_without_pyarrow(tmp_path, monkeypatch):
     without(monkeypatch, "pyarrow")
-    with pytest.raises(InputError, match=r'pip install "franchise\[io\]". Or use docword'):
+    with pytest.raises(InputError, match=r'pip install "franchise\[io\]"'):
         fr.synthetic.write_planted(tmp_path / "c", **SMALL)
     assert not (tmp_path / "c").exists()
-    assert fr.synthetic.write_planted(tmp_path / "c", **SMALL, format="docword").n_tokens == 250_000
 
 
-@pytest.mark.parametrize("form", ["parquet", "docword"])
-def test_the_estimate_is_near_the_truth(small, tmp_path, form):
-    plan = plan_planted(None, *PLANTING.sizes, 6, 3, 120_000, form)
-    estimate = plan.estimate()
+def test_the_estimate_is_near_the_truth(tmp_path):
+    plan = plan_planted(None, *PLANTING.sizes, 6, 3, 120_000)
     corpus = plan.write(tmp_path / "c")
     written = sum(len(content) for content in contents(corpus.folder).values())
-    assert estimate.bytes == pytest.approx(written, rel=0.15)
-    assert estimate.shards == len(corpus.shards)
-    assert estimate.seconds > 0
+    assert plan.estimate.bytes == pytest.approx(written, rel=0.15)
+    assert plan.estimate.shards == len(corpus.shards)
+    assert plan.estimate.seconds > 0
 
 
 def test_memory_is_bounded(tmp_path):
     """Twenty blocks take no more memory than four, although all words would take 10 MB."""
     peaks = []
     for blocks in (4, 20):
-        plan = Plan(Planting(Sizes(400 * blocks, 400, 65_000 * blocks), 6, 0), 10**9)
-        plan.planting.prepare()
+        plan = PlantedCorpus(Sizes(400 * blocks, 400, 65_000 * blocks), 6, 0, 10**9)
         (tmp_path / str(blocks)).mkdir()
-        plan.write_part(tmp_path / str(blocks), 0)  # libraries are loaded
+        plan.write_shard(
+            tmp_path / str(blocks), 0
+        )  # libraries are loaded, and what all blocks share is drawn
         tracemalloc.start()
-        plan.write_part(tmp_path / str(blocks), 0)
+        plan.write_shard(tmp_path / str(blocks), 0)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.2 * peaks[0]
@@ -391,7 +372,7 @@ def test_the_corpus_finds_its_topics(small):
 @pytest.mark.parametrize(
     ("found", "truth", "message"),
     [
-        (np.ones((2, 3)), np.ones((2, 4)), "found must have a column for each of the 4 words"),
+        (np.ones((2, 3)), np.ones((2, 4)), "found must have one column for each of the 4 words"),
         (np.ones(3), np.ones((2, 3)), "found must be numbers"),
         (np.zeros((2, 3)), np.ones((2, 3)), "found must have no negative"),
         (-np.ones((2, 3)), np.ones((2, 3)), "found must have no negative"),

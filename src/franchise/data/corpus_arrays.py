@@ -1,0 +1,189 @@
+"""The flat arrays of a corpus: word ids, where documents and sentences begin, and counts of words (`Corpus`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise.data.dropped import Dropped
+from franchise.data.grouped import GroupedData, offsets_of_sizes, read_only
+from franchise.data.sentences import Sentences, check_sentences, sentence_table
+from franchise.data.text_options import TextOptions
+from franchise.data.tokens import check_vocabulary, numbered
+from franchise.errors import InputError, NoWords
+from franchise.validation import check_counts, describe
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from pandas import DataFrame
+    from scipy.sparse import csr_array
+
+
+class Cells(NamedTuple):
+    """The distinct words of each document and how often each occurs; words ascend within a document.
+
+    Document j has cells `offsets[j]:offsets[j + 1]`.
+    """
+
+    offsets: np.ndarray
+    """int64 (n_documents + 1,)"""
+    word: np.ndarray
+    """int32 (cells,): word id"""
+    count: np.ndarray  # type: ignore[assignment]  # a field may well hide tuple.count
+    """int32 (cells,): tokens of that word in that document, at least 1"""
+
+
+class CorpusArrays(GroupedData):
+    """Documents of words over one vocabulary, as arrays; the base of `Corpus`, which describes the parameters."""
+
+    observations: np.ndarray
+    grouped_observations: np.ndarray
+
+    _group_noun = "document"
+    _reserved_metadata = ("name", "tokens", "sentences")  # the other columns of `documents`
+
+    def __init__(
+        self,
+        words: Sequence[int] | np.ndarray,
+        offsets: ArrayLike,
+        vocabulary: Sequence[str],
+        *,
+        names: Iterable[Any] | None = None,
+        metadata: Mapping[str, Iterable[Any]] | None = None,
+        texts: Iterable[str] | None = None,
+        sentences: Sentences | tuple[ArrayLike, ArrayLike] | None = None,
+        text_options: TextOptions | None = None,
+    ) -> None:
+        self.vocabulary = check_vocabulary(vocabulary)
+        sizes = np.diff(_check_offsets(offsets, len(words)))
+        ids = _check_words(words, len(self.vocabulary))
+        n_documents = len(sizes)
+        document_of_token = np.repeat(np.arange(n_documents, dtype=np.int32), sizes)
+        super().__init__(
+            ids,
+            document_of_token,
+            n_documents,
+            group_names=numbered(n_documents) if names is None else names,
+            metadata=metadata,
+        )
+        self.texts = None if texts is None else self._check_entries("texts", texts)
+        self.sentences = None if sentences is None else check_sentences(sentences, self)
+        self.text_options = text_options
+        self.dropped: Dropped | None = None
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents there are, empty ones included."""
+        return self.n_groups
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens there are in all."""
+        return self.n_observations
+
+    @property
+    def n_sentences(self) -> int:
+        """How many sentences there are, empty ones included; 0 if they are not known."""
+        return 0 if self.sentences is None else len(self.sentences.offsets) - 1
+
+    @property
+    def vocabulary_size(self) -> int:
+        """How many words the vocabulary has (V), those that never occur included."""
+        return len(self.vocabulary)
+
+    @property
+    def n_empty_documents(self) -> int:
+        """How many documents have no token."""
+        return int(np.count_nonzero(self.group_sizes == 0))
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The distinct words of each document with their counts; computed once, when first asked for."""
+        size = self.vocabulary_size
+        keys = self.group_of_observation.astype(np.int64) * size + self.observations
+        if np.any(keys[1:] < keys[:-1]):
+            keys.sort()
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        document, word = np.divmod(keys[first], size)
+        cells_per_document = np.bincount(document, minlength=self.n_documents)
+        return Cells(
+            read_only(offsets_of_sizes(cells_per_document)),
+            read_only(word.astype(np.int32)),
+            read_only(np.diff(first, append=len(keys)).astype(np.int32)),
+        )
+
+    @property
+    def documents(self) -> DataFrame:
+        """One row per document: its name, its numbers of tokens and (if known) sentences, and its metadata."""
+        from pandas import DataFrame
+
+        columns = {"name": self.group_names, "tokens": self.group_sizes}
+        if self.sentences is not None:
+            columns["sentences"] = np.diff(self.sentences.documents)
+        return DataFrame({**columns, **self.metadata})
+
+    def sentence_table(self) -> DataFrame:
+        """One row per sentence.
+
+        Returns
+        -------
+        DataFrame
+            `document` (name), `sentence` (numbered from 0 within the document), `tokens` (how many are left of
+            it), `begin` and `end` in the text of the document if known, and `text` if texts are kept.
+        """
+        return sentence_table(self)
+
+    def to_matrix(self) -> csr_array:
+        """The counts as a scipy CSR array (n_documents, vocabulary_size); undoes `from_matrix`."""
+        from scipy.sparse import csr_array
+
+        offsets, word, count = self.cells
+        return csr_array(
+            (count.astype(np.int64), word.copy(), offsets.astype(np.int64)),
+            shape=(self.n_documents, self.vocabulary_size),
+        )
+
+    def __repr__(self) -> str:
+        documents = f"{self.n_documents} document{'' if self.n_documents == 1 else 's'}"
+        text = f"{documents}, {self.n_tokens} tokens, vocabulary of {self.vocabulary_size}"
+        if self.sentences is not None:
+            text += f", {self.n_sentences} sentence{'' if self.n_sentences == 1 else 's'}"
+        empty = self.n_empty_documents
+        if empty:
+            text += f"; {empty} document{' is' if empty == 1 else 's are'} empty"
+        return f"Corpus({text})"
+
+
+# --- checks -------------------------------------------------------------------------------------------------
+
+
+def _check_words(words: Sequence[int] | np.ndarray, vocabulary_size: int) -> np.ndarray:
+    ids = check_counts("words", words)
+    if ids.ndim != 1:
+        raise InputError(f"words must be a flat array of word ids; got {describe(ids)}.")
+    if ids.size == 0:
+        raise NoWords(
+            "The corpus has no tokens: every document is empty. Check the documents, and whether stop words, "
+            "min_df, max_df or the vocabulary leave out everything."
+        )
+    if ids.max() >= vocabulary_size:
+        raise InputError(
+            f"words must be ids below the size of the vocabulary; got {ids.max()}, "
+            f"the largest allowed is {vocabulary_size - 1}."
+        )
+    return ids.astype(np.int32)
+
+
+def _check_offsets(offsets: ArrayLike, n_tokens: int) -> np.ndarray:
+    checked = check_counts("offsets", offsets)
+    if checked.ndim != 1 or checked.size < 2:
+        raise InputError("The corpus has no documents; at least one is needed.")
+    if checked[0] != 0 or checked[-1] != n_tokens or np.any(np.diff(checked) < 0):
+        raise InputError(
+            f"offsets must rise from 0 to the number of tokens ({n_tokens}) without ever falling; "
+            f"got {describe(checked.tolist())}."
+        )
+    return checked
