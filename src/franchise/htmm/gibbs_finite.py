@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 
@@ -39,17 +38,19 @@ from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.table_counts import draw_table_counts
 from franchise.moves.concentrations import draw_group_concentration
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
+from franchise.parallel.engine import BlockExecutor
 from franchise.priors import Gamma
 
 
-def start_at_random(model: FiniteModel, streams: Streams, engine: Any) -> Segments:
+def start_at_random(model: FiniteModel, streams: Streams, executor: BlockExecutor) -> Segments:
     """Every sentence in a topic at random."""
     topics, switches = draw_at_random(model.prepared, model.n_topics, streams.generator())
-    return start_from(model, topics, switches, engine)
+    return start_from(model, topics, switches, executor)
 
 
-def start_from(model: FiniteModel, topics: np.ndarray, switches: np.ndarray, engine: Any) -> Segments:
+def start_from(
+    model: FiniteModel, topics: np.ndarray, switches: np.ndarray, executor: BlockExecutor
+) -> Segments:
     """The state with these topics and switches."""
     state = Segments(
         topics=topics,
@@ -59,13 +60,13 @@ def start_from(model: FiniteModel, topics: np.ndarray, switches: np.ndarray, eng
         word_prior=start_of(model.word_prior),
         topic_count=model.n_topics,
     )
-    count_words(model.prepared, state, engine)
+    count_words(model.prepared, state, executor)
     return state
 
 
-def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) -> dict[str, float]:
+def sweep(model: FiniteModel, state: Segments, streams: Streams, executor: BlockExecutor) -> dict[str, float]:
     """Draw everything once; what moves report, which is nothing here."""
-    work = GibbsContext(model.prepared, state, streams, engine)
+    work = GibbsContext(model.prepared, state, streams, executor)
     given = Finite(
         log_topics=draw_log_topics(work, state.counts),
         prior=np.full(model.n_topics, state.concentration),
@@ -76,7 +77,7 @@ def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) ->
         draw_finite(turns, model.prepared.data, given, room, words, drawn)
 
     draw_documents(work, model.n_topics, draw)
-    count_words(model.prepared, state, engine)
+    count_words(model.prepared, state, executor)
     draw_numbers(model, work)
     return {}
 
@@ -84,9 +85,7 @@ def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) ->
 def draw_numbers(model: FiniteModel, work: GibbsContext) -> None:
     """epsilon, and alpha and eta where they are learned, given topics and switches."""
     state, rng = work.state, work.rng
-    state.switch_probability = draw_switch_probability(
-        state, model.prepared, model.switch_prior, rng, work.comm
-    )
+    state.switch_probability = draw_switch_probability(state, model.prepared, model.switch_prior, rng)
     if isinstance(model.document_prior, Gamma):
         state.concentration = _draw_document_prior(model, work, model.document_prior, rng)
     if isinstance(model.word_prior, Gamma):
@@ -109,7 +108,7 @@ def _draw_document_prior(
         sizes[sizes > 0],
         Gamma(prior.shape, prior.rate / topics),
         rng,
-        work.engine,
+        work.executor,
     )
     return in_all / topics
 
@@ -128,14 +127,14 @@ def _draw_tables(work: GibbsContext, counts: np.ndarray) -> int:
     return total
 
 
-def measure(model: FiniteModel, state: Segments, comm: SingleProcess = SINGLE_PROCESS) -> dict[str, float]:
+def measure(model: FiniteModel, state: Segments) -> dict[str, float]:
     """What is traced: log p(x | z), the log joint and the numbers above."""
-    likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
+    comm, likelihood = model.comm, WordCounts(state.counts).log_likelihood(state.word_prior)
     learned = log_priors((model.document_prior, state.concentration), (model.word_prior, state.word_prior))
     return {
         "n_topics": len(comm.allreduce_unique(state.topics)[0]),
-        "n_switches": count_switches(state, model.prepared, comm),
-        "log_joint": likelihood + log_topics_and_switches(model, state, comm) + learned,
+        "n_switches": count_switches(state, model.prepared),
+        "log_joint": likelihood + log_topics_and_switches(model, state) + learned,
         "log_likelihood_per_observation": likelihood / max(1, model.prepared.all_words),
         "switch_probability": state.switch_probability,
         "document_prior": state.concentration,
@@ -143,16 +142,14 @@ def measure(model: FiniteModel, state: Segments, comm: SingleProcess = SINGLE_PR
     }
 
 
-def log_topics_and_switches(
-    model: FiniteModel, state: Segments, comm: SingleProcess = SINGLE_PROCESS
-) -> float:
+def log_topics_and_switches(model: FiniteModel, state: Segments) -> float:
     """log p(z, psi), theta and epsilon integrated out."""
     from scipy.special import gammaln
 
     counts, alpha = state.switches_by_topic(model.prepared), state.concentration
-    mass = alpha * model.n_topics
+    comm, mass = model.comm, alpha * model.n_topics
     sizes, documents = comm.allreduce_unique(counts.sum(axis=1))
     seen, cells = comm.allreduce_unique(counts[counts > 0])
     of_documents = float((documents * (math.lgamma(mass) - gammaln(mass + sizes))).sum())
     of_topics = float((cells * (gammaln(alpha + seen) - math.lgamma(alpha))).sum())
-    return of_documents + of_topics + log_switches(state, model.prepared, model.switch_prior, comm)
+    return of_documents + of_topics + log_switches(state, model.prepared, model.switch_prior)

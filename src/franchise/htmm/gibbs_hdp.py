@@ -20,7 +20,6 @@ theta_du is below all its slices needs no share of further fresh topics: none of
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,7 @@ from franchise.moves.base import Move
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.launched.launched_splits import LaunchSplitMerge
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
+from franchise.parallel.engine import BlockExecutor
 from franchise.priors import Gamma
 
 CUTOFF = 0.1
@@ -62,7 +61,7 @@ REGROUPING: tuple[Move, ...] = (LaunchSplitMerge(), DirectAssignment())
 
 
 def start_from(
-    model: InfiniteModel, topics: np.ndarray, switches: np.ndarray, streams: Streams, engine: Any
+    model: InfiniteModel, topics: np.ndarray, switches: np.ndarray, streams: Streams, executor: BlockExecutor
 ) -> InfiniteSegments:
     """The state with these topics and switches; topics are numbered without gaps first."""
     _, numbered = np.unique(topics, return_inverse=True)
@@ -78,20 +77,24 @@ def start_from(
         weights=np.full(count, 1.0 / (count + 1)),
         unseen_weight=1.0 / (count + 1),
     )
-    count_words(model.prepared, state, engine)
-    draw_numbers(model, state, streams.generator(1), engine)
+    count_words(model.prepared, state, executor)
+    draw_numbers(model, state, streams.generator(1), executor)
     return state
 
 
-def start_at_random(model: InfiniteModel, topics: int, streams: Streams, engine: Any) -> InfiniteSegments:
+def start_at_random(
+    model: InfiniteModel, topics: int, streams: Streams, executor: BlockExecutor
+) -> InfiniteSegments:
     """Every sentence in one of so many topics, drawn anew by every other sentence on average."""
     drawn, switches = draw_at_random(model.prepared, topics, streams.generator())
-    return start_from(model, drawn, switches, streams, engine)
+    return start_from(model, drawn, switches, streams, executor)
 
 
-def sweep(model: InfiniteModel, state: InfiniteSegments, streams: Streams, engine: Any) -> dict[str, float]:
+def sweep(
+    model: InfiniteModel, state: InfiniteSegments, streams: Streams, executor: BlockExecutor
+) -> dict[str, float]:
     """Draw everything once; what moves report."""
-    work = GibbsContext(model.prepared, state, streams, engine)
+    work = GibbsContext(model.prepared, state, streams, executor)
     rng = work.rng
     log_proportions = draw_log_proportions(work, rng)
     log_slices = draw_log_slices(work, log_proportions, rng)
@@ -111,9 +114,9 @@ def sweep(model: InfiniteModel, state: InfiniteSegments, streams: Streams, engin
 
     draw_documents(work, counts.shape[1], draw)
     drop_empty_topics(state)
-    values = regroup(model.prepared, state, REGROUPING, streams, engine)
-    count_words(model.prepared, state, engine)
-    draw_numbers(model, state, rng, engine)
+    values = regroup(model.prepared, state, REGROUPING, streams, executor)
+    count_words(model.prepared, state, executor)
+    draw_numbers(model, state, rng, executor)
     return values
 
 
@@ -176,7 +179,7 @@ def drop_empty_topics(state: InfiniteSegments) -> None:
 
 
 def draw_numbers(
-    model: InfiniteModel, state: InfiniteSegments, rng: np.random.Generator, engine: Any
+    model: InfiniteModel, state: InfiniteSegments, rng: np.random.Generator, executor: BlockExecutor
 ) -> None:
     """Tables, concentrations, weights, epsilon, and eta if it is learned, given topics and switches."""
     prepared = model.prepared
@@ -196,7 +199,7 @@ def draw_numbers(
     if isinstance(model.alpha, Gamma):
         sizes = counts.sum(axis=1)
         state.concentration = draw_group_concentration(
-            state.concentration, table_count, sizes[sizes > 0], model.alpha, rng, engine
+            state.concentration, table_count, sizes[sizes > 0], model.alpha, rng, executor
         )
     weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
     state.weights, state.unseen_weight = weights, float(unseen[0])
@@ -205,9 +208,7 @@ def draw_numbers(
         state.word_prior = draw_word_prior(state, model.word_prior, rng)
 
 
-def measure(
-    model: InfiniteModel, state: InfiniteSegments, comm: SingleProcess = SINGLE_PROCESS
-) -> dict[str, float]:
+def measure(model: InfiniteModel, state: InfiniteSegments) -> dict[str, float]:
     """What is traced: log p(x | z), the log joint with the tables, and the numbers above; by one who has all."""
     likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
     learned = log_priors(

@@ -13,9 +13,10 @@ from franchise.htmm.state import Segments
 from franchise.kernels import htmm_gibbs as kernels
 from franchise.kernels.htmm_gibbs import Drawn, DrawScratch, scratch_for
 from franchise.kernels.random.streams import STREAMS, Streams
-from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
+from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.moves.topic_prior import slice_sample
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess, comm_of
+from franchise.parallel.communicator import Communicator
+from franchise.parallel.engine import BlockExecutor, BlockStages
 from franchise.priors import Gamma
 from franchise.validation import LARGEST_LOG
 
@@ -26,12 +27,12 @@ class GibbsContext(NamedTuple):
     prepared: Prepared
     state: Any
     streams: Streams
-    engine: Any
+    executor: BlockExecutor
 
     @property
-    def comm(self) -> SingleProcess:
-        """Who else has documents."""
-        return comm_of(self.engine)
+    def comm(self) -> Communicator:
+        """The communicator of the processes that have the documents."""
+        return self.prepared.comm
 
     @property
     def rng(self) -> np.random.Generator:
@@ -69,7 +70,7 @@ def draw_log_topics(work: GibbsContext, counts: np.ndarray) -> np.ndarray:
         kernels.draw_log_gammas(turns, counts, prior, words[own], logs, largest[own], sums[own])
 
     if last > first:
-        work.engine.run_parts(BlockLoop(lambda: draw, block_bounds[first : last + 1]))
+        work.executor.run(BlockStages(lambda: draw, [block_bounds[first : last + 1]]))
     work.comm.allgather_rows(block_bounds, logs)
     work.comm.allgather_rows(np.arange(blocks + 1), largest, sums)
     top = largest.max(axis=0)
@@ -78,7 +79,7 @@ def draw_log_topics(work: GibbsContext, counts: np.ndarray) -> np.ndarray:
     def subtract(turns: BlockQueue) -> None:
         kernels.subtract_logs(turns, totals, logs)
 
-    work.engine.run_parts(BlockLoop(lambda: subtract, block_bounds))
+    work.executor.run(BlockStages(lambda: subtract, [block_bounds]))
     return logs
 
 
@@ -94,10 +95,10 @@ def draw_documents(
         room = scratch_for(prepared.longest, topics)
         return lambda turns: draw(turns, room, words, drawn)
 
-    work.engine.run_parts(BlockLoop(make_worker, prepared.block_bounds))
+    work.executor.run(BlockStages(make_worker, [prepared.block_bounds]))
 
 
-def count_words(prepared: Prepared, state: Segments, engine: Any) -> None:
+def count_words(prepared: Prepared, state: Segments, executor: BlockExecutor) -> None:
     """Count n_kw anew."""
     counts = np.empty((prepared.vocabulary_size, state.topic_count), np.int32)
     of_place, places = prepared.sentence_of_place, prepared.places
@@ -105,8 +106,8 @@ def count_words(prepared: Prepared, state: Segments, engine: Any) -> None:
     def count(turns: BlockQueue) -> None:
         kernels.count_words(turns, of_place, places, state.topics, counts)
 
-    engine.run_parts(BlockLoop(lambda: count, prepared.word_cuts))
-    comm_of(engine).allreduce_sparse("counts", counts)
+    executor.run(BlockStages(lambda: count, [prepared.word_cuts]))
+    prepared.comm.allreduce_sparse("counts", counts)
     state.counts = counts
 
 
@@ -115,23 +116,20 @@ def draw_switch_probability(
     prepared: Prepared,
     prior: tuple[float, float],
     rng: np.random.Generator,
-    comm: SingleProcess = SINGLE_PROCESS,
 ) -> float:
     """epsilon ~ Beta(zeta1 + switches, zeta2 + stays), first sentences left out (6.11)."""
-    switches = count_switches(state, prepared, comm)
+    switches = count_switches(state, prepared)
     return float(rng.beta(prior[0] + switches, prior[1] + (prepared.all_later_sentences - switches)))
 
 
-def count_switches(state: Segments, prepared: Prepared, comm: SingleProcess) -> int:
-    """Switches of later sentences, of all peers."""
-    return int(comm.allreduce(np.array(state.later_switches(prepared))))
+def count_switches(state: Segments, prepared: Prepared) -> int:
+    """Return the number of switches of later sentences, of all processes."""
+    return int(prepared.comm.allreduce(np.array(state.later_switches(prepared))))
 
 
-def log_switches(
-    state: Segments, prepared: Prepared, prior: tuple[float, float], comm: SingleProcess = SINGLE_PROCESS
-) -> float:
+def log_switches(state: Segments, prepared: Prepared, prior: tuple[float, float]) -> float:
     """log p(psi), epsilon integrated out."""
-    switches = count_switches(state, prepared, comm)
+    switches = count_switches(state, prepared)
     stays = prepared.all_later_sentences - switches
     return _log_beta(prior[0] + switches, prior[1] + stays) - _log_beta(*prior)
 

@@ -1,6 +1,6 @@
 """What sweeps over blocks have in common: the blocks, tables drawn on the way, parameters, fresh topics.
 
-Blocks are runs of whole groups (`franchise/blocks.py`); an engine runs them side by side.  A block owns its
+Blocks are runs of whole groups (`kernels/runtime/blocks.py`); an executor runs them in parallel.  A block owns its
 observations and their topics; what goes out to it in a sweep is weights and parameters of topics, what comes back
 is counts.
 """
@@ -25,7 +25,7 @@ from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import CellTables
 from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move
-from franchise.parallel.communicator import comm_of
+from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_positive
 
 
@@ -49,12 +49,12 @@ class SweepContext:
         model: Model,
         state: Any,
         streams: Streams,
-        engine: Any,
+        executor: BlockExecutor,
         offsets: np.ndarray | None = None,
         size: int | None = None,
     ) -> None:
-        self.model, self.state, self.streams, self.engine = model, state, streams, engine
-        self.comm = comm_of(engine)
+        self.model, self.state, self.streams, self.executor = model, state, streams, executor
+        self.comm = model.comm
         self.data: PreparedData = model.data
         self.offsets = model.data.offsets if offsets is None else offsets
         self.block_bounds = (
@@ -85,7 +85,7 @@ class SweepContext:
 
     def recount(self) -> None:
         """Statistics and sizes of all topics counted anew, those of observations that others have included."""
-        self.state.recount(self.data, self.comm)
+        self.state.recount(self.data)
 
     def words_of(self, block: int) -> np.ndarray:
         """The generators of a block, each of four words: a copy, so it begins anew every time."""

@@ -48,6 +48,7 @@ from franchise.moves.block_sweep import (
     raise_fault,
     take_vacant_slots,
 )
+from franchise.parallel.engine import BlockExecutor
 
 FEW = 10.0
 """Topics with fewer observations in a group than about this are guarded by slices of their own width."""
@@ -82,9 +83,9 @@ class BlockedSweep(Sliced):
     updates = frozenset({"observations"})
     requires = frozenset({Ability.DRAWS_PARAMETERS})
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
-        work = SweepContext(model, state, streams, engine)
+        work = SweepContext(model, state, streams, executor)
         cutoffs = usual_cutoffs(model, state, self.cutoff, np.diff(model.data.offsets))
         topics = np.flatnonzero(state.topic_weights)
         slices = _over_blocks(work, lambda block: _slice_observations(work, block, topics, cutoffs))
@@ -121,9 +122,9 @@ class CellSweep(Sliced):
     updates = frozenset({"observations"})
     requires = frozenset({Ability.CONJUGATE, Ability.SPARSE})
 
-    def step(self, model: Model, state: CellCounts, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: CellCounts, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
-        work = SweepContext(model, state, streams, engine, state.cells.offsets, CELLS_IN_BLOCK)
+        work = SweepContext(model, state, streams, executor, state.cells.offsets, CELLS_IN_BLOCK)
         cutoffs = usual_cutoffs(model, state, self.cutoff, np.diff(state.cells.offsets))
         topics = np.flatnonzero(state.topic_weights)
         slices = _over_blocks(work, lambda block: _slice_cells(work, block, topics, cutoffs))
@@ -165,7 +166,7 @@ def heights_of(shares: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
 
 
 def _over_blocks(work: SweepContext, function: Callable[[int], Any]) -> list[Any]:
-    return work.engine.run_blocks(lambda: function, work.blocks)
+    return work.executor.map_blocks(lambda: function, work.blocks)
 
 
 # --- weights of groups, and fresh topics ----------------------------------------------------------------------

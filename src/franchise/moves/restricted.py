@@ -34,6 +34,7 @@ from franchise.moves.base import HDP, Move, MoveReport, Target
 from franchise.moves.block_sweep import SweepContext, drop_empty_topics, raise_fault
 from franchise.moves.document.document_sweep import is_sparse
 from franchise.moves.document.topic_gammas import Gammas
+from franchise.parallel.engine import BlockExecutor
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,9 @@ class RestrictedSweep(Move):
     updates = frozenset({"observations"})
     requires = frozenset({Ability.CONJUGATE, Ability.DRAWS_PARAMETERS})
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights, parameters, topics; drop what is empty."""
-        work = SweepContext(model, state, streams, engine)
+        work = SweepContext(model, state, streams, executor)
         state.topic_of_observation[:] = propose_topics(work)
         state.recount(model.data)
         drop_empty_topics(state)
@@ -70,9 +71,9 @@ class GuardedSweep(RestrictedSweep):
 
     exact_for = HDP
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights, parameters, topics; group by group, take them or not."""
-        work = SweepContext(model, state, streams, engine)
+        work = SweepContext(model, state, streams, executor)
         topics = propose_topics(work)
         refused = kernels.refuse_to_empty(
             model.data.offsets, state.topic_of_observation, topics, state.observations_per_topic
@@ -102,7 +103,7 @@ def propose_topics(work: SweepContext) -> np.ndarray:
 
 def over_blocks(work: SweepContext, function: Callable[[int], Any]) -> list[Any]:
     """The results of a function of a block, for all of them."""
-    return work.engine.run_blocks(lambda: function, work.blocks)
+    return work.executor.map_blocks(lambda: function, work.blocks)
 
 
 def count_by_group(work: SweepContext, block: int, topics: np.ndarray, limit: int) -> np.ndarray:

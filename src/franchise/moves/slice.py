@@ -47,6 +47,7 @@ from franchise.model.state.seating import Seating
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.block_sweep import SweepContext, draw_topics, raise_fault, vacant_slots
 from franchise.moves.restricted import draw_parameters
+from franchise.parallel.engine import BlockExecutor
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,9 @@ class SliceSweep(Move):
     updates = frozenset({"observations"})
     requires = frozenset({Ability.DRAWS_PARAMETERS})
 
-    def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Seating, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights, slices below them, sticks as far as they reach; then parameters, topics, tables."""
-        work = SweepContext(model, state, streams, engine)
+        work = SweepContext(model, state, streams, executor)
         rng = streams.generator(STREAMS.sticks)
         topic_weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
         parts = _over_blocks(work, lambda block: slice_tables(work, block, topic_weights))
@@ -97,7 +98,7 @@ class BlockLoop(NamedTuple):
 
 
 def _over_blocks(work: SweepContext, function: Callable[[int], Any]) -> list[Any]:
-    return work.engine.run_blocks(lambda: function, work.blocks)
+    return work.executor.map_blocks(lambda: function, work.blocks)
 
 
 def slice_tables(work: SweepContext, block: int, topic_weights: np.ndarray) -> BlockLoop:

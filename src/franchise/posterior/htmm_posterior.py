@@ -375,7 +375,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """Return the perplexity of the last half of each new document's sentences, given the first."""
         check_like("data", data, self.data)
         prior = self.prior_of_documents()
-        return perplexity(self.findings, Prepared.of(data), prior, completed=True, engine=Threads())
+        return perplexity(self.findings, Prepared.of(data), prior, completed=True, executor=Threads())
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
         """The middle of the draws of something traced that has this probability."""

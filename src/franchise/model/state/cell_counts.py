@@ -17,7 +17,6 @@ from franchise.families.categorical import set_totals
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import check_equal, check_statistics
 from franchise.model.state.weights import Weighted
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 
 
 class DataCells(NamedTuple):
@@ -76,7 +75,7 @@ class CellCounts(Weighted):
         arranged[self.cells.order] = topics
         return arranged
 
-    def recount(self, data: PreparedData, comm: SingleProcess = SINGLE_PROCESS) -> None:
+    def recount(self, data: PreparedData) -> None:
         """Statistics and sizes from the counts; the data are not needed."""
         counts = self.statistics.counts
         for topic in range(self.capacity):

@@ -12,12 +12,9 @@ from franchise.model.state.base import CellTables
 from franchise.model.state.cell_counts import CellCounts
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weighted, Weights
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 
 
-def draw_cell_tables(
-    state: Weighted, model: Model, streams: Streams, comm: SingleProcess = SINGLE_PROCESS
-) -> CellTables:
+def draw_cell_tables(state: Weighted, model: Model, streams: Streams) -> CellTables:
     """Draw m_jk given z and beta for every cell."""
     blocks = len(model.block_bounds) - 1
     words = streams.rng_states(STREAMS.cell_tables + model.first_block, blocks).reshape(blocks, 4)
@@ -38,7 +35,7 @@ def draw_cell_tables(
         per_topic,
         words,
     )
-    return CellTables(customers[:cells].copy(), tables[:cells].copy(), comm.allreduce(per_topic))
+    return CellTables(customers[:cells].copy(), tables[:cells].copy(), model.comm.allreduce(per_topic))
 
 
 def _draw_from_counts(state: CellCounts, words: np.ndarray) -> CellTables:
@@ -52,12 +49,10 @@ def _draw_from_counts(state: CellCounts, words: np.ndarray) -> CellTables:
     return CellTables(customers.astype(np.int32), tables, per_topic)
 
 
-def new_cell_tables(
-    state: Weighted, model: Model, streams: Streams, comm: SingleProcess = SINGLE_PROCESS
-) -> CellTables:
+def new_cell_tables(state: Weighted, model: Model, streams: Streams) -> CellTables:
     """The tables given z and beta, kept in the state: those a sweep has just drawn, or a new draw."""
     if state.cell_tables is None or not state.tables_are_new:
-        state.cell_tables = draw_cell_tables(state, model, streams, comm)
+        state.cell_tables = draw_cell_tables(state, model, streams)
     state.tables_are_new = False
     return state.cell_tables
 

@@ -12,7 +12,6 @@ from franchise.kernels.runtime.large_arrays import large_copy, type_for
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import CellTables, State, check_equal, check_statistics, grown, slots_for
 from franchise.model.state.subclusters import SubTopics
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 
 
 @dataclass(kw_only=True)
@@ -62,14 +61,13 @@ class Weights(Weighted):
         alpha: float,
         gamma: float,
         slots: int | None = None,
-        comm: SingleProcess = SINGLE_PROCESS,
     ) -> Weights:
         """A state with the given topics (-1 = none yet), weights in proportion to their observations.
 
         A start, not a draw: the next draw of the topic weights forgets the ones set here. Without a number of
-        slots, there are some to spare. Peers come along with what they hold.
+        slots, there are some to spare.
         """
-        capacity = slots_for(topics, comm) if slots is None else slots
+        capacity = slots_for(topics, data.comm) if slots is None else slots
         has_none = len(topics) > 0 and topics.min() < 0
         kind = np.dtype(np.int32) if has_none else type_for(data.n_observations, capacity - 1)
         state = cls(
@@ -81,7 +79,7 @@ class Weights(Weighted):
             topic_weights=np.zeros(capacity),
             unseen_weight=np.ones(1),
         )
-        state.recount(data, comm)
+        state.recount(data)
         seen = state.observations_per_topic.sum()
         state.topic_weights[:] = state.observations_per_topic / (seen + gamma)
         state.unseen_weight[0] = gamma / (seen + gamma)
@@ -116,9 +114,9 @@ class Weights(Weighted):
             self.topic_of_observation, self.observations_per_topic, self.topic_weights, self.unseen_weight
         )
 
-    def recount(self, data: PreparedData, comm: SingleProcess = SINGLE_PROCESS) -> None:
+    def recount(self, data: PreparedData) -> None:
         """Statistics and sizes counted anew from the topics."""
-        self.count_topics(data, self.topic_of_observation, comm)
+        self.count_topics(data, self.topic_of_observation)
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""

@@ -30,7 +30,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.kernels import document_sweep as kernels
 from franchise.kernels.random.streams import STREAMS, Streams
-from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
+from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
@@ -62,6 +61,7 @@ from franchise.moves.document.word_sweep import (
     sweep_settled_categories,
     sweep_slices_categories,
 )
+from franchise.parallel.engine import BlockExecutor, BlockStages
 from franchise.validation import check_positive
 
 REACH = 4.0
@@ -113,9 +113,9 @@ class FixedTopicsSweep(Move):
         """Return what it requires, and the kernels for categories with sparse=True."""
         return with_sparse(self.requires, self.sparse)
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Find the settled topics, draw their parameters, sweep."""
-        work = SweepContext(model, state, streams, engine)
+        work = SweepContext(model, state, streams, executor)
         log_rest = math.log1p(-self.freeze_probability)
         heights = np.zeros(state.capacity)
         if is_sparse(self.sparse, model):
@@ -155,9 +155,9 @@ class DocumentSweep(Sliced):
         """Return what it requires, and the kernels for categories with sparse=True."""
         return with_sparse(self.requires, self.sparse)
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw slices, fresh topics as far as they reach, parameters; sweep; drop what is empty."""
-        work = SweepContext(model, state, streams, engine)
+        work = SweepContext(model, state, streams, executor)
         cutoff = usual_cutoff(model, state) if self.cutoff is None else self.cutoff
         if is_sparse(self.sparse, model):
             sweep_slices_categories(work, cutoff)
@@ -186,7 +186,7 @@ def _mark_settled(work: SweepContext, heights: np.ndarray, log_rest: float) -> N
     def mark(turns: BlockQueue) -> None:
         kernels.mark_settled(turns, labels, offsets, log_rest, work.words, heights)
 
-    work.engine.run_parts(BlockLoop(lambda: mark, work.block_bounds))
+    work.executor.run(BlockStages(lambda: mark, [work.block_bounds]))
     heights[:] = work.comm.allreduce(heights.astype(np.int64)) > 0
 
 
@@ -223,7 +223,7 @@ def sweep_any(work: SweepContext, heights: np.ndarray, log_rest: float) -> None:
 
         return sweep
 
-    work.engine.run_blocks(make_worker, work.blocks)
+    work.executor.map_blocks(make_worker, work.blocks)
     work.recount()
     keep_cells(state, lists, lists.sums()[1])
 

@@ -21,8 +21,9 @@ from franchise.kernels.random.gamma import (
     room_for_batch,
 )
 from franchise.kernels.random.streams import STREAMS
-from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue, cut_categories, first_turns
+from franchise.kernels.runtime.blocks import BlockQueue, cut_categories, first_turns
 from franchise.moves.block_sweep import SweepContext
+from franchise.parallel.engine import BlockStages
 
 SURE = 5.0
 """With so large a sum of the priors, the sum of their gammas cannot underflow."""
@@ -59,7 +60,7 @@ class Gammas:
         table = table_of(self._statistics.prior)
         make_worker = self._by_word(own) if table is None else self._by_table(own, table)
         if last > first:
-            work.engine.run_parts(BlockLoop(make_worker, self._cuts[first : last + 1]))
+            work.executor.run(BlockStages(make_worker, [self._cuts[first : last + 1]]))
         work.comm.allgather_rows(np.arange(len(self._cuts)), self._sums)
 
     def exchange(self, work: SweepContext) -> None:

@@ -12,7 +12,7 @@ from franchise.kernels import word_sweep_fixed as fixed_kernels
 from franchise.kernels import word_sweep_slices as slice_kernels
 from franchise.kernels.document_sweep import mark_settled
 from franchise.kernels.random.streams import STREAMS
-from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue, Stages, cut_categories
+from franchise.kernels.runtime.blocks import BlockQueue, cut_categories
 from franchise.kernels.runtime.padding import padded_copy, padded_zeros
 from franchise.kernels.word_sweep import Densities, Live
 from franchise.kernels.word_sweep_fixed import CHUNK, SweepInputs, SweepStages
@@ -20,6 +20,7 @@ from franchise.kernels.word_sweep_slices import Fresh, Order
 from franchise.model.state.weights import Weights
 from franchise.moves.block_sweep import CellLists, SweepContext, break_sticks, keep_cells
 from franchise.moves.document.topic_gammas import Gammas, draw_fresh_gammas, drawn_gammas
+from franchise.parallel.engine import BlockStages
 
 CUSTOMERS = 64
 """Tables of cells with at most so many customers are drawn by inversion."""
@@ -29,7 +30,7 @@ _BINS = 256
 
 def _over_words(work: SweepContext, function: Callable[[BlockQueue], None]) -> None:
     """Call a kernel over blocks of words."""
-    work.engine.run_parts(BlockLoop(lambda: function, cut_categories(len(work.state.statistics.prior))))
+    work.executor.run(BlockStages(lambda: function, [cut_categories(len(work.state.statistics.prior))]))
 
 
 def _over_own_words(work: SweepContext, function: Callable[[BlockQueue], None], *rows: np.ndarray) -> None:
@@ -50,7 +51,7 @@ def _over_other_words(work: SweepContext, function: Callable[[BlockQueue], None]
 
 def _between(work: SweepContext, function: Callable[[BlockQueue], None], block_bounds: np.ndarray) -> None:
     if len(block_bounds) > 1:
-        work.engine.run_parts(BlockLoop(lambda: function, block_bounds))
+        work.executor.run(BlockStages(lambda: function, [block_bounds]))
 
 
 def _room_for_live(capacity: int) -> Live:
@@ -114,16 +115,16 @@ def sweep_settled_categories(
     lists = CellLists(work, state.capacity)
     labels, counts = state.topic_of_observation, state.statistics.counts
 
-    def make_worker() -> Callable[[SweepStages], None]:
+    def make_worker() -> Callable[..., None]:
         live, cells = _room_for_live(state.capacity), lists.room()
-        return lambda stages: fixed_kernels.sweep_settled(
-            stages, given, log_rest, labels, counts, live, cells
-        )
+
+        def sweep(*queues: BlockQueue) -> None:
+            fixed_kernels.sweep_settled(SweepStages(*queues), given, log_rest, labels, counts, live, cells)
+
+        return sweep
 
     if work.comm.size == 1:
-        work.engine.run_stages(
-            Stages(make_worker, SweepStages(work.block_bounds, words, work.block_bounds, words))
-        )
+        work.executor.run(BlockStages(make_worker, [work.block_bounds, words, work.block_bounds, words]))
         customers, tables = lists.sums()
         _take_sizes(state, customers)
         marginals = log_marginals_of_parts(state.statistics, given.rising)
@@ -131,7 +132,7 @@ def sweep_settled_categories(
         _sweep_among_peers(work, given, log_rest, lists)
         customers, tables = lists.sums()
         _take_sizes(state, customers)
-        marginals = log_marginals_by_blocks(state.statistics, state.capacity, work.engine)
+        marginals = log_marginals_by_blocks(state.statistics, state.capacity, work.executor, work.comm)
     keep_cells(state, lists, tables, float(marginals[customers > 0].sum()))
 
 
@@ -144,7 +145,7 @@ def _sweep_among_peers(work: SweepContext, given: SweepInputs, log_rest: float, 
     def mark(turns: BlockQueue) -> None:
         mark_settled(turns, labels, offsets, log_rest, words, heights)
 
-    work.engine.run_parts(BlockLoop(lambda: mark, by_group))
+    work.executor.run(BlockStages(lambda: mark, [by_group]))
     heights[:] = work.comm.allreduce(heights.astype(np.int64)) > 0
     rows, shared = given.densities.rows, given.shared
     _over_own_words(work, lambda turns: fixed_kernels.fill_sums_of_rows(turns, given), rows, shared)
@@ -153,7 +154,7 @@ def _sweep_among_peers(work: SweepContext, given: SweepInputs, log_rest: float, 
         live, cells = _room_for_live(work.state.capacity), lists.room()
         return lambda turns: fixed_kernels.sweep_settled_only(turns, given, log_rest, labels, live, cells)
 
-    work.engine.run_parts(BlockLoop(make_worker, by_group))
+    work.executor.run(BlockStages(make_worker, [by_group]))
     _count_anew(work)
 
 
@@ -195,7 +196,7 @@ def sweep_slices_categories(work: SweepContext, cutoff: float) -> None:
             cells,
         )
 
-    work.engine.run_parts(BlockLoop(make_worker, work.block_bounds))
+    work.executor.run(BlockStages(make_worker, [work.block_bounds]))
     tables = _settle_fresh(work, sticks, rest, lists)
     keep_cells(state, lists, tables)
 
@@ -220,7 +221,7 @@ def lowest_slices(
             lowest,
         )
 
-    work.engine.run_parts(BlockLoop(make_worker, work.block_bounds))
+    work.executor.run(BlockStages(make_worker, [work.block_bounds]))
     return work.comm.allreduce_min(np.minimum.reduce(found))
 
 

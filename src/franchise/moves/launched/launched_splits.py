@@ -60,7 +60,7 @@ from franchise.moves.launched.proposals import (
     gather,
     joined,
 )
-from franchise.parallel.communicator import SingleProcess, comm_of
+from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_integer, check_positive
 
 
@@ -113,7 +113,7 @@ class LaunchSplitMerge(Move):
         for scans in self.restricted_scans or ():
             check_integer("restricted_scans", scans, minimum=0)
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Colour the topics; try in every colour; carry out what was accepted."""
         rng = streams.generator(STREAMS.launch_groups)
         if Ability.CONJUGATE not in model.family.abilities and state.parameters is None:
@@ -126,11 +126,11 @@ class LaunchSplitMerge(Move):
         ]
         tries = [picked for picked in picks if picked is not None]
         tries.sort(key=lambda picked: -_size_of(picked, state))  # so that workers come to an end together
-        comm = comm_of(engine)
+        comm = model.comm
         if comm.size == 1:
-            outcomes = self._try_all(model, state, tries, streams, engine)
+            outcomes = self._try_all(model, state, tries, streams, executor)
         else:
-            outcomes = self._try_among_peers(model, state, tries, streams, engine)
+            outcomes = self._try_among_peers(model, state, tries, streams, executor)
         accepted = [outcome for outcome in outcomes if outcome.accepted]
         moves_along = comm.size == 1 and Ability.EXACT_STATISTICS in model.family.abilities
         for outcome in accepted:
@@ -138,11 +138,11 @@ class LaunchSplitMerge(Move):
             if moves_along:
                 _move_statistics(model, state, outcome, source, target)
         if accepted and not moves_along:
-            state.recount(model.data, comm)
+            state.recount(model.data)
         return _report(outcomes)
 
     def _try_all(
-        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, engine: Any
+        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, executor: BlockExecutor
     ) -> list[Outcome]:
         """Try all, side by side."""
 
@@ -150,16 +150,16 @@ class LaunchSplitMerge(Move):
             gathered = gather(model.data, state.topic_of_observation, tries[place])
             return self._try(model, state, gathered, tries[place], streams.generator(place))
 
-        return engine.run_blocks(lambda: attempt, len(tries))
+        return executor.map_blocks(lambda: attempt, len(tries))
 
     def _try_among_peers(
-        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, engine: Any
+        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, executor: BlockExecutor
     ) -> list[Outcome]:
         """The same where every peer has some of the observations: each try is made by one, who is handed them all.
 
         What comes back has the sides of this peer's own observations.
         """
-        comm = engine.comm
+        comm = model.comm
         here = [gather(model.data, state.topic_of_observation, picked) for picked in tries]
         handed = comm.alltoall([each.taken_out(model.family) for each in here])
         own = list(range(comm.rank, len(tries), comm.size))
@@ -169,10 +169,12 @@ class LaunchSplitMerge(Move):
             gathered = joined(model.family, handed[place])
             return self._try(model, state, gathered, tries[number], streams.generator(number))
 
-        made = engine.run_blocks(lambda: attempt, len(own))
+        made = executor.map_blocks(lambda: attempt, len(own))
         told = comm.allgather([_told(outcome, parts) for outcome, parts in zip(made, handed, strict=True)])
         return [
-            _heard(told[number % comm.size][number // comm.size], picked, each.members.observations, comm)
+            _heard(
+                told[number % comm.size][number // comm.size], picked, each.members.observations, comm.rank
+            )
             for number, (picked, each) in enumerate(zip(tries, here, strict=True))
         ]
 
@@ -260,9 +262,9 @@ def _told(outcome: Outcome, parts: list[Gathered]) -> Told:
     return Told(outcome.accepted, outcome.moving, outcome.share, sides, parameters)
 
 
-def _heard(told: Told, picked: Picked, observations: np.ndarray, comm: SingleProcess) -> Outcome:
+def _heard(told: Told, picked: Picked, observations: np.ndarray, rank: int) -> Outcome:
     """What came of a try, for the observations of this peer."""
-    sides = told.sides[comm.rank] if told.accepted else np.zeros(len(observations), np.int8)
+    sides = told.sides[rank] if told.accepted else np.zeros(len(observations), np.int8)
     return Outcome(picked, told.accepted, observations, sides, told.moving, told.share, told.parameters)
 
 

@@ -92,7 +92,7 @@ def evaluate_merges(sweep: Sweep, pairs: list[tuple[int, int]]) -> list[float]:
             whole, (sides[0], sides[1]), state.group_concentration, state.top_concentration
         )
 
-    return sweep.work.engine.run_blocks(lambda: evaluate, len(pairs))
+    return sweep.work.executor.map_blocks(lambda: evaluate, len(pairs))
 
 
 def _union(sides: tuple[Piece, ...], log_marginal: float) -> Piece:
@@ -183,7 +183,7 @@ def evaluate_splits(sweep: Sweep, topics: list[int]) -> list[tuple[float, float]
             share,
         )
 
-    return sweep.work.engine.run_blocks(lambda: evaluate, len(topics))
+    return sweep.work.executor.map_blocks(lambda: evaluate, len(topics))
 
 
 def _carry_out_split(sweep: Sweep, topic: int, share: float) -> None:

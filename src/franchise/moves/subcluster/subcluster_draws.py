@@ -91,7 +91,7 @@ class Sweep:
 
     def log_marginals(self, statistics: Arrays, slots: int) -> np.ndarray:
         """Log marginal likelihoods, by slot."""
-        return self.work.model.family.log_marginals(statistics, slots, self.work.engine)
+        return self.work.model.family.log_marginals(statistics, slots, self.work.executor, self.work.comm)
 
     # -- the restricted sweep ----------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ of moves. The repaired form is ``[GuardedSweep(), LaunchSplitMerge(), Concentrat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
@@ -42,6 +42,7 @@ from franchise.moves.block_sweep import SweepContext
 from franchise.moves.subcluster.global_moves import try_global_merge, try_global_split
 from franchise.moves.subcluster.local_moves import merge_topics, split_topics
 from franchise.moves.subcluster.subcluster_draws import Sweep
+from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_choice
 
 DETERMINISTIC, LOCAL, GLOBAL, BALANCED = "deterministic", "local", "global", "balanced"
@@ -102,9 +103,9 @@ class SubclusterSweep(Move):
         """Return what it requires; the global moves as printed need the prior density of a parameter."""
         return self.requires | {Ability.PRIOR_DENSITY} if GLOBAL in self.moves else self.requires
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """One sweep in the order of the paper."""
-        sweep = Sweep(SweepContext(model, state, streams, engine))
+        sweep = Sweep(SweepContext(model, state, streams, executor))
         sweep.draw_given()
         sweep.draw_topics_and_sides()
         report: dict[str, float] = {}
