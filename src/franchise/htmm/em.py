@@ -70,7 +70,7 @@ def run_expect(
             rows=padded_zeros((4, topics)),
             bits=padded_zeros(topics, np.int64),
         )
-        return lambda turns: expect(turns, prepared.data, parameters, room, out)
+        return lambda queue: expect(queue, prepared.data, parameters, room, out)
 
     executor.run(BlockStages(make_worker, [prepared.block_bounds]))
 
@@ -115,8 +115,8 @@ class Maximiser:
         of_place, places = prepared.sentence_of_place, prepared.places
         totals = np.empty((len(prepared.word_cuts) - 1, topics.shape[1]))
 
-        def gather(turns: BlockQueue) -> None:
-            expect_words(turns, of_place, places, topics, counts, totals)
+        def gather(queue: BlockQueue) -> None:
+            expect_words(queue, of_place, places, topics, counts, totals)
 
         self.executor.run(BlockStages(lambda: gather, [prepared.word_cuts]))
         return totals.sum(axis=0)
@@ -127,8 +127,8 @@ class Maximiser:
         sums = np.empty(len(self.prepared.word_cuts) - 1)
         totals[totals == 0.0] = 1.0  # a topic that nothing belongs to
 
-        def fill(turns: BlockQueue) -> None:
-            fill_log_topics(turns, counts, totals, logs, sums)
+        def fill(queue: BlockQueue) -> None:
+            fill_log_topics(queue, counts, totals, logs, sums)
 
         self.executor.run(BlockStages(lambda: fill, [self.prepared.word_cuts]))
         self._log_topics_sum = float(sums.sum())

@@ -66,63 +66,63 @@ def start_from(
 
 def sweep(model: FiniteModel, state: Segments, streams: Streams, executor: BlockExecutor) -> dict[str, float]:
     """Draw everything once; what moves report, which is nothing here."""
-    work = GibbsContext(model.prepared, state, streams, executor)
+    context = GibbsContext(model.prepared, state, streams, executor)
     given = Finite(
-        log_topics=draw_log_topics(work, state.counts),
+        log_topics=draw_log_topics(context, state.counts),
         prior=np.full(model.n_topics, state.concentration),
         switch=state.switch_probability,
     )
 
-    def draw(turns: BlockQueue, room: DrawScratch, words: np.ndarray, drawn: Drawn) -> None:
-        draw_finite(turns, model.prepared.data, given, room, words, drawn)
+    def draw(queue: BlockQueue, room: DrawScratch, rng_states: np.ndarray, drawn: Drawn) -> None:
+        draw_finite(queue, model.prepared.data, given, room, rng_states, drawn)
 
-    draw_documents(work, model.n_topics, draw)
+    draw_documents(context, model.n_topics, draw)
     count_words(model.prepared, state, executor)
-    draw_numbers(model, work)
+    draw_numbers(model, context)
     return {}
 
 
-def draw_numbers(model: FiniteModel, work: GibbsContext) -> None:
+def draw_numbers(model: FiniteModel, context: GibbsContext) -> None:
     """epsilon, and alpha and eta where they are learned, given topics and switches."""
-    state, rng = work.state, work.rng
+    state, rng = context.state, context.rng
     state.switch_probability = draw_switch_probability(state, model.prepared, model.switch_prior, rng)
     if isinstance(model.document_prior, Gamma):
-        state.concentration = _draw_document_prior(model, work, model.document_prior, rng)
+        state.concentration = _draw_document_prior(model, context, model.document_prior, rng)
     if isinstance(model.word_prior, Gamma):
         state.word_prior = draw_word_prior(state, model.word_prior, rng)
 
 
 def _draw_document_prior(
-    model: FiniteModel, work: GibbsContext, prior: Gamma, rng: np.random.Generator
+    model: FiniteModel, context: GibbsContext, prior: Gamma, rng: np.random.Generator
 ) -> float:
     """alpha by tables: given them, K alpha is the concentration of a process over documents.
 
     docs/theory/htmm.md#eq-htmm-document-prior.
     """
-    state, topics = work.state, model.n_topics
+    state, topics = context.state, model.n_topics
     counts = state.switches_by_topic(model.prepared)
-    sizes = work.comm.allgather_concat(counts.sum(axis=1))
+    sizes = context.comm.allgather_concat(counts.sum(axis=1))
     in_all = draw_group_concentration(
         topics * state.concentration,
-        int(work.comm.allreduce(np.array(_draw_tables(work, counts)))),
+        int(context.comm.allreduce(np.array(_draw_tables(context, counts)))),
         sizes[sizes > 0],
         Gamma(prior.shape, prior.rate / topics),
         rng,
-        work.executor,
+        context.executor,
     )
     return in_all / topics
 
 
-def _draw_tables(work: GibbsContext, counts: np.ndarray) -> int:
+def _draw_tables(context: GibbsContext, counts: np.ndarray) -> int:
     """The number of tables of all documents, given n_dk; each block of documents has its own random numbers."""
-    block_bounds = work.prepared.block_bounds
-    words = work.rng_states(STREAMS.htmm_tables + work.prepared.first_block, len(block_bounds) - 1)
+    block_bounds = context.prepared.block_bounds
+    rng_states = context.rng_states(STREAMS.htmm_tables + context.prepared.first_block, len(block_bounds) - 1)
     total = 0
-    for own, (first, last) in zip(words, itertools.pairwise(block_bounds), strict=True):
+    for own, (first, last) in zip(rng_states, itertools.pairwise(block_bounds), strict=True):
         block = counts[first:last]
         customers = block[block > 0]
         tables = np.empty(len(customers), np.int32)
-        draw_table_counts(customers, np.full(len(customers), work.state.concentration), own, tables)
+        draw_table_counts(customers, np.full(len(customers), context.state.concentration), own, tables)
         total += int(tables.sum())
     return total
 

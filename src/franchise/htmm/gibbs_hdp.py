@@ -94,25 +94,25 @@ def sweep(
     model: InfiniteModel, state: InfiniteSegments, streams: Streams, executor: BlockExecutor
 ) -> dict[str, float]:
     """Draw everything once; what moves report."""
-    work = GibbsContext(model.prepared, state, streams, executor)
-    rng = work.rng
-    log_proportions = draw_log_proportions(work, rng)
-    log_slices = draw_log_slices(work, log_proportions, rng)
-    log_proportions = break_off_topics(work, log_proportions, log_slices, rng)
+    context = GibbsContext(model.prepared, state, streams, executor)
+    rng = context.rng
+    log_proportions = draw_log_proportions(context, rng)
+    log_slices = draw_log_slices(context, log_proportions, rng)
+    log_proportions = break_off_topics(context, log_proportions, log_slices, rng)
     fresh = log_proportions.shape[1] - state.topic_count
     counts = np.hstack([state.counts, np.zeros((len(state.counts), fresh), np.int32)])
     given = Sliced(
-        log_topics=draw_log_topics(work, counts),
+        log_topics=draw_log_topics(context, counts),
         log_proportions=log_proportions,
         log_slices=log_slices,
         switch=state.switch_probability,
         cutoff=CUTOFF,
     )
 
-    def draw(turns: BlockQueue, room: DrawScratch, words: np.ndarray, drawn: Drawn) -> None:
-        draw_sliced(turns, model.prepared.data, given, room, words, drawn)
+    def draw(queue: BlockQueue, room: DrawScratch, rng_states: np.ndarray, drawn: Drawn) -> None:
+        draw_sliced(queue, model.prepared.data, given, room, rng_states, drawn)
 
-    draw_documents(work, counts.shape[1], draw)
+    draw_documents(context, counts.shape[1], draw)
     drop_empty_topics(state)
     values = regroup(model.prepared, state, REGROUPING, streams, executor)
     count_words(model.prepared, state, executor)
@@ -120,17 +120,19 @@ def sweep(
     return values
 
 
-def draw_log_proportions(work: GibbsContext, rng: np.random.Generator) -> np.ndarray:
+def draw_log_proportions(context: GibbsContext, rng: np.random.Generator) -> np.ndarray:
     """theta_d in logs, float64 (D, K + 1); the last column is for all unseen topics."""
-    state = work.state
+    state = context.state
     prior = state.concentration * np.append(state.weights, state.unseen_weight)
-    counts = np.pad(state.switches_by_topic(work.prepared), ((0, 0), (0, 1)))
+    counts = np.pad(state.switches_by_topic(context.prepared), ((0, 0), (0, 1)))
     return draw_dirichlets(counts + prior, rng)
 
 
-def draw_log_slices(work: GibbsContext, log_proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_log_slices(
+    context: GibbsContext, log_proportions: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
     """log u_s, float64 (S,): u_s uniform below min(c, theta_dz) where a topic was drawn, else below c."""
-    state, prepared = work.state, work.prepared
+    state, prepared = context.state, context.prepared
     below = np.full(prepared.n_sentences, math.log(CUTOFF))
     drew = state.switches
     own = log_proportions[prepared.document_of_sentence[drew], state.topics[drew]]
@@ -139,14 +141,14 @@ def draw_log_slices(work: GibbsContext, log_proportions: np.ndarray, rng: np.ran
 
 
 def break_off_topics(
-    work: GibbsContext, log_proportions: np.ndarray, log_slices: np.ndarray, rng: np.random.Generator
+    context: GibbsContext, log_proportions: np.ndarray, log_slices: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Break fresh topics off the unseen weight until no slice reaches the rest; log theta of all topics (D, K').
 
     beta_new = b beta_u with b ~ Beta(1, gamma); a document's theta_u is split by Beta(alpha beta_new, alpha
     beta_u') as long as its rest reaches one of its slices. The state's weights take the fresh topics in.
     """
-    state, prepared = work.state, work.prepared
+    state, prepared = context.state, context.prepared
     bounds = np.diff(prepared.data.documents)
     lowest = np.full(prepared.n_documents, np.inf)
     occupied = bounds > 0

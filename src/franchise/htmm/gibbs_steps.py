@@ -54,48 +54,50 @@ def draw_at_random(
     return drawn[last_switch], switches
 
 
-def draw_log_topics(work: GibbsContext, counts: np.ndarray) -> np.ndarray:
+def draw_log_topics(context: GibbsContext, counts: np.ndarray) -> np.ndarray:
     """phi_k ~ Dirichlet(eta + n_k) in logs, float64 (V, K), for all columns of the counts (6.7)."""
-    block_bounds = work.prepared.word_cuts
+    block_bounds = context.prepared.word_cuts
     blocks, topics = len(block_bounds) - 1, counts.shape[1]
-    prior = np.full(len(counts), work.state.word_prior)
-    words = work.rng_states(STREAMS.htmm_topics, blocks)
+    prior = np.full(len(counts), context.state.word_prior)
+    rng_states = context.rng_states(STREAMS.htmm_topics, blocks)
     logs = np.empty(counts.shape)
     largest, sums = np.empty((blocks, topics)), np.empty((blocks, topics))
 
-    first, last = work.comm.local_blocks(blocks)
+    first, last = context.comm.local_blocks(blocks)
     own = slice(first, last)
 
-    def draw(turns: BlockQueue) -> None:
-        kernels.draw_log_gammas(turns, counts, prior, words[own], logs, largest[own], sums[own])
+    def draw(queue: BlockQueue) -> None:
+        kernels.draw_log_gammas(queue, counts, prior, rng_states[own], logs, largest[own], sums[own])
 
     if last > first:
-        work.executor.run(BlockStages(lambda: draw, [block_bounds[first : last + 1]]))
-    work.comm.allgather_rows(block_bounds, logs)
-    work.comm.allgather_rows(np.arange(blocks + 1), largest, sums)
+        context.executor.run(BlockStages(lambda: draw, [block_bounds[first : last + 1]]))
+    context.comm.allgather_rows(block_bounds, logs)
+    context.comm.allgather_rows(np.arange(blocks + 1), largest, sums)
     top = largest.max(axis=0)
     totals = top + np.log((sums * np.exp(largest - top)).sum(axis=0))
 
-    def subtract(turns: BlockQueue) -> None:
-        kernels.subtract_logs(turns, totals, logs)
+    def subtract(queue: BlockQueue) -> None:
+        kernels.subtract_logs(queue, totals, logs)
 
-    work.executor.run(BlockStages(lambda: subtract, [block_bounds]))
+    context.executor.run(BlockStages(lambda: subtract, [block_bounds]))
     return logs
 
 
 def draw_documents(
-    work: GibbsContext, topics: int, draw: Callable[[BlockQueue, DrawScratch, np.ndarray, Drawn], None]
+    context: GibbsContext, topics: int, draw: Callable[[BlockQueue, DrawScratch, np.ndarray, Drawn], None]
 ) -> None:
     """Draw the topics and switches of all documents, by blocks; `draw` calls the kernel."""
-    prepared, state = work.prepared, work.state
-    words = work.rng_states(STREAMS.htmm_documents + prepared.first_block, len(prepared.block_bounds) - 1)
+    prepared, state = context.prepared, context.state
+    rng_states = context.rng_states(
+        STREAMS.htmm_documents + prepared.first_block, len(prepared.block_bounds) - 1
+    )
     drawn = Drawn(state.topics, state.switches)
 
     def make_worker() -> Callable[[BlockQueue], None]:
         room = scratch_for(prepared.longest, topics)
-        return lambda turns: draw(turns, room, words, drawn)
+        return lambda queue: draw(queue, room, rng_states, drawn)
 
-    work.executor.run(BlockStages(make_worker, [prepared.block_bounds]))
+    context.executor.run(BlockStages(make_worker, [prepared.block_bounds]))
 
 
 def count_words(prepared: Prepared, state: Segments, executor: BlockExecutor) -> None:
@@ -103,8 +105,8 @@ def count_words(prepared: Prepared, state: Segments, executor: BlockExecutor) ->
     counts = np.empty((prepared.vocabulary_size, state.topic_count), np.int32)
     of_place, places = prepared.sentence_of_place, prepared.places
 
-    def count(turns: BlockQueue) -> None:
-        kernels.count_words(turns, of_place, places, state.topics, counts)
+    def count(queue: BlockQueue) -> None:
+        kernels.count_words(queue, of_place, places, state.topics, counts)
 
     executor.run(BlockStages(lambda: count, [prepared.word_cuts]))
     prepared.comm.allreduce_sparse("counts", counts)

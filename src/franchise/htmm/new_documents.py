@@ -88,21 +88,21 @@ class Draws(NamedTuple):
     proportions: np.ndarray  # float64 (D, K): mean of E[theta | z, psi]
 
 
-def words_of_documents(prepared: Prepared, streams: Streams, sweeps: int) -> np.ndarray:
+def rng_states_of_documents(prepared: Prepared, streams: Streams, sweeps: int) -> np.ndarray:
     """States of a generator for every sweep and document, uint64 (sweeps, D, 4), named by the document's words."""
-    data, words = prepared.data, np.empty((sweeps, prepared.n_documents, 4), np.uint64)
+    data, rng_states = prepared.data, np.empty((sweeps, prepared.n_documents, 4), np.uint64)
     for document in range(prepared.n_documents):
         bounds = data.tokens[data.documents[document] : data.documents[document + 1] + 1]
         text = data.words[bounds[0] : bounds[-1]].tobytes()
         name = zlib.crc32(text, zlib.crc32((bounds - bounds[0]).tobytes()))
-        words[:, document] = streams.rng_states(name, 1, sweeps)[0]
-    return words
+        rng_states[:, document] = streams.rng_states(name, 1, sweeps)[0]
+    return rng_states
 
 
 def draw_documents(
     prepared: Prepared,
     given: Finite,
-    words: np.ndarray,
+    rng_states: np.ndarray,
     executor: BlockExecutor,
     *,
     burn_in: int = 10,
@@ -110,7 +110,7 @@ def draw_documents(
 ) -> Draws:
     """Draw the chains of new documents by Gibbs sweeps, theta with them, given phi and epsilon.
 
-    `words` are the states of a generator for every document, (burn_in + kept, D, 4).
+    `rng_states` are the states of a generator for every document, (burn_in + kept, D, 4).
     """
     topics = len(given.prior)
     drawn = Drawn(np.zeros(prepared.n_sentences, np.int32), prepared.first_sentences.copy())
@@ -119,7 +119,7 @@ def draw_documents(
     entered = np.zeros((prepared.n_documents, topics))
     sentences = np.arange(prepared.n_sentences)
     for sweep in range(burn_in + kept):
-        _sweep(prepared, given, words[sweep], drawn, executor)
+        _sweep(prepared, given, rng_states[sweep], drawn, executor)
         if sweep >= burn_in:
             frequencies[sentences, drawn.topics] += 1.0
             switches += drawn.switches
@@ -131,13 +131,13 @@ def draw_documents(
 
 
 def _sweep(
-    prepared: Prepared, given: Finite, words: np.ndarray, drawn: Drawn, executor: BlockExecutor
+    prepared: Prepared, given: Finite, rng_states: np.ndarray, drawn: Drawn, executor: BlockExecutor
 ) -> None:
     """One sweep; each document has a generator of its own."""
 
     def make_worker() -> Callable[[BlockQueue], None]:
         room = scratch_for(prepared.longest, len(given.prior))
-        return lambda turns: draw_each(turns, prepared.data, given, room, words, drawn)
+        return lambda queue: draw_each(queue, prepared.data, given, room, rng_states, drawn)
 
     executor.run(BlockStages(make_worker, [prepared.block_bounds]))
 

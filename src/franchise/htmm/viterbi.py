@@ -76,7 +76,7 @@ def _along_paths(
             padded_zeros(prepared.longest, np.int64),
             padded_zeros((3, topics)),
         )
-        return lambda turns: find_paths(turns, prepared.data, parameters, steps, room, *decoded)
+        return lambda queue: find_paths(queue, prepared.data, parameters, steps, room, *decoded)
 
     executor.run(BlockStages(make_worker, [prepared.block_bounds]))
     return decoded

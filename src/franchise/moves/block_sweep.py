@@ -61,7 +61,7 @@ class SweepContext:
             model.block_bounds if offsets is None and size is None else cut_blocks(self.offsets, size)
         )
         self.blocks = len(self.block_bounds) - 1
-        self.words = streams.rng_states(model.first_block, self.blocks, 3)  # kernels copy them
+        self.rng_states = streams.rng_states(model.first_block, self.blocks, 3)  # kernels copy them
         if isinstance(state, Weighted):
             state.cell_tables = None
 
@@ -87,9 +87,9 @@ class SweepContext:
         """Statistics and sizes of all topics counted anew, those of observations that others have included."""
         self.state.recount(self.data)
 
-    def words_of(self, block: int) -> np.ndarray:
+    def rng_states_of(self, block: int) -> np.ndarray:
         """The generators of a block, each of four words: a copy, so it begins anew every time."""
-        return padded_copy(self.words[block])
+        return padded_copy(self.rng_states[block])
 
     @property
     def concentrations(self) -> np.ndarray:
@@ -115,11 +115,11 @@ def expected_unseen(model: Model, state: Weighted) -> float:
 class CellLists:
     """The cells of all blocks, with room for as many as there can be; workers have their own sums by topic."""
 
-    def __init__(self, work: SweepContext, slots: int) -> None:
-        self._begins, room = work.model.room_for_cells(slots)
+    def __init__(self, context: SweepContext, slots: int) -> None:
+        self._begins, room = context.model.room_for_cells(slots)
         self._lists = np.empty((2, room), np.int32)
-        self._ends = np.empty(work.blocks, np.int64)
-        self._slots, self._comm = slots, work.comm
+        self._ends = np.empty(context.blocks, np.int64)
+        self._slots, self._comm = slots, context.comm
         self._sums: list[np.ndarray] = []  # n_k and m_k of every worker
 
     def room(self) -> Cells:
@@ -152,9 +152,9 @@ def keep_cells(
 # --- parameters, fresh topics ---------------------------------------------------------------------------------
 
 
-def draw_topics(work: SweepContext, limit: int) -> Any:
+def draw_topics(context: SweepContext, limit: int) -> Any:
     """phi_k for the slots below the limit: drawn; moved on from the last ones if the family is not conjugate."""
-    state, family, rng = work.state, work.model.family, work.streams.generator(STREAMS.parameters)
+    state, family, rng = context.state, context.model.family, context.streams.generator(STREAMS.parameters)
     conjugate = Ability.CONJUGATE in family.abilities
     if conjugate or state.parameters is None:
         parameters = family.draw_parameters(state.statistics, limit, rng)
@@ -192,18 +192,18 @@ def break_sticks(
     return np.sort(np.array(sticks))[::-1], rest
 
 
-def take_vacant_slots(work: SweepContext, weights: np.ndarray) -> np.ndarray:
+def take_vacant_slots(context: SweepContext, weights: np.ndarray) -> np.ndarray:
     """Give fresh topics, whose weights are given, vacant slots for the sweep; which."""
-    vacant = vacant_slots(work, len(weights))
-    work.state.topic_weights[vacant] = weights
+    vacant = vacant_slots(context, len(weights))
+    context.state.topic_weights[vacant] = weights
     return vacant
 
 
-def vacant_slots(work: SweepContext, count: int) -> np.ndarray:
+def vacant_slots(context: SweepContext, count: int) -> np.ndarray:
     """So many slots without observations, room being made for them if need be."""
-    state = work.state
+    state = context.state
     while state.capacity - state.topic_count < count:
-        state.make_room(work.model.family)
+        state.make_room(context.model.family)
     return np.flatnonzero(state.observations_per_topic == 0)[:count]
 
 

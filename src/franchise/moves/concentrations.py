@@ -66,11 +66,11 @@ def draw_group_concentration(
     alpha ~ Gamma(a + m - sum s_j, b - sum log w_j).
     """
     block_bounds = cut_evenly(len(group_sizes), GROUPS_IN_BLOCK)
-    words = rng.bit_generator.random_raw((len(block_bounds) - 1, 4))
-    logs, switches = np.empty(len(words)), np.empty(len(words), np.int64)
+    rng_states = rng.bit_generator.random_raw((len(block_bounds) - 1, 4))
+    logs, switches = np.empty(len(rng_states)), np.empty(len(rng_states), np.int64)
 
-    def draw(turns: BlockQueue) -> None:
-        draw_auxiliary(turns, group_sizes, alpha, words, logs, switches)
+    def draw(queue: BlockQueue) -> None:
+        draw_auxiliary(queue, group_sizes, alpha, rng_states, logs, switches)
 
     executor.run(BlockStages(lambda: draw, [block_bounds]))
     return _positive_gamma(prior.shape + table_count - switches.sum(), prior.rate - logs.sum(), rng)

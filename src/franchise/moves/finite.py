@@ -70,15 +70,15 @@ class FiniteSweep(Move):
         slots = share_out_unseen(model, state, self.topics, streams.generator(STREAMS.finite_weights))
         heights = np.zeros(state.capacity)
         heights[slots] = 1.0
-        work = SweepContext(model, state, streams, executor)
+        context = SweepContext(model, state, streams, executor)
         if is_sparse(self.sparse, model):
-            gammas = drawn_gammas(work, slots)
+            gammas = drawn_gammas(context, slots)
             gammas.redraw_prior(
                 slots[state.observations_per_topic[slots] == 0], streams.generator(STREAMS.finite_empty)
             )
-            sweep_settled_categories(work, gammas, heights, log_rest=0.0)
+            sweep_settled_categories(context, gammas, heights, log_rest=0.0)
         else:
-            sweep_any(work, heights, log_rest=0.0)
+            sweep_any(context, heights, log_rest=0.0)
         drop_empty_topics(state)
         return MoveReport()
 

@@ -17,9 +17,9 @@ from franchise.model.state.weights import Weighted, Weights
 def draw_cell_tables(state: Weighted, model: Model, streams: Streams) -> CellTables:
     """Draw m_jk given z and beta for every cell."""
     blocks = len(model.block_bounds) - 1
-    words = streams.rng_states(STREAMS.cell_tables + model.first_block, blocks).reshape(blocks, 4)
+    rng_states = streams.rng_states(STREAMS.cell_tables + model.first_block, blocks).reshape(blocks, 4)
     if isinstance(state, CellCounts):
-        return _draw_from_counts(state, words[0])
+        return _draw_from_counts(state, rng_states[0])
     assert isinstance(state, Weights)
     customers = np.empty(model.data.n_observations, np.int32)
     tables = np.empty(model.data.n_observations, np.int32)
@@ -33,18 +33,18 @@ def draw_cell_tables(state: Weighted, model: Model, streams: Streams) -> CellTab
         customers,
         tables,
         per_topic,
-        words,
+        rng_states,
     )
     return CellTables(customers[:cells].copy(), tables[:cells].copy(), model.comm.allreduce(per_topic))
 
 
-def _draw_from_counts(state: CellCounts, words: np.ndarray) -> CellTables:
+def _draw_from_counts(state: CellCounts, rng_states: np.ndarray) -> CellTables:
     counts = state.counts_by_group()
     groups, topics = np.nonzero(counts)
     customers = counts[groups, topics]
     tables = np.empty(len(customers), np.int32)
     concentrations = state.group_concentration * state.topic_weights
-    draw_table_counts(customers, concentrations[topics], words, tables)
+    draw_table_counts(customers, concentrations[topics], rng_states, tables)
     per_topic = np.bincount(topics, weights=tables, minlength=state.capacity).astype(np.int64)
     return CellTables(customers.astype(np.int32), tables, per_topic)
 

@@ -115,15 +115,15 @@ class FixedTopicsSweep(Move):
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Find the settled topics, draw their parameters, sweep."""
-        work = SweepContext(model, state, streams, executor)
+        context = SweepContext(model, state, streams, executor)
         log_rest = math.log1p(-self.freeze_probability)
         heights = np.zeros(state.capacity)
         if is_sparse(self.sparse, model):
-            gammas = drawn_gammas(work, state.occupied)
-            sweep_settled_categories(work, gammas, heights, log_rest)
+            gammas = drawn_gammas(context, state.occupied)
+            sweep_settled_categories(context, gammas, heights, log_rest)
         else:
-            _mark_settled(work, heights, log_rest)
-            sweep_any(work, heights, log_rest)
+            _mark_settled(context, heights, log_rest)
+            sweep_any(context, heights, log_rest)
         return MoveReport()
 
 
@@ -157,12 +157,12 @@ class DocumentSweep(Sliced):
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw slices, fresh topics as far as they reach, parameters; sweep; drop what is empty."""
-        work = SweepContext(model, state, streams, executor)
+        context = SweepContext(model, state, streams, executor)
         cutoff = usual_cutoff(model, state) if self.cutoff is None else self.cutoff
         if is_sparse(self.sparse, model):
-            sweep_slices_categories(work, cutoff)
+            sweep_slices_categories(context, cutoff)
         else:
-            _sweep_slices_any(work, cutoff)
+            _sweep_slices_any(context, cutoff)
         drop_empty_topics(state)
         return MoveReport()
 
@@ -179,25 +179,25 @@ def is_sparse(asked: bool | None, model: Model) -> bool:
     return Ability.SPARSE in model.family.abilities and model.n_observations > FEW
 
 
-def _mark_settled(work: SweepContext, heights: np.ndarray, log_rest: float) -> None:
+def _mark_settled(context: SweepContext, heights: np.ndarray, log_rest: float) -> None:
     """Height 1 for the topics that have a frozen observation."""
-    labels, offsets = work.state.topic_of_observation, work.data.offsets
+    labels, offsets = context.state.topic_of_observation, context.data.offsets
 
-    def mark(turns: BlockQueue) -> None:
-        kernels.mark_settled(turns, labels, offsets, log_rest, work.words, heights)
+    def mark(queue: BlockQueue) -> None:
+        kernels.mark_settled(queue, labels, offsets, log_rest, context.rng_states, heights)
 
-    work.executor.run(BlockStages(lambda: mark, [work.block_bounds]))
-    heights[:] = work.comm.allreduce(heights.astype(np.int64)) > 0
+    context.executor.run(BlockStages(lambda: mark, [context.block_bounds]))
+    heights[:] = context.comm.allreduce(heights.astype(np.int64)) > 0
 
 
-def sweep_any(work: SweepContext, heights: np.ndarray, log_rest: float) -> None:
+def sweep_any(context: SweepContext, heights: np.ndarray, log_rest: float) -> None:
     """Sweep with the kernel for all families; statistics are counted anew."""
-    state = work.state
+    state = context.state
     limit = int(np.flatnonzero(heights)[-1]) + 1 if heights.any() else 0
     limit = max(limit, int(state.occupied[-1]) + 1)
-    parameters = draw_topics(work, limit)
-    concentrations = work.concentrations
-    lists = CellLists(work, state.capacity)
+    parameters = draw_topics(context, limit)
+    concentrations = context.concentrations
+    lists = CellLists(context, state.capacity)
 
     def make_worker() -> Callable[[int], None]:
         scratch, cells = padded_zeros((3, limit)), lists.room()
@@ -206,37 +206,37 @@ def sweep_any(work: SweepContext, heights: np.ndarray, log_rest: float) -> None:
             cells.filled[0] = cells.begins[block]
             fault = kernels.sweep_any(
                 parameters,
-                work.data.observations,
-                work.data.offsets,
-                work.groups_of(block),
+                context.data.observations,
+                context.data.offsets,
+                context.groups_of(block),
                 state.topic_of_observation,
                 heights[:limit],
                 concentrations,
                 log_rest,
-                work.words_of(block),
+                context.rng_states_of(block),
                 scratch,
                 cells,
             )
             if fault >= 0:
-                raise_fault(work.model.family, fault)
+                raise_fault(context.model.family, fault)
             cells.ends[block] = cells.filled[0]
 
         return sweep
 
-    work.executor.map_blocks(make_worker, work.blocks)
-    work.recount()
+    context.executor.map_blocks(make_worker, context.blocks)
+    context.recount()
     keep_cells(state, lists, lists.sums()[1])
 
 
-def _sweep_slices_any(work: SweepContext, cutoff: float) -> None:
+def _sweep_slices_any(context: SweepContext, cutoff: float) -> None:
     """Fresh topics take vacant slots for the sweep."""
-    state = work.state
+    state = context.state
     heights = np.minimum(cutoff, state.topic_weights)
     reach = min(cutoff, float(state.unseen_weight[0]))
 
-    alike = np.zeros(work.data.n_observations, np.int8)
-    lowest = float(lowest_slices(work, heights, reach, alike, 1)[0])
-    sticks, rest = break_sticks(state, cutoff, lowest, work.streams.generator(STREAMS.sticks))
-    take_vacant_slots(work, sticks)
+    alike = np.zeros(context.data.n_observations, np.int8)
+    lowest = float(lowest_slices(context, heights, reach, alike, 1)[0])
+    sticks, rest = break_sticks(state, cutoff, lowest, context.streams.generator(STREAMS.sticks))
+    take_vacant_slots(context, sticks)
     state.unseen_weight[0] = rest
-    sweep_any(work, np.minimum(cutoff, state.topic_weights), log_rest=0.0)
+    sweep_any(context, np.minimum(cutoff, state.topic_weights), log_rest=0.0)

@@ -38,34 +38,41 @@ class Gammas:
     """Gamma(eta_w + n_kw) for all words and the topics listed, drawn by a part of a sweep."""
 
     def __init__(
-        self, statistics: CategoricalStatistics, topics: np.ndarray, words_of: Callable[[int], np.ndarray]
+        self,
+        statistics: CategoricalStatistics,
+        topics: np.ndarray,
+        rng_states_of: Callable[[int], np.ndarray],
     ) -> None:
         block_bounds = cut_categories(len(statistics.prior))
         slots = statistics.counts.shape[1]
         self.rows = np.empty((0, slots), np.float32)  # (V, slots) when they are drawn: zero for other topics
         self._own = slice(0, 0)  # of rows
         self._sums = np.empty((len(block_bounds) - 1, slots))
-        self._statistics, self._topics, self._words = statistics, topics, words_of(len(block_bounds) - 1)
+        self._statistics, self._topics, self._rng_states = (
+            statistics,
+            topics,
+            rng_states_of(len(block_bounds) - 1),
+        )
         is_vacant = np.ones(slots, np.bool_)
         is_vacant[topics] = False
         self._vacant = np.flatnonzero(is_vacant)
         self._cuts = block_bounds
 
-    def draw(self, work: SweepContext) -> None:
+    def draw(self, context: SweepContext) -> None:
         """Draw them, by blocks of words; peers share these out, and know only the sums of what others draw."""
-        first, last = work.comm.local_blocks(len(self._cuts) - 1)
+        first, last = context.comm.local_blocks(len(self._cuts) - 1)
         self._own = slice(int(self._cuts[first]), int(self._cuts[last]))
-        self.rows = work.comm.shared_array("rows", self._statistics.counts.shape, np.float32)
+        self.rows = context.comm.shared_array("rows", self._statistics.counts.shape, np.float32)
         own = slice(first, last)
         table = table_of(self._statistics.prior)
         make_worker = self._by_word(own) if table is None else self._by_table(own, table)
         if last > first:
-            work.executor.run(BlockStages(make_worker, [self._cuts[first : last + 1]]))
-        work.comm.allgather_rows(np.arange(len(self._cuts)), self._sums)
+            context.executor.run(BlockStages(make_worker, [self._cuts[first : last + 1]]))
+        context.comm.allgather_rows(np.arange(len(self._cuts)), self._sums)
 
-    def exchange(self, work: SweepContext) -> None:
+    def exchange(self, context: SweepContext) -> None:
         """Fill in the rows that others have drawn."""
-        work.comm.allgather_rows(self._cuts, self.rows)
+        context.comm.allgather_rows(self._cuts, self.rows)
 
     @property
     def totals(self) -> np.ndarray:
@@ -86,12 +93,12 @@ class Gammas:
 
     def _by_word(self, own: slice) -> Callable[[], Callable[[BlockQueue], None]]:
         return lambda: (
-            lambda turns: draw_rows(
-                turns,
+            lambda queue: draw_rows(
+                queue,
                 self._statistics.counts,
                 self._topics,
                 self._statistics.prior,
-                self._words[own],
+                self._rng_states[own],
                 self.rows,
                 self._sums[own],
             )
@@ -100,13 +107,13 @@ class Gammas:
     def _by_table(self, own: slice, table: Table) -> Callable[[], Callable[[BlockQueue], None]]:
         def make_worker() -> Callable[[BlockQueue], None]:
             batch = room_for_batch(self.rows.shape[1])
-            return lambda turns: draw_rows_by_table(
-                turns,
+            return lambda queue: draw_rows_by_table(
+                queue,
                 table.small,
                 self._statistics.counts,
                 table.whole,
                 self._vacant,
-                self._words[own],
+                self._rng_states[own],
                 batch,
                 self.rows,
                 self._sums[own],
@@ -115,14 +122,14 @@ class Gammas:
         return make_worker
 
 
-def drawn_gammas(work: SweepContext, topics: np.ndarray) -> Gammas:
+def drawn_gammas(context: SweepContext, topics: np.ndarray) -> Gammas:
     """The parameters of a sweep."""
     gammas = Gammas(
-        work.state.statistics,
+        context.state.statistics,
         topics,
-        lambda blocks: work.streams.rng_states(STREAMS.parameters, blocks).reshape(blocks, 4),
+        lambda blocks: context.streams.rng_states(STREAMS.parameters, blocks).reshape(blocks, 4),
     )
-    gammas.draw(work)
+    gammas.draw(context)
     return gammas
 
 
