@@ -20,7 +20,7 @@ from franchise.families.categorical import Categorical
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData, frozen
 from franchise.moves.compose import InTurn, check_schedule, moves_of
-from franchise.parallel.engine import make_engine
+from franchise.parallel.engine import Engine, make_engine
 from franchise.parallel.threads import Threads
 from franchise.posterior.base import Posterior
 from franchise.posterior.hdp_posterior import HDPPosterior
@@ -60,7 +60,7 @@ def sample(
     start: Any = None,
     finite_topics: int = 100,
     keep_labels: bool = False,
-    engine: Any = None,
+    engine: Engine | str | None = None,
     workers: int | None = None,
     progress: bool | None = None,
     run_dir: Any = None,
@@ -160,7 +160,7 @@ def resume(
     run_dir: Any,
     draws: int | None = None,
     *,
-    engine: Any = None,
+    engine: Engine | str | None = None,
     workers: int | None = None,
     progress: bool | None = None,
     time_limit: float | None = None,

@@ -1,7 +1,7 @@
 """An actor of a Ray cluster: it has some of the groups and its parts of chains (see `ray_engine.py`).
 
 Messages from other actors arrive in a queue, on their own threads, while sweeps run on others.  Every message has
-the epoch of the actor pool.  When an actor has died, those that wait for its messages are told to abort, and a
+the epoch of the actor pool.  When an actor has died, those that wait for its messages abort, and a
 new epoch begins with an empty queue.
 """
 

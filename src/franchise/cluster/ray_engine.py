@@ -95,7 +95,12 @@ class Ray:
     ) -> list[Result]:
         """Call a function for all items, each on its own thread of the driver; see `Threads.map`."""
         items = list(items)
-        return map_in_parallel(function, items, len(items), on_cancel)
+
+        def call(item: Item) -> Result:
+            with self.executor.occupying(1):
+                return function(item)
+
+        return map_in_parallel(call, items, len(items), on_cancel)
 
     def __enter__(self) -> Ray:
         """Start the actors, in the thread that Ray must be started by."""
@@ -163,6 +168,6 @@ def connect(address: str | None) -> Any:
 
 def _check_answers(address: str) -> None:
     """OSError if nothing answers at host:port, which Ray itself would notice only after minutes."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if host and port.isdigit():
-        socket.create_connection((host, int(port)), timeout=_ANSWER).close()
+    node, _, port = address.removeprefix("ray://").rpartition(":")
+    if node and port.isdigit():
+        socket.create_connection((node, int(port)), timeout=_ANSWER).close()

@@ -36,7 +36,7 @@ from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.results import HTMMResults, sentence_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.viterbi import DECODERS
-from franchise.parallel.engine import BlockExecutor
+from franchise.parallel.engine import BlockExecutor, Engine
 from franchise.posterior.document_tables import OTHER, shares_table
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.posterior.topic_tables import estimated_topics
@@ -153,7 +153,7 @@ class HTMM(TopicEstimator):
         sentences: str = "english",
         seed: int = 0,
         workers: int | None = None,
-        engine: Any = None,
+        engine: Engine | str | None = None,
         progress: bool | None = None,
         run_dir: Any = None,
         time_limit: float | None = None,

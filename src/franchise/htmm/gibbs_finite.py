@@ -8,7 +8,7 @@ One sweep, given topics z and switches psi of all sentences:
     epsilon ~ Beta(zeta1 + switches, zeta2 + stays)      first sentences left out                  (6.11)
     alpha, eta, if they are learned
 
-Documents are independent given phi and epsilon, so their blocks run side by side.
+Documents are independent given phi and epsilon, so their blocks run in parallel.
 """
 
 from __future__ import annotations

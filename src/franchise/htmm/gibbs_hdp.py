@@ -85,7 +85,7 @@ def start_from(
 def start_at_random(
     model: InfiniteModel, topics: int, streams: Streams, executor: BlockExecutor
 ) -> InfiniteSegments:
-    """Every sentence in one of so many topics, drawn anew by every other sentence on average."""
+    """Return a state with runs of sentences in random topics; every other sentence switches."""
     drawn, switches = draw_at_random(model.prepared, topics, streams.generator())
     return start_from(model, drawn, switches, streams, executor)
 

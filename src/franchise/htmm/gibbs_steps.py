@@ -47,7 +47,7 @@ class GibbsContext(NamedTuple):
 def draw_at_random(
     prepared: Prepared, topics: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A start: switches as likely as not, and at each one of so many topics; topics (S,) and switches (S,)."""
+    """Draw initial topics (S,) and switches (S,): sentences switch with probability 1/2, to random topics."""
     switches = prepared.first_sentences | (rng.random(prepared.n_sentences) < 0.5)
     drawn = rng.integers(topics, size=prepared.n_sentences, dtype=np.int32)
     last_switch = np.maximum.accumulate(np.where(switches, np.arange(prepared.n_sentences), 0))
@@ -101,7 +101,7 @@ def draw_documents(
 
 
 def count_words(prepared: Prepared, state: Segments, executor: BlockExecutor) -> None:
-    """Count n_kw anew."""
+    """Recount n_kw."""
     counts = np.empty((prepared.vocabulary_size, state.topic_count), np.int32)
     of_place, places = prepared.sentence_of_place, prepared.places
 

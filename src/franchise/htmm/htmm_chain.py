@@ -60,7 +60,7 @@ class HTMMDraw:
 
     @classmethod
     def restored(cls, scalars: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
-        """The draw that has these; InputError if it is none of so many sentences."""
+        """The draw that has these; InputError if it is no draw of `size` sentences."""
         draw, n_topics, switch, concentration, prior, top = scalars
         n_topics = check_integer("n_topics", n_topics, minimum=1)
         tables = check_array("tables", arrays["tables"], np.int64, (None,), lowest=1)
@@ -187,7 +187,7 @@ class HTMMChain:
 def state_from_arrays(
     model: FiniteModel | InfiniteModel, arrays: dict[str, np.ndarray], executor: BlockExecutor
 ) -> Segments:
-    """The state that `HTMMChain.to_arrays` was made of, words counted anew; InputError if there is none such."""
+    """The state that `HTMMChain.to_arrays` was made of, words recounted; InputError if there is none such."""
     size, learned = model.prepared.n_sentences, isinstance(model, InfiniteModel)
     count = int(check_array("topic_count", arrays["topic_count"], np.int64, (1,), lowest=1)[0])
     topics = check_labels("topics", arrays["topics"], size, count)

@@ -53,7 +53,7 @@ class Prepared:
 
     @classmethod
     def without_words(cls, n_documents: int, vocabulary_size: int) -> Prepared:
-        """So many documents, each of a sentence that has no words."""
+        """Return `n_documents` documents, each of one sentence without words."""
         data = SentenceData(
             np.empty(0, np.int32), np.zeros(n_documents + 1, np.int64), np.arange(n_documents + 1)
         )
@@ -88,7 +88,7 @@ class Prepared:
         return replace(self.of_documents(np.arange(first, last)), partition=own)
 
     def sample(self, words: int, rng: np.random.Generator) -> Prepared:
-        """Documents drawn at random, without repeats, until they have so many words; all of them if that is all."""
+        """Draw documents at random until they have `words` words; return all documents if there are fewer."""
         if self.n_words <= words:
             return self
         order = rng.permutation(self.n_documents)

@@ -40,7 +40,7 @@ def best_path(prepared: Prepared, parameters: Parameters, executor: BlockExecuto
 
 
 def best_topics(prepared: Prepared, parameters: Parameters, executor: BlockExecutor) -> Decoded:
-    """The most probable topics, whichever way each came about (Viterbi): to stay may be to switch back, too."""
+    """Return the most probable topics (Viterbi), summed over switches: a switch may keep the topic."""
     with np.errstate(divide="ignore"):
         entering = np.log(parameters.switch) + np.log(parameters.proportions)
         staying = np.logaddexp(entering, np.log1p(-parameters.switch))

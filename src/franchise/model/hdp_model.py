@@ -1,4 +1,4 @@
-"""What is sampled: the data as moves see them, the family, and what is believed of the concentrations."""
+"""The model: the data as moves see them, the family, and the priors of the concentrations."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class Model:
 
     @derived_property
     def room_for_cells(self) -> Callable[[int], tuple[np.ndarray, int]]:
-        """Where the list of each block's cells (group, topic) begins, for so many slots of topics; room for all."""
+        """A function of the number of slots: where the cells (group, topic) of each block begin; their number."""
         return lru_cache(maxsize=8)(self._make_room)
 
     def _make_room(self, slots: int) -> tuple[np.ndarray, int]:

@@ -84,11 +84,11 @@ class SweepContext:
         return self.streams.generator(self.model.first_block + block)
 
     def recount(self) -> None:
-        """Statistics and sizes of all topics counted anew, those of observations that others have included."""
+        """Recount statistics and sizes of all topics, in all processes."""
         self.state.recount(self.data)
 
     def rng_states_of(self, block: int) -> np.ndarray:
-        """The generators of a block, each of four words: a copy, so it begins anew every time."""
+        """Return a copy of the states of the generators of a block, so that it restarts every time."""
         return padded_copy(self.rng_states[block])
 
     @property
@@ -167,7 +167,7 @@ def draw_topics(context: SweepContext, limit: int) -> Any:
 
 
 def with_rows(parameters: Arrays, limit: int) -> Any:
-    """The parameters with at least so many rows; what is added are copies of the first, to be replaced."""
+    """Return the parameters with at least `limit` rows; added ones are copies of the first, to be replaced."""
     more = max(0, limit - len(parameters[0]))
     return type(parameters)(*(np.concatenate([rows, rows[:1].repeat(more, axis=0)]) for rows in parameters))
 
@@ -200,7 +200,7 @@ def take_vacant_slots(context: SweepContext, weights: np.ndarray) -> np.ndarray:
 
 
 def vacant_slots(context: SweepContext, count: int) -> np.ndarray:
-    """So many slots without observations, room being made for them if need be."""
+    """Return `count` slots without observations; slots are added if needed."""
     state = context.state
     while state.capacity - state.topic_count < count:
         state.make_room(context.model.family)

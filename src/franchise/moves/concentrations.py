@@ -129,7 +129,7 @@ class TopicWeights(Move):
 class UniformWeights(Move):
     """Give all topics the same weight. Not exact: for warming up only.
 
-    From a start at random all topics are alike, and whichever is ahead by chance attracts the others' observations
+    From a random start all topics are similar, and one that is ahead by chance attracts the others' observations
     until few are left, each a blend of many. With even weights all stay alive until they differ.
 
     Views: weights or counts. Approximate. Any family.

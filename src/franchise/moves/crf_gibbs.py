@@ -13,7 +13,7 @@ from franchise.moves.base import Move, MoveReport, lists_for, scratch_for, sweep
 from franchise.parallel.engine import BlockExecutor
 
 FEW_TOPICS = 64
-"""Up to so many topics the sparse kernel gains little, and is not worth compiling."""
+"""Up to this number of topics the sparse kernel gains little, and is not worth compiling."""
 
 
 @dataclass(frozen=True)

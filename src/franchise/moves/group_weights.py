@@ -11,7 +11,7 @@ page, there are as many heights as topics, which would cost time.)  Topics are b
 slice of any group reaches what is left there: beta_new is a Beta(1, gamma) share of beta_u, and pi_j,new a
 Beta(alpha beta_new, alpha beta_u') share of pi_ju, in logs, since shapes may be tiny.
 
-Given pi and phi observations are independent, so all of a cell, alike in group and category, can be drawn
+Given pi and phi observations are independent, so all of a cell, equal in group and category, can be drawn
 together (`CellSweep`).  Sort the topics of a group by weight.  Slices between h_r+1 and h_r admit the first r
 topics, and how many of a cell's slices lie there is a binomial; those observations are one multinomial draw.  Only
 those below what was left for unseen topics are drawn one by one.  So the time goes by the number of cells, not by

@@ -151,7 +151,7 @@ def draw_parameters(
 ) -> Any:
     """phi_k of the topics listed, all below the limit, given their observations; from the prior if there are none.
 
-    Where there are many observations of categories, blocks of categories are drawn side by side. `stream` is the
+    Where there are many observations of categories, blocks of categories are drawn in parallel. `stream` is the
     first of the streams that are used, one for each block and one more.
     """
     rng = context.streams.generator(stream)
@@ -175,7 +175,7 @@ def draw_parameters(
 def joined(*parts: tuple[Any, np.ndarray]) -> Any:
     """The parameters of some topics, one after the other: parameters, and which of their topics.
 
-    What is by topic is told by its length; every part must have at least two topics.
+    Per-topic arrays are recognised by their length; every part must have at least two topics.
     """
     first = parts[0][0]
     if isinstance(first, CategoricalRows):

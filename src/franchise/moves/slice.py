@@ -10,7 +10,7 @@ finitely many:
 and tables and topics are drawn over what is above them.
 
 **Not as printed.**  Algorithm 1 of the paper reuses u and v after the sticks below which they were drawn have been
-redrawn, and draws over the first so many tables although their weights do not decrease; it does not leave the
+redrawn, and draws over a fixed number of tables although their weights do not decrease; it does not leave the
 posterior invariant (a total variation of about 0.2 on six observations; ``franchise reproduce amini`` measures it).
 Here the order is: weights, then slices below them, then sticks as far as slices reach, then topics' parameters,
 tables' topics, observations' tables.  No level is capped.
@@ -55,7 +55,7 @@ class SliceSweep(Move):
     """Draw the topics of all tables and the tables of all observations, over those above their slices.
 
     View: seating. Exact for the HDP. Costs 2 K for each observation, and the tables of its group. Parallel over
-    blocks of groups. Any family. Amini et al., Algorithm 1, put right: see the docstring of the module.
+    blocks of groups. Any family. Amini et al., Algorithm 1, corrected: see the docstring of the module.
     """
 
     views = (Seating,)
@@ -85,7 +85,7 @@ class SliceSweep(Move):
         return MoveReport()
 
 
-class BlockLoop(NamedTuple):
+class SlicedBlock(NamedTuple):
     """A block after the first part of a sweep."""
 
     tables: BlockTables
@@ -101,7 +101,7 @@ def _over_blocks(context: SweepContext, function: Callable[[int], Any]) -> list[
     return context.executor.map_blocks(lambda: function, context.blocks)
 
 
-def slice_tables(context: SweepContext, block: int, topic_weights: np.ndarray) -> BlockLoop:
+def slice_tables(context: SweepContext, block: int, topic_weights: np.ndarray) -> SlicedBlock:
     """The tables of a block with their weights, slices of its observations and tables, and vacant tables."""
     state, rng = context.state, context.generator(block)
     first, last = context.groups_of(block)
@@ -138,7 +138,7 @@ def slice_tables(context: SweepContext, block: int, topic_weights: np.ndarray) -
         seats=rank[seats],
         slices_of_observations=slices,
     )
-    return BlockLoop(tables, rng.random(len(vacant_weights)))
+    return SlicedBlock(tables, rng.random(len(vacant_weights)))
 
 
 def draw_table_weights(
@@ -177,7 +177,7 @@ def open_topics(
     context: SweepContext,
     topic_weights: np.ndarray,
     unseen: float,
-    parts: list[BlockLoop],
+    parts: list[SlicedBlock],
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Break Beta(1, gamma) shares off the unseen weight until nothing reaches the rest; give them vacant slots.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -83,27 +83,24 @@ _ENGINES = {
 """Module and class of every engine, by name. They are imported only when they are used."""
 
 
-def engine_class(name: str) -> Any:
+def engine_class(name: str) -> Callable[..., Engine]:
     """Return the class of the engine of this name."""
     module, kind = _ENGINES[name]
-    return getattr(import_module(module), kind)
+    found: type[Engine] = getattr(import_module(module), kind)
+    return found
 
 
-def make_engine(engine: Any, workers: int | None) -> Engine:
+def make_engine(engine: Engine | str | None, workers: int | None) -> Engine:
     """Return the engine that the user passed or named; threads by default."""
-    made: Engine
     if engine is None or engine == "threads":
-        made = engine_class("threads")(workers)
-        return made
+        return engine_class("threads")(workers)
     if engine == "ray":
-        made = engine_class("ray")(threads=workers)
-        return made
+        return engine_class("ray")(threads=workers)
     if workers is not None:
         raise InputError("give either an engine or workers, not both: an engine brings its own workers.")
-    if not callable(getattr(type(engine), "place", None)):
+    if isinstance(engine, str) or not callable(getattr(type(engine), "place", None)):
         raise InputError(
             f"engine must be None, 'threads', 'ray', franchise.parallel.Threads(workers) or "
             f"franchise.parallel.Ray(...); got {describe(engine)}."
         )
-    made = engine
-    return made
+    return engine

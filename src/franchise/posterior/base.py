@@ -308,7 +308,7 @@ class Posterior(NumberedTopics[DrawT]):
         self,
         draws: int,
         *,
-        engine: Any = None,
+        engine: Engine | str | None = None,
         workers: int | None = None,
         progress: bool | None = None,
         time_limit: float | None = None,

@@ -80,7 +80,7 @@ class RunOptions(NamedTuple):
     @classmethod
     def checked(
         cls,
-        engine: Any = None,
+        engine: Engine | str | None = None,
         workers: int | None = None,
         progress: bool | None = None,
         time_limit: Any = None,

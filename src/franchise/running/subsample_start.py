@@ -25,7 +25,7 @@ from franchise.parallel.engine import BlockExecutor
 from franchise.running.chain import Chain
 
 SAMPLE = 40_000
-"""About so many observations are in the sample."""
+"""Approximate number of observations in the sample."""
 
 SWEEPS = 100
 

@@ -117,7 +117,7 @@ class State:
         self.widen(family, larger_capacity(self.capacity))
 
     def widen(self, family: Family, capacity: int) -> None:
-        """So many slots for topics, no fewer than there are."""
+        """Widen the state to this number of slots for topics."""
         self.statistics = family.grow(self.statistics, capacity)
         self.observations_per_topic = grown(self.observations_per_topic, capacity)
 

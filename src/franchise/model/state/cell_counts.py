@@ -1,8 +1,8 @@
 """The counts view: how many observations of each cell, a group and a category that meet, are in each topic.
 
-Observations of one category in one group are alike, so their numbers by topic say all that their labels say, up to
-which is which; and where counts are in the thousands they say it in far less room.  With the labels arranged at
-random within each cell (`state.convert`), the two views have the same law.
+Observations of one category in one group are exchangeable, so their numbers by topic say all that their labels
+say, up to which is which; and where counts are in the thousands they say it in far less room.  With the labels
+arranged at random within each cell (`state.convert`), the two views have the same law.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class CellCounts(Weighted):
         set_totals(self.statistics, self.observations_per_topic)
 
     def widen(self, family: Family, capacity: int) -> None:
-        """So many slots for topics, no fewer than there are."""
+        """Widen the state to this number of slots for topics."""
         super().widen(family, capacity)
         more = capacity - self.topic_counts.shape[1]
         self.topic_counts = np.pad(self.topic_counts, ((0, 0), (0, more)))

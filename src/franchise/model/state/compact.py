@@ -18,7 +18,7 @@ def has_many_holes(state: State) -> bool:
 
 
 def compact(state: State, data: PreparedData, family: Family) -> None:
-    """Give the topics the first slots, in the order they have now; statistics are counted anew."""
+    """Give the topics the first slots, in the order they have now; statistics are recounted."""
     occupied = state.occupied
     capacity = len(occupied) + SPARE_SLOTS
     numbers = np.full(state.capacity + 1, -1, np.int32)  # the last place is for -1

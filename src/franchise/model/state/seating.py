@@ -90,7 +90,7 @@ class Seating(State):
         )
 
     def recount(self, data: PreparedData) -> None:
-        """Everything but the seats and the tables' topics, counted anew."""
+        """Recount everything but the seats and the tables' topics."""
         slots = self._table_slots(data)
         topics = np.where(self.table_of_observation < 0, -1, self.topic_of_table[slots])
         self.count_topics(data, topics)
@@ -105,7 +105,7 @@ class Seating(State):
         np.maximum.at(self.table_slots, groups, open_tables - data.offsets[groups] + 1)
 
     def widen(self, family: Family, capacity: int) -> None:
-        """So many slots for topics, no fewer than there are."""
+        """Widen the state to this number of slots for topics."""
         super().widen(family, capacity)
         self.tables_per_topic = grown(self.tables_per_topic, capacity)
 

@@ -24,12 +24,12 @@ class Weighted(State):
     tables_are_new: bool = False  # whether they were drawn given z and beta as they are, and nothing since
 
     def widen(self, family: Family, capacity: int) -> None:
-        """So many slots for topics, no fewer than there are."""
+        """Widen the state to this number of slots for topics."""
         super().widen(family, capacity)
         self.topic_weights = grown(self.topic_weights, capacity)
 
     def forget_log_likelihood(self) -> None:
-        """Let it be worked out anew, as something that it depends on may change."""
+        """Let it be computed again, as something that it depends on may change."""
         if self.cell_tables is not None:
             self.cell_tables = self.cell_tables._replace(log_likelihood=None)
 
@@ -91,14 +91,14 @@ class Weights(Weighted):
         return len(self.topic_of_observation)
 
     def widen(self, family: Family, capacity: int) -> None:
-        """So many slots for topics, no fewer than there are."""
+        """Widen the state to this number of slots for topics."""
         if self.subtopics is not None:
             self.subtopics = self.subtopics.with_slots(np.arange(self.capacity), capacity)
         self.make_fit(capacity)
         super().widen(family, capacity)
 
     def make_fit(self, slots: int) -> None:
-        """Have topics in a type that can hold the numbers of so many slots."""
+        """Convert topics to a type that can represent this number of slots."""
         held = self.topic_of_observation
         if slots - 1 > np.iinfo(held.dtype).max:
             self.topic_of_observation = large_copy(held, type_for(len(held), slots - 1))
@@ -115,7 +115,7 @@ class Weights(Weighted):
         )
 
     def recount(self, data: PreparedData) -> None:
-        """Statistics and sizes counted anew from the topics."""
+        """Recount statistics and sizes from the topics."""
         self.count_topics(data, self.topic_of_observation)
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:

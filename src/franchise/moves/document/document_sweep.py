@@ -1,6 +1,6 @@
 """Document-collapsed sweeps over blocks: topics' parameters are drawn, documents' weights are integrated out.
 
-Given beta and the parameters phi, documents are independent, so all blocks of documents run side by side; within a
+Given beta and the parameters phi, documents are independent, so all blocks of documents run in parallel; within a
 document observations are drawn in turn, with its weights pi_j integrated out, which is why these sweeps mix almost
 as well as collapsed Gibbs sampling (docs/theory/document-sweep.md#eq-document-topic):
 
@@ -15,12 +15,11 @@ of the group sizes and the concentrations.  (A slice by the order of topics, or 
 the order is a function of z.)
 
 `FixedTopicsSweep`, by frozen observations: each observation is left where it is with a small probability,
-independently
-of all else.  Topics that have such an observation are settled.  All others that are in a settled topic are drawn
-anew over settled topics only; the rest stay.  The set of settled topics depends only on what does not move, so each
-draw is a Gibbs draw given that z_ji is settled, and no topic can empty or open meanwhile.  It costs half of a sweep
-by slices, and unlike those it lets small topics grow at their full rate, so samplers use it most of the time and
-slices now and then.
+independently of all else.  Topics that have such an observation are settled.  All others that are in a settled
+topic are drawn again over settled topics only; the rest stay.  The set of settled topics depends only on what
+does not move, so each draw is a Gibbs draw given that z_ji is settled, and no topic can empty or open meanwhile.
+It costs half of a sweep by slices, and unlike those it lets small topics grow at their full rate, so samplers use
+it most of the time and slices now and then.
 
 Both also draw the tables m_jk of every document as it is done, given its topics and beta (`state.cell_tables`).
 """
@@ -191,7 +190,7 @@ def _mark_settled(context: SweepContext, heights: np.ndarray, log_rest: float) -
 
 
 def sweep_any(context: SweepContext, heights: np.ndarray, log_rest: float) -> None:
-    """Sweep with the kernel for all families; statistics are counted anew."""
+    """Sweep with the kernel for all families; statistics are recounted."""
     state = context.state
     limit = int(np.flatnonzero(heights)[-1]) + 1 if heights.any() else 0
     limit = max(limit, int(state.occupied[-1]) + 1)

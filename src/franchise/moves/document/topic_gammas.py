@@ -59,7 +59,7 @@ class Gammas:
         self._cuts = block_bounds
 
     def draw(self, context: SweepContext) -> None:
-        """Draw them, by blocks of words; peers share these out, and know only the sums of what others draw."""
+        """Draw them, by blocks of words. Processes split these, and get only the sums of what others draw."""
         first, last = context.comm.local_blocks(len(self._cuts) - 1)
         self._own = slice(int(self._cuts[first]), int(self._cuts[last]))
         self.rows = context.comm.shared_array("rows", self._statistics.counts.shape, np.float32)
@@ -80,7 +80,7 @@ class Gammas:
         return self._sums.sum(axis=0)
 
     def redraw_prior(self, topics: np.ndarray, rng: np.random.Generator) -> None:
-        """Draw topics without observations anew, as Dirichlets, where the sums of their gammas could underflow.
+        """Redraw topics without observations, as Dirichlets, where the sums of their gammas could underflow.
 
         Before rows are exchanged: only what is drawn here is changed.
         """
@@ -149,7 +149,7 @@ def table_of(prior: np.ndarray) -> Table | None:
 
 
 def draw_prior_gammas(table: Table, count: int, rng: np.random.Generator) -> np.ndarray:
-    """So many gammas whose shape is the prior."""
+    """Return `count` gammas whose shape is the prior."""
     rows = -(-count // _ACROSS)
     drawn = np.empty((rows, _ACROSS), np.float32)
     draw_rows_by_table(
@@ -172,7 +172,7 @@ def small_gammas(shape: float) -> SmallGammas:
     from scipy.special import gammaincinv
 
     quantiles = gammaincinv(shape, np.arange(INTERVALS + 1) / INTERVALS)
-    quantiles[-1] = quantiles[-2] + 1.0  # not infinite; draws there are made anew
+    quantiles[-1] = quantiles[-2] + 1.0  # not infinite; draws there are repeated
     quantiles = quantiles.astype(np.float32)
     last = max(INTERVALS - 96, int(np.searchsorted(quantiles, 0.5)))
     first = 256 if shape > 0.2 else 0

@@ -23,7 +23,7 @@ from franchise.moves.document.topic_gammas import Gammas, draw_fresh_gammas, dra
 from franchise.parallel.engine import BlockStages
 
 CUSTOMERS = 64
-"""Tables of cells with at most so many customers are drawn by inversion."""
+"""Tables of cells with at most this number of customers are drawn by inversion."""
 
 _BINS = 256
 
@@ -34,7 +34,7 @@ def _over_words(context: SweepContext, function: Callable[[BlockQueue], None]) -
 
 
 def _over_own_words(context: SweepContext, function: Callable[[BlockQueue], None], *rows: np.ndarray) -> None:
-    """Call a kernel over the blocks of words that are this peer's; rows that it fills are exchanged."""
+    """Call a kernel over the blocks of words of this process; the rows that it fills are exchanged."""
     block_bounds = cut_categories(len(context.state.statistics.prior))
     first, last = context.comm.local_blocks(len(block_bounds) - 1)
     _between(context, function, block_bounds[first : last + 1])
@@ -42,7 +42,7 @@ def _over_own_words(context: SweepContext, function: Callable[[BlockQueue], None
 
 
 def _over_other_words(context: SweepContext, function: Callable[[BlockQueue], None]) -> None:
-    """Call a kernel over the blocks of words that are not."""
+    """Call a kernel over the blocks of words of other processes."""
     block_bounds = cut_categories(len(context.state.statistics.prior))
     first, last = context.comm.local_blocks(len(block_bounds) - 1)
     _between(context, function, block_bounds[: first + 1])
@@ -131,15 +131,15 @@ def sweep_settled_categories(
         _take_sizes(state, customers)
         marginals = log_marginals_of_parts(state.statistics, given.rising)
     else:
-        _sweep_among_peers(context, given, log_rest, lists)
+        _sweep_distributed(context, given, log_rest, lists)
         customers, tables = lists.sums()
         _take_sizes(state, customers)
         marginals = log_marginals_by_blocks(state.statistics, state.capacity, context.executor, context.comm)
     keep_cells(state, lists, tables, float(marginals[customers > 0].sum()))
 
 
-def _sweep_among_peers(context: SweepContext, given: SweepInputs, log_rest: float, lists: CellLists) -> None:
-    """The stages of a settled sweep one by one, as peers must hear from each other in between."""
+def _sweep_distributed(context: SweepContext, given: SweepInputs, log_rest: float, lists: CellLists) -> None:
+    """Run the stages of a settled sweep one by one, as processes communicate in between."""
     labels, heights = context.state.topic_of_observation, given.densities.heights
     offsets, rng_states = given.offsets, given.rng_states
     by_group = context.block_bounds

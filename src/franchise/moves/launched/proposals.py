@@ -25,11 +25,11 @@ from franchise.model.prepared_data import PreparedData
 from franchise.model.state.weights import Weights
 
 SAMPLE, PART = 50_000, 20
-"""A launch begins with documents that have so many observations, or the part of them all that is more."""
+"""A launch begins with documents that have this number of observations, or a fraction of all, if that is more."""
 
 
 def sample_of(size: int) -> int:
-    """How many of so many observations a launch begins with."""
+    """Return the number of observations that a launch begins with."""
     return max(SAMPLE, size // PART)
 
 

@@ -149,7 +149,7 @@ def draw_merged(sweep: Sweep, first: int, second: int) -> Any:
 
 
 def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Proposal | None:
-    """Draw all observations anew, then weights by (13), m~ by (12) with K = `topics`; None if a topic is empty."""
+    """Redraw all observations, then weights by (13), m~ by (12) with K = `topics`; None if a topic is empty."""
     context, columns = sweep.context, temporary.shares.shape[1]
     labels = np.empty(context.data.n_observations, np.int32)
 

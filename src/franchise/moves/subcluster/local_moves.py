@@ -68,7 +68,7 @@ def score_pairs(sweep: Sweep, pairs: list[tuple[int, int]]) -> np.ndarray:
 
 
 def evaluate_merges(sweep: Sweep, pairs: list[tuple[int, int]]) -> list[float]:
-    """(19) for the split that would undo each merge, without q and picks; pairs side by side."""
+    """(19) for the split that would undo each merge, without q and picks; pairs in parallel."""
     state, family, limit = sweep.state, sweep.context.model.family, sweep.limit
     counts = sweep.counts(state.topic_of_observation, limit)
     modes = proposed_tables(counts, max(len(sweep.topics) - 1, 1))

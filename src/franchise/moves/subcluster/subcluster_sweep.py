@@ -1,6 +1,6 @@
 """The sub-cluster sampler of Chang & Fisher, as published (docs/theory/subcluster.md#sec-subcluster).
 
-Every topic has two sub-topics, l and r, which are learned all along beside the topics and propose how to split
+Every topic has two sub-topics, l and r, which are learned throughout, with the topics, and propose how to split
 them:
 
     bar-beta_k ~ Dirichlet(gamma + bar-m_kl, gamma + bar-m_kr)                                       (6)
@@ -16,7 +16,7 @@ of sub-topics.  (Tables and weights of the topics are drawn by the move that fol
 * A *local* split of a topic takes the sides that (9) has drawn, with their probability q; a local merge puts two
   topics together.  Ratio (19), a merge's with the stand-in (20) for the q that is not known.
 * A *deterministic* split takes the same sides as if nothing else could have been proposed: q = 1.
-* A *global* move (`moves/subcluster/global_moves.py`) draws all observations anew.
+* A *global* move (`moves/subcluster/global_moves.py`) redraws all observations.
 
 New topics learn their sub-topics first ("deferred"): they take part in splits and merges only when the log marginal
 likelihood of their sub-topics no longer rises.
