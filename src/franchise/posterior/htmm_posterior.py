@@ -14,7 +14,7 @@ from franchise.data.grouped import GroupedData
 from franchise.htmm.fitting import perplexity
 from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.htmm.model import FiniteModel, InfiniteModel
-from franchise.htmm.new_documents import draw_documents, words_of_documents
+from franchise.htmm.new_documents import draw_documents, rng_states_of_documents
 from franchise.htmm.results import HTMMResults, sentence_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.htmm_gibbs import Finite
@@ -219,7 +219,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
     def new_draws(self, draw: HTMMDraw, new: Prepared, number: int, seed: int) -> Draws:
         """Draw topics and switches of new documents given one draw; `number` selects the random stream."""
-        states = words_of_documents(
+        states = rng_states_of_documents(
             new, Streams(seed, number, 0, STREAMS.new_documents), sum(_SWEEPS_FOR_NEW)
         )
         burn_in, kept = _SWEEPS_FOR_NEW
