@@ -74,8 +74,9 @@ class Ours:
 
     def run(self, sweeps: int, workers: int) -> float:
         """Words per second over this many sweeps."""
-        self.chain.engine = Threads(workers)
-        return self.chain.engine.map(self._timed, [sweeps])[0]
+        engine = Threads(workers)
+        self.chain.executor = engine
+        return engine.map(self._timed, [sweeps])[0]
 
     def _timed(self, sweeps: int) -> float:
         begun = time.perf_counter()
@@ -219,7 +220,7 @@ def bytes_a_word(corpus: fr.Corpus) -> float:
     labels = np.random.default_rng(0).integers(100, size=corpus.n_tokens, dtype=np.int32)
     state = Weights.from_topics(model.data, family, labels, 1.0, 1.0)
     del labels
-    chain = Chain(model, resolve("parallel", model).schedule, state, 0, 0, warmup=0, engine=Threads(2))
+    chain = Chain(model, resolve("parallel", model).schedule, state, 0, 0, warmup=0, executor=Threads(2))
     while chain.sweeps < 40:  # among them sweeps by slices, and splits
         chain.sweep()
     _, peak = tracemalloc.get_traced_memory()
@@ -318,7 +319,7 @@ def try_splits(name: str, corpus: fr.Corpus) -> None:
             ("as usual", LaunchSplitMerge()),
             ("two provisional topics", LaunchSplitMerge(launch_components=2)),
         ):
-            chain = Chain(model, in_turn(move), state.copy(), seed=1, number=0, warmup=0, engine=Threads(2))
+            chain = Chain(model, in_turn(move), state.copy(), seed=1, number=0, warmup=0, executor=Threads(2))
             chain.apply(move, 0)  # compiled
             chain.state, totals = state.copy(), Counter()
             begun = time.perf_counter()

@@ -33,7 +33,7 @@ import numpy as np
 
 import franchise as fr
 from franchise.cluster.ray_engine import Ray
-from franchise.cluster.remote_chain import RemoteChain, host
+from franchise.cluster.remote_chain import RemoteChain
 from franchise.parallel.threads import Threads
 from franchise.running.chain import Chain
 from franchise.running.initial import make_start, start_streams
@@ -121,17 +121,15 @@ def compare_engines(folder: Path, words: int, sweeps: int) -> None:
 
 def _time_engine(name, engine, chain, sweeps, times, values, sent) -> None:  # type: ignore[no-untyped-def]
     """Add the seconds of each sweep, what was traced, and the bytes sent."""
-    hosted = host(
-        engine, replace(chain, engine=engine.local, state=None), FromCheckpoint(chain.to_arrays(), WARMUP)
-    )
-    traced = [hosted.sweep()["log_joint"]]  # the first one loads, and compiles
-    before = _sent_by(hosted)
+    placed = engine.place(replace(chain, state=None), FromCheckpoint(chain.to_arrays(), WARMUP))
+    traced = [placed.sweep()["log_joint"]]  # the first one loads, and compiles
+    before = _sent_by(placed)
     for _ in range(sweeps):
         begun = time.perf_counter()
-        traced.append(hosted.sweep()["log_joint"])
+        traced.append(placed.sweep()["log_joint"])
         times.setdefault(name, []).append(time.perf_counter() - begun)
     values[name] = traced
-    sent[name] = (_sent_by(hosted) - before) / sweeps
+    sent[name] = (_sent_by(placed) - before) / sweeps
     if isinstance(engine, Ray):
         engine.close()
 

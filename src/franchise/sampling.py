@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from franchise.cluster.remote_chain import host
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.data.sharded.sharded_corpus import MappedCorpus, ShardedCorpus
@@ -20,13 +19,14 @@ from franchise.families.categorical import Categorical
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData, frozen
 from franchise.moves.compose import InTurn, check_schedule, moves_of
-from franchise.parallel.engine import make_engine
+from franchise.parallel.engine import Engine, make_engine
 from franchise.parallel.threads import Threads
 from franchise.posterior.base import Posterior
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.numbering import SETTING
 from franchise.priors import Gamma, check_number_or_gamma, number_or_gamma, plain_number
 from franchise.running.chain import Chain
+from franchise.running.chain_interface import AnyChain
 from franchise.running.chain_run import DrawPlan
 from franchise.running.initial import RandomInit, make_start, start_streams, starts_of_chains
 from franchise.running.initial_state import GivenState, InitialState
@@ -59,7 +59,7 @@ def sample(
     start: Any = None,
     finite_topics: int = 100,
     keep_labels: bool = False,
-    engine: Any = None,
+    engine: Engine | str | None = None,
     workers: int | None = None,
     progress: bool | None = None,
     run_dir: Any = None,
@@ -118,7 +118,7 @@ def sample(
     finite_topics = check_integer("finite_topics", finite_topics, minimum=1)
     seed = secrets.randbits(32) if seed is None else check_integer("seed", seed, minimum=0)
     options = RunOptions.checked(engine, workers, progress, time_limit, checkpoint_interval)
-    model = make_model(data, family, alpha, gamma, away=not options.engine.is_here)
+    model = make_model(data, family, alpha, gamma)
     model = replace(model, finite_topics=finite_topics)
     resolved = resolve(sampler, model)
     check_schedule(resolved.schedule, plan.total)
@@ -131,20 +131,24 @@ def sample(
         check_new("run_dir", run_dir)
         setup.settings()
 
-    def origin_of(number: int) -> InitialState:
+    def initial_state_of(number: int) -> InitialState:
         start, streams = starts[number], start_streams(seed, number)
         if isinstance(start, FromSample):
-            return GivenState(start_from_sample(model.here, start.moves, streams, options.engine.local))
+            return GivenState(
+                start_from_sample(model.memory_mapped, start.moves, streams, options.engine.executor)
+            )
         at_random = RandomInit.from_start(start, model, resolved.view)
         if at_random is not None:
             return at_random
-        return GivenState(make_start(start, model.here, resolved.view, data.to_grouped_order, streams))
+        return GivenState(
+            make_start(start, model.memory_mapped, resolved.view, data.to_grouped_order, streams)
+        )
 
-    def begin(number: int) -> Any:
-        return host(options.engine, setup.chain(number, plan.warmup, options.engine.local), origin_of(number))
+    def begin(number: int) -> AnyChain:
+        return options.engine.place(setup.chain(number, plan.warmup), initial_state_of(number))
 
     with options.engine:
-        run = Run.begin(setup, plan, options.engine.local.map(begin, range(chains)), run_dir)
+        run = Run.begin(setup, plan, options.engine.map(begin, range(chains)), run_dir)
         with run.locked():
             posterior: HDPPosterior = run.go(options)
     return posterior
@@ -155,7 +159,7 @@ def resume(
     run_dir: Any,
     draws: int | None = None,
     *,
-    engine: Any = None,
+    engine: Engine | str | None = None,
     workers: int | None = None,
     progress: bool | None = None,
     time_limit: float | None = None,
@@ -237,11 +241,8 @@ def _check_sampled(folder: RunDirectory) -> None:
         )
 
 
-def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any, away: bool = False) -> Model:
-    """Check family and concentrations, and prepare the data for them.
-
-    Where chains are away, in other processes, words that are in shards are not read here.
-    """
+def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any) -> Model:
+    """Check family and concentrations, and prepare the data for them; words in shards are not read yet."""
     if family is None:
         if not isinstance(data, Corpus):
             raise InputError(
@@ -253,12 +254,9 @@ def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any,
         raise InputError(f"family must be a family such as franchise.Poisson(); got {describe(family)}.")
     if isinstance(data, Corpus):
         family.check_vocabulary(data.vocabulary)
-    words = (
-        data.words if isinstance(data, MappedCorpus) and Ability.IS_CATEGORICAL in family.abilities else None
-    )
-    if away and words is not None:
+    if isinstance(data, MappedCorpus) and Ability.IS_CATEGORICAL in family.abilities:
         _check_size(family, data)
-        prepared = PreparedData(words, frozen(np.asarray(data.offsets, np.int64)))
+        prepared = PreparedData(data.words, frozen(np.asarray(data.offsets, np.int64)))
     else:
         family = family.for_data(data.grouped_observations)
         prepared = PreparedData.of(data.grouped_observations, data.offsets, family)
@@ -267,7 +265,6 @@ def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any,
         family=family,
         alpha=check_number_or_gamma("alpha", alpha),
         gamma=check_number_or_gamma("gamma", gamma),
-        words=words,
     )
 
 
@@ -319,7 +316,7 @@ class HDPProblem:
         }
 
     @classmethod
-    def from_settings(cls, settings: dict[str, Any], data: GroupedData, away: bool) -> HDPProblem:
+    def from_settings(cls, settings: dict[str, Any], data: GroupedData) -> HDPProblem:
         """The setup that has these settings; see `make_model`."""
         from franchise.families.registry import family_from_settings
         from franchise.storage.moves import from_plain
@@ -327,7 +324,7 @@ class HDPProblem:
         family = family_from_settings(settings["family"]["name"], settings["family"]["settings"])
         alpha, gamma = (number_or_gamma(name, settings[name]) for name in ("alpha", "gamma"))
         order = check_integer("finite_topics", settings.get("finite_topics", 100), minimum=1)
-        model = replace(make_model(data, family, alpha, gamma, away), finite_topics=order)
+        model = replace(make_model(data, family, alpha, gamma), finite_topics=order)
         schedule = from_plain(settings["schedule"])
         for move in moves_of(schedule):
             move.check_family(model.family)
@@ -338,20 +335,20 @@ class HDPProblem:
         """Room for snapshots."""
         return KeptDraws.for_size(self.model.data.n_observations)
 
-    def chain(self, number: int, warmup: int, engine: Threads) -> Chain:
-        """A chain that an origin has yet to give a state."""
+    def chain(self, number: int, warmup: int) -> Chain:
+        """Return a chain that has no state yet."""
         nothing: Any = None
-        return Chain(self.model, self.schedule, nothing, self.seed, number, warmup, engine)
+        return Chain(self.model, self.schedule, nothing, self.seed, number, warmup)
 
     def make_posterior(self, run: Run) -> HDPPosterior:
         """The posterior."""
         return HDPPosterior.from_run(run, self.data, self.model, self.sampler, self.seed)
 
 
-def _make_setup(settings: dict[str, Any], data: Any, away: bool) -> Problem:
-    """The setup of a run on disk, of whichever model; `away`: chains are to run in other processes."""
+def _make_setup(settings: dict[str, Any], data: Any) -> Problem:
+    """Return the problem of a run on disk, of either model."""
     if check_choice("model", settings["model"], ("hdp", "htmm")) == "hdp":
-        return HDPProblem.from_settings(settings, data, away)
+        return HDPProblem.from_settings(settings, data)
     from franchise.sampling_htmm import HTMMProblem
 
     return HTMMProblem.from_settings(settings, data)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from franchise.cluster.remote_chain import host
 from franchise.data.corpus import Corpus
 from franchise.htmm.fitting import Sampling, start_state
 from franchise.htmm.htmm_chain import HTMMChain, room_for_draws
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.sentence_arrays import Prepared
+from franchise.parallel.engine import Engine
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.priors import number_or_gamma, plain_number
+from franchise.running.chain_interface import AnyChain
 from franchise.running.chain_run import DrawPlan
 from franchise.running.initial import start_streams
 from franchise.running.initial_state import GivenState
@@ -23,7 +24,7 @@ from franchise.validation import check_integer, check_positive
 
 
 def sample_segments(
-    model: FiniteModel | InfiniteModel, corpus: Corpus, asked: Sampling, seed: int, engine: Any
+    model: FiniteModel | InfiniteModel, corpus: Corpus, asked: Sampling, seed: int, engine: Engine
 ) -> HTMMPosterior:
     """Run the chains."""
     plan = DrawPlan(draws=asked.draws, warmup=asked.warmup, thin=asked.thin, keep_labels=False)
@@ -33,14 +34,12 @@ def sample_segments(
 
     setup = HTMMProblem(corpus, model, seed)
 
-    def begin(number: int) -> Any:
-        state = start_state(model, asked, start_streams(seed, number), options.engine.local)
-        return host(
-            options.engine, setup.chain(number, asked.warmup, options.engine.local), GivenState(state)
-        )
+    def begin(number: int) -> AnyChain:
+        state = start_state(model, asked, start_streams(seed, number), options.engine.executor)
+        return options.engine.place(setup.chain(number, asked.warmup), GivenState(state))
 
     with options.engine:
-        run = Run.begin(setup, plan, options.engine.local.map(begin, range(asked.chains)), asked.run_dir)
+        run = Run.begin(setup, plan, options.engine.map(begin, range(asked.chains)), asked.run_dir)
         with run.locked():
             posterior: HTMMPosterior = run.go(options)
     return posterior
@@ -91,9 +90,9 @@ class HTMMProblem:
         """Room for draws."""
         return room_for_draws(self.model.prepared.n_sentences)
 
-    def chain(self, number: int, warmup: int, engine: Any) -> HTMMChain:
-        """A chain that an origin has yet to give a state."""
-        return HTMMChain(self.model, None, self.seed, number, warmup, engine)
+    def chain(self, number: int, warmup: int) -> HTMMChain:
+        """Return a chain that has no state yet."""
+        return HTMMChain(self.model, None, self.seed, number, warmup)
 
     def make_posterior(self, run: Run) -> HTMMPosterior:
         """The posterior."""

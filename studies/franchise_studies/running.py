@@ -34,7 +34,7 @@ def side_by_side(
             on_progress(next(done) / len(tasks))
         return result
 
-    return Threads().map(work, tasks, cancel=stop.set)
+    return Threads().map(work, tasks, on_cancel=stop.set)
 
 
 def versions() -> dict[str, str]:

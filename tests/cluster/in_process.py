@@ -1,22 +1,20 @@
-"""Peers that are threads of one process: the programs of a cluster without the cluster."""
+"""Processes of a cluster as threads of one process: the programs of a cluster without the cluster."""
 
 import copy
 import queue
 import threading
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 from franchise.cluster.collectives import TreeCommunicator
-from franchise.cluster.partition import part_of_model
-from franchise.model.hdp_model import partition_groups
+from franchise.cluster.partition import part_of, split_model
 from franchise.parallel.threads import Threads
 from franchise.running.chain import Chain
 from franchise.running.initial_state import GivenState
 
 
 class Office:
-    """Letters on their way."""
+    """Messages on their way."""
 
     def __init__(self, size):
         self.size = size
@@ -29,7 +27,7 @@ class Office:
 
 
 class LocalTransport:
-    """How one thread reaches the others."""
+    """Sends messages from one thread to the others."""
 
     def __init__(self, office, rank, together):
         self._office, self.rank, self.size, self.together = office, rank, office.size, together
@@ -46,16 +44,8 @@ class LocalTransport:
         return self._office.box(self.rank, source, tag).get(timeout=60)
 
 
-class PeerEngine(Threads):
-    """Threads of one peer."""
-
-    def __init__(self, workers, comm):
-        super().__init__(workers)
-        self.comm = comm
-
-
 def together(size, function, on_one_machine=True):
-    """Call function(peers) in a thread for each peer; the results by rank."""
+    """Call function(comm) in one thread per rank; return the results by rank."""
     office = Office(size)
     posts = [LocalTransport(office, rank, on_one_machine) for rank in range(size)]
     with ThreadPoolExecutor(size) as pool:
@@ -64,23 +54,21 @@ def together(size, function, on_one_machine=True):
 
 
 def run_chain(model, schedule, state, sweeps, warmup, seed=5):
-    """A chain in one piece: what was traced, and the last state."""
+    """Run a chain in one piece; return what was traced, and the last state."""
     chain = Chain(model, schedule, state.copy(), seed, 0, warmup, Threads(2))
     return [chain.sweep() for _ in range(sweeps)], chain.state
 
 
-def run_among_peers(size, model, schedule, state, sweeps, warmup, seed=5):
-    """The same among so many peers: what each has traced, and their last states."""
-    shares = partition_groups(model.all_sizes, [1] * size)
-    assert len(shares) == size
+def run_distributed(size, model, schedule, state, sweeps, warmup, seed=5):
+    """Run the same chain in several processes; return what each has traced, and their last states."""
+    parts = split_model(model, [1] * size)
+    assert len(parts) == size
+    whole = Chain(model, schedule, None, seed, 0, warmup)
 
     def run(comm):
-        share = shares[comm.rank]
-        engine = PeerEngine(2, comm)
-        empty = Chain(part_of_model(model, share), schedule, None, seed, 0, warmup, engine)
-        chain = (
-            GivenState(state).part(replace(empty, model=model), *empty.span_of(empty.model)).initialise(empty)
-        )
+        part = parts[comm.rank].with_comm(comm)
+        empty = Chain(part, schedule, None, seed, 0, warmup, Threads(2))
+        chain = part_of(GivenState(state), whole, *part.span).initialise(empty)
         return [chain.sweep() for _ in range(sweeps)], chain.state
 
     return together(size, run)

@@ -67,17 +67,17 @@ class Killer:
     def run(self, sampling):
         while sum(self.done.values()) < self.kills and sampling.is_alive():
             time.sleep(self.chance.uniform(0.3, 2.0))
-            crew = self.engine._crew
-            if crew is None:
+            pool = self.engine._pool
+            if pool is None:
                 continue
             if self.chance.random() < 0.25:
                 self.kill_node()
             else:
-                self.kill_actor(crew)
+                self.kill_actor(pool)
 
-    def kill_actor(self, crew):
+    def kill_actor(self, pool):
         try:
-            process = ray.get(self.chance.choice(crew.actors).process.remote(), timeout=5)
+            process = ray.get(self.chance.choice(pool.actors).process.remote(), timeout=5)
             os.kill(process, signal.SIGKILL)
         except (ray.exceptions.RayError, ProcessLookupError):
             return

@@ -1,4 +1,4 @@
-"""Peers: the same bits however many there are."""
+"""Collective operations, and chains in several processes: the same bits, however many there are."""
 
 import copy
 import itertools
@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.cluster.partition import PER_OBSERVATION
+from franchise.cluster import collectives
+from franchise.cluster.partition import PER_OBSERVATION, split_model
 from franchise.cluster.sparse_allreduce import SparseDelta, merged, packed, unpacked
 from franchise.htmm import gibbs_finite as finite
 from franchise.htmm.htmm_chain import HTMMChain
 from franchise.htmm.model import FiniteModel
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.model.hdp_model import partition_groups
+from franchise.model.split import partition_groups
 from franchise.moves.compose import in_turn
-from franchise.parallel import communicator as peers_module
 from franchise.parallel.threads import Threads
 from franchise.running.initial import make_start, start_streams
 from franchise.samplers.registry import resolve
@@ -24,7 +24,7 @@ from franchise.sampling import make_model
 from franchise.storage import checkpoint as sealed
 from franchise.storage.state_arrays import state_from_arrays, state_to_arrays
 
-from .in_process import PeerEngine, run_among_peers, run_chain, together
+from .in_process import run_chain, run_distributed, together
 
 # --- what peers can ask of each other -------------------------------------------------------------------------
 
@@ -65,9 +65,9 @@ def test_sums_and_the_rest(size):
 def test_arrays_in_common(size, how, monkeypatch):
     """Filled by all, one after the other in turn; on one machine there is only one, if all can see it."""
     if how == "not seen":
-        monkeypatch.setattr(peers_module, "open_shared", lambda place, shape, dtype: None)
+        monkeypatch.setattr(collectives, "open_shared", lambda place, shape, dtype: None)
     if how == "no such memory":
-        monkeypatch.setattr(peers_module, "can_share", lambda: False)
+        monkeypatch.setattr(collectives, "can_share", lambda: False)
     block_bounds = np.array([0, 2, 5, 6])
 
     def ask(comm):
@@ -186,7 +186,7 @@ def small_blocks(monkeypatch):
 def assert_same(model, schedule, state, sweeps, warmup, sizes=(2, 3)):
     expected, last = run_chain(model, schedule, state, sweeps, warmup)
     for size in sizes:
-        results = run_among_peers(size, model, schedule, state, sweeps, warmup)
+        results = run_distributed(size, model, schedule, state, sweeps, warmup)
         for traced, _ in results:
             assert traced == expected
         parts = [state_to_arrays(part, model.family) for _, part in results]
@@ -228,7 +228,7 @@ def test_few_categories(monkeypatch):
     assert_same(model, schedule, state, sweeps=12, warmup=6)
 
 
-def test_every_move_that_peers_can_do(monkeypatch):
+def test_every_distributed_move(monkeypatch):
     """Each in every sweep, which recipes do not."""
     small_blocks(monkeypatch)
     data = corpus_of()
@@ -299,9 +299,9 @@ def test_statistics_that_are_rounded(name, sampler, monkeypatch):
 def test_shares_of_groups(monkeypatch):
     small_blocks(monkeypatch)
     sizes = np.array([3000, 0, 10, 500, 700, 20, 20000, 5, 1, 0])
-    for comm in (1, 2, 3, 50):
-        shares = partition_groups(sizes, [1] * comm)
-        assert 1 <= len(shares) <= comm
+    for size in (1, 2, 3, 50):
+        shares = partition_groups(sizes, [1] * size)
+        assert 1 <= len(shares) <= size
         assert shares[0].first_block == 0
         assert shares[-1].last_block == len(shares[0].block_bounds) - 1
         assert all(one.last_block == other.first_block for one, other in itertools.pairwise(shares))
@@ -328,15 +328,14 @@ def test_segments(learned, monkeypatch):
     whole = HTMMChain(model, copy.deepcopy(state), 5, 0, 3, Threads(2))
     expected = [whole.sweep() for _ in range(12)]
     for size in (2, 3):
-        parts = model.prepared.parts([1] * size)
+        parts = split_model(model, [1] * size)
         assert len(parts) == size
-        firsts = np.cumsum([0] + [part.n_sentences for part in parts])
 
-        def run(comm, parts=parts, firsts=firsts):
-            own = slice(firsts[comm.rank], firsts[comm.rank + 1])
-            part = replace(model, prepared=parts[comm.rank])
+        def run(comm, parts=parts):
+            part = parts[comm.rank].with_comm(comm)
+            own = slice(*part.span)
             begin = replace(state, topics=state.topics[own].copy(), switches=state.switches[own].copy())
-            chain = HTMMChain(part, begin, 5, 0, 3, PeerEngine(2, comm))
+            chain = HTMMChain(part, begin, 5, 0, 3, Threads(2))
             return [chain.sweep() for _ in range(12)], chain.state.topics
 
         results = together(size, run)

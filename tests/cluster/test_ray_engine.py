@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.cluster.ray_engine import Placement, placements_for
+from franchise.cluster.actor_pool import Placement, placements_for
 from franchise.cluster.remote_chain import RemoteChain, wait_until_seen
 from franchise.errors import InputError
 from franchise.running.kept_draws import LazyDraw
@@ -147,7 +147,7 @@ def test_what_is_of_observations_stays_where_it_is(cluster, tmp_path, monkeypatc
     def comes_home(self):
         raise AssertionError("not to be asked for")
 
-    monkeypatch.setattr(RemoteChain, "_bring_home", comes_home)
+    monkeypatch.setattr(RemoteChain, "_fetch", comes_home)
     monkeypatch.setattr(RemoteChain, "labels", comes_home)
     engine = fr.engines.Ray(actors=2)
     posterior = draw(
@@ -193,9 +193,9 @@ def kill_some(engine, stop, kills, seed):
     chance = random.Random(seed)
     while not stop.is_set() and len(kills) < 3:
         time.sleep(chance.uniform(0.2, 1.0))
-        if engine._crew is None:
+        if engine._pool is None:
             continue
-        actor = chance.choice(engine._crew.actors)
+        actor = chance.choice(engine._pool.actors)
         try:
             process = ray.get(actor.process.remote(), timeout=5)
             os.kill(process, signal.SIGKILL)
@@ -226,7 +226,7 @@ def test_actors_die(cluster):
 @pytest.mark.slow
 def test_no_such_cluster():
     """By a process of its own, as this one may be connected."""
-    script = "import franchise as fr; fr.engines.Ray('127.0.0.1:1').crew"
+    script = "import franchise as fr; fr.engines.Ray('127.0.0.1:1').pool"
     ended = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False
     )

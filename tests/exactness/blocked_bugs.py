@@ -23,8 +23,8 @@ class ForgottenHeights(Bug, BlockedSweep):
 
     replaced = "_draw_observations"
 
-    def replacement(self, work, block, parameters, shares, heights, slices):
-        draw(work, block, parameters, shares * heights, heights, slices)
+    def replacement(self, context, block, parameters, shares, heights, slices):
+        draw(context, block, parameters, shares * heights, heights, slices)
 
 
 draw = blocked._draw_observations
@@ -36,9 +36,9 @@ class NoFreshTopics(Bug, BlockedSweep):
 
     replaced = "break_off_topics"
 
-    def replacement(self, work, slices):
+    def replacement(self, context, slices):
         groups = sum(len(part.log_left) for part in slices)
-        return blocked.Sticks(np.empty(0), np.empty((groups, 0)), float(work.state.unseen_weight[0]))
+        return blocked.Sticks(np.empty(0), np.empty((groups, 0)), float(context.state.unseen_weight[0]))
 
 
 @dataclass(frozen=True)

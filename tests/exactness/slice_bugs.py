@@ -23,8 +23,8 @@ class AllTables(Bug, SliceSweep):
 
     replaced = "slice_tables"
 
-    def replacement(self, work, block, topic_weights):
-        part = slice_tables(work, block, topic_weights)
+    def replacement(self, context, block, topic_weights):
+        part = slice_tables(context, block, topic_weights)
         part.tables.slices_of_observations[:] = 0.0
         return part
 
@@ -35,9 +35,9 @@ class AllTopics(Bug, SliceSweep):
 
     replaced = "_draw_block"
 
-    def replacement(self, work, block, parameters, tables, topic_weights):
+    def replacement(self, context, block, parameters, tables, topic_weights):
         tables.slices[np.isfinite(tables.slices)] = 1e-300
-        draw_block(work, block, parameters, tables, topic_weights)
+        draw_block(context, block, parameters, tables, topic_weights)
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class NoFreshTopics(Bug, SliceSweep):
 
     replaced = "open_topics"
 
-    def replacement(self, work, topic_weights, unseen, parts, rng):
-        return topic_weights[: int(work.state.occupied[-1]) + 1], work.state.occupied
+    def replacement(self, context, topic_weights, unseen, parts, rng):
+        return topic_weights[: int(context.state.occupied[-1]) + 1], context.state.occupied
 
 
 @dataclass(frozen=True)

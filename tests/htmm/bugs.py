@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -120,6 +121,6 @@ def runs_in_one_document():
 
     def in_one(*arguments):
         data = runs_of(*arguments)
-        return data._replace(offsets=data.offsets[[0, -1]])
+        return replace(data, offsets=data.offsets[[0, -1]])
 
     return mock.patch.object(regrouping, "runs_of", in_one)

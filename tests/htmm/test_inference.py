@@ -105,13 +105,13 @@ def test_documents_have_random_numbers_of_their_own():
     """Named by their words and where their sentences end, whatever their place."""
     documents = [[[0, 1], [2]], [[0], [1, 2]], [[0, 1], [2]], [[0, 1, 2]], [[]], []]
     streams = Streams(1, 2, 0, 3)
-    words = inference.words_of_documents(prepared(documents, 3), streams, sweeps=2)
+    words = inference.rng_states_of_documents(prepared(documents, 3), streams, sweeps=2)
     assert words.shape == (2, 6, 4)
     assert len({row.tobytes() for sweep in words for row in sweep}) == 2 * 5
     assert np.array_equal(words[:, 0], words[:, 2])
-    turned = inference.words_of_documents(prepared(documents[::-1], 3), streams, sweeps=2)
+    turned = inference.rng_states_of_documents(prepared(documents[::-1], 3), streams, sweeps=2)
     assert np.array_equal(turned[:, ::-1], words)
-    others = inference.words_of_documents(prepared(documents, 3), Streams(1, 3, 0, 3), sweeps=2)
+    others = inference.rng_states_of_documents(prepared(documents, 3), Streams(1, 3, 0, 3), sweeps=2)
     assert not (others == words).any()
 
 

@@ -158,7 +158,7 @@ def sliced_topics(cutoff: float, skew: float = 1.0) -> tuple[np.ndarray, dict[tu
     fresh_heights = np.minimum(cutoff, FRESH)
     given = densities(heights)
     work = SimpleNamespace(
-        engine=Threads(1),
+        executor=Threads(1),
         comm=SINGLE_PROCESS,
         state=SimpleNamespace(statistics=SimpleNamespace(prior=np.ones(3))),
     )

@@ -96,7 +96,7 @@ def test_gammas_have_their_distribution(monkeypatch, by_table, prior, count):
     if not by_table:
         monkeypatch.setattr(parameters, "table_of", lambda prior: None)
     gammas = Gammas(Statistics, topics, lambda blocks: words(4).reshape(1, 4))
-    gammas.draw(SimpleNamespace(engine=Threads(1), comm=SINGLE_PROCESS))
+    gammas.draw(SimpleNamespace(executor=Threads(1), comm=SINGLE_PROCESS))
     out, totals = gammas.rows, gammas.totals
     np.testing.assert_allclose(totals[:100], out[:, :100].sum(axis=0), rtol=1e-5)
     assert (out[:, 100] == 0.0).all()

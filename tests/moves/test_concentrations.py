@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,6 +15,7 @@ from franchise.model.prepared_data import frozen
 from franchise.model.state import Seating, Weights
 from franchise.moves import Concentrations, TopicWeights
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
+from franchise.parallel.threads import CALLING_THREAD
 from tests.model.cases import model_of, random_state
 from tests.naive.concentrations import exact_alpha, exact_gamma
 
@@ -77,7 +80,7 @@ def test_fixed_concentrations_stay(view):
         model = learned(alpha, gamma)
         state = random_state(view, model, np.random.default_rng(4))
         state.group_concentration, state.top_concentration = 2.0, 3.0
-        Concentrations().step(model, state, Streams(0, 0, 1, 1), None)
+        Concentrations().step(model, state, Streams(0, 0, 1, 1), CALLING_THREAD)
         assert (state.group_concentration == 2.0) == (alpha == 2.0)
         assert (state.top_concentration == 3.0) == (gamma == 3.0)
         state.check_consistency(model.data, model.family)
@@ -87,7 +90,7 @@ def test_empty_groups_take_no_part():
     """The same random numbers, the same alpha, with and without groups that have no observations."""
     model = learned(fr.Gamma(1.0, 1.0), 1.0)
     padded = type(model)(
-        model.data._replace(offsets=frozen(np.array([0, 0, 4, 4, 6, 6]))),
+        replace(model.data, offsets=frozen(np.array([0, 0, 4, 4, 6, 6]))),
         model.family,
         model.alpha,
         model.gamma,
@@ -95,7 +98,7 @@ def test_empty_groups_take_no_part():
     results = []
     for which in (model, padded):
         state = random_state(Weights, model, np.random.default_rng(5))
-        Concentrations().step(which, state, Streams(0, 0, 1, 1), None)
+        Concentrations().step(which, state, Streams(0, 0, 1, 1), CALLING_THREAD)
         results.append((state.group_concentration, state.topic_weights.tolist()))
     assert results[0] == results[1]
 
@@ -104,6 +107,6 @@ def test_empty_groups_take_no_part():
 def test_table_counts_are_left_in_the_state(move):
     model = learned(fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 1.0))
     state = random_state(Weights, model, np.random.default_rng(6))
-    move.step(model, state, Streams(0, 0, 1, 1), None)
+    move.step(model, state, Streams(0, 0, 1, 1), CALLING_THREAD)
     assert state.cell_tables.customers.sum() == model.data.n_observations
     state.check_consistency(model.data, model.family)

@@ -86,11 +86,11 @@ def test_every_cell_is_visited_once_a_sweep(small_blocks, monkeypatch):
     """Every cell is drawn by just one block, and keeps its number of observations."""
     original, visited = blocked._draw_cells, []
 
-    def watch(work, block, *rest):
-        counts = original(work, block, *rest)
-        begin, end = work.range_of(block)
+    def watch(context, block, *rest):
+        counts = original(context, block, *rest)
+        begin, end = context.range_of(block)
         visited.extend(range(begin, end))
-        np.testing.assert_array_equal(counts.sum(axis=1), work.state.cells.counts[begin:end])
+        np.testing.assert_array_equal(counts.sum(axis=1), context.state.cells.counts[begin:end])
         return counts
 
     monkeypatch.setattr(blocked, "_draw_cells", watch)

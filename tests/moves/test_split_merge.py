@@ -9,6 +9,7 @@ import franchise as fr
 from franchise.data.synthetic import five_topics
 from franchise.kernels.random.streams import Streams
 from franchise.moves import Concentrations, CrfGibbs, SplitMerge, during_first, every, in_turn
+from franchise.parallel.threads import CALLING_THREAD
 from tests.kernels.foreign import Stubborn
 
 DATA = fr.Groups([1, 0, 1, 1], [0, 0, 1, 1])
@@ -130,4 +131,4 @@ def test_densities_that_are_no_numbers_are_a_fault_of_the_family():
     state = posterior.states[0]
     state.statistics.shape[:] = np.nan
     with pytest.raises(fr.InternalError, match="no usable densities"):
-        SplitMerge(n_proposals=5).step(posterior.model, state, Streams(0, 0, 1, 0), None)
+        SplitMerge(n_proposals=5).step(posterior.model, state, Streams(0, 0, 1, 0), CALLING_THREAD)

@@ -16,6 +16,7 @@ from franchise.model.state import Seating, Weights
 from franchise.model.state.log_joint import log_likelihood
 from franchise.moves import TopicPrior
 from franchise.moves.topic_prior import slice_sample
+from franchise.parallel.threads import CALLING_THREAD
 from tests.exactness.cases import CASES, GROUPS
 from tests.model.cases import random_state
 from tests.naive.concentrations import GridDistribution
@@ -80,7 +81,7 @@ def test_the_move_leaves_its_conditional_invariant(view, kind):
     after = []
     for sweep, begun in enumerate(law.quantile(rng.random(1500))):
         model.family.set_prior_value(state.statistics, float(begun))
-        TopicPrior().step(model, state, Streams(1, 0, sweep, 1), None)
+        TopicPrior().step(model, state, Streams(1, 0, sweep, 1), CALLING_THREAD)
         after.append(model.family.prior_value(state.statistics))
     assert stats.kstest(after, law.cdf).pvalue > SMALLEST_P
     wrong = GridDistribution(lambda eta: log_density(eta) - math.log(eta), points=3001)  # no Jacobian

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from typing import Any, NamedTuple
@@ -12,8 +14,9 @@ import pytest
 
 import franchise as fr
 from franchise.kernels.runtime.atomics import add_now, await_more
-from franchise.kernels.runtime.blocks import BlockLoop, Stages, end_turns, first_turns, next_block
+from franchise.kernels.runtime.blocks import end_turns, first_turns, next_block
 from franchise.parallel import Threads
+from franchise.parallel.engine import BlockStages, make_engine
 from franchise.parallel.thread_team import ThreadTeam, WorkerThread
 
 
@@ -61,7 +64,7 @@ def fail_beside_a_long_task(failing: int) -> tuple[float, bool]:
 
     begun = time.perf_counter()
     with pytest.raises(RuntimeError, match="broken"):
-        Threads(2).map(work, [0, 1], cancel=cancelled.set)
+        Threads(2).map(work, [0, 1], on_cancel=cancelled.set)
     return time.perf_counter() - begun, cancelled.is_set()
 
 
@@ -92,7 +95,7 @@ def test_repr_and_checks():
 class Task:
     """A job for one helper."""
 
-    calls_helpers = False
+    calls_workers = False
 
     def __init__(self, work) -> None:
         self._work = work
@@ -135,14 +138,14 @@ def test_an_interruption_within_a_block_stays_what_it_is(workers):
 
     engine = Threads(workers)
     with pytest.raises(KeyboardInterrupt):
-        engine.run_blocks(make_worker, 12)
-    assert engine.run_blocks(lambda: abs, 4) == [0, 1, 2, 3]
+        engine.map_blocks(make_worker, 12)
+    assert engine.map_blocks(lambda: abs, 4) == [0, 1, 2, 3]
 
 
 # --- blocks -------------------------------------------------------------------------------------------------
 
 
-def run_blocks_inside(engine: Threads, chains: int, blocks: int):
+def map_blocks_inside(engine: Threads, chains: int, blocks: int):
     """Blocks run by so many chains at once: for each chain, the threads that took part."""
 
     def chain(_: int) -> set[int]:
@@ -153,7 +156,7 @@ def run_blocks_inside(engine: Threads, chains: int, blocks: int):
 
             return work
 
-        return set(engine.run_blocks(make_worker, blocks))
+        return set(engine.map_blocks(make_worker, blocks))
 
     return engine.map(chain, range(chains), lambda: None)
 
@@ -170,15 +173,15 @@ def test_blocks_come_back_in_order_and_each_runs_once(workers):
 
         return square
 
-    assert Threads(workers).run_blocks(make_worker, 20) == [block * block for block in range(20)]
+    assert Threads(workers).map_blocks(make_worker, 20) == [block * block for block in range(20)]
     assert sorted(ran) == list(range(20))
-    assert Threads(workers).run_blocks(make_worker, 0) == []
+    assert Threads(workers).map_blocks(make_worker, 0) == []
 
 
 def test_a_single_chain_gets_all_workers_and_two_chains_one_each():
-    (alone,) = run_blocks_inside(Threads(2), chains=1, blocks=20)
+    (alone,) = map_blocks_inside(Threads(2), chains=1, blocks=20)
     assert len(alone) == 2
-    first, second = run_blocks_inside(Threads(2), chains=2, blocks=20)
+    first, second = map_blocks_inside(Threads(2), chains=2, blocks=20)
     assert not first & second
     assert len(first | second) <= 3  # the last to run may be helped once the other is done
 
@@ -196,7 +199,7 @@ def test_every_thread_has_its_own_worker():
 
         return work
 
-    Threads(3).run_blocks(make_worker, 30)
+    Threads(3).map_blocks(make_worker, 30)
     assert sorted(block for own in made for block in own) == list(range(30))
     assert 1 <= len(made) <= 3
 
@@ -216,10 +219,10 @@ def test_a_failing_block_is_named_stops_the_others_and_leaves_no_thread():
     before = threading.active_count()
     engine = Threads(3)
     with pytest.raises(fr.InternalError, match=r"block 3 of 1000 failed: ValueError: a stone in the flour"):
-        engine.run_blocks(make_worker, 1000)
+        engine.map_blocks(make_worker, 1000)
     assert len(begun) < 12
     assert threading.active_count() == before
-    assert engine.run_blocks(lambda: lambda block: block, 4) == [0, 1, 2, 3]
+    assert engine.map_blocks(lambda: lambda block: block, 4) == [0, 1, 2, 3]
 
 
 def test_an_interruption_in_a_block_leaves_no_thread():
@@ -235,11 +238,11 @@ def test_an_interruption_in_a_block_leaves_no_thread():
 
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        Threads(2).run_blocks(make_worker, 1000)
+        Threads(2).map_blocks(make_worker, 1000)
     assert threading.active_count() == before
 
 
-# --- parts --------------------------------------------------------------------------------------------------
+# --- stages -------------------------------------------------------------------------------------------------
 
 
 @numba.njit(nogil=True)
@@ -257,9 +260,9 @@ def note_items(turns, thread, spins, items):
         block = next_block(turns)
 
 
-def part_noting(
+def stage_noting(
     items: np.ndarray, block_bounds: np.ndarray, spins: int = 0, made: list | None = None
-) -> BlockLoop:
+) -> BlockStages:
     made = [] if made is None else made
 
     def make_worker():
@@ -267,7 +270,7 @@ def part_noting(
         made.append(number)
         return lambda turns: note_items(turns, number, spins, items)
 
-    return BlockLoop(make_worker, block_bounds)
+    return BlockStages(make_worker, [block_bounds])
 
 
 def test_additions_of_many_threads_are_all_counted():
@@ -302,37 +305,38 @@ def test_blocks_are_taken_in_order_and_none_after_the_end():
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 8])
-def test_parts_go_over_every_item_once_however_they_follow_each_other(workers):
+def test_every_block_runs_once_however_calls_follow_each_other(workers):
     """Also with pauses in which helpers fall asleep, and blocks of the other kind in between."""
     rng = np.random.default_rng(workers)
     engine = Threads(workers)
-    with engine._helpers_open():
+    with engine._threads_alive():
         for turn in range(150):
             blocks = [int(count) for count in rng.integers(1, 40, rng.integers(1, 4))]
             noted = [np.zeros((3 * count, 3), np.int64) for count in blocks]
             spins = int(rng.choice([0, 0, 1000, 100_000]))
-            engine.run_parts(*(part_noting(items, np.arange(0, len(items) + 1, 3), spins) for items in noted))
+            for items in noted:
+                engine.run(stage_noting(items, np.arange(0, len(items) + 1, 3), spins))
             assert all((items[:, 0] == 1).all() for items in noted)
             if turn % 10 == 0:
-                assert engine.run_blocks(lambda: abs, 5) == [0, 1, 2, 3, 4]
+                assert engine.map_blocks(lambda: abs, 5) == [0, 1, 2, 3, 4]
             time.sleep(float(rng.choice([0.0, 0.0, 0.0, 0.0005, 0.01])))
 
 
-def test_parts_are_shared():
+def test_threads_share_the_blocks_of_a_stage():
     items, made = np.zeros((60, 3), np.int64), []
     block_bounds = np.arange(0, 61)
     note_items(first_turns(block_bounds), 0, 10, items)  # compiled
     engine = Threads(3)
-    with engine._helpers_open():
+    with engine._threads_alive():
         for _ in range(3):
-            engine.run_parts(part_noting(items, block_bounds, 3_000_000, made))
+            engine.run(stage_noting(items, block_bounds, 3_000_000, made))
     assert len(made) > 3
     assert len(set(items[:, 1])) > 1
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-@pytest.mark.parametrize("place", ["in a worker", "before it", "in the second part"])
-def test_a_failing_part_is_named_and_leaves_no_thread(workers, place):
+@pytest.mark.parametrize("place", ["in a worker", "before it"])
+def test_a_failing_block_is_named_and_leaves_no_thread(workers, place):
     items, failed = np.zeros((1000, 3), np.int64), threading.Event()
 
     def make_worker():
@@ -348,27 +352,24 @@ def test_a_failing_part_is_named_and_leaves_no_thread(workers, place):
 
         return work
 
-    parts = [BlockLoop(make_worker, np.arange(1001))]
-    if place == "in the second part":
-        parts.insert(0, part_noting(items, np.arange(1001)))
     before, engine = threading.active_count(), Threads(workers)
     where = "what goes before the 1000 blocks" if place == "before it" else "block 3 of 1000"
     with pytest.raises(fr.InternalError, match=f"{where} failed: ValueError: a stone in"):
-        engine.run_parts(*parts)
+        engine.run(BlockStages(make_worker, [np.arange(1001)]))
     assert failed.is_set() == (place != "before it")
     assert threading.active_count() == before
-    engine.run_parts(part_noting(items, np.arange(1001)))
+    engine.run(stage_noting(items, np.arange(1001)))
     assert (items[:, 0] >= 1).all()
 
 
-class TwoLots(NamedTuple):
+class TwoStages(NamedTuple):
     first: Any
     second: Any
 
 
 @numba.njit(nogil=True)
 def note_in_two(stages, items, sums):
-    """Fill the items; then sum them all up, for every block of the second lot."""
+    """Fill the items; then sum them all up, for every block of the second stage."""
     block = next_block(stages.first)
     while block >= 0:
         spun = 0.0
@@ -382,36 +383,67 @@ def note_in_two(stages, items, sums):
         block = next_block(stages.second)
 
 
+def two_stages(items: np.ndarray, sums: np.ndarray) -> BlockStages:
+    def work(*queues):
+        note_in_two(TwoStages(*queues), items, sums)
+
+    return BlockStages(lambda: work, [np.arange(len(items) + 1), np.arange(len(sums) + 1)])
+
+
 @pytest.mark.parametrize("workers", [1, 2, 3, 8])
-def test_a_lot_of_blocks_begins_when_the_one_before_is_done(workers):
+def test_a_stage_begins_when_the_previous_one_is_done(workers):
     rng, engine = np.random.default_rng(workers), Threads(workers)
-    with engine._helpers_open():
+    with engine._threads_alive():
         for _ in range(300):
             first, second = (int(count) for count in rng.integers(1, 60, 2))
             items, sums = np.zeros(first, np.int64), np.zeros(second, np.int64)
-            block_bounds = TwoLots(np.arange(first + 1), np.arange(second + 1))
-            engine.run_stages(Stages(lambda: lambda stages: note_in_two(stages, items, sums), block_bounds))  # noqa: B023
+            engine.run(two_stages(items, sums))
             assert (sums == first).all()
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-@pytest.mark.parametrize("lot", ["before", "first", "second"])
-def test_a_failure_in_a_lot_of_blocks_is_named_and_nobody_waits_for_ever(workers, lot):
+@pytest.mark.parametrize("stage", ["before", "first", "second"])
+def test_a_failure_in_a_stage_is_named_and_no_thread_waits_for_ever(workers, stage):
     def make_worker():
-        if lot == "before":
+        if stage == "before":
             raise ValueError("a stone in the flour")
 
-        def work(stages) -> None:
-            for turns, name in zip(stages, TwoLots._fields, strict=True):
+        def work(*queues) -> None:
+            for turns, name in zip(queues, TwoStages._fields, strict=True):
                 while (block := next_block(turns)) >= 0:
                     time.sleep(0.0005)
-                    if (name, block) == (lot, 3):
+                    if (name, block) == (stage, 3):
                         raise ValueError("a stone in the flour")
 
         return work
 
     before = threading.active_count()
-    where = {"before": "what goes before the 20", "first": "block 3 of 20", "second": "block 3 of 30"}[lot]
+    where = {"before": "what goes before the 20", "first": "block 3 of 20", "second": "block 3 of 30"}[stage]
     with pytest.raises(fr.InternalError, match=f"{where}.*: ValueError: a stone in"):
-        Threads(workers).run_stages(Stages(make_worker, TwoLots(np.arange(21), np.arange(31))))
+        Threads(workers).run(BlockStages(make_worker, [np.arange(21), np.arange(31)]))
     assert threading.active_count() == before
+
+
+# --- which engine -------------------------------------------------------------------------------------------
+
+
+def test_engines_by_name():
+    assert make_engine(None, 3).workers == make_engine("threads", 3).workers == 3
+    engine = Threads(2)
+    assert make_engine(engine, None) is engine
+    assert isinstance(make_engine("ray", 2), fr.engines.Ray)
+    with pytest.raises(fr.InputError, match="either an engine or workers"):
+        make_engine(engine, 2)
+    for wrong in (Threads, "cloud", 3):
+        with pytest.raises(fr.InputError, match=r"engine must be None, 'threads', 'ray'"):
+            make_engine(wrong, None)
+
+
+def test_threads_do_not_import_the_cluster():
+    script = (
+        "import sys, franchise as fr; corpus = fr.Corpus.from_matrix([[1, 2], [2, 1]]); "
+        "fr.sample(corpus, draws=1, warmup=1, progress=False); "
+        "print([name for name in sys.modules if name.startswith('franchise.cluster')])"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from franchise.htmm.htmm_chain import HTMMChain, HTMMDraw
-from franchise.running.chain import Chain
+from franchise.cluster.partition import PER_OBSERVATION, cut_arrays
+from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.running.kept_draws import HDPDraw, name_of_draw
 from franchise.storage.checkpoint import ShardFile, name_of_part, write_part
 from franchise.storage.run_store import ChainStore, RunDirectory
@@ -19,14 +19,14 @@ def part_run(folder: Path, parts: int = 2) -> None:
     """Have the checkpoints of a run, of whichever model, in so many parts."""
     run = RunDirectory.open(folder)
     of_mixture = run.settings["model"] == "hdp"
-    chain, draw = (Chain, HDPDraw) if of_mixture else (HTMMChain, HTMMDraw)
+    draw = HDPDraw if of_mixture else HTMMDraw
     ends = run.data().offsets if of_mixture else np.arange(len(run.data().sentences.offsets))
     block_bounds = ends[np.linspace(0, len(ends) - 1, parts + 1).astype(int)].tolist()
     for number in range(run.settings["chains"]):
-        _part_chain(run.chain(number), chain, draw, block_bounds)
+        _part_chain(run.chain(number), draw, block_bounds)
 
 
-def _part_chain(store: ChainStore, chain: Any, draw: Any, block_bounds: list[int]) -> None:
+def _part_chain(store: ChainStore, draw: Any, block_bounds: list[int]) -> None:
     arrays, metadata = store.read_checkpoint()
     store.cut_logs()
     files: dict[str, list[ShardFile]] = {}
@@ -40,8 +40,8 @@ def _part_chain(store: ChainStore, chain: Any, draw: Any, block_bounds: list[int
             for rank, span in enumerate(spans)
         ]
 
-    state = {name: arrays.pop(name) for name in chain.per_observation if name in arrays}
-    put("", f"state-{metadata['sweeps']}", state, chain.cut)
+    state = {name: arrays.pop(name) for name in PER_OBSERVATION if name in arrays}
+    put("", f"state-{metadata['sweeps']}", state, cut_arrays)
     for place, told in enumerate(metadata["snapshots"]):
         of = name_of_draw(place)
         held = {name: arrays.pop(of + name) for name in draw.per_observation}

@@ -122,7 +122,7 @@ class JointTest:
         """Summaries after every sweep, from a forward draw on; after each, the data are drawn anew."""
         model, state = self.draw_forward(rng)
         family = model.family
-        chain = Chain(model, self.schedule, state, self.seed, number, warmup=0, engine=Threads(1))
+        chain = Chain(model, self.schedule, state, self.seed, number, warmup=0, executor=Threads(1))
         for _ in range(steps):
             for place, move in chain.begin_sweep():
                 chain.apply(move, place)

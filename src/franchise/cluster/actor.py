@@ -1,83 +1,88 @@
-"""An actor of a Ray cluster: it holds observations and the parts of chains that are of them (see `ray_engine.py`).
+"""An actor of a Ray cluster: it has some of the groups and its parts of chains (see `ray_engine.py`).
 
-Letters from other actors come into a mailbox, on threads of their own, while sweeps run on others.  Every letter
-has the generation of the crew: when somebody has died, those who wait for a letter of his are told to give up, and
-a new generation begins with nothing in the mailbox.
+Messages from other actors arrive in a queue, on their own threads, while sweeps run on others.  Every message has
+the epoch of the actor pool.  When an actor has died, those that wait for its messages abort, and a
+new epoch begins with an empty queue.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import ray
 
 from franchise import validation
 from franchise.cluster.collectives import StaleHandle, TreeCommunicator, WorkerLost
 from franchise.cluster.sparse_allreduce import bytes_of
+from franchise.model.split import SplittableModel
 from franchise.parallel.threads import Threads
+from franchise.running.chain_interface import LocalChain, changed
+from franchise.running.initial_state import InitialState
+
+Result = TypeVar("Result")
 
 SMALL = 2**16
-"""Bytes: what is larger is put into the object store, once for all who read it on a node."""
+"""Bytes: larger values are put into the object store, once for all readers on a node."""
 
 
 class MessageQueue:
-    """Letters that have come and were not yet asked for."""
+    """Messages that have arrived and were not read yet."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
-        self._letters: dict[tuple[Any, ...], Any] = {}
-        self._generation = 0
+        self._messages: dict[tuple[Any, ...], Any] = {}
+        self._epoch = 0
         self._open = True
 
     def begin(self, epoch: int) -> None:
-        """A new generation: letters of older ones are thrown away."""
+        """Begin a new epoch: messages of older ones are dropped."""
         with self._condition:
-            self._generation, self._open = epoch, True
-            self._letters = {key: value for key, value in self._letters.items() if key[0] >= epoch}
+            self._epoch, self._open = epoch, True
+            self._messages = {key: value for key, value in self._messages.items() if key[0] >= epoch}
 
     def close(self) -> None:
-        """Whoever waits for a letter of this generation is told that none will come."""
+        """Let those that wait for a message of this epoch fail."""
         with self._condition:
             self._open = False
             self._condition.notify_all()
 
     def put(self, epoch: int, address: tuple[Any, ...], value: Any) -> None:
-        """A letter has come."""
+        """Add a message."""
         with self._condition:
-            if epoch >= self._generation:
-                self._letters[epoch, *address] = value
+            if epoch >= self._epoch:
+                self._messages[epoch, *address] = value
                 self._condition.notify_all()
 
     def take(self, epoch: int, address: tuple[Any, ...]) -> Any:
-        """The letter with this address; waits for it. `WorkerLost` if it will not come."""
+        """Wait for the message with this address and return it; `WorkerLost` if it will not arrive."""
         key = (epoch, *address)
         with self._condition:
-            while key not in self._letters:
-                if not self._open or epoch != self._generation:
+            while key not in self._messages:
+                if not self._open or epoch != self._epoch:
                     raise WorkerLost(epoch)
                 self._condition.wait()
-            return self._letters.pop(key)
+            return self._messages.pop(key)
 
 
 class RayTransport:
-    """How a chain's part reaches the others; see `franchise.parallel.communicator.Post`."""
+    """Sends messages between the parts of a chain; see `franchise.cluster.collectives.Transport`."""
 
     def __init__(
-        self, rank: int, actors: list[Any], together: bool, mailbox: MessageQueue, epoch: int, chain: int
+        self, rank: int, actors: list[Any], together: bool, queue: MessageQueue, epoch: int, chain: int
     ) -> None:
         self.rank, self.size, self.together = rank, len(actors), together
-        self._actors, self._mailbox, self._generation, self._chain = actors, mailbox, epoch, chain
+        self._actors, self._queue, self._epoch, self._chain = actors, queue, epoch, chain
 
     def send(self, to: int, tag: str, value: Any) -> None:
-        """Send something to a peer."""
+        """Send a value to an actor."""
         address = (self._chain, self.rank, tag)
-        self._actors[to].put_message.remote(self._generation, address, value)
+        self._actors[to].put_message.remote(self._epoch, address, value)
 
     def send_all(self, tag: str, value: Any) -> None:
-        """Send the same to all others: what is large goes to each node once."""
+        """Send a value to all other actors; a large one goes to each node once."""
         if bytes_of(value) > SMALL:
             value = ray.put(value)
         for to in range(self.size):
@@ -85,17 +90,8 @@ class RayTransport:
                 self.send(to, tag, value)
 
     def receive(self, source: int, tag: str) -> Any:
-        """What a peer has sent."""
-        return self._mailbox.take(self._generation, (self._chain, source, tag))
-
-
-class DistributedExecutor:
-    """The threads of an actor, as the engine of a chain that has peers."""
-
-    def __init__(self, threads: Threads, comm: TreeCommunicator) -> None:
-        self.comm = comm
-        self.run_blocks, self.run_parts = threads.run_blocks, threads.run_parts
-        self.run_stages = threads.run_stages
+        """Return what an actor has sent."""
+        return self._queue.take(self._epoch, (self._chain, source, tag))
 
 
 class ChainActor:
@@ -104,51 +100,51 @@ class ChainActor:
     def __init__(self, rank: int, threads: int) -> None:
         self._rank = rank
         self._threads = Threads(threads)
-        self._mailbox = MessageQueue()
-        self._generation, self._actors, self._nodes = 0, list[Any](), list[str]()
-        self._models: dict[Any, Any] = {}
-        self._chains: dict[int, Any] = {}
-        self._fetching = threading.Lock()
-        self._at_work = 0
+        self._queue = MessageQueue()
+        self._epoch, self._actors, self._nodes = 0, list[Any](), list[str]()
+        self._models: dict[Any, SplittableModel] = {}
+        self._chains: dict[int, tuple[LocalChain, Any]] = {}  # with the keys of their models
+        self._loading = threading.Lock()
+        self._calls = 0
         self._idle = threading.Condition()
 
     def version(self) -> str:
-        """Of franchise."""
+        """Return the version of franchise."""
         from franchise import __version__
 
         return __version__
 
-    def room(self) -> int:
-        """Bytes of memory that are free."""
+    def available_memory(self) -> int:
+        """Return the bytes of free memory."""
         return validation.available_memory()
 
     def process(self) -> int:
-        """The number of the process."""
+        """Return the number of the process."""
         return os.getpid()
 
     def node(self) -> str:
-        """The node that it is on."""
+        """Return the node of the actor."""
         name: str = ray.get_runtime_context().get_node_id()
         return name
 
-    @ray.method(concurrency_group="post")
+    @ray.method(concurrency_group="messages")
     def connect_to(self, actors: list[Any], nodes: list[str], epoch: int) -> None:
-        """Who the others are, and where, from now on."""
-        self._actors, self._nodes, self._generation = actors, nodes, epoch
+        """Begin an epoch with these actors, on these nodes."""
+        self._actors, self._nodes, self._epoch = actors, nodes, epoch
         self._chains.clear()
-        self._mailbox.begin(epoch)
+        self._queue.begin(epoch)
 
-    @ray.method(concurrency_group="post")
+    @ray.method(concurrency_group="messages")
     def put_message(self, epoch: int, address: tuple[Any, ...], value: Any) -> None:
-        """A letter."""
-        self._mailbox.put(epoch, address, value)
+        """Receive a message."""
+        self._queue.put(epoch, address, value)
 
-    @ray.method(concurrency_group="post")
+    @ray.method(concurrency_group="messages")
     def abort(self) -> None:
-        """Leave what is being done; returns when it has been left."""
-        self._mailbox.close()
+        """Abort all calls; return when they have ended."""
+        self._queue.close()
         with self._idle:
-            while self._at_work:
+            while self._calls:
                 self._idle.wait()
 
     def load(
@@ -157,63 +153,60 @@ class ChainActor:
         number: int,
         key: Any,
         model: list[Any],
-        chain: Any,
-        initial_state: Any,
+        chain: LocalChain,
+        initial_state: InitialState,
         ranks: list[int],
     ) -> None:
-        """Make a part of a chain; `model` is a reference to that of its model, which is fetched once.
+        """Make a part of a chain; `model` has a reference to its part of the model, which is fetched once.
 
-        Fetching may take minutes. Where others have begun anew meanwhile, nobody waits for the chain any more.
+        Fetching may take minutes. If a new epoch has begun meanwhile, the chain is no longer needed.
         """
-        with self._fetching:
-            self._check_present(epoch)
+        with self._loading:
+            self._check_epoch(epoch)
             if key not in self._models:
-                self._models[key] = chain.materialised(ray.get(model[0]))
+                self._models[key] = ray.get(model[0]).loaded()
             part = self._models[key]
-        self._check_present(epoch)
-        if len(ranks) == 1:
-            engine: Any = self._threads
-        else:
-            actors = [self._actors[rank] for rank in ranks]
-            together = len({self._nodes[rank] for rank in ranks}) == 1
-            post = RayTransport(ranks.index(self._rank), actors, together, self._mailbox, epoch, number)
-            engine = DistributedExecutor(self._threads, TreeCommunicator(post))
-        made = self._work(lambda: initial_state.initialise(replace(chain, model=part, engine=engine)))
-        self._check_present(epoch)
-        self._chains[number] = made
+        self._check_epoch(epoch)
+        if len(ranks) > 1:
+            part = part.with_comm(self._communicator(epoch, number, ranks))
+        made = self._call(
+            lambda: initial_state.initialise(changed(chain, model=part, executor=self._threads))
+        )
+        self._check_epoch(epoch)
+        self._chains[number] = made, key
 
-    def _check_present(self, epoch: int) -> None:
-        """`WorkerLost` if others have begun anew since."""
-        if epoch != self._generation:
+    def _communicator(self, epoch: int, number: int, ranks: list[int]) -> TreeCommunicator:
+        actors = [self._actors[rank] for rank in ranks]
+        together = len({self._nodes[rank] for rank in ranks}) == 1
+        own = ranks.index(self._rank)
+        return TreeCommunicator(RayTransport(own, actors, together, self._queue, epoch, number))
+
+    def _check_epoch(self, epoch: int) -> None:
+        """`WorkerLost` if a new epoch has begun."""
+        if epoch != self._epoch:
             raise WorkerLost(epoch)
 
-    def _chain(self, number: int) -> Any:
-        """A chain that is here; `StaleHandle` if it is not."""
+    def unload(self, number: int) -> None:
+        """Drop a chain, and models that no other chain uses."""
+        with self._loading:
+            self._chains.pop(number, None)
+            used = {key for _, key in self._chains.values()}
+            self._models = {key: model for key, model in self._models.items() if key in used}
+
+    def call(self, number: int, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Return the result of a function of a chain; `StaleHandle` if this actor does not have the chain."""
         if number not in self._chains:
             raise StaleHandle(number)
-        return self._chains[number]
+        chain, _ = self._chains[number]
+        return self._call(lambda: function(chain, *arguments))
 
-    def unload(self, number: int) -> None:
-        """Forget a chain, and models that no other has."""
-        with self._fetching:
-            self._chains.pop(number, None)
-            used = [chain.model for chain in self._chains.values()]
-            self._models = {
-                key: model for key, model in self._models.items() if any(model is each for each in used)
-            }
-
-    def call(self, number: int, function: Any, *arguments: Any) -> Any:
-        """What a function says of a chain that is here."""
-        chain = self._chain(number)
-        return self._work(lambda: function(chain, *arguments))
-
-    def _work(self, function: Any) -> Any:
+    def _call(self, function: Callable[[], Result]) -> Result:
         with self._idle:
-            self._at_work += 1
+            self._calls += 1
         try:
             with self._threads.occupying(1):
                 return function()
         finally:
             with self._idle:
-                self._at_work -= 1
+                self._calls -= 1
                 self._idle.notify_all()

@@ -1,64 +1,99 @@
-"""A model and the arrays of a state shared out over peers (see `parallel/communicator.py`).
+"""How a chain is split across actors: its model, its initial state, and the arrays of its state.
 
-What is of topics every peer has; what is of observations goes to the peer that holds them.
+Every actor has all arrays that belong to topics.  Per-observation arrays are split: each actor has the rows of its
+own groups.  The functions here serve the chains of both models.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from franchise.data.sharded.sharded_corpus import ShardedWords
-from franchise.model.hdp_model import Model, Partition
-from franchise.model.prepared_data import PreparedData, frozen
+from franchise.model.split import SplittableModel, partition_groups
+from franchise.model.state.base import State
+from franchise.parallel.threads import CALLING_THREAD
+from franchise.running.chain_interface import ChainT, LocalChain, changed
+from franchise.running.initial import RandomInit
+from franchise.running.initial_state import FromCheckpoint, FromCheckpointFiles, GivenState, InitialState
+from franchise.storage.checkpoint import Arrays, joined
+from franchise.storage.state_arrays import view_of
 
-_OF_OBSERVATIONS = ("topic_of_observation", "table_of_observation", "topic_of_table", "subtopics_sides")
-_OF_CELLS = ("customers_of_cell", "tables_of_cell")
+_PER_ROW = (
+    "topic_of_observation",
+    "table_of_observation",
+    "topic_of_table",
+    "subtopics_sides",
+    "topics",
+    "switches",
+)
+_PER_CELL = ("customers_of_cell", "tables_of_cell")
 
-PER_OBSERVATION = (*_OF_OBSERVATIONS, *_OF_CELLS)
-"""The arrays of a state (`storage/state_arrays.py`) of which each peer has only those of its observations."""
+PER_OBSERVATION = (*_PER_ROW, *_PER_CELL)
+"""The arrays of a state, of either model, of which each actor has only those of its own groups."""
 
 
-def part_of_model(model: Model, partition: Partition) -> Model:
-    """The model with only the observations of a share."""
-    offsets = model.data.offsets[partition.groups.start : partition.groups.stop + 1]
-    if model.words is not None:
-        of_words = (offsets[-1] - offsets[0]) / model.data.n_observations
-        part = model.words.of_groups(partition.groups.start, partition.groups.stop, of_words)
-    else:
-        part = frozen(
-            model.family.take_rows(model.data.observations, slice(int(offsets[0]), int(offsets[-1])))
-        )
-    return replace(
-        model, data=PreparedData(part, frozen(offsets - offsets[0])), partition=partition, words=None
+def can_distribute(chain: LocalChain, initial_state: InitialState) -> bool:
+    """Return whether several actors can run a chain together: its groups can be split, and its moves allow it."""
+    view: type[State] = (
+        initial_state.view if isinstance(initial_state, RandomInit) else view_of(initial_state.common)
     )
+    return chain.model.can_split and all(move.distributed and view in move.views for move in chain.moves)
 
 
-def without_data(model: Model) -> Model:
-    """The model without observations that others can read for themselves."""
-    if model.words is None:
-        return model
-    return replace(model, data=model.data._replace(observations=model.words), words=None)
+def split_model(model: SplittableModel, capacities: Sequence[int]) -> list[SplittableModel]:
+    """Return the parts of a model for at most as many actors as have capacities, in proportion to these."""
+    if len(capacities) == 1:
+        return [model]
+    return [model.part(partition) for partition in partition_groups(model.work_per_group, capacities)]
 
 
-def materialised(model: Model) -> Model:
-    """The model with observations that can be seen: those that are in shards are read."""
-    words = model.data.observations
-    if not isinstance(words, ShardedWords):
-        return model
-    return replace(model, data=model.data._replace(observations=frozen(words.read())))
+def without_model(chain: ChainT) -> ChainT:
+    """Return a copy of a chain for actors, which get the model separately, once for all chains."""
+    return changed(chain, model=None, executor=CALLING_THREAD)
 
 
-def cut_arrays(arrays: dict[str, np.ndarray], begin: int, end: int) -> dict[str, np.ndarray]:
-    """The arrays of a state with what is of the observations from `begin` to `end` only, whole groups."""
-    part = dict(arrays)
-    for name in _OF_OBSERVATIONS:
-        if name in part:
-            part[name] = part[name][begin:end]
+def part_of(initial_state: InitialState, chain: LocalChain, begin: int, end: int) -> InitialState:
+    """Return the part of an initial state for the rows from `begin` to `end`, which are whole groups."""
+    if isinstance(initial_state, GivenState):
+        initial_state = initial_state.as_arrays(chain)
+    if isinstance(initial_state, FromCheckpointFiles):
+        if initial_state.files:
+            return _part_of_files(initial_state, begin, end)
+        initial_state = FromCheckpoint(initial_state.common, initial_state.sweeps)
+    if isinstance(initial_state, FromCheckpoint):
+        return FromCheckpoint(cut_arrays(initial_state.arrays, begin, end), initial_state.sweeps)
+    return initial_state  # made at random, for the observations that the chain has
+
+
+@dataclass(frozen=True)
+class PartOfCheckpointFiles(FromCheckpointFiles):
+    """Some rows of a checkpoint; `files` are those that have any of them."""
+
+    begin: int = 0
+    end: int = 0
+
+    def read(self) -> Arrays:
+        """Return the arrays of the state, cut to these rows."""
+        first = self.files[0].begin
+        per_observation = joined([self.read_file(file) for file in self.files])
+        return cut_arrays({**self.common, **per_observation}, self.begin - first, self.end - first)
+
+
+def _part_of_files(whole: FromCheckpointFiles, begin: int, end: int) -> PartOfCheckpointFiles:
+    files = tuple(file for file in whole.files if file.begin < end and file.end > begin)
+    files = files or whole.files[-1:]  # an actor may have no rows
+    folder, chain_id = whole.folder, whole.chain_id
+    return PartOfCheckpointFiles(folder, chain_id, whole.common, files, whole.sweeps, begin=begin, end=end)
+
+
+def cut_arrays(arrays: Arrays, begin: int, end: int) -> Arrays:
+    """Return the arrays of a state with the rows from `begin` to `end` only, which are whole groups."""
+    part = {name: array[begin:end] if name in _PER_ROW else array for name, array in arrays.items()}
     if "customers_of_cell" in part:  # cells come group by group, as observations do
         ends = np.concatenate([[0], np.cumsum(part["customers_of_cell"], dtype=np.int64)])
         first, last = np.searchsorted(ends, [begin, end])
-        for name in _OF_CELLS:
+        for name in _PER_CELL:
             part[name] = part[name][first:last]
     return part

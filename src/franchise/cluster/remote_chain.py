@@ -1,6 +1,6 @@
-"""A chain that lives on the actors of a cluster (`cluster/ray_engine.py`); what is of observations stays there.
+"""The proxy of a chain on the actors of a cluster; its per-observation arrays stay there (`cluster/ray_engine.py`).
 
-What is asked of a part of a chain where it is held: functions that an actor calls on it (`cluster/actor.py`).
+Below it are the functions that actors call for their parts of the chain (`cluster/actor.py`).
 """
 
 from __future__ import annotations
@@ -8,19 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from franchise.cluster import remote_chain as per_observation
 from franchise.cluster.collectives import StaleHandle, WorkerLost
-from franchise.cluster.ray_engine import Ray
+from franchise.cluster.partition import PER_OBSERVATION
 from franchise.errors import InputError
-from franchise.parallel.communicator import comm_of
-from franchise.parallel.threads import Threads
-from franchise.running.initial import RandomInit
+from franchise.running.chain_interface import LocalChain
 from franchise.running.initial_state import FromCheckpoint, FromCheckpointFiles, GivenState, InitialState
-from franchise.running.kept_draws import LazyDraw
+from franchise.running.kept_draws import KeptDraw, LazyDraw
 from franchise.storage.checkpoint import (
     Arrays,
     Saved,
@@ -32,130 +29,121 @@ from franchise.storage.checkpoint import (
 )
 from franchise.storage.run_store import ChainStore
 
+if TYPE_CHECKING:
+    from franchise.cluster.ray_engine import Ray
+
 Result = TypeVar("Result")
 
-KEEP_SECONDS = 60.0
-"""Seconds after which the state of a chain without a run directory is brought home: little has to be done again."""
-
+FETCH_SECONDS = 60.0
+"""Seconds after which the driver fetches the state of a chain without a run directory, to limit repeated work."""
 
 MOST_DEATHS = 100
-"""How often in a row actors may die before a question is answered."""
-
-
-def host(engine: Threads | Ray, chain: Any, initial_state: InitialState) -> Any:
-    """The chain that comes of an origin, where it is to go on: in this process, or on the actors of a cluster."""
-    return (
-        initial_state.initialise(chain)
-        if isinstance(engine, Threads)
-        else RemoteChain(engine, chain, initial_state)
-    )
+"""How often in a row actors may die before a call succeeds."""
 
 
 class RemoteChain:
-    """A chain that lives on actors; see `franchise.running.chain_run.AnyChain`."""
+    """A chain on actors; see `franchise.running.chain_interface.AnyChain`."""
 
-    def __init__(self, engine: Ray, chain: Any, initial_state: Any) -> None:
+    def __init__(self, engine: Ray, chain: LocalChain, initial_state: InitialState) -> None:
         self.number, self.warmup, self.best = chain.number, chain.warmup, chain.best
         self._engine, self._template = engine, chain
-        self._origin: Any = (
+        self._restart: InitialState = (
             initial_state.as_arrays(chain) if isinstance(initial_state, GivenState) else initial_state
         )
-        """Where it goes back to if actors die."""
-        self.sweeps: int = initial_state.sweeps
-        self._is_stored = False  # whether checkpoints of it are written
-        self._name = -1  # what actors know it by
+        """Where the chain restarts if actors die."""
+        self.sweeps = initial_state.sweeps
+        self._is_stored = False  # whether its checkpoints are written
+        self._name = -1  # of the chain on the actors
         self._since = time.monotonic()
         self._ranks: list[int] = []  # of the actors that have it; none before it is first needed
 
     def sweep(self) -> dict[str, float]:
-        """Do one sweep; what is measured after it."""
-        values, self.best = self._insist(self._sweep_once)
+        """Do one sweep; return what is measured after it."""
+        values, self.best = self._retry(self._sweep_once)
         self.sweeps += 1
-        if not self._is_stored and time.monotonic() - self._since > KEEP_SECONDS:
-            self._bring_home()
+        if not self._is_stored and time.monotonic() - self._since > FETCH_SECONDS:
+            self._fetch()
         return values
 
     def _sweep_once(self) -> tuple[dict[str, float], float]:
-        """What is measured after a sweep, and the best so far."""
-        answer: tuple[dict[str, float], float] = self._ask(per_observation.sweep, self.warmup, self.best)[0]
-        return answer
+        """Return what is measured after a sweep, and the best so far."""
+        return self._ask(sweep_part, self.warmup, self.best)[0]
 
-    def _ask(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """What a function says of the parts of the chain, where they are."""
-        return self._engine.crew.ask(
+    def _ask(self, function: Callable[..., Result], *arguments: Any) -> list[Result]:
+        """Return the results of a function of the parts of the chain, by rank."""
+        return self._engine.pool.ask(
             self._ranks, lambda actor: actor.call.remote(self._name, function, *arguments)
         )
 
-    def _insist(self, question: Callable[[], Result]) -> Result:
-        """Ask until there is an answer: where actors die, the chain goes back to its origin, and comes again."""
+    def _retry(self, call: Callable[[], Result]) -> Result:
+        """Repeat a call until it succeeds: when actors die, the chain restarts, and repeats its sweeps."""
         deaths = 0
         while deaths < MOST_DEATHS:
             try:
                 if not self._ranks:
-                    self._come_again()
-                return question()
-            except StaleHandle:  # another chain has had actors replaced, and all begin anew
+                    self._load()
+                return call()
+            except StaleHandle:  # actors were replaced for another chain, and a new epoch has begun
                 self._ranks = []
-            except WorkerLost as gone:
+            except WorkerLost as lost:
                 deaths += 1
                 self._ranks = []
-                self._engine.crew.replace_failed(gone.epoch)
+                self._engine.pool.replace_failed(lost.epoch)
         raise InputError(
             f"actors of chain {self.number} have died {MOST_DEATHS} times in a row, after sweep {self.sweeps}: "
             "their nodes may have too little memory. Add nodes, or take fewer actors a node."
         )
 
-    def _come_again(self) -> None:
-        """Let actors make the chain of its origin, and do what it has done since."""
-        self._name = self._engine.crew.new_number()
-        self._ranks = self._engine.crew.load(self._name, self._template, self._origin)
-        for _ in range(self._origin.sweeps, self.sweeps):
+    def _load(self) -> None:
+        """Let actors make the chain, and repeat its sweeps since then."""
+        self._name = self._engine.pool.new_number()
+        self._ranks = self._engine.pool.load(self._name, self._template, self._restart)
+        for _ in range(self._restart.sweeps, self.sweeps):
             self._sweep_once()
 
-    def _now_from(self, initial_state: Any) -> None:
-        """What the chain goes back to from now on is what it is now."""
-        self._origin, self._since = initial_state, time.monotonic()
+    def _restart_from(self, initial_state: InitialState) -> None:
+        """Note the current state as the one to restart from."""
+        self._restart, self._since = initial_state, time.monotonic()
 
-    # -- what is of observations -----------------------------------------------------------------------------
+    # -- per-observation arrays ------------------------------------------------------------------------------
 
-    def _bring_home(self) -> None:
-        """Have the whole state here."""
-        parts = self._insist(lambda: self._ask(per_observation.arrays))
-        whole = joined([{name: part[name] for name in self._held_in(part)} for part in parts])
-        self._now_from(FromCheckpoint({**parts[0], **whole}, self.sweeps))
-
-    def _held_in(self, arrays: Arrays) -> list[str]:
-        return [name for name in arrays if name in self._template.per_observation]
+    def _fetch(self) -> None:
+        """Fetch the whole state."""
+        parts = self._retry(lambda: self._ask(arrays_of_part))
+        split = [{name: part[name] for name in part if name in PER_OBSERVATION} for part in parts]
+        self._restart_from(FromCheckpoint({**parts[0], **joined(split)}, self.sweeps))
 
     def to_arrays(self) -> Arrays:
-        """The present state, as arrays by name, in one piece."""
-        if self._origin.sweeps != self.sweeps or isinstance(self._origin, RandomInit):
-            self._bring_home()
-        if isinstance(self._origin, FromCheckpointFiles):
-            check_there(Path(self._origin.folder), self._origin.files, f"the state of chain {self.number}")
-            return self._origin.read(self._template)
-        return dict(self._origin.arrays)
+        """Return the current state as arrays by name, in one piece."""
+        if self._restart.sweeps != self.sweeps or not self._restart.common:
+            self._fetch()
+        if isinstance(self._restart, FromCheckpointFiles):
+            check_there(Path(self._restart.folder), self._restart.files, f"the state of chain {self.number}")
+            return self._restart.read()
+        return dict(self._restart.common)
 
     @property
     def state(self) -> Any:
-        """The present state, in one piece."""
-        return FromCheckpoint(self.to_arrays(), self.sweeps).initialise(self._template).state
+        """The current state, in one piece."""
+        return self._template.restored(self.to_arrays(), self.sweeps).state
 
     def saved(self, store: ChainStore) -> Saved:
-        """The present state for a checkpoint: actors write what they hold."""
+        """Return the current state for a checkpoint; actors write per-observation arrays."""
         self._is_stored = True
-        if not self._is_in(store):
-            what = self._request(store, f"state-{self.sweeps}")
-            answers = self._insist(lambda: self._ask(per_observation.write_state, what))
+        stored = self._restart
+        if not self._is_in(stored, store):
+            request = self._request(store, f"state-{self.sweeps}")
+            answers = self._retry(lambda: self._ask(write_state, request))
             files = self._checked_files(store, [file for _, file in answers])
-            self._now_from(
-                FromCheckpointFiles.of(store.folder, store.chain_id, answers[0][0], files, self.sweeps)
+            stored = FromCheckpointFiles.of(
+                store.folder, store.chain_id, answers[0][0], {"": files}, self.sweeps
             )
-        return Saved(dict(self._origin.common), list(self._origin.files))
+            self._restart_from(stored)
+        assert isinstance(stored, FromCheckpointFiles)
+        return Saved(dict(stored.common), list(stored.files))
 
-    def _is_in(self, store: ChainStore) -> bool:
-        """Whether the present state is in files of a store already."""
-        initial_state = self._origin
+    def _is_in(self, initial_state: InitialState, store: ChainStore) -> bool:
+        """Return whether an initial state is the current state, in files of a store."""
         return (
             isinstance(initial_state, FromCheckpointFiles)
             and initial_state.sweeps == self.sweeps
@@ -163,13 +151,15 @@ class RemoteChain:
         )
 
     def labels(self) -> np.ndarray:
-        """The topics of everything that has one, in grouped order."""
-        return np.concatenate(self._insist(lambda: self._ask(per_observation.labels)))
+        """Return the topics of all observations (or sentences), in grouped order."""
+        return np.concatenate(self._retry(lambda: self._ask(labels_of_part)))
 
-    def snapshot(self, draw: int, labels: np.ndarray | None, store: ChainStore | None) -> Any:
-        """The present state as a kept draw: in files that actors write, if there is a store."""
-        what = None if store is None else self._request(store, f"draw-{draw}")
-        parts: list[Drawn] = self._insist(lambda: self._ask(per_observation.keep_draw, draw, what))
+    def snapshot(
+        self, draw: int, labels: np.ndarray | None = None, store: ChainStore | None = None
+    ) -> KeptDraw | LazyDraw:
+        """Return the current state as a kept draw; actors write it to files, if there is a store."""
+        request = None if store is None else self._request(store, f"draw-{draw}")
+        parts = self._retry(lambda: self._ask(keep_draw, draw, request))
         kind, scalars, common = parts[0].kind, parts[0].scalars, parts[0].common
         if store is None:
             whole = joined([part.per_observation for part in parts])
@@ -181,47 +171,49 @@ class RemoteChain:
         return Request(str(store.folder.resolve()), store.chain_id, what)
 
     def _checked_files(self, store: ChainStore, files: list[ShardFile]) -> list[ShardFile]:
-        """The files that actors have written, if they are here, too; InputError if folders are not the same."""
+        """Return files that actors have written; InputError if the driver does not see them."""
         wait_until_seen([store.folder / file.name for file in files], str(store.folder))
         return files
 
     def sent(self) -> list[int]:
-        """Bytes that the parts of the chain have sent to each other so far, about, by actor."""
-        return self._insist(lambda: self._ask(per_observation.bytes_sent))
+        """Return the approximate bytes that the parts of the chain have sent so far, by rank."""
+        return self._retry(lambda: self._ask(bytes_sent))
 
     def release(self) -> None:
-        """No sweep comes for now: unless the state is on disk, bring it home, and let the actors forget it."""
-        if self._origin.sweeps != self.sweeps:
-            self._bring_home()
+        """Let the actors drop the chain; fetch its state first, unless that is on disk."""
+        if self._restart.sweeps != self.sweeps:
+            self._fetch()
         for rank in self._ranks:
-            self._engine.crew.actors[rank].unload.remote(self._name)
+            self._engine.pool.actors[rank].unload.remote(self._name)
         self._ranks = []
 
 
+# --- on the actors --------------------------------------------------------------------------------------------
+
 SEEN_SECONDS = 5.0
-"""Seconds after which what another has written must be seen: disks that are shared take a while."""
+"""Seconds after which a file that another node has written must be visible: shared disks take a while."""
 
 
 class Request(NamedTuple):
-    """A file that is asked for."""
+    """A file that actors are to write."""
 
     folder: str
-    chain_id: str  # whose it is
+    chain_id: str
     what: str  # a part of its name
 
 
-class Drawn(NamedTuple):
-    """What an actor has of a draw."""
+class DrawPart(NamedTuple):
+    """An actor's part of a draw."""
 
-    kind: Any  # the class of the draw
+    kind: type[KeptDraw]  # the class of the draw
     scalars: list[Any]
     common: Arrays
-    per_observation: Arrays  # what is of observations; empty if it is in a file
+    per_observation: Arrays  # empty if they are in a file
     file: ShardFile | None
 
 
 def wait_until_seen(paths: Iterable[Path], folder: str) -> None:
-    """Until files and folders of a run directory are there; InputError if they do not come."""
+    """Wait until files and folders of a run directory are visible; InputError if they are not in time."""
     begun, missing = time.monotonic(), list(paths)
     while missing := [path for path in missing if not path.exists()]:
         if time.monotonic() - begun > SEEN_SECONDS:
@@ -232,50 +224,46 @@ def wait_until_seen(paths: Iterable[Path], folder: str) -> None:
         time.sleep(0.1)
 
 
-def sweep(chain: Any, warmup: int, best: float) -> tuple[dict[str, float], float]:
-    """Do one sweep; what is measured after it, which all peers agree on, and the best so far."""
+def sweep_part(chain: LocalChain, warmup: int, best: float) -> tuple[dict[str, float], float]:
+    """Do one sweep; return what is measured after it, the same on all actors, and the best so far."""
     chain.warmup, chain.best = warmup, best
     return chain.sweep(), chain.best
 
 
-def labels(chain: Any) -> np.ndarray:
-    """The topics of what is held."""
-    per_observation: np.ndarray = chain.labels()
-    return per_observation
+def labels_of_part(chain: LocalChain) -> np.ndarray:
+    """Return the topics of the rows of an actor."""
+    return chain.labels()
 
 
-def arrays(chain: Any) -> Arrays:
-    """The present state of what is held."""
-    of_state: Arrays = chain.to_arrays()
-    return of_state
+def arrays_of_part(chain: LocalChain) -> Arrays:
+    """Return the current state of an actor's part."""
+    return chain.to_arrays()
 
 
-def write_state(chain: Any, asked: Request) -> tuple[Arrays, ShardFile]:
-    """Write what is of observations to a file; all other arrays of the present state, and which file."""
-    common = arrays(chain)
-    per_observation = {name: common.pop(name) for name in chain.per_observation if name in common}
-    return common, _written(chain, asked, per_observation)
+def write_state(chain: LocalChain, request: Request) -> tuple[Arrays, ShardFile]:
+    """Write per-observation arrays to a file; return all other arrays of the state, and the file."""
+    common = chain.to_arrays()
+    per_observation = {name: common.pop(name) for name in PER_OBSERVATION if name in common}
+    return common, _write(chain, request, per_observation)
 
 
-def keep_draw(chain: Any, draw: int, asked: Request | None) -> Drawn:
-    """The present state as a draw; what is of observations goes to a file, if one is asked for."""
+def keep_draw(chain: LocalChain, draw: int, request: Request | None) -> DrawPart:
+    """Return the current state as a draw; per-observation arrays are in a file, if one is requested."""
     kept = chain.snapshot(draw)
     common = kept.to_arrays()
     per_observation = {name: common.pop(name) for name in kept.per_observation}
-    if asked is None:
-        return Drawn(type(kept), kept.scalars(), common, per_observation, None)
-    return Drawn(type(kept), kept.scalars(), common, {}, _written(chain, asked, per_observation))
+    if request is None:
+        return DrawPart(type(kept), kept.scalars(), common, per_observation, None)
+    return DrawPart(type(kept), kept.scalars(), common, {}, _write(chain, request, per_observation))
 
 
-def _written(chain: Any, asked: Request, per_observation: Arrays) -> ShardFile:
-    folder = Path(asked.folder)
-    wait_until_seen([folder], asked.folder)
-    comm = comm_of(chain.engine)
-    name = name_of_part(asked.what, comm.rank, comm.size)
-    return write_part(folder, name, asked.chain_id, per_observation, *chain.span_of(chain.model))
+def _write(chain: LocalChain, request: Request, per_observation: Arrays) -> ShardFile:
+    folder, comm = Path(request.folder), chain.model.comm
+    wait_until_seen([folder], request.folder)
+    name = name_of_part(request.what, comm.rank, comm.size)
+    return write_part(folder, name, request.chain_id, per_observation, *chain.model.span)
 
 
-def bytes_sent(chain: Any) -> int:
-    """Bytes that a part of a chain has sent to others so far, about."""
-    sent: int = getattr(comm_of(chain.engine), "sent", 0)
-    return sent
+def bytes_sent(chain: LocalChain) -> int:
+    """Return the approximate bytes that an actor has sent so far for a chain."""
+    return chain.model.comm.sent

@@ -1,7 +1,8 @@
-"""Memory that several processes of one machine see.
+"""Memory that several processes of one machine share.
 
-A process makes it and tells where; the others open it there.  It has no name in any file system, so nothing is left
-behind however processes end: it is gone with the last one that has it open.  Only Linux can do this.
+One process makes it, and the others open it by its file descriptor.  It has no name in any file system, so
+nothing is left behind, however processes end: it is freed with the last process that has it open.  Only Linux
+supports this.
 """
 
 from __future__ import annotations
@@ -16,37 +17,37 @@ from numpy.typing import DTypeLike
 
 
 class Place(NamedTuple):
-    """Where others find it, as long as it is not closed there."""
+    """Where other processes find it, until it is closed there."""
 
     process: int
     descriptor: int
 
 
 class Made(NamedTuple):
-    """An array that was made to be shared."""
+    """A new array in shared memory."""
 
     array: np.ndarray
     place: Place
 
     def close(self) -> None:
-        """Let nobody else find it; who has it keeps it."""
+        """Let no further process open it; those that have it keep it."""
         os.close(self.place.descriptor)
 
 
 def can_share() -> bool:
-    """Whether this system has such memory."""
+    """Return whether this system has such memory."""
     return hasattr(os, "memfd_create")
 
 
 def make_shared(shape: tuple[int, ...], dtype: DTypeLike) -> Made:
-    """An array of zeros that others can open."""
+    """Return an array of zeros that other processes can open."""
     descriptor = os.memfd_create("franchise")
     os.ftruncate(descriptor, _bytes_of(shape, dtype))
     return Made(_mapped(descriptor, shape, dtype), Place(os.getpid(), descriptor))
 
 
 def open_shared(place: Place, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray | None:
-    """The array that another process has made; None if it cannot be seen from here."""
+    """Return the array that another process has made; None if it cannot be opened."""
     try:
         descriptor = os.open(f"/proc/{place.process}/fd/{place.descriptor}", os.O_RDWR)
     except OSError:

@@ -10,14 +10,14 @@ from franchise.kernels.sparse_allreduce import list_changes, list_nonzero, merge
 
 
 class Total(NamedTuple):
-    """Counts as they were at the last call: this peer's own, and those of all."""
+    """Counts at the last call: those of this process, and their sums."""
 
     own: np.ndarray
     total: np.ndarray
 
 
 class SparseDelta(NamedTuple):
-    """What has changed in flat counts."""
+    """Changes of flat counts."""
 
     places: np.ndarray  # ascending
     values: np.ndarray  # by how much
@@ -31,7 +31,7 @@ class Packed(NamedTuple):
 
 
 def changes_since(held: Total, counts: np.ndarray) -> SparseDelta:
-    """What has changed since the last call, which is noted; the counts become the sums of that call."""
+    """Return and note what has changed since the last call; the counts become the sums of that call."""
     flat = counts.reshape(-1)
     places, values = _room(len(flat), len(flat), flat.dtype)
     found = list_changes(flat, held.own.reshape(-1), held.total.reshape(-1), places, values)
@@ -39,7 +39,7 @@ def changes_since(held: Total, counts: np.ndarray) -> SparseDelta:
 
 
 def merged(lists: list[SparseDelta]) -> SparseDelta:
-    """All of them together."""
+    """Return the sum of all changes."""
     whole = lists[0]
     for other in lists[1:]:
         longest = len(whole.places) + len(other.places)
@@ -51,7 +51,7 @@ def merged(lists: list[SparseDelta]) -> SparseDelta:
 
 
 def packed(changes: SparseDelta, size: int) -> Packed:
-    """Changes of so many counts in as few bytes as their number and size allow."""
+    """Return changes of `size` counts in as few bytes as possible."""
     places, values = changes.places, narrowed(changes.values)
     if len(places) * (places.itemsize + values.itemsize) < size * values.itemsize:
         return Packed(places.copy(), values)
@@ -61,7 +61,7 @@ def packed(changes: SparseDelta, size: int) -> Packed:
 
 
 def unpacked(changes: Packed) -> SparseDelta:
-    """The changes that were packed, in counts as wide as they came."""
+    """Return the changes that were packed."""
     if changes.places is not None:
         return SparseDelta(changes.places, changes.values.astype(np.int64, copy=False))
     size = len(changes.values)
@@ -71,18 +71,18 @@ def unpacked(changes: Packed) -> SparseDelta:
 
 
 def _room(length: int, size: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    """Room for a list of so many changes in so many counts."""
+    """Return empty arrays for `length` changes in `size` counts."""
     return np.empty(length, np.uint32 if size <= 2**32 else np.int64), np.empty(length, dtype)
 
 
 def narrowed(values: np.ndarray) -> np.ndarray:
-    """Whole numbers in the narrowest signed type that holds them."""
+    """Return integers in the narrowest signed type that can represent them."""
     least, most = int(values.min(initial=-1)), int(values.max(initial=0))
     return values.astype(np.promote_types(np.min_scalar_type(least), np.min_scalar_type(-most - 1)))
 
 
 def bytes_of(value: object) -> int:
-    """About how much is sent with a value."""
+    """Return the approximate bytes of a value."""
     if isinstance(value, np.ndarray):
         return value.nbytes
     if isinstance(value, (tuple, list)):

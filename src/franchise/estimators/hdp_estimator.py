@@ -31,6 +31,7 @@ from franchise.estimators.base import (
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
+from franchise.parallel.engine import Engine
 from franchise.posterior.document_tables import OTHER
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.predictive import Occurrences, check_like
@@ -107,7 +108,7 @@ class HDP(TopicEstimator):
         finite_topics: int = 100,
         keep_labels: bool = False,
         workers: int | None = None,
-        engine: Any = None,
+        engine: Engine | str | None = None,
         progress: bool | None = None,
         run_dir: Any = None,
         time_limit: float | None = None,

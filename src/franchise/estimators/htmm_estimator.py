@@ -25,7 +25,7 @@ from franchise.htmm.em import Fit
 from franchise.htmm.results import HTMMResults, sentence_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.viterbi import DECODERS
-from franchise.parallel.threads import Threads
+from franchise.parallel.engine import BlockExecutor, Engine
 from franchise.posterior.document_tables import OTHER, shares_table
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.posterior.topic_tables import estimated_topics
@@ -137,7 +137,7 @@ class HTMM(TopicEstimator):
         sentences: str = "english",
         seed: int = 0,
         workers: int | None = None,
-        engine: Any = None,
+        engine: Engine | str | None = None,
         progress: bool | None = None,
         run_dir: Any = None,
         time_limit: float | None = None,
@@ -191,7 +191,7 @@ class HTMM(TopicEstimator):
         corpus = self._read(X, groups)
         prepared = Prepared.of(corpus)
         if self.inference == "em":
-            found = fitting.fit_em(em_settings(self, prepared), seed, engine.local)
+            found = fitting.fit_em(em_settings(self, prepared), seed, engine.executor)
             if not found.converged:
                 warnings.warn(
                     f"EM has not converged in {self.max_iterations} steps; raise max_iterations or tolerance",
@@ -204,7 +204,7 @@ class HTMM(TopicEstimator):
     def _take_fit(self, found: Fit, corpus: Corpus, prepared: Prepared) -> HTMM:
         """Be fitted, by EM."""
         settings = em_settings(self, prepared)
-        findings = fitting.findings_of(settings, found, self.decoding, self._engine())
+        findings = fitting.findings_of(settings, found, self.decoding, self._executor())
         self._forget()
         self.em_ = found
         return self._take(corpus, findings, settings.priors.document)
@@ -349,7 +349,7 @@ class HTMM(TopicEstimator):
         """
         self._check_fitted()
         prepared = Prepared.of(self._new_corpus(X, groups))
-        return fitting.perplexity(self.findings_, prepared, self._of_new.prior, completed, self._engine())
+        return fitting.perplexity(self.findings_, prepared, self._of_new.prior, completed, self._executor())
 
     def _new_corpus(self, X: Any, groups: Any) -> Corpus:
         try:
@@ -363,11 +363,13 @@ class HTMM(TopicEstimator):
     def _infer(self, prepared: Prepared) -> HTMMResults:
         known = self._of_new
         if hasattr(self, "em_"):
-            return fitting.infer_by_em(self.findings_, prepared, known.prior, known.decoding, self._engine())
+            return fitting.infer_by_em(
+                self.findings_, prepared, known.prior, known.decoding, self._executor()
+            )
         return self.posterior_.infer_results(prepared, known.seed)
 
-    def _engine(self) -> Threads:
-        return make_engine(self.engine, self.workers).local
+    def _executor(self) -> BlockExecutor:
+        return make_engine(self.engine, self.workers).executor
 
     def _draws(self, what: str) -> HTMMPosterior:
         if not hasattr(self, "posterior_"):

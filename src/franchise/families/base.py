@@ -50,7 +50,9 @@ from franchise.families.abilities import (
 from franchise.kernels import family_ops as verbs
 from franchise.kernels.random.weights import exponentiate
 from franchise.kernels.recount import fill_log_marginals
-from franchise.parallel.communicator import SingleProcess
+from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
+from franchise.parallel.engine import BlockExecutor
+from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import Gamma
 
 StatsT = TypeVar("StatsT", bound=Iterable[np.ndarray])
@@ -218,11 +220,10 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         raise NotImplementedError
 
     @staticmethod
-    def sum_statistics(statistics: StatsT, comm: SingleProcess) -> None:
-        """Let statistics of what this peer has become those of what all have (`communicator.py`), where they
-        are exact.
+    def sum_statistics(statistics: StatsT, comm: Communicator) -> None:
+        """Replace exact statistics of this process by their sums over all processes.
 
-        Not for statistics that are rounded: those are counted by one peer after the other.
+        Not for statistics that are rounded: processes count those one after the other.
         """
         raise NotImplementedError
 
@@ -247,8 +248,14 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         return grown
 
     @classmethod
-    def log_marginals(cls, statistics: StatsT, slots: int, engine: Any = None) -> np.ndarray:
-        """The log marginal likelihoods of the topics in the first slots; an engine may share the work."""
+    def log_marginals(
+        cls,
+        statistics: StatsT,
+        slots: int,
+        executor: BlockExecutor = CALLING_THREAD,
+        comm: Communicator = SINGLE_PROCESS,
+    ) -> np.ndarray:
+        """Return the log marginal likelihoods of the topics in the first slots."""
         marginals = np.zeros(slots)
         fill_log_marginals(statistics, marginals)
         return marginals

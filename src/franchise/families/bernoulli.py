@@ -25,7 +25,7 @@ from franchise.families.arguments import numeric_rows
 from franchise.families.base import Example, Family
 from franchise.kernels.dirichlet_ops import log_rising
 from franchise.kernels.random.dirichlet import draw_dirichlets
-from franchise.parallel.communicator import SingleProcess
+from franchise.parallel.communicator import Communicator
 from franchise.validation import check_integer, check_positive
 
 
@@ -114,7 +114,7 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
         return {"dimension": self.dimension, "a": self.a, "b": self.b}
 
     @staticmethod
-    def sum_statistics(statistics: BernoulliStatistics, comm: SingleProcess) -> None:
+    def sum_statistics(statistics: BernoulliStatistics, comm: Communicator) -> None:
         """Counts add up."""
         statistics.sizes[:] = comm.allreduce(statistics.sizes)
         statistics.ones[:] = comm.allreduce(statistics.ones)

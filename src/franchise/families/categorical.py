@@ -19,7 +19,7 @@ the chain (`moves.TopicPrior`).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,8 +38,10 @@ from franchise.kernels.dirichlet_ops import (
     sum_of,
 )
 from franchise.kernels.recount import fill_log_rising
-from franchise.kernels.runtime.blocks import BlockLoop, cut_categories
-from franchise.parallel.communicator import SingleProcess, comm_of
+from franchise.kernels.runtime.blocks import BlockQueue, cut_categories
+from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
+from franchise.parallel.engine import BlockExecutor, BlockStages
+from franchise.parallel.threads import CALLING_THREAD
 from franchise.validation import check_positive
 
 if TYPE_CHECKING:
@@ -133,15 +135,20 @@ class Categorical(
         return super().log_prior_density(parameters, topic, statistics)
 
     @classmethod
-    def log_marginals(cls, statistics: CategoricalStatistics, slots: int, engine: Any = None) -> np.ndarray:
-        """Where there are many categories, by blocks of them."""
-        block_bounds = cut_categories(len(statistics.prior))
-        if engine is None or len(block_bounds) == 2:
+    def log_marginals(
+        cls,
+        statistics: CategoricalStatistics,
+        slots: int,
+        executor: BlockExecutor = CALLING_THREAD,
+        comm: Communicator = SINGLE_PROCESS,
+    ) -> np.ndarray:
+        """Return the log marginal likelihoods; where there are many categories, by blocks of them."""
+        if len(cut_categories(len(statistics.prior))) == 2:
             return super().log_marginals(statistics, slots)
-        return log_marginals_by_blocks(statistics, slots, engine)
+        return log_marginals_by_blocks(statistics, slots, executor, comm)
 
     @staticmethod
-    def sum_statistics(statistics: CategoricalStatistics, comm: SingleProcess) -> None:
+    def sum_statistics(statistics: CategoricalStatistics, comm: Communicator) -> None:
         """Counts add up."""
         comm.allreduce_sparse("counts", statistics.counts)
         set_totals(statistics, comm.allreduce(statistics.totals))
@@ -278,18 +285,21 @@ class _RowVerbs:
 verbs.register(CategoricalRows, _RowVerbs)
 
 
-def log_marginals_by_blocks(statistics: CategoricalStatistics, slots: int, engine: Any) -> np.ndarray:
-    """The log marginals of the topics in the first slots, by blocks of categories that all share out."""
+def log_marginals_by_blocks(
+    statistics: CategoricalStatistics, slots: int, executor: BlockExecutor, comm: Communicator
+) -> np.ndarray:
+    """Return the log marginals of the topics in the first slots, by blocks of categories, in all processes."""
     block_bounds = cut_categories(len(statistics.prior))
     parts = np.empty((len(block_bounds) - 1, slots))
-    counts, prior, comm = statistics.counts, statistics.prior, comm_of(engine)
+    counts, prior = statistics.counts, statistics.prior
     first, last = comm.local_blocks(len(parts))
     own = parts[first:last]
     if len(own):
-        fill = BlockLoop(
-            lambda: lambda turns: fill_log_rising(turns, counts, prior, own), block_bounds[first : last + 1]
-        )
-        engine.run_parts(fill)
+
+        def fill(queue: BlockQueue) -> None:
+            fill_log_rising(queue, counts, prior, own)
+
+        executor.run(BlockStages(lambda: fill, [block_bounds[first : last + 1]]))
     comm.allgather_rows(np.arange(len(block_bounds)), parts)
     return log_marginals_of_parts(statistics, parts)
 

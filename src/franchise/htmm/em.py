@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -34,8 +33,9 @@ from franchise.kernels.htmm_em import (
     expect_words,
     fill_log_topics,
 )
-from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
+from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.runtime.padding import padded_zeros
+from franchise.parallel.engine import BlockExecutor, BlockStages
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,9 @@ def expectations_for(prepared: Prepared, topics: int) -> Expectations:
     )
 
 
-def run_expect(prepared: Prepared, parameters: Parameters, out: Expectations, engine: Any) -> None:
+def run_expect(
+    prepared: Prepared, parameters: Parameters, out: Expectations, executor: BlockExecutor
+) -> None:
     """E-step: fill in the posteriors of topics and switches."""
     topics = parameters.log_topics.shape[1]
 
@@ -68,9 +70,9 @@ def run_expect(prepared: Prepared, parameters: Parameters, out: Expectations, en
             rows=padded_zeros((4, topics)),
             bits=padded_zeros(topics, np.int64),
         )
-        return lambda turns: expect(turns, prepared.data, parameters, room, out)
+        return lambda queue: expect(queue, prepared.data, parameters, room, out)
 
-    engine.run_parts(BlockLoop(make_worker, prepared.block_bounds))
+    executor.run(BlockStages(make_worker, [prepared.block_bounds]))
 
 
 @dataclass
@@ -79,7 +81,7 @@ class Maximiser:
 
     prepared: Prepared
     priors: Priors
-    engine: Any
+    executor: BlockExecutor
     parameters: Parameters
     objectives: list[float] = field(default_factory=list)
     """Log posterior after 0, 1, ... steps, up to a constant."""
@@ -94,7 +96,7 @@ class Maximiser:
 
     def step(self) -> None:
         """One E-step and one M-step; what is known after it is the objective of the parameters before it."""
-        run_expect(self.prepared, self.parameters, self.expectations, self.engine)
+        run_expect(self.prepared, self.parameters, self.expectations, self.executor)
         self.log_likelihood = float(self.expectations.log_likelihood.sum())
         prior = log_prior(self.parameters, self._log_topics_sum, self.priors)
         self.objectives.append(self.log_likelihood + prior)
@@ -113,10 +115,10 @@ class Maximiser:
         of_place, places = prepared.sentence_of_place, prepared.places
         totals = np.empty((len(prepared.word_cuts) - 1, topics.shape[1]))
 
-        def gather(turns: BlockQueue) -> None:
-            expect_words(turns, of_place, places, topics, counts, totals)
+        def gather(queue: BlockQueue) -> None:
+            expect_words(queue, of_place, places, topics, counts, totals)
 
-        self.engine.run_parts(BlockLoop(lambda: gather, prepared.word_cuts))
+        self.executor.run(BlockStages(lambda: gather, [prepared.word_cuts]))
         return totals.sum(axis=0)
 
     def _fill_log_topics(self, totals: np.ndarray) -> np.ndarray:
@@ -125,10 +127,10 @@ class Maximiser:
         sums = np.empty(len(self.prepared.word_cuts) - 1)
         totals[totals == 0.0] = 1.0  # a topic that nothing belongs to
 
-        def fill(turns: BlockQueue) -> None:
-            fill_log_topics(turns, counts, totals, logs, sums)
+        def fill(queue: BlockQueue) -> None:
+            fill_log_topics(queue, counts, totals, logs, sums)
 
-        self.engine.run_parts(BlockLoop(lambda: fill, self.prepared.word_cuts))
+        self.executor.run(BlockStages(lambda: fill, [self.prepared.word_cuts]))
         self._log_topics_sum = float(sums.sum())
         return logs
 
@@ -205,7 +207,7 @@ def fit(
     topics: int,
     priors: Priors,
     rng: np.random.Generator,
-    engine: Any,
+    executor: BlockExecutor,
     *,
     starts: int = 10,
     tolerance: float = 1e-6,
@@ -213,8 +215,8 @@ def fit(
     on_progress: Callable[[int, float], None] = lambda step, log_likelihood: None,
 ) -> Fit:
     """Climb from the best of some starts until a step gains less than `tolerance` for each word of the text."""
-    log_topics = find_start(prepared, topics, priors, starts, rng, engine)
-    climb = Maximiser(prepared, priors, engine, _even(prepared, log_topics))
+    log_topics = find_start(prepared, topics, priors, starts, rng, executor)
+    climb = Maximiser(prepared, priors, executor, _even(prepared, log_topics))
     switches, converged = [climb.parameters.switch], False
     for step in range(max_steps):
         climb.step()
@@ -229,7 +231,7 @@ def fit(
             converged = True
             break
         switches.append(climb.parameters.switch)
-    run_expect(prepared, climb.parameters, climb.expectations, engine)
+    run_expect(prepared, climb.parameters, climb.expectations, executor)
     return Fit(
         climb.parameters,
         climb.expectations,
@@ -241,14 +243,19 @@ def fit(
 
 
 def find_start(
-    prepared: Prepared, topics: int, priors: Priors, starts: int, rng: np.random.Generator, engine: Any
+    prepared: Prepared,
+    topics: int,
+    priors: Priors,
+    starts: int,
+    rng: np.random.Generator,
+    executor: BlockExecutor,
 ) -> np.ndarray:
     """log phi (V, K) to start with: the winner of some starts in a sample of the documents."""
     drawn = [_random_log_topics(prepared.vocabulary_size, topics, rng) for _ in range(starts)]
     if starts == 1:
         return drawn[0]
     sample = prepared.sample(max(_FEWEST_WORDS, _WORDS_FOR_A_TOPIC * topics), rng)
-    climbs = [Maximiser(sample, priors, engine, _even(sample, log_topics)) for log_topics in drawn]
+    climbs = [Maximiser(sample, priors, executor, _even(sample, log_topics)) for log_topics in drawn]
     for climb in climbs[1:]:
         climb.expectations = climbs[0].expectations  # one at a time climbs: one room for all
     while len(climbs) > 1:

@@ -21,6 +21,7 @@ from franchise.htmm.state import Segments
 from franchise.htmm.viterbi import best_path, decode
 from franchise.kernels.htmm_em import Expectations, Parameters
 from franchise.kernels.random.streams import Streams
+from franchise.parallel.engine import BlockExecutor
 from franchise.running.chain_run import CHECKPOINT_INTERVAL
 from franchise.running.progress import make_progress
 
@@ -58,7 +59,7 @@ class Sampling(NamedTuple):
 # --- EM -----------------------------------------------------------------------------------------------------
 
 
-def fit_em(settings: EmSettings, seed: int, engine: Any) -> Fit:
+def fit_em(settings: EmSettings, seed: int, executor: BlockExecutor) -> Fit:
     """The best of some starts, climbed to its summit; topics from the largest to the smallest."""
     words = settings.prepared.n_words
     shown = make_progress(settings.progress, 1, settings.max_iterations, [0], words, "word")
@@ -76,7 +77,7 @@ def fit_em(settings: EmSettings, seed: int, engine: Any) -> Fit:
             settings.n_topics,
             settings.priors,
             np.random.Generator(np.random.Philox(seed)),
-            engine,
+            executor,
             starts=settings.starts,
             tolerance=settings.tolerance,
             max_steps=settings.max_iterations,
@@ -86,9 +87,9 @@ def fit_em(settings: EmSettings, seed: int, engine: Any) -> Fit:
     return found.ordered(order)
 
 
-def findings_of(settings: EmSettings, found: Fit, decoding: str, engine: Any) -> HTMMResults:
+def findings_of(settings: EmSettings, found: Fit, decoding: str, executor: BlockExecutor) -> HTMMResults:
     """What a fit has found."""
-    return _findings(settings.prepared, found.parameters, found.expectations, decoding, engine)
+    return _findings(settings.prepared, found.parameters, found.expectations, decoding, executor)
 
 
 def _words_of(prepared: Prepared, expectations: Expectations) -> np.ndarray:
@@ -97,9 +98,13 @@ def _words_of(prepared: Prepared, expectations: Expectations) -> np.ndarray:
 
 
 def _findings(
-    prepared: Prepared, parameters: Parameters, expectations: Expectations, decoding: str, engine: Any
+    prepared: Prepared,
+    parameters: Parameters,
+    expectations: Expectations,
+    decoding: str,
+    executor: BlockExecutor,
 ) -> HTMMResults:
-    topics = decode(prepared, parameters, decoding, engine).topics
+    topics = decode(prepared, parameters, decoding, executor).topics
     return HTMMResults(
         topic_words=np.exp(parameters.log_topics).T,
         proportions=np.column_stack([parameters.proportions, np.zeros(len(parameters.proportions))]),
@@ -117,34 +122,36 @@ def _findings(
 
 
 def start_state(
-    model: FiniteModel | InfiniteModel, asked: Sampling, streams: Streams, engine: Any
+    model: FiniteModel | InfiniteModel, asked: Sampling, streams: Streams, executor: BlockExecutor
 ) -> Segments:
     """Where a chain starts."""
     if isinstance(model, InfiniteModel):
         topics = asked.start if isinstance(asked.start, int) else _USUAL_START
-        return infinite.start_at_random(model, topics, streams, engine)
+        return infinite.start_at_random(model, topics, streams, executor)
     if asked.start == "random":
-        return finite.start_at_random(model, streams, engine)
+        return finite.start_at_random(model, streams, executor)
     priors = Priors(
         max(1.0, start_of(model.document_prior)),
         max(1.01, start_of(model.word_prior)),
         (max(1.0, model.switch_prior[0]), max(1.0, model.switch_prior[1])),
     )
-    log_topics = find_start(model.prepared, model.n_topics, priors, asked.starts, streams.generator(), engine)
-    parameters, _ = fit_documents(model.prepared, log_topics, 0.5, priors.document, engine, max_steps=5)
-    path = best_path(model.prepared, parameters, engine)
-    return finite.start_from(model, path.topics, path.switches, engine)
+    log_topics = find_start(
+        model.prepared, model.n_topics, priors, asked.starts, streams.generator(), executor
+    )
+    parameters, _ = fit_documents(model.prepared, log_topics, 0.5, priors.document, executor, max_steps=5)
+    path = best_path(model.prepared, parameters, executor)
+    return finite.start_from(model, path.topics, path.switches, executor)
 
 
 # --- new documents ------------------------------------------------------------------------------------------
 
 
 def perplexity(
-    findings: HTMMResults, prepared: Prepared, prior: float, completed: bool, engine: Any
+    findings: HTMMResults, prepared: Prepared, prior: float, completed: bool, executor: BlockExecutor
 ) -> float:
     """Of new documents, completed or with proportions fitted on the same words."""
     score = completed_perplexity if completed else fitted_perplexity
-    return score(prepared, _logs(findings.topic_words.T), findings.switch, prior, engine)
+    return score(prepared, _logs(findings.topic_words.T), findings.switch, prior, executor)
 
 
 def _logs(weights: np.ndarray) -> np.ndarray:
@@ -154,9 +161,9 @@ def _logs(weights: np.ndarray) -> np.ndarray:
 
 
 def infer_by_em(
-    findings: HTMMResults, prepared: Prepared, prior: float, decoding: str, engine: Any
+    findings: HTMMResults, prepared: Prepared, prior: float, decoding: str, executor: BlockExecutor
 ) -> HTMMResults:
     """Topics of new documents whose proportions are fitted."""
     logs = _logs(findings.topic_words.T)
-    parameters, expected = fit_documents(prepared, logs, findings.switch, prior, engine)
-    return _findings(prepared, parameters, expected, decoding, engine)
+    parameters, expected = fit_documents(prepared, logs, findings.switch, prior, executor)
+    return _findings(prepared, parameters, expected, decoding, executor)

@@ -8,14 +8,13 @@ One sweep, given topics z and switches psi of all sentences:
     epsilon ~ Beta(zeta1 + switches, zeta2 + stays)      first sentences left out                  (6.11)
     alpha, eta, if they are learned
 
-Documents are independent given phi and epsilon, so their blocks run side by side.
+Documents are independent given phi and epsilon, so their blocks run in parallel.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 
@@ -39,17 +38,19 @@ from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.table_counts import draw_table_counts
 from franchise.moves.concentrations import draw_group_concentration
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
+from franchise.parallel.engine import BlockExecutor
 from franchise.priors import Gamma
 
 
-def start_at_random(model: FiniteModel, streams: Streams, engine: Any) -> Segments:
+def start_at_random(model: FiniteModel, streams: Streams, executor: BlockExecutor) -> Segments:
     """Every sentence in a topic at random."""
     topics, switches = draw_at_random(model.prepared, model.n_topics, streams.generator())
-    return start_from(model, topics, switches, engine)
+    return start_from(model, topics, switches, executor)
 
 
-def start_from(model: FiniteModel, topics: np.ndarray, switches: np.ndarray, engine: Any) -> Segments:
+def start_from(
+    model: FiniteModel, topics: np.ndarray, switches: np.ndarray, executor: BlockExecutor
+) -> Segments:
     """The state with these topics and switches."""
     state = Segments(
         topics=topics,
@@ -59,83 +60,81 @@ def start_from(model: FiniteModel, topics: np.ndarray, switches: np.ndarray, eng
         word_prior=start_of(model.word_prior),
         topic_count=model.n_topics,
     )
-    count_words(model.prepared, state, engine)
+    count_words(model.prepared, state, executor)
     return state
 
 
-def sweep(model: FiniteModel, state: Segments, streams: Streams, engine: Any) -> dict[str, float]:
+def sweep(model: FiniteModel, state: Segments, streams: Streams, executor: BlockExecutor) -> dict[str, float]:
     """Draw everything once; what moves report, which is nothing here."""
-    work = GibbsContext(model.prepared, state, streams, engine)
+    context = GibbsContext(model.prepared, state, streams, executor)
     given = Finite(
-        log_topics=draw_log_topics(work, state.counts),
+        log_topics=draw_log_topics(context, state.counts),
         prior=np.full(model.n_topics, state.concentration),
         switch=state.switch_probability,
     )
 
-    def draw(turns: BlockQueue, room: DrawScratch, words: np.ndarray, drawn: Drawn) -> None:
-        draw_finite(turns, model.prepared.data, given, room, words, drawn)
+    def draw(queue: BlockQueue, room: DrawScratch, rng_states: np.ndarray, drawn: Drawn) -> None:
+        draw_finite(queue, model.prepared.data, given, room, rng_states, drawn)
 
-    draw_documents(work, model.n_topics, draw)
-    count_words(model.prepared, state, engine)
-    draw_numbers(model, work)
+    draw_documents(context, model.n_topics, draw)
+    count_words(model.prepared, state, executor)
+    draw_numbers(model, context)
     return {}
 
 
-def draw_numbers(model: FiniteModel, work: GibbsContext) -> None:
+def draw_numbers(model: FiniteModel, context: GibbsContext) -> None:
     """epsilon, and alpha and eta where they are learned, given topics and switches."""
-    state, rng = work.state, work.rng
-    state.switch_probability = draw_switch_probability(
-        state, model.prepared, model.switch_prior, rng, work.comm
-    )
+    state, rng = context.state, context.rng
+    state.switch_probability = draw_switch_probability(state, model.prepared, model.switch_prior, rng)
     if isinstance(model.document_prior, Gamma):
-        state.concentration = _draw_document_prior(model, work, model.document_prior, rng)
+        state.concentration = _draw_document_prior(model, context, model.document_prior, rng)
     if isinstance(model.word_prior, Gamma):
         state.word_prior = draw_word_prior(state, model.word_prior, rng)
 
 
 def _draw_document_prior(
-    model: FiniteModel, work: GibbsContext, prior: Gamma, rng: np.random.Generator
+    model: FiniteModel, context: GibbsContext, prior: Gamma, rng: np.random.Generator
 ) -> float:
     """alpha by tables: given them, K alpha is the concentration of a process over documents.
 
     docs/theory/htmm.md#eq-htmm-document-prior.
     """
-    state, topics = work.state, model.n_topics
+    state, topics = context.state, model.n_topics
     counts = state.switches_by_topic(model.prepared)
-    sizes = work.comm.allgather_concat(counts.sum(axis=1))
+    sizes = context.comm.allgather_concat(counts.sum(axis=1))
     in_all = draw_group_concentration(
         topics * state.concentration,
-        int(work.comm.allreduce(np.array(_draw_tables(work, counts)))),
+        int(context.comm.allreduce(np.array(_draw_tables(context, counts)))),
         sizes[sizes > 0],
         Gamma(prior.shape, prior.rate / topics),
         rng,
-        work.engine,
+        context.executor,
     )
     return in_all / topics
 
 
-def _draw_tables(work: GibbsContext, counts: np.ndarray) -> int:
+def _draw_tables(context: GibbsContext, counts: np.ndarray) -> int:
     """The number of tables of all documents, given n_dk; each block of documents has its own random numbers."""
-    block_bounds = work.prepared.block_bounds
-    words = work.rng_states(STREAMS.htmm_tables + work.prepared.first_block, len(block_bounds) - 1)
+    block_bounds = context.prepared.block_bounds
+    rng_states = context.rng_states(STREAMS.htmm_tables + context.prepared.first_block, len(block_bounds) - 1)
     total = 0
-    for own, (first, last) in zip(words, itertools.pairwise(block_bounds), strict=True):
+    for own, (first, last) in zip(rng_states, itertools.pairwise(block_bounds), strict=True):
         block = counts[first:last]
         customers = block[block > 0]
         tables = np.empty(len(customers), np.int32)
-        draw_table_counts(customers, np.full(len(customers), work.state.concentration), own, tables)
+        draw_table_counts(customers, np.full(len(customers), context.state.concentration), own, tables)
         total += int(tables.sum())
     return total
 
 
-def measure(model: FiniteModel, state: Segments, comm: SingleProcess = SINGLE_PROCESS) -> dict[str, float]:
+def measure(model: FiniteModel, state: Segments) -> dict[str, float]:
     """What is traced: log p(x | z), the log joint and the numbers above."""
-    likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
+    comm, likelihood = model.comm, WordCounts(state.counts).log_likelihood(state.word_prior)
     learned = log_priors((model.document_prior, state.concentration), (model.word_prior, state.word_prior))
     return {
         "n_topics": len(comm.allreduce_unique(state.topics)[0]),
-        "n_switches": count_switches(state, model.prepared, comm),
-        "log_joint": likelihood + log_topics_and_switches(model, state, comm) + learned,
+        "n_switches": count_switches(state, model.prepared),
+        "log_joint": likelihood + log_topics_and_switches(model, state) + learned,
         "log_likelihood_per_observation": likelihood / max(1, model.prepared.all_words),
         "switch_probability": state.switch_probability,
         "document_prior": state.concentration,
@@ -143,16 +142,14 @@ def measure(model: FiniteModel, state: Segments, comm: SingleProcess = SINGLE_PR
     }
 
 
-def log_topics_and_switches(
-    model: FiniteModel, state: Segments, comm: SingleProcess = SINGLE_PROCESS
-) -> float:
+def log_topics_and_switches(model: FiniteModel, state: Segments) -> float:
     """log p(z, psi), theta and epsilon integrated out."""
     from scipy.special import gammaln
 
     counts, alpha = state.switches_by_topic(model.prepared), state.concentration
-    mass = alpha * model.n_topics
+    comm, mass = model.comm, alpha * model.n_topics
     sizes, documents = comm.allreduce_unique(counts.sum(axis=1))
     seen, cells = comm.allreduce_unique(counts[counts > 0])
     of_documents = float((documents * (math.lgamma(mass) - gammaln(mass + sizes))).sum())
     of_topics = float((cells * (gammaln(alpha + seen) - math.lgamma(alpha))).sum())
-    return of_documents + of_topics + log_switches(state, model.prepared, model.switch_prior, comm)
+    return of_documents + of_topics + log_switches(state, model.prepared, model.switch_prior)

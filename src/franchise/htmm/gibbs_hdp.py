@@ -20,7 +20,6 @@ theta_du is below all its slices needs no share of further fresh topics: none of
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,7 @@ from franchise.moves.base import Move
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.launched.launched_splits import LaunchSplitMerge
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
+from franchise.parallel.engine import BlockExecutor
 from franchise.priors import Gamma
 
 CUTOFF = 0.1
@@ -62,7 +61,7 @@ REGROUPING: tuple[Move, ...] = (LaunchSplitMerge(), DirectAssignment())
 
 
 def start_from(
-    model: InfiniteModel, topics: np.ndarray, switches: np.ndarray, streams: Streams, engine: Any
+    model: InfiniteModel, topics: np.ndarray, switches: np.ndarray, streams: Streams, executor: BlockExecutor
 ) -> InfiniteSegments:
     """The state with these topics and switches; topics are numbered without gaps first."""
     _, numbered = np.unique(topics, return_inverse=True)
@@ -78,56 +77,62 @@ def start_from(
         weights=np.full(count, 1.0 / (count + 1)),
         unseen_weight=1.0 / (count + 1),
     )
-    count_words(model.prepared, state, engine)
-    draw_numbers(model, state, streams.generator(1), engine)
+    count_words(model.prepared, state, executor)
+    draw_numbers(model, state, streams.generator(1), executor)
     return state
 
 
-def start_at_random(model: InfiniteModel, topics: int, streams: Streams, engine: Any) -> InfiniteSegments:
-    """Every sentence in one of so many topics, drawn anew by every other sentence on average."""
+def start_at_random(
+    model: InfiniteModel, topics: int, streams: Streams, executor: BlockExecutor
+) -> InfiniteSegments:
+    """Return a state with runs of sentences in random topics; every other sentence switches."""
     drawn, switches = draw_at_random(model.prepared, topics, streams.generator())
-    return start_from(model, drawn, switches, streams, engine)
+    return start_from(model, drawn, switches, streams, executor)
 
 
-def sweep(model: InfiniteModel, state: InfiniteSegments, streams: Streams, engine: Any) -> dict[str, float]:
+def sweep(
+    model: InfiniteModel, state: InfiniteSegments, streams: Streams, executor: BlockExecutor
+) -> dict[str, float]:
     """Draw everything once; what moves report."""
-    work = GibbsContext(model.prepared, state, streams, engine)
-    rng = work.rng
-    log_proportions = draw_log_proportions(work, rng)
-    log_slices = draw_log_slices(work, log_proportions, rng)
-    log_proportions = break_off_topics(work, log_proportions, log_slices, rng)
+    context = GibbsContext(model.prepared, state, streams, executor)
+    rng = context.rng
+    log_proportions = draw_log_proportions(context, rng)
+    log_slices = draw_log_slices(context, log_proportions, rng)
+    log_proportions = break_off_topics(context, log_proportions, log_slices, rng)
     fresh = log_proportions.shape[1] - state.topic_count
     counts = np.hstack([state.counts, np.zeros((len(state.counts), fresh), np.int32)])
     given = Sliced(
-        log_topics=draw_log_topics(work, counts),
+        log_topics=draw_log_topics(context, counts),
         log_proportions=log_proportions,
         log_slices=log_slices,
         switch=state.switch_probability,
         cutoff=CUTOFF,
     )
 
-    def draw(turns: BlockQueue, room: DrawScratch, words: np.ndarray, drawn: Drawn) -> None:
-        draw_sliced(turns, model.prepared.data, given, room, words, drawn)
+    def draw(queue: BlockQueue, room: DrawScratch, rng_states: np.ndarray, drawn: Drawn) -> None:
+        draw_sliced(queue, model.prepared.data, given, room, rng_states, drawn)
 
-    draw_documents(work, counts.shape[1], draw)
+    draw_documents(context, counts.shape[1], draw)
     drop_empty_topics(state)
-    values = regroup(model.prepared, state, REGROUPING, streams, engine)
-    count_words(model.prepared, state, engine)
-    draw_numbers(model, state, rng, engine)
+    values = regroup(model.prepared, state, REGROUPING, streams, executor)
+    count_words(model.prepared, state, executor)
+    draw_numbers(model, state, rng, executor)
     return values
 
 
-def draw_log_proportions(work: GibbsContext, rng: np.random.Generator) -> np.ndarray:
+def draw_log_proportions(context: GibbsContext, rng: np.random.Generator) -> np.ndarray:
     """theta_d in logs, float64 (D, K + 1); the last column is for all unseen topics."""
-    state = work.state
+    state = context.state
     prior = state.concentration * np.append(state.weights, state.unseen_weight)
-    counts = np.pad(state.switches_by_topic(work.prepared), ((0, 0), (0, 1)))
+    counts = np.pad(state.switches_by_topic(context.prepared), ((0, 0), (0, 1)))
     return draw_dirichlets(counts + prior, rng)
 
 
-def draw_log_slices(work: GibbsContext, log_proportions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_log_slices(
+    context: GibbsContext, log_proportions: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
     """log u_s, float64 (S,): u_s uniform below min(c, theta_dz) where a topic was drawn, else below c."""
-    state, prepared = work.state, work.prepared
+    state, prepared = context.state, context.prepared
     below = np.full(prepared.n_sentences, math.log(CUTOFF))
     drew = state.switches
     own = log_proportions[prepared.document_of_sentence[drew], state.topics[drew]]
@@ -136,14 +141,14 @@ def draw_log_slices(work: GibbsContext, log_proportions: np.ndarray, rng: np.ran
 
 
 def break_off_topics(
-    work: GibbsContext, log_proportions: np.ndarray, log_slices: np.ndarray, rng: np.random.Generator
+    context: GibbsContext, log_proportions: np.ndarray, log_slices: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Break fresh topics off the unseen weight until no slice reaches the rest; log theta of all topics (D, K').
 
     beta_new = b beta_u with b ~ Beta(1, gamma); a document's theta_u is split by Beta(alpha beta_new, alpha
     beta_u') as long as its rest reaches one of its slices. The state's weights take the fresh topics in.
     """
-    state, prepared = work.state, work.prepared
+    state, prepared = context.state, context.prepared
     bounds = np.diff(prepared.data.documents)
     lowest = np.full(prepared.n_documents, np.inf)
     occupied = bounds > 0
@@ -176,7 +181,7 @@ def drop_empty_topics(state: InfiniteSegments) -> None:
 
 
 def draw_numbers(
-    model: InfiniteModel, state: InfiniteSegments, rng: np.random.Generator, engine: Any
+    model: InfiniteModel, state: InfiniteSegments, rng: np.random.Generator, executor: BlockExecutor
 ) -> None:
     """Tables, concentrations, weights, epsilon, and eta if it is learned, given topics and switches."""
     prepared = model.prepared
@@ -196,7 +201,7 @@ def draw_numbers(
     if isinstance(model.alpha, Gamma):
         sizes = counts.sum(axis=1)
         state.concentration = draw_group_concentration(
-            state.concentration, table_count, sizes[sizes > 0], model.alpha, rng, engine
+            state.concentration, table_count, sizes[sizes > 0], model.alpha, rng, executor
         )
     weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
     state.weights, state.unseen_weight = weights, float(unseen[0])
@@ -205,9 +210,7 @@ def draw_numbers(
         state.word_prior = draw_word_prior(state, model.word_prior, rng)
 
 
-def measure(
-    model: InfiniteModel, state: InfiniteSegments, comm: SingleProcess = SINGLE_PROCESS
-) -> dict[str, float]:
+def measure(model: InfiniteModel, state: InfiniteSegments) -> dict[str, float]:
     """What is traced: log p(x | z), the log joint with the tables, and the numbers above; by one who has all."""
     likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
     learned = log_priors(

@@ -13,9 +13,10 @@ from franchise.htmm.state import Segments
 from franchise.kernels import htmm_gibbs as kernels
 from franchise.kernels.htmm_gibbs import Drawn, DrawScratch, scratch_for
 from franchise.kernels.random.streams import STREAMS, Streams
-from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
+from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.moves.topic_prior import slice_sample
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess, comm_of
+from franchise.parallel.communicator import Communicator
+from franchise.parallel.engine import BlockExecutor, BlockStages
 from franchise.priors import Gamma
 from franchise.validation import LARGEST_LOG
 
@@ -26,12 +27,12 @@ class GibbsContext(NamedTuple):
     prepared: Prepared
     state: Any
     streams: Streams
-    engine: Any
+    executor: BlockExecutor
 
     @property
-    def comm(self) -> SingleProcess:
-        """Who else has documents."""
-        return comm_of(self.engine)
+    def comm(self) -> Communicator:
+        """The communicator of the processes that have the documents."""
+        return self.prepared.comm
 
     @property
     def rng(self) -> np.random.Generator:
@@ -46,67 +47,69 @@ class GibbsContext(NamedTuple):
 def draw_at_random(
     prepared: Prepared, topics: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A start: switches as likely as not, and at each one of so many topics; topics (S,) and switches (S,)."""
+    """Draw initial topics (S,) and switches (S,): sentences switch with probability 1/2, to random topics."""
     switches = prepared.first_sentences | (rng.random(prepared.n_sentences) < 0.5)
     drawn = rng.integers(topics, size=prepared.n_sentences, dtype=np.int32)
     last_switch = np.maximum.accumulate(np.where(switches, np.arange(prepared.n_sentences), 0))
     return drawn[last_switch], switches
 
 
-def draw_log_topics(work: GibbsContext, counts: np.ndarray) -> np.ndarray:
+def draw_log_topics(context: GibbsContext, counts: np.ndarray) -> np.ndarray:
     """phi_k ~ Dirichlet(eta + n_k) in logs, float64 (V, K), for all columns of the counts (6.7)."""
-    block_bounds = work.prepared.word_cuts
+    block_bounds = context.prepared.word_cuts
     blocks, topics = len(block_bounds) - 1, counts.shape[1]
-    prior = np.full(len(counts), work.state.word_prior)
-    words = work.rng_states(STREAMS.htmm_topics, blocks)
+    prior = np.full(len(counts), context.state.word_prior)
+    rng_states = context.rng_states(STREAMS.htmm_topics, blocks)
     logs = np.empty(counts.shape)
     largest, sums = np.empty((blocks, topics)), np.empty((blocks, topics))
 
-    first, last = work.comm.local_blocks(blocks)
+    first, last = context.comm.local_blocks(blocks)
     own = slice(first, last)
 
-    def draw(turns: BlockQueue) -> None:
-        kernels.draw_log_gammas(turns, counts, prior, words[own], logs, largest[own], sums[own])
+    def draw(queue: BlockQueue) -> None:
+        kernels.draw_log_gammas(queue, counts, prior, rng_states[own], logs, largest[own], sums[own])
 
     if last > first:
-        work.engine.run_parts(BlockLoop(lambda: draw, block_bounds[first : last + 1]))
-    work.comm.allgather_rows(block_bounds, logs)
-    work.comm.allgather_rows(np.arange(blocks + 1), largest, sums)
+        context.executor.run(BlockStages(lambda: draw, [block_bounds[first : last + 1]]))
+    context.comm.allgather_rows(block_bounds, logs)
+    context.comm.allgather_rows(np.arange(blocks + 1), largest, sums)
     top = largest.max(axis=0)
     totals = top + np.log((sums * np.exp(largest - top)).sum(axis=0))
 
-    def subtract(turns: BlockQueue) -> None:
-        kernels.subtract_logs(turns, totals, logs)
+    def subtract(queue: BlockQueue) -> None:
+        kernels.subtract_logs(queue, totals, logs)
 
-    work.engine.run_parts(BlockLoop(lambda: subtract, block_bounds))
+    context.executor.run(BlockStages(lambda: subtract, [block_bounds]))
     return logs
 
 
 def draw_documents(
-    work: GibbsContext, topics: int, draw: Callable[[BlockQueue, DrawScratch, np.ndarray, Drawn], None]
+    context: GibbsContext, topics: int, draw: Callable[[BlockQueue, DrawScratch, np.ndarray, Drawn], None]
 ) -> None:
     """Draw the topics and switches of all documents, by blocks; `draw` calls the kernel."""
-    prepared, state = work.prepared, work.state
-    words = work.rng_states(STREAMS.htmm_documents + prepared.first_block, len(prepared.block_bounds) - 1)
+    prepared, state = context.prepared, context.state
+    rng_states = context.rng_states(
+        STREAMS.htmm_documents + prepared.first_block, len(prepared.block_bounds) - 1
+    )
     drawn = Drawn(state.topics, state.switches)
 
     def make_worker() -> Callable[[BlockQueue], None]:
         room = scratch_for(prepared.longest, topics)
-        return lambda turns: draw(turns, room, words, drawn)
+        return lambda queue: draw(queue, room, rng_states, drawn)
 
-    work.engine.run_parts(BlockLoop(make_worker, prepared.block_bounds))
+    context.executor.run(BlockStages(make_worker, [prepared.block_bounds]))
 
 
-def count_words(prepared: Prepared, state: Segments, engine: Any) -> None:
-    """Count n_kw anew."""
+def count_words(prepared: Prepared, state: Segments, executor: BlockExecutor) -> None:
+    """Recount n_kw."""
     counts = np.empty((prepared.vocabulary_size, state.topic_count), np.int32)
     of_place, places = prepared.sentence_of_place, prepared.places
 
-    def count(turns: BlockQueue) -> None:
-        kernels.count_words(turns, of_place, places, state.topics, counts)
+    def count(queue: BlockQueue) -> None:
+        kernels.count_words(queue, of_place, places, state.topics, counts)
 
-    engine.run_parts(BlockLoop(lambda: count, prepared.word_cuts))
-    comm_of(engine).allreduce_sparse("counts", counts)
+    executor.run(BlockStages(lambda: count, [prepared.word_cuts]))
+    prepared.comm.allreduce_sparse("counts", counts)
     state.counts = counts
 
 
@@ -115,23 +118,20 @@ def draw_switch_probability(
     prepared: Prepared,
     prior: tuple[float, float],
     rng: np.random.Generator,
-    comm: SingleProcess = SINGLE_PROCESS,
 ) -> float:
     """epsilon ~ Beta(zeta1 + switches, zeta2 + stays), first sentences left out (6.11)."""
-    switches = count_switches(state, prepared, comm)
+    switches = count_switches(state, prepared)
     return float(rng.beta(prior[0] + switches, prior[1] + (prepared.all_later_sentences - switches)))
 
 
-def count_switches(state: Segments, prepared: Prepared, comm: SingleProcess) -> int:
-    """Switches of later sentences, of all peers."""
-    return int(comm.allreduce(np.array(state.later_switches(prepared))))
+def count_switches(state: Segments, prepared: Prepared) -> int:
+    """Return the number of switches of later sentences, of all processes."""
+    return int(prepared.comm.allreduce(np.array(state.later_switches(prepared))))
 
 
-def log_switches(
-    state: Segments, prepared: Prepared, prior: tuple[float, float], comm: SingleProcess = SINGLE_PROCESS
-) -> float:
+def log_switches(state: Segments, prepared: Prepared, prior: tuple[float, float]) -> float:
     """log p(psi), epsilon integrated out."""
-    switches = count_switches(state, prepared, comm)
+    switches = count_switches(state, prepared)
     stays = prepared.all_later_sentences - switches
     return _log_beta(prior[0] + switches, prior[1] + stays) - _log_beta(*prior)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
@@ -18,14 +17,15 @@ from franchise.htmm.gibbs_steps import count_words
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.state import InfiniteSegments, Segments
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.large_arrays import bytes_in
-from franchise.parallel.communicator import SingleProcess, comm_of
+from franchise.moves.base import Move
+from franchise.parallel.engine import BlockExecutor
+from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import check_value
-from franchise.running.initial_state import InitialState
 from franchise.running.kept_draws import MOST_BYTES, KeptDraws, narrowest
 from franchise.running.label_free import entropy_of, fixed_pairs, share_of_pairs
 from franchise.running.trace import BEST
-from franchise.storage.checkpoint import Saved
+from franchise.storage.checkpoint import Arrays, Saved
+from franchise.storage.run_store import ChainStore
 from franchise.validation import check_array, check_integer, check_labels, check_learned
 
 _SAMPLERS: dict[type, ModuleType] = {FiniteModel: finite, InfiniteModel: infinite}
@@ -60,7 +60,7 @@ class HTMMDraw:
 
     @classmethod
     def restored(cls, scalars: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
-        """The draw that has these; InputError if it is none of so many sentences."""
+        """The draw that has these; InputError if it is no draw of `size` sentences."""
         draw, n_topics, switch, concentration, prior, top = scalars
         n_topics = check_integer("n_topics", n_topics, minimum=1)
         tables = check_array("tables", arrays["tables"], np.int64, (None,), lowest=1)
@@ -87,60 +87,23 @@ def room_for_draws(n_sentences: int) -> KeptDraws:
 
 @dataclass
 class HTMMChain:
-    """A Markov chain over topics and switches; see `franchise.running.chain_run.AnyChain`."""
+    """A Markov chain over topics and switches; see `franchise.running.chain_interface.LocalChain`."""
 
     model: FiniteModel | InfiniteModel
-    state: Any  # Segments or InfiniteSegments; None before an origin has given it one (`running/initial_state.py`)
+    state: Any  # Segments or InfiniteSegments; None before an initial state has given it one
     seed: int
     number: int
     warmup: int
-    engine: Any
+    executor: BlockExecutor = CALLING_THREAD
     sweeps: int = 0
     best: float = -math.inf
     _generators: dict[tuple[int, int], np.random.Generator] = field(default_factory=dict, repr=False)
 
-    # -- among peers (`communicator.py`) ---------------------------------------------------------------------
+    moves: ClassVar[tuple[Move, ...]] = ()  # a sweep draws all sentences at once
 
-    def distributed(self, initial_state: InitialState) -> bool:
-        """Whether peers can run it together: only with a given number of topics."""
-        return isinstance(self.model, FiniteModel)
-
-    def parts_of_model(self, capacities: Sequence[int]) -> list[FiniteModel | InfiniteModel]:
-        """The model shared out over at most so many peers, by how strong each is."""
-        if len(capacities) == 1:
-            return [self.model]
-        return [replace(self.model, prepared=part) for part in self.model.prepared.parts(capacities)]
-
-    @staticmethod
-    def memory_for(model: FiniteModel | InfiniteModel) -> int:
-        """About the bytes that a part of the model takes where its chain runs: words, sentences and topics."""
-        topics = model.n_topics if isinstance(model, FiniteModel) else 100
-        return 4 * bytes_in(model.prepared.data) + 24 * topics * model.prepared.vocabulary_size
-
-    per_observation = ("topics", "switches")
-    """The arrays of which a peer has only those of its sentences."""
-
-    @staticmethod
-    def materialised(model: FiniteModel | InfiniteModel) -> FiniteModel | InfiniteModel:
-        """The model with words that can be seen: they always can."""
-        return model
-
-    @staticmethod
-    def span_of(model: FiniteModel | InfiniteModel) -> tuple[int, int]:
-        """The first sentence that a part of the model has, and the one after its last."""
-        begin = 0 if model.prepared.held is None else model.prepared.held.first_sentence
-        return begin, begin + model.prepared.n_sentences
-
-    @classmethod
-    def cut(cls, arrays: dict[str, np.ndarray], begin: int, end: int) -> dict[str, np.ndarray]:
-        """The arrays with what is of the sentences from `begin` to `end` only."""
-        return {
-            name: array[begin:end] if name in cls.per_observation else array for name, array in arrays.items()
-        }
-
-    def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> HTMMChain:
-        """The same chain as it was when it had these arrays; InputError if there was none such."""
-        state = state_from_arrays(self.model, arrays, self.engine)
+    def restored(self, arrays: Arrays, sweeps: int) -> HTMMChain:
+        """Return the chain with the state that these arrays describe; InputError if there is none."""
+        state = state_from_arrays(self.model, arrays, self.executor)
         return replace(self, state=state, sweeps=sweeps, _generators={})
 
     def release(self) -> None:
@@ -153,14 +116,10 @@ class HTMMChain:
         self.sweeps += 1
         sampler = _SAMPLERS[type(self.model)]
         streams = Streams(self.seed, self.number, self.sweeps, 0, self._generators)
-        values = sampler.sweep(self.model, self.state, streams, self.engine)
-        measured: dict[str, float] = sampler.measure(self.model, self.state, self._comm)
+        values = sampler.sweep(self.model, self.state, streams, self.executor)
+        measured: dict[str, float] = sampler.measure(self.model, self.state)
         self.best = max(self.best, measured["log_likelihood_per_observation"])
         return {**measured, **self._label_free(), BEST: self.best, **values}
-
-    @property
-    def _comm(self) -> SingleProcess:
-        return comm_of(self.engine)
 
     def _label_free(self) -> dict[str, float]:
         """Of the words: how evenly topics share them, and which pairs have the same one."""
@@ -170,15 +129,17 @@ class HTMMChain:
         of_pairs = np.zeros(held.shape, np.int64)
         of_pairs[held] = topics[sentences]
         return {
-            "topic_entropy": entropy_of(self._comm.allreduce(sizes)),
-            "co_assignment": share_of_pairs(self._comm.allreduce(of_pairs)),
+            "topic_entropy": entropy_of(self.model.comm.allreduce(sizes)),
+            "co_assignment": share_of_pairs(self.model.comm.allreduce(of_pairs)),
         }
 
     @cached_property
     def _sentences_of_pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Of fixed pairs of words: which are held here, bool (2, pairs), and the sentences of these."""
         prepared = self.model.prepared
-        places = fixed_pairs(prepared.all_words) - (0 if prepared.held is None else prepared.held.first_word)
+        places = fixed_pairs(prepared.all_words)
+        if prepared.partition is not None:
+            places -= prepared.partition.first_word
         held = (places >= 0) & (places < prepared.n_words)
         return held, np.searchsorted(prepared.data.tokens, places[held], side="right") - 1
 
@@ -187,7 +148,9 @@ class HTMMChain:
         topics: np.ndarray = self.state.topics
         return topics
 
-    def snapshot(self, draw: int, labels: np.ndarray | None = None, store: Any = None) -> HTMMDraw:
+    def snapshot(
+        self, draw: int, labels: np.ndarray | None = None, store: ChainStore | None = None
+    ) -> HTMMDraw:
         """The present state as a kept draw, in memory."""
         state = self.state
         return HTMMDraw(
@@ -202,7 +165,7 @@ class HTMMChain:
             tables_per_topic=getattr(state, "tables_per_topic", np.empty(0, np.int64)).copy(),
         )
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
+    def to_arrays(self) -> Arrays:
         """The present state, as arrays by name."""
         state = self.state
         numbers = [state.switch_probability, state.concentration, state.word_prior]
@@ -216,15 +179,15 @@ class HTMMChain:
             arrays["weights"] = state.weights
         return {**arrays, "numbers": np.array(numbers)}
 
-    def saved(self, store: Any) -> Saved:
+    def saved(self, store: ChainStore) -> Saved:
         """The present state for a checkpoint: all of it goes there."""
         return Saved(self.to_arrays(), [])
 
 
 def state_from_arrays(
-    model: FiniteModel | InfiniteModel, arrays: dict[str, np.ndarray], engine: Any
+    model: FiniteModel | InfiniteModel, arrays: dict[str, np.ndarray], executor: BlockExecutor
 ) -> Segments:
-    """The state that `HTMMChain.to_arrays` was made of, words counted anew; InputError if there is none such."""
+    """The state that `HTMMChain.to_arrays` was made of, words recounted; InputError if there is none such."""
     size, learned = model.prepared.n_sentences, isinstance(model, InfiniteModel)
     count = int(check_array("topic_count", arrays["topic_count"], np.int64, (1,), lowest=1)[0])
     topics = check_labels("topics", arrays["topics"], size, count)
@@ -246,7 +209,7 @@ def state_from_arrays(
         settings["weights"] = weights.copy()
     state = (InfiniteSegments if learned else Segments)(**settings)
     _check_fits(state, model)
-    count_words(model.prepared, state, engine)
+    count_words(model.prepared, state, executor)
     return state
 
 

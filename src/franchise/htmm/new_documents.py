@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,8 @@ from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.htmm_em import Expectations, Parameters, SentenceData
 from franchise.kernels.htmm_gibbs import Drawn, Finite, draw_each, scratch_for
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
+from franchise.kernels.runtime.blocks import BlockQueue
+from franchise.parallel.engine import BlockExecutor, BlockStages
 
 
 def fit_documents(
@@ -40,7 +41,7 @@ def fit_documents(
     log_topics: np.ndarray,
     switch: float,
     prior: float,
-    engine: Any,
+    executor: BlockExecutor,
     *,
     tolerance: float = 1e-8,
     max_steps: int = 200,
@@ -57,7 +58,7 @@ def fit_documents(
     going, part = np.arange(prepared.n_documents), prepared
     for _ in range(max_steps):
         expected = expectations_for(part, topics)
-        run_expect(part, Parameters(log_topics, proportions[going], switch), expected, engine)
+        run_expect(part, Parameters(log_topics, proportions[going], switch), expected, executor)
         objective = expected.log_likelihood + _log_prior(proportions[going], prior)
         gains = objective - before[going] >= least[going]
         before[going] = objective
@@ -68,7 +69,7 @@ def fit_documents(
             going, part = going[gains], part.of_documents(np.flatnonzero(gains))
     parameters = Parameters(log_topics, proportions, switch)
     expectations = expectations_for(prepared, topics)
-    run_expect(prepared, parameters, expectations, engine)
+    run_expect(prepared, parameters, expectations, executor)
     return parameters, expectations
 
 
@@ -87,23 +88,29 @@ class Draws(NamedTuple):
     proportions: np.ndarray  # float64 (D, K): mean of E[theta | z, psi]
 
 
-def words_of_documents(prepared: Prepared, streams: Streams, sweeps: int) -> np.ndarray:
+def rng_states_of_documents(prepared: Prepared, streams: Streams, sweeps: int) -> np.ndarray:
     """States of a generator for every sweep and document, uint64 (sweeps, D, 4), named by the document's words."""
-    data, words = prepared.data, np.empty((sweeps, prepared.n_documents, 4), np.uint64)
+    data, rng_states = prepared.data, np.empty((sweeps, prepared.n_documents, 4), np.uint64)
     for document in range(prepared.n_documents):
         bounds = data.tokens[data.documents[document] : data.documents[document + 1] + 1]
         text = data.words[bounds[0] : bounds[-1]].tobytes()
         name = zlib.crc32(text, zlib.crc32((bounds - bounds[0]).tobytes()))
-        words[:, document] = streams.rng_states(name, 1, sweeps)[0]
-    return words
+        rng_states[:, document] = streams.rng_states(name, 1, sweeps)[0]
+    return rng_states
 
 
 def draw_documents(
-    prepared: Prepared, given: Finite, words: np.ndarray, engine: Any, *, burn_in: int = 10, kept: int = 20
+    prepared: Prepared,
+    given: Finite,
+    rng_states: np.ndarray,
+    executor: BlockExecutor,
+    *,
+    burn_in: int = 10,
+    kept: int = 20,
 ) -> Draws:
     """Draw the chains of new documents by Gibbs sweeps, theta with them, given phi and epsilon.
 
-    `words` are the states of a generator for every document, (burn_in + kept, D, 4).
+    `rng_states` are the states of a generator for every document, (burn_in + kept, D, 4).
     """
     topics = len(given.prior)
     drawn = Drawn(np.zeros(prepared.n_sentences, np.int32), prepared.first_sentences.copy())
@@ -112,7 +119,7 @@ def draw_documents(
     entered = np.zeros((prepared.n_documents, topics))
     sentences = np.arange(prepared.n_sentences)
     for sweep in range(burn_in + kept):
-        _sweep(prepared, given, words[sweep], drawn, engine)
+        _sweep(prepared, given, rng_states[sweep], drawn, executor)
         if sweep >= burn_in:
             frequencies[sentences, drawn.topics] += 1.0
             switches += drawn.switches
@@ -123,32 +130,39 @@ def draw_documents(
     return Draws(frequencies / kept, switches / kept, weights / weights.sum(axis=1, keepdims=True))
 
 
-def _sweep(prepared: Prepared, given: Finite, words: np.ndarray, drawn: Drawn, engine: Any) -> None:
+def _sweep(
+    prepared: Prepared, given: Finite, rng_states: np.ndarray, drawn: Drawn, executor: BlockExecutor
+) -> None:
     """One sweep; each document has a generator of its own."""
 
     def make_worker() -> Callable[[BlockQueue], None]:
         room = scratch_for(prepared.longest, len(given.prior))
-        return lambda turns: draw_each(turns, prepared.data, given, room, words, drawn)
+        return lambda queue: draw_each(queue, prepared.data, given, room, rng_states, drawn)
 
-    engine.run_parts(BlockLoop(make_worker, prepared.block_bounds))
+    executor.run(BlockStages(make_worker, [prepared.block_bounds]))
 
 
 def fitted_perplexity(
-    prepared: Prepared, log_topics: np.ndarray, switch: float, prior: float, engine: Any
+    prepared: Prepared, log_topics: np.ndarray, switch: float, prior: float, executor: BlockExecutor
 ) -> float:
     """Perplexity of documents whose theta is fitted on the same words."""
-    _, expected = fit_documents(prepared, log_topics, switch, prior, engine)
+    _, expected = fit_documents(prepared, log_topics, switch, prior, executor)
     return math.exp(-float(expected.log_likelihood.sum()) / max(1, prepared.n_words))
 
 
 def completed_perplexity(
-    prepared: Prepared, log_topics: np.ndarray, switch: float, prior: float, engine: Any, share: float = 0.5
+    prepared: Prepared,
+    log_topics: np.ndarray,
+    switch: float,
+    prior: float,
+    executor: BlockExecutor,
+    share: float = 0.5,
 ) -> float:
     """Perplexity of the last sentences of documents, given the first ones, on which theta is fitted."""
     first = first_sentences(prepared, share)
-    parameters, before = fit_documents(first, log_topics, switch, prior, engine)
+    parameters, before = fit_documents(first, log_topics, switch, prior, executor)
     after = expectations_for(prepared, log_topics.shape[1])
-    run_expect(prepared, parameters, after, engine)
+    run_expect(prepared, parameters, after, executor)
     gained = float((after.log_likelihood - before.log_likelihood).sum())
     scored = prepared.n_words - first.n_words
     if scored == 0:

@@ -22,10 +22,15 @@ from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.weights import Weights
 from franchise.moves.base import Move
+from franchise.parallel.engine import BlockExecutor
 
 
 def regroup(
-    prepared: Prepared, state: InfiniteSegments, moves: tuple[Move, ...], streams: Streams, engine: Any
+    prepared: Prepared,
+    state: InfiniteSegments,
+    moves: tuple[Move, ...],
+    streams: Streams,
+    executor: BlockExecutor,
 ) -> dict[str, float]:
     """Apply moves of the mixture to the runs between switches; what they report. The switches stay."""
     firsts = np.flatnonzero(state.switches)
@@ -41,7 +46,7 @@ def regroup(
     values: dict[str, float] = {}
     for number, move in enumerate(moves):
         own = Streams(streams.seed, streams.chain, streams.sweep, streams.move + 1 + number, streams.pool)
-        for name, value in move.step(model, view, own, engine).values.items():
+        for name, value in move.step(model, view, own, executor).values.items():
             values[name] = values.get(name, 0.0) + value
     kept, numbered = np.unique(view.topic_of_observation, return_inverse=True)
     run_of_sentence = np.cumsum(state.switches) - 1

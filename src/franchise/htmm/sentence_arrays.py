@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NamedTuple
+import copy
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,18 +14,20 @@ from franchise.errors import InputError
 from franchise.kernels.htmm_em import SentenceData
 from franchise.kernels.recount import list_by_category
 from franchise.kernels.runtime.blocks import cut_blocks, cut_categories
-from franchise.model.hdp_model import partition_groups
+from franchise.model.prepared_data import derived_property, without_comm
+from franchise.model.split import Partition
+from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
 
 
-class Held(NamedTuple):
-    """Which documents are held, where peers share them out (`communicator.py`), and how much all have together."""
+class DocumentPartition(NamedTuple):
+    """The documents of one process, where several have some each, and totals over all processes."""
 
     first_block: int
     first_sentence: int
     first_word: int
-    words: int
-    later_sentences: int
-    block_bounds: np.ndarray  # where the blocks of documents that are held begin and end
+    words: int  # of all processes
+    later_sentences: int  # of all processes
+    block_bounds: np.ndarray  # where the blocks of documents of this process begin and end
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Prepared:
 
     data: SentenceData
     vocabulary_size: int
-    held: Held | None = None  # None: all documents
+    partition: DocumentPartition | None = None  # None: all documents
+    comm: Communicator = field(default=SINGLE_PROCESS, repr=False)  # of the processes that have the documents
 
     @classmethod
     def of(cls, corpus: Corpus) -> Prepared:
@@ -51,31 +53,42 @@ class Prepared:
 
     @classmethod
     def without_words(cls, n_documents: int, vocabulary_size: int) -> Prepared:
-        """So many documents, each of a sentence that has no words."""
+        """Return `n_documents` documents, each of one sentence without words."""
         data = SentenceData(
             np.empty(0, np.int32), np.zeros(n_documents + 1, np.int64), np.arange(n_documents + 1)
         )
         return cls(data, vocabulary_size)
 
-    def parts(self, capacities: Sequence[int]) -> list[Prepared]:
-        """The documents shared out over at most so many peers, by how strong each is: whole blocks."""
-        weights = self.data.tokens[self.data.documents] + self.data.documents
-        parts = []
-        for share in partition_groups(np.diff(weights), capacities):
-            first, last = share.groups.start, share.groups.stop
-            held = Held(
-                share.first_block,
-                int(self.data.documents[first]),
-                int(self.data.tokens[self.data.documents[first]]),
-                self.n_words,
-                self.later_sentences,
-                share.block_bounds[share.first_block : share.last_block + 1] - first,
-            )
-            parts.append(replace(self.of_documents(np.arange(first, last)), held=held))
-        return parts
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is copied and pickled: all but the communicator, which belongs to one process."""
+        return without_comm(self)
+
+    def with_comm(self, comm: Communicator) -> Prepared:
+        """Return the same arrays with a communicator; both share everything derived from them."""
+        prepared = copy.copy(self)
+        prepared.__dict__.update(comm=comm, _original=self)
+        return prepared
+
+    @property
+    def work_per_document(self) -> np.ndarray:
+        """Words and sentences per document, as both take time."""
+        return np.diff(self.data.tokens[self.data.documents] + self.data.documents)
+
+    def part(self, partition: Partition) -> Prepared:
+        """Return the documents of one process."""
+        first, last = partition.groups.start, partition.groups.stop
+        own = DocumentPartition(
+            partition.first_block,
+            int(self.data.documents[first]),
+            int(self.data.tokens[self.data.documents[first]]),
+            self.n_words,
+            self.later_sentences,
+            partition.local_bounds,
+        )
+        return replace(self.of_documents(np.arange(first, last)), partition=own)
 
     def sample(self, words: int, rng: np.random.Generator) -> Prepared:
-        """Documents drawn at random, without repeats, until they have so many words; all of them if that is all."""
+        """Draw documents at random until they have `words` words; return all documents if there are fewer."""
         if self.n_words <= words:
             return self
         order = rng.permutation(self.n_documents)
@@ -105,60 +118,60 @@ class Prepared:
 
     @property
     def first_block(self) -> int:
-        """The number of the first block of documents that is held, among all."""
-        return 0 if self.held is None else self.held.first_block
+        """The number of the first block of documents of this process, among all."""
+        return 0 if self.partition is None else self.partition.first_block
 
     @property
     def all_words(self) -> int:
-        """Number of words in all documents, held here or not."""
-        return self.n_words if self.held is None else self.held.words
+        """Number of words in the documents of all processes."""
+        return self.n_words if self.partition is None else self.partition.words
 
     @property
     def all_later_sentences(self) -> int:
-        """The same of later sentences."""
-        return self.later_sentences if self.held is None else self.held.later_sentences
+        """Number of later sentences in the documents of all processes."""
+        return self.later_sentences if self.partition is None else self.partition.later_sentences
 
-    @cached_property
+    @derived_property
     def later_sentences(self) -> int:
         """Sentences that are not the first of their document: those that may switch or not."""
         return self.n_sentences - int(np.count_nonzero(np.diff(self.data.documents)))
 
-    @cached_property
+    @derived_property
     def longest(self) -> int:
         """Sentences of the longest document."""
         return int(np.diff(self.data.documents).max())
 
-    @cached_property
+    @derived_property
     def document_of_sentence(self) -> np.ndarray:
         """int64 (S,)."""
         return np.repeat(np.arange(self.n_documents), np.diff(self.data.documents))
 
-    @cached_property
+    @derived_property
     def first_sentences(self) -> np.ndarray:
         """bool (S,): whether a sentence is the first of its document."""
         first = np.zeros(self.n_sentences, np.bool_)
         first[self.data.documents[:-1][np.diff(self.data.documents) > 0]] = True
         return first
 
-    @cached_property
+    @derived_property
     def block_bounds(self) -> np.ndarray:
         """Where blocks of documents begin and end; by words and sentences, as both take time."""
-        if self.held is not None:
-            return self.held.block_bounds
+        if self.partition is not None:
+            return self.partition.block_bounds
         return cut_blocks(self.data.tokens[self.data.documents] + self.data.documents)
 
-    @cached_property
+    @derived_property
     def word_cuts(self) -> np.ndarray:
         """Where blocks of words of the vocabulary begin and end."""
         return cut_categories(self.vocabulary_size)
 
-    @cached_property
+    @derived_property
     def places(self) -> np.ndarray:
         """int64 (V + 1,): word w has the places from places[w] to places[w + 1] of `sentence_of_place`."""
         counts = np.bincount(self.data.words, minlength=self.vocabulary_size)
         return np.concatenate([[0], np.cumsum(counts)])
 
-    @cached_property
+    @derived_property
     def sentence_of_place(self) -> np.ndarray:
         """int32 (N,): the sentences each word occurs in, in their order, word after word."""
         tokens = np.empty(self.n_words, np.int32)

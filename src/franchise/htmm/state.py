@@ -24,7 +24,7 @@ class Segments:
     word_prior: float  # eta
     topic_count: int  # K
     counts: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32), repr=False)
-    """int32 (V, K): words by topic, n_kw; counted anew after every sweep"""
+    """int32 (V, K): words by topic, n_kw; recounted after every sweep"""
 
     def switches_by_topic(self, prepared: Prepared) -> np.ndarray:
         """n_dk, int64 (D, K): sentences of a document that drew topic k; first ones count, stays do not."""

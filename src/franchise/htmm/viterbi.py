@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from franchise.htmm.em import expectations_for, run_expect
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.htmm_em import Parameters
 from franchise.kernels.htmm_viterbi import PathScratch, Steps, find_paths
-from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
+from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.runtime.padding import padded_zeros
+from franchise.parallel.engine import BlockExecutor, BlockStages
 
 
 class Decoded(NamedTuple):
@@ -25,31 +26,31 @@ class Decoded(NamedTuple):
     )  # float64 (D,): of the path together with the words; of the words alone for modes
 
 
-def decode(prepared: Prepared, parameters: Parameters, kind: str, engine: Any) -> Decoded:
+def decode(prepared: Prepared, parameters: Parameters, kind: str, executor: BlockExecutor) -> Decoded:
     """Decode by "path" (best topics and switches), "topics" (best topics) or "sentence" (mode of each sentence)."""
-    return _DECODERS[kind](prepared, parameters, engine)
+    return _DECODERS[kind](prepared, parameters, executor)
 
 
-def best_path(prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
+def best_path(prepared: Prepared, parameters: Parameters, executor: BlockExecutor) -> Decoded:
     """The most probable topics and switches together (Viterbi): to stay is not to switch."""
     with np.errstate(divide="ignore"):
         entering = np.log(parameters.switch) + np.log(parameters.proportions)
         staying = np.full_like(entering, np.log1p(-parameters.switch))
-    return _along_paths(prepared, parameters, Steps(entering, staying), engine)
+    return _along_paths(prepared, parameters, Steps(entering, staying), executor)
 
 
-def best_topics(prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
-    """The most probable topics, whichever way each came about (Viterbi): to stay may be to switch back, too."""
+def best_topics(prepared: Prepared, parameters: Parameters, executor: BlockExecutor) -> Decoded:
+    """Return the most probable topics (Viterbi), summed over switches: a switch may keep the topic."""
     with np.errstate(divide="ignore"):
         entering = np.log(parameters.switch) + np.log(parameters.proportions)
         staying = np.logaddexp(entering, np.log1p(-parameters.switch))
-    return _along_paths(prepared, parameters, Steps(entering, staying), engine)
+    return _along_paths(prepared, parameters, Steps(entering, staying), executor)
 
 
-def sentence_modes(prepared: Prepared, parameters: Parameters, engine: Any) -> Decoded:
+def sentence_modes(prepared: Prepared, parameters: Parameters, executor: BlockExecutor) -> Decoded:
     """The most probable topic of each sentence by itself, and whether it more probably switched than not."""
     expected = expectations_for(prepared, parameters.log_topics.shape[1])
-    run_expect(prepared, parameters, expected, engine)
+    run_expect(prepared, parameters, expected, executor)
     topics = expected.topics.argmax(axis=1).astype(np.int32)
     return Decoded(topics, expected.switches > 0.5, expected.log_likelihood)
 
@@ -59,7 +60,9 @@ _DECODERS = {"path": best_path, "topics": best_topics, "sentence": sentence_mode
 DECODERS = tuple(_DECODERS)
 
 
-def _along_paths(prepared: Prepared, parameters: Parameters, steps: Steps, engine: Any) -> Decoded:
+def _along_paths(
+    prepared: Prepared, parameters: Parameters, steps: Steps, executor: BlockExecutor
+) -> Decoded:
     topics = parameters.log_topics.shape[1]
     decoded = Decoded(
         np.empty(prepared.n_sentences, np.int32),
@@ -73,7 +76,7 @@ def _along_paths(prepared: Prepared, parameters: Parameters, steps: Steps, engin
             padded_zeros(prepared.longest, np.int64),
             padded_zeros((3, topics)),
         )
-        return lambda turns: find_paths(turns, prepared.data, parameters, steps, room, *decoded)
+        return lambda queue: find_paths(queue, prepared.data, parameters, steps, room, *decoded)
 
-    engine.run_parts(BlockLoop(make_worker, prepared.block_bounds))
+    executor.run(BlockStages(make_worker, [prepared.block_bounds]))
     return decoded

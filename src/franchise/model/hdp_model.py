@@ -1,13 +1,13 @@
-"""What is sampled: the data as moves see them, the family, and what is believed of the concentrations."""
+"""The model: the data as moves see them, the family, and the priors of the concentrations."""
 
 from __future__ import annotations
 
-import itertools
+import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -16,41 +16,11 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels.recount import list_by_category
 from franchise.kernels.runtime.blocks import cut_blocks
-from franchise.kernels.runtime.large_arrays import large_empty
-from franchise.model.prepared_data import PreparedData, frozen
+from franchise.kernels.runtime.large_arrays import bytes_in, large_empty
+from franchise.model.prepared_data import PreparedData, derived_property, frozen
+from franchise.model.split import Partition
+from franchise.parallel.communicator import Communicator
 from franchise.priors import Gamma
-
-
-class Partition(NamedTuple):
-    """Which of the groups a model holds, where several peers share them out (`communicator.py`): a run of
-    blocks.
-    """
-
-    sizes: np.ndarray  # int64 (J,): observations of every group, of all peers
-    block_bounds: np.ndarray  # int64 (B + 1,): where the blocks of all peers begin and end
-    first_block: int
-    last_block: int  # the one after the last
-
-    @property
-    def groups(self) -> slice:
-        """The groups that are held."""
-        return slice(int(self.block_bounds[self.first_block]), int(self.block_bounds[self.last_block]))
-
-    @property
-    def first_observation(self) -> int:
-        """The number of the first observation that is held, among all."""
-        return int(self.sizes[: self.groups.start].sum())
-
-
-def partition_groups(sizes: np.ndarray, capacities: Sequence[int]) -> list[Partition]:
-    """The shares of at most so many peers: whole blocks, at least one, observations by how strong each is."""
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    block_bounds = cut_blocks(offsets)
-    ends = offsets[block_bounds]
-    marks = np.cumsum(capacities)[:-1] * int(ends[-1]) / sum(capacities)
-    between = np.searchsorted(ends, marks)
-    bounds = np.unique(np.concatenate([[0], between, [len(block_bounds) - 1]])).tolist()
-    return [Partition(sizes, block_bounds, first, last) for first, last in itertools.pairwise(bounds)]
 
 
 class CategoryIndex(NamedTuple):
@@ -72,11 +42,10 @@ class Model:
     alpha: float | Gamma  # group_concentration: fixed, or learned under a Gamma prior
     gamma: float | Gamma  # top_concentration: the same
     finite_topics: int = 100  # the order of the finite model, for the sampler of that
-    partition: Partition | None = None  # what of the data is held here; None: all
-    words: ShardedWords | None = None  # where others can read the observations, if they are in shards
+    partition: Partition | None = None  # the groups that this process has; None: all
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is copied and pickled: the fields; what is worked out from them can be worked out again."""
+        """Return what is copied and pickled: the fields; all else can be derived again."""
         return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def start_alpha(self) -> float:
@@ -87,15 +56,77 @@ class Model:
         """Where gamma starts: its value, or the mean of its prior."""
         return self.gamma.mean if isinstance(self.gamma, Gamma) else self.gamma
 
+    # -- where the data are ----------------------------------------------------------------------------------
+
     @cached_property
-    def here(self) -> Model:
-        """The model with observations that can be seen in this process: those that are in shards are mapped."""
+    def memory_mapped(self) -> Model:
+        """The model with its observations in this process: words that are in shards are mapped from a file."""
         words = self.data.observations
         if not isinstance(words, ShardedWords):
             return self
-        return replace(self, data=self.data._replace(observations=frozen(words.mapped())))
+        return replace(
+            self, data=replace(self.data, observations=frozen(self.family.prepare(words.mapped())))
+        )
 
-    @cached_property
+    def loaded(self) -> Model:
+        """Return the model with its observations in memory: words that are in shards are read."""
+        words = self.data.observations
+        if not isinstance(words, ShardedWords):
+            return self
+        return replace(self, data=replace(self.data, observations=frozen(words.read())))
+
+    @property
+    def comm(self) -> Communicator:
+        """The communicator of the processes that have the groups."""
+        return self.data.comm
+
+    def with_comm(self, comm: Communicator) -> Self:
+        """Return the model with a communicator; both share everything derived from the data."""
+        model = copy.copy(self)
+        model.__dict__.update(data=replace(self.data, comm=comm), _original=self)
+        return model
+
+    @property
+    def can_split(self) -> bool:
+        """Whether several processes can each have some of the groups."""
+        observations = self.data.observations
+        return isinstance(observations, ShardedWords) or self.family.can_take_rows(observations)
+
+    @property
+    def work_per_group(self) -> np.ndarray:
+        """Observations per group."""
+        return self.all_sizes
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first observation that this process has, and the one after its last."""
+        begin = 0 if self.partition is None else self.partition.first_observation
+        return begin, begin + self.data.n_observations
+
+    @property
+    def bytes_needed(self) -> int:
+        """The approximate memory of a chain of this model, with its data.
+
+        Each observation has a topic, a place in an index and its part of the cells. Topics have word counts,
+        parameters, and copies of these.
+        """
+        per_topic = bytes_in(self.family.empty_statistics(1))
+        return 4 * bytes_in(self.data) + 6 * per_topic * usual_topics(self.n_observations)
+
+    def part(self, partition: Partition) -> Model:
+        """Return the model with the groups of one process."""
+        observations, groups = self.data.observations, partition.groups
+        offsets = self.data.offsets[groups.start : groups.stop + 1]
+        if isinstance(observations, ShardedWords):
+            fraction = (offsets[-1] - offsets[0]) / self.data.n_observations
+            rows: Any = observations.of_groups(groups.start, groups.stop, fraction)
+        else:
+            rows = frozen(self.family.take_rows(observations, slice(int(offsets[0]), int(offsets[-1]))))
+        return replace(self, data=PreparedData(rows, frozen(offsets - offsets[0])), partition=partition)
+
+    # -- derived from the data -------------------------------------------------------------------------------
+
+    @derived_property
     def category_index(self) -> CategoryIndex:
         """Where each category occurs; for families of categories (Ability.SPARSE) only."""
         categories = self.data.observations
@@ -105,51 +136,48 @@ class Model:
         list_by_category(categories, offsets[:-1].copy(), listed)
         return CategoryIndex(listed, offsets)
 
-    @cached_property
+    @derived_property
     def block_bounds(self) -> np.ndarray:
         """Where the blocks of observations that are held begin and end (`franchise/blocks.py`)."""
         if self.partition is None:
             return cut_blocks(self.data.offsets)
-        return (
-            self.partition.block_bounds[self.partition.first_block : self.partition.last_block + 1]
-            - self.partition.groups.start
-        )
+        return self.partition.local_bounds
 
     @property
     def first_block(self) -> int:
         """The number of the first block that is held, among all."""
         return 0 if self.partition is None else self.partition.first_block
 
-    @cached_property
+    @derived_property
     def all_sizes(self) -> np.ndarray:
         """n_j of all groups, held here or not."""
         return np.diff(self.data.offsets) if self.partition is None else self.partition.sizes
 
-    @cached_property
+    @derived_property
     def n_observations(self) -> int:
         """Number of observations, N, held here or not."""
         return int(self.all_sizes.sum())
 
-    @cached_property
+    @derived_property
     def group_sizes(self) -> np.ndarray:
         """n_j of the groups that have observations."""
         return self.all_sizes[self.all_sizes > 0]
 
-    @cached_property
+    @derived_property
     def distinct_sizes(self) -> tuple[np.ndarray, np.ndarray]:
         """The different sizes of all groups, and how many groups have each."""
         return np.unique(self.all_sizes, return_counts=True)
 
-    @cached_property
+    @derived_property
     def room_for_cells(self) -> Callable[[int], tuple[np.ndarray, int]]:
-        """Where the list of each block's cells (group, topic) begins, for so many slots of topics; room for all."""
+        """A function of the number of slots: where the cells (group, topic) of each block begin; their number."""
         return lru_cache(maxsize=8)(self._make_room)
 
     def _make_room(self, slots: int) -> tuple[np.ndarray, int]:
         room = np.append(0, np.cumsum(np.minimum(np.diff(self.data.offsets), slots)))
         return room[self.block_bounds[:-1]], int(room[-1])
 
-    @cached_property
+    @derived_property
     def observations_per_cell(self) -> float:
         """How often a category occurs in a group where it occurs; by the groups of the first million observations.
 

@@ -3,12 +3,12 @@
 A move changes the state of a chain in place and leaves its stated target invariant.  It is a small frozen
 object: its settings, and nothing that is remembered between sweeps.  What it works on comes in with each step:
 
-    report = move.step(model, state, streams, engine)
+    report = move.step(model, state, streams, executor)
 
 * `model`: the data, the family, the priors of the concentrations;
 * `state`: a `Seating` or a `Weights`, as the move asks by its `views` (the runner converts, exactly);
 * `streams`: its own random numbers in this sweep, a generator for each block;
-* `engine`: where blocks of work run.
+* `executor`: where blocks of work run.
 
 To write one, subclass `Move`, state the target, and prove it: ``franchise.check_move(move, family)``.
 """
@@ -31,6 +31,7 @@ from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import State
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weights
+from franchise.parallel.engine import BlockExecutor
 
 HDP: Final = "HDP"
 """The model whose posterior most moves leave invariant: the hierarchical Dirichlet process mixture."""
@@ -95,7 +96,7 @@ class Move(ABC):
         )
 
     @abstractmethod
-    def step(self, model: Model, state: Any, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Any, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Change the state; return the report."""
 
     def needed_abilities(self) -> frozenset[Ability]:

@@ -1,6 +1,6 @@
 """What sweeps over blocks have in common: the blocks, tables drawn on the way, parameters, fresh topics.
 
-Blocks are runs of whole groups (`franchise/blocks.py`); an engine runs them side by side.  A block owns its
+Blocks are runs of whole groups (`kernels/runtime/blocks.py`); an executor runs them in parallel.  A block owns its
 observations and their topics; what goes out to it in a sweep is weights and parameters of topics, what comes back
 is counts.
 """
@@ -25,7 +25,7 @@ from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import CellTables
 from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move
-from franchise.parallel.communicator import comm_of
+from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_positive
 
 
@@ -49,19 +49,19 @@ class SweepContext:
         model: Model,
         state: Any,
         streams: Streams,
-        engine: Any,
+        executor: BlockExecutor,
         offsets: np.ndarray | None = None,
         size: int | None = None,
     ) -> None:
-        self.model, self.state, self.streams, self.engine = model, state, streams, engine
-        self.comm = comm_of(engine)
+        self.model, self.state, self.streams, self.executor = model, state, streams, executor
+        self.comm = model.comm
         self.data: PreparedData = model.data
         self.offsets = model.data.offsets if offsets is None else offsets
         self.block_bounds = (
             model.block_bounds if offsets is None and size is None else cut_blocks(self.offsets, size)
         )
         self.blocks = len(self.block_bounds) - 1
-        self.words = streams.rng_states(model.first_block, self.blocks, 3)  # kernels copy them
+        self.rng_states = streams.rng_states(model.first_block, self.blocks, 3)  # kernels copy them
         if isinstance(state, Weighted):
             state.cell_tables = None
 
@@ -84,12 +84,12 @@ class SweepContext:
         return self.streams.generator(self.model.first_block + block)
 
     def recount(self) -> None:
-        """Statistics and sizes of all topics counted anew, those of observations that others have included."""
-        self.state.recount(self.data, self.comm)
+        """Recount statistics and sizes of all topics, in all processes."""
+        self.state.recount(self.data)
 
-    def words_of(self, block: int) -> np.ndarray:
-        """The generators of a block, each of four words: a copy, so it begins anew every time."""
-        return padded_copy(self.words[block])
+    def rng_states_of(self, block: int) -> np.ndarray:
+        """Return a copy of the states of the generators of a block, so that it restarts every time."""
+        return padded_copy(self.rng_states[block])
 
     @property
     def concentrations(self) -> np.ndarray:
@@ -115,11 +115,11 @@ def expected_unseen(model: Model, state: Weighted) -> float:
 class CellLists:
     """The cells of all blocks, with room for as many as there can be; workers have their own sums by topic."""
 
-    def __init__(self, work: SweepContext, slots: int) -> None:
-        self._begins, room = work.model.room_for_cells(slots)
+    def __init__(self, context: SweepContext, slots: int) -> None:
+        self._begins, room = context.model.room_for_cells(slots)
         self._lists = np.empty((2, room), np.int32)
-        self._ends = np.empty(work.blocks, np.int64)
-        self._slots, self._comm = slots, work.comm
+        self._ends = np.empty(context.blocks, np.int64)
+        self._slots, self._comm = slots, context.comm
         self._sums: list[np.ndarray] = []  # n_k and m_k of every worker
 
     def room(self) -> Cells:
@@ -152,9 +152,9 @@ def keep_cells(
 # --- parameters, fresh topics ---------------------------------------------------------------------------------
 
 
-def draw_topics(work: SweepContext, limit: int) -> Any:
+def draw_topics(context: SweepContext, limit: int) -> Any:
     """phi_k for the slots below the limit: drawn; moved on from the last ones if the family is not conjugate."""
-    state, family, rng = work.state, work.model.family, work.streams.generator(STREAMS.parameters)
+    state, family, rng = context.state, context.model.family, context.streams.generator(STREAMS.parameters)
     conjugate = Ability.CONJUGATE in family.abilities
     if conjugate or state.parameters is None:
         parameters = family.draw_parameters(state.statistics, limit, rng)
@@ -167,7 +167,7 @@ def draw_topics(work: SweepContext, limit: int) -> Any:
 
 
 def with_rows(parameters: Arrays, limit: int) -> Any:
-    """The parameters with at least so many rows; what is added are copies of the first, to be replaced."""
+    """Return the parameters with at least `limit` rows; added ones are copies of the first, to be replaced."""
     more = max(0, limit - len(parameters[0]))
     return type(parameters)(*(np.concatenate([rows, rows[:1].repeat(more, axis=0)]) for rows in parameters))
 
@@ -192,18 +192,18 @@ def break_sticks(
     return np.sort(np.array(sticks))[::-1], rest
 
 
-def take_vacant_slots(work: SweepContext, weights: np.ndarray) -> np.ndarray:
+def take_vacant_slots(context: SweepContext, weights: np.ndarray) -> np.ndarray:
     """Give fresh topics, whose weights are given, vacant slots for the sweep; which."""
-    vacant = vacant_slots(work, len(weights))
-    work.state.topic_weights[vacant] = weights
+    vacant = vacant_slots(context, len(weights))
+    context.state.topic_weights[vacant] = weights
     return vacant
 
 
-def vacant_slots(work: SweepContext, count: int) -> np.ndarray:
-    """So many slots without observations, room being made for them if need be."""
-    state = work.state
+def vacant_slots(context: SweepContext, count: int) -> np.ndarray:
+    """Return `count` slots without observations; slots are added if needed."""
+    state = context.state
     while state.capacity - state.topic_count < count:
-        state.make_room(work.model.family)
+        state.make_room(context.model.family)
     return np.flatnonzero(state.observations_per_topic == 0)[:count]
 
 

@@ -51,7 +51,7 @@ class Composed:
         raise NotImplementedError
 
     def check_length(self, sweeps: int) -> None:
-        """InputError if the composition does not fit into a run of so many sweeps."""
+        """InputError if the composition does not fit into a run of this number of sweeps."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def moves_of(part: Move | Composed) -> Iterator[Move]:
 
 
 def check_schedule(part: Move | Composed, sweeps: int) -> None:
-    """InputError if some part of a composition goes beyond a run of so many sweeps."""
+    """InputError if some part of a composition goes beyond a run of this number of sweeps."""
     if isinstance(part, Composed):
         part.check_length(sweeps)
         for inner in part.parts:

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from franchise.kernels.random.gamma import draw_auxiliary
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue, cut_evenly, first_turns
+from franchise.kernels.runtime.blocks import BlockQueue, cut_evenly
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import State
 from franchise.model.state.cell_counts import CellCounts
@@ -28,7 +27,8 @@ from franchise.model.state.convert import draw_topic_weights
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move, MoveReport
-from franchise.parallel.communicator import comm_of
+from franchise.parallel.engine import BlockExecutor, BlockStages
+from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import Gamma
 
 GROUPS_IN_BLOCK = 256
@@ -57,7 +57,7 @@ def draw_group_concentration(
     group_sizes: np.ndarray,
     prior: Gamma,
     rng: np.random.Generator,
-    engine: Any = None,
+    executor: BlockExecutor = CALLING_THREAD,
 ) -> float:
     """alpha | m under a Gamma(a, b) prior (Teh et al. (2006), appendix A).
 
@@ -66,16 +66,13 @@ def draw_group_concentration(
     alpha ~ Gamma(a + m - sum s_j, b - sum log w_j).
     """
     block_bounds = cut_evenly(len(group_sizes), GROUPS_IN_BLOCK)
-    words = rng.bit_generator.random_raw((len(block_bounds) - 1, 4))
-    logs, switches = np.empty(len(words)), np.empty(len(words), np.int64)
+    rng_states = rng.bit_generator.random_raw((len(block_bounds) - 1, 4))
+    logs, switches = np.empty(len(rng_states)), np.empty(len(rng_states), np.int64)
 
-    def draw(turns: BlockQueue) -> None:
-        draw_auxiliary(turns, group_sizes, alpha, words, logs, switches)
+    def draw(queue: BlockQueue) -> None:
+        draw_auxiliary(queue, group_sizes, alpha, rng_states, logs, switches)
 
-    if engine is None:
-        draw(first_turns(block_bounds))
-    else:
-        engine.run_parts(BlockLoop(lambda: draw, block_bounds))
+    executor.run(BlockStages(lambda: draw, [block_bounds]))
     return _positive_gamma(prior.shape + table_count - switches.sum(), prior.rate - logs.sum(), rng)
 
 
@@ -89,7 +86,7 @@ def draw_concentrations(
     state: State,
     table_count: int,
     rng: np.random.Generator,
-    engine: Any,
+    executor: BlockExecutor,
     clusters: int | None = None,
 ) -> None:
     """Draw those of alpha and gamma that are learned, given the tables; the state takes the new values.
@@ -103,7 +100,7 @@ def draw_concentrations(
         )
     if isinstance(model.alpha, Gamma):
         state.group_concentration = draw_group_concentration(
-            state.group_concentration, table_count, model.group_sizes, model.alpha, rng, engine
+            state.group_concentration, table_count, model.group_sizes, model.alpha, rng, executor
         )
 
 
@@ -118,10 +115,10 @@ class TopicWeights(Move):
     distributed = True
     requires = frozenset()
 
-    def step(self, model: Model, state: Weighted, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weighted, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw m, then beta."""
         rng = streams.generator()
-        cells = new_cell_tables(state, model, streams, comm_of(engine))
+        cells = new_cell_tables(state, model, streams)
         state.topic_weights, state.unseen_weight = draw_topic_weights(
             cells.per_topic, state.top_concentration, rng
         )
@@ -132,7 +129,7 @@ class TopicWeights(Move):
 class UniformWeights(Move):
     """Give all topics the same weight. Not exact: for warming up only.
 
-    From a start at random all topics are alike, and whichever is ahead by chance attracts the others' observations
+    From a random start all topics are similar, and one that is ahead by chance attracts the others' observations
     until few are left, each a blend of many. With even weights all stay alive until they differ.
 
     Views: weights or counts. Approximate. Any family.
@@ -143,7 +140,7 @@ class UniformWeights(Move):
     exact_for = None
     requires = frozenset()
 
-    def step(self, model: Model, state: Weighted, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weighted, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """The seen weight is shared out evenly; the unseen stays."""
         occupied = state.occupied
         state.topic_weights[:] = 0.0
@@ -165,14 +162,16 @@ class Concentrations(Move):
     updates = frozenset({"concentrations"})
     requires = frozenset()
 
-    def step(self, model: Model, state: Weighted | Seating, streams: Streams, engine: Any) -> MoveReport:
+    def step(
+        self, model: Model, state: Weighted | Seating, streams: Streams, executor: BlockExecutor
+    ) -> MoveReport:
         """Draw m if it is not there; then gamma and alpha; then, where weights are held, beta."""
         rng = streams.generator()
         if isinstance(state, Seating):
-            draw_concentrations(model, state, int(state.table_count[0]), rng, engine)
+            draw_concentrations(model, state, int(state.table_count[0]), rng, executor)
             return MoveReport()
-        cells = new_cell_tables(state, model, streams, comm_of(engine))
-        draw_concentrations(model, state, int(cells.per_topic.sum()), rng, engine)
+        cells = new_cell_tables(state, model, streams)
+        draw_concentrations(model, state, int(cells.per_topic.sum()), rng, executor)
         state.topic_weights, state.unseen_weight = draw_topic_weights(
             cells.per_topic, state.top_concentration, rng
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from franchise.families.abilities import Ability
 from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
@@ -11,9 +10,10 @@ from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.seating import Seating
 from franchise.moves.base import Move, MoveReport, lists_for, scratch_for, sweep_with_room, with_sparse
+from franchise.parallel.engine import BlockExecutor
 
 FEW_TOPICS = 64
-"""Up to so many topics the sparse kernel gains little, and is not worth compiling."""
+"""Up to this number of topics the sparse kernel gains little, and is not worth compiling."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class CrfGibbs(Move):
         """Return what it requires, and the kernels for categories with sparse=True."""
         return with_sparse(self.requires, self.sparse)
 
-    def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Seating, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Sweep over all observations and tables."""
         data, family, rng = model.data, model.family, streams.generator()
         sparse = self.sparse

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
 from franchise.moves.base import Move, MoveReport, scratch_for, sweep_with_room, with_sparse
+from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_positive
 
 
@@ -52,7 +52,7 @@ class DirectAssignment(Move):
         """Return what it requires, and the kernels for categories with sparse=True."""
         return with_sparse(self.requires, self.sparse)
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Sweep over all observations, or those of a share of the groups."""
         data, family, rng = model.data, model.family, streams.generator()
         sparse = Ability.SPARSE in family.abilities if self.sparse is None else self.sparse

@@ -12,7 +12,6 @@ again, as Dirichlet(gamma / L, ..., gamma / L).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from franchise.moves.concentrations import draw_concentrations
 from franchise.moves.document.document_sweep import is_sparse, sweep_any
 from franchise.moves.document.topic_gammas import drawn_gammas
 from franchise.moves.document.word_sweep import sweep_settled_categories
-from franchise.parallel.communicator import comm_of
+from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_integer
 
 
@@ -65,21 +64,21 @@ class FiniteSweep(Move):
         """Return what it requires, and the kernels for categories with sparse=True."""
         return with_sparse(self.requires, self.sparse)
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Share out the weight of the empty topics; draw parameters; sweep."""
         check_order(state, self.topics)
         slots = share_out_unseen(model, state, self.topics, streams.generator(STREAMS.finite_weights))
         heights = np.zeros(state.capacity)
         heights[slots] = 1.0
-        work = SweepContext(model, state, streams, engine)
+        context = SweepContext(model, state, streams, executor)
         if is_sparse(self.sparse, model):
-            gammas = drawn_gammas(work, slots)
+            gammas = drawn_gammas(context, slots)
             gammas.redraw_prior(
                 slots[state.observations_per_topic[slots] == 0], streams.generator(STREAMS.finite_empty)
             )
-            sweep_settled_categories(work, gammas, heights, log_rest=0.0)
+            sweep_settled_categories(context, gammas, heights, log_rest=0.0)
         else:
-            sweep_any(work, heights, log_rest=0.0)
+            sweep_any(context, heights, log_rest=0.0)
         drop_empty_topics(state)
         return MoveReport()
 
@@ -109,13 +108,13 @@ class FiniteConcentrations(Move):
         """Check the setting."""
         check_integer("topics", self.topics, minimum=1)
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw m; r; gamma and alpha; beta."""
         check_order(state, self.topics)
         rng = streams.generator()
-        tables = new_cell_tables(state, model, streams, comm_of(engine)).per_topic
+        tables = new_cell_tables(state, model, streams).per_topic
         clusters = draw_clusters(tables, state.top_concentration / self.topics, rng)
-        draw_concentrations(model, state, int(tables.sum()), rng, engine, clusters)
+        draw_concentrations(model, state, int(tables.sum()), rng, executor, clusters)
         state.topic_weights, state.unseen_weight = draw_finite_weights(
             tables, state.top_concentration, self.topics, rng
         )

@@ -11,7 +11,7 @@ page, there are as many heights as topics, which would cost time.)  Topics are b
 slice of any group reaches what is left there: beta_new is a Beta(1, gamma) share of beta_u, and pi_j,new a
 Beta(alpha beta_new, alpha beta_u') share of pi_ju, in logs, since shapes may be tiny.
 
-Given pi and phi observations are independent, so all of a cell, alike in group and category, can be drawn
+Given pi and phi observations are independent, so all of a cell, equal in group and category, can be drawn
 together (`CellSweep`).  Sort the topics of a group by weight.  Slices between h_r+1 and h_r admit the first r
 topics, and how many of a cell's slices lie there is a binomial; those observations are one multinomial draw.  Only
 those below what was left for unseen topics are drawn one by one.  So the time goes by the number of cells, not by
@@ -48,6 +48,7 @@ from franchise.moves.block_sweep import (
     raise_fault,
     take_vacant_slots,
 )
+from franchise.parallel.engine import BlockExecutor
 
 FEW = 10.0
 """Topics with fewer observations in a group than about this are guarded by slices of their own width."""
@@ -82,23 +83,23 @@ class BlockedSweep(Sliced):
     updates = frozenset({"observations"})
     requires = frozenset({Ability.DRAWS_PARAMETERS})
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
-        work = SweepContext(model, state, streams, engine)
+        context = SweepContext(model, state, streams, executor)
         cutoffs = usual_cutoffs(model, state, self.cutoff, np.diff(model.data.offsets))
         topics = np.flatnonzero(state.topic_weights)
-        slices = _over_blocks(work, lambda block: _slice_observations(work, block, topics, cutoffs))
-        sticks = break_off_topics(work, slices)
-        shares, slots = _all_shares(work, topics, slices, sticks)
+        slices = _over_blocks(context, lambda block: _slice_observations(context, block, topics, cutoffs))
+        sticks = break_off_topics(context, slices)
+        shares, slots = _all_shares(context, topics, slices, sticks)
         limit = int(slots.max()) + 1
         shares = np.ascontiguousarray(shares[:, :limit])
         heights = heights_of(shares, cutoffs)
-        parameters = draw_topics(work, limit)
+        parameters = draw_topics(context, limit)
 
         def draw(block: int) -> None:
-            _draw_observations(work, block, parameters, shares, heights, slices[block].details)
+            _draw_observations(context, block, parameters, shares, heights, slices[block].details)
 
-        _over_blocks(work, draw)
+        _over_blocks(context, draw)
         state.recount(model.data)
         drop_empty_topics(state)
         return MoveReport()
@@ -121,20 +122,20 @@ class CellSweep(Sliced):
     updates = frozenset({"observations"})
     requires = frozenset({Ability.CONJUGATE, Ability.SPARSE})
 
-    def step(self, model: Model, state: CellCounts, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: CellCounts, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
-        work = SweepContext(model, state, streams, engine, state.cells.offsets, CELLS_IN_BLOCK)
+        context = SweepContext(model, state, streams, executor, state.cells.offsets, CELLS_IN_BLOCK)
         cutoffs = usual_cutoffs(model, state, self.cutoff, np.diff(state.cells.offsets))
         topics = np.flatnonzero(state.topic_weights)
-        slices = _over_blocks(work, lambda block: _slice_cells(work, block, topics, cutoffs))
-        sticks = break_off_topics(work, slices)
-        shares, slots = _all_shares(work, topics, slices, sticks)
-        densities = _draw_densities(work, slots)
+        slices = _over_blocks(context, lambda block: _slice_cells(context, block, topics, cutoffs))
+        sticks = break_off_topics(context, slices)
+        shares, slots = _all_shares(context, topics, slices, sticks)
+        densities = _draw_densities(context, slots)
 
         def draw(block: int) -> np.ndarray:
-            return _draw_cells(work, block, shares[:, slots], cutoffs, densities, slices[block].details)
+            return _draw_cells(context, block, shares[:, slots], cutoffs, densities, slices[block].details)
 
-        counts = np.concatenate(_over_blocks(work, draw))
+        counts = np.concatenate(_over_blocks(context, draw))
         state.topic_counts[:] = 0
         state.topic_counts[:, slots] = counts
         state.recount(model.data)
@@ -164,20 +165,20 @@ def heights_of(shares: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
     return np.minimum(heights, shares)  # but for rounding, it is below
 
 
-def _over_blocks(work: SweepContext, function: Callable[[int], Any]) -> list[Any]:
-    return work.engine.run_blocks(lambda: function, work.blocks)
+def _over_blocks(context: SweepContext, function: Callable[[int], Any]) -> list[Any]:
+    return context.executor.map_blocks(lambda: function, context.blocks)
 
 
 # --- weights of groups, and fresh topics ----------------------------------------------------------------------
 
 
 def draw_shares(
-    work: SweepContext, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
+    context: SweepContext, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """pi_jk of some groups for the topics listed, whose n_jk are given; and log pi_ju."""
-    alpha, unseen = work.state.group_concentration, work.state.unseen_weight
+    alpha, unseen = context.state.group_concentration, context.state.unseen_weight
     shapes = np.empty((len(counts), len(topics) + 1))
-    shapes[:, :-1] = counts + alpha * work.state.topic_weights[topics]
+    shapes[:, :-1] = counts + alpha * context.state.topic_weights[topics]
     shapes[:, -1] = alpha * unseen[0]
     logs = draw_dirichlets(shapes, rng)
     return np.exp(logs[:, :-1]), logs[:, -1]
@@ -191,9 +192,9 @@ class Sticks(NamedTuple):
     rest: float  # the unseen weight that is left
 
 
-def break_off_topics(work: SweepContext, slices: list[Slices]) -> Sticks:
+def break_off_topics(context: SweepContext, slices: list[Slices]) -> Sticks:
     """Break topics off the unseen weight until in no group a slice reaches what is left."""
-    state, rng = work.state, work.streams.generator(STREAMS.sticks)
+    state, rng = context.state, context.streams.generator(STREAMS.sticks)
     log_left = np.concatenate([part.log_left for part in slices])
     lowest = np.concatenate([part.lowest for part in slices])
     rest, alpha = float(state.unseen_weight[0]), state.group_concentration
@@ -215,13 +216,13 @@ def break_off_topics(work: SweepContext, slices: list[Slices]) -> Sticks:
 
 
 def _all_shares(
-    work: SweepContext, topics: np.ndarray, slices: list[Slices], sticks: Sticks
+    context: SweepContext, topics: np.ndarray, slices: list[Slices], sticks: Sticks
 ) -> tuple[np.ndarray, np.ndarray]:
     """pi_jk by slot, (J, C), fresh topics in vacant slots; and the slots of all topics, fresh ones last."""
-    state = work.state
-    vacant = take_vacant_slots(work, sticks.weights)
+    state = context.state
+    vacant = take_vacant_slots(context, sticks.weights)
     state.unseen_weight[0] = sticks.rest
-    shares = np.zeros((work.model.data.n_groups, state.capacity))
+    shares = np.zeros((context.model.data.n_groups, state.capacity))
     shares[:, topics] = np.concatenate([part.shares for part in slices])
     shares[:, vacant] = sticks.shares
     return shares, np.concatenate([topics, vacant])
@@ -230,18 +231,18 @@ def _all_shares(
 # --- observation by observation -------------------------------------------------------------------------------
 
 
-def _slice_observations(work: SweepContext, block: int, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
+def _slice_observations(context: SweepContext, block: int, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
     """The first part of a sweep in a block of observations; in detail, all slices."""
-    (first, last), (begin, end) = work.groups_of(block), work.range_of(block)
-    rng = work.streams.generator(block)
-    sizes = np.diff(work.data.offsets[first : last + 1])
+    (first, last), (begin, end) = context.groups_of(block), context.range_of(block)
+    rng = context.streams.generator(block)
+    sizes = np.diff(context.data.offsets[first : last + 1])
     groups = np.repeat(np.arange(last - first), sizes)
-    column_of = np.zeros(work.state.capacity, np.int64)
+    column_of = np.zeros(context.state.capacity, np.int64)
     column_of[topics] = np.arange(len(topics))
-    columns = column_of[work.state.topic_of_observation[begin:end]]
+    columns = column_of[context.state.topic_of_observation[begin:end]]
     wide = (last - first, len(topics))
     counts = np.bincount(groups * len(topics) + columns, minlength=wide[0] * wide[1]).reshape(wide)
-    shares, log_left = draw_shares(work, counts, topics, rng)
+    shares, log_left = draw_shares(context, counts, topics, rng)
     heights = heights_of(shares, cutoffs[first:last])
     slices = heights[groups, columns] * (1.0 - rng.random(end - begin))
     lowest = np.full(last - first, np.inf)
@@ -250,7 +251,7 @@ def _slice_observations(work: SweepContext, block: int, topics: np.ndarray, cuto
 
 
 def _draw_observations(
-    work: SweepContext,
+    context: SweepContext,
     block: int,
     parameters: Arrays,
     shares: np.ndarray,
@@ -258,20 +259,20 @@ def _draw_observations(
     slices: np.ndarray,
 ) -> None:
     """The second part: a topic for every observation of a block."""
-    first, last = work.groups_of(block)
+    first, last = context.groups_of(block)
     fault = kernels.draw_given_shares(
         parameters,
-        work.data.observations,
-        work.data.offsets[first : last + 1],
+        context.data.observations,
+        context.data.offsets[first : last + 1],
         shares[first:last],
         heights[first:last],
         slices,
-        work.streams.rng_state(STREAMS.cell_topics + block)[0],
+        context.streams.rng_state(STREAMS.cell_topics + block)[0],
         padded_zeros((2, shares.shape[1])),
-        work.state.topic_of_observation,
+        context.state.topic_of_observation,
     )
     if fault >= 0:
-        raise_fault(work.model.family, fault)
+        raise_fault(context.model.family, fault)
 
 
 # --- by cells ---------------------------------------------------------------------------------------------------
@@ -286,18 +287,18 @@ class CellSlices(NamedTuple):
     single_slices: np.ndarray  # float64 (S,)
 
 
-def _slice_cells(work: SweepContext, block: int, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
+def _slice_cells(context: SweepContext, block: int, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
     """The first part of a sweep in a block of cells.
 
     Slices of observations of the r-th topic are uniform below h_r, and so are those of heavier topics, given that
     they are below h_r: so they are pooled as they come down, and a binomial says how many go further.
     """
-    (first, last), (begin, end) = work.groups_of(block), work.range_of(block)
-    rng, cells = work.streams.generator(block), work.state.cells
+    (first, last), (begin, end) = context.groups_of(block), context.range_of(block)
+    rng, cells = context.streams.generator(block), context.state.cells
     offsets = cells.offsets[first : last + 1] - begin
     groups = np.repeat(np.arange(last - first), np.diff(offsets))
-    counts = work.state.topic_counts[begin:end][:, topics]
-    shares, log_left = draw_shares(work, sums_of_runs(counts, offsets), topics, rng)
+    counts = context.state.topic_counts[begin:end][:, topics]
+    shares, log_left = draw_shares(context, sums_of_runs(counts, offsets), topics, rng)
     order = np.argsort(-shares, axis=1, kind="stable")
     heights = heights_of(np.take_along_axis(shares, order, axis=1), cutoffs[first:last])
     left = np.exp(log_left)
@@ -326,15 +327,15 @@ def _slice_cells(work: SweepContext, block: int, topics: np.ndarray, cutoffs: np
     return Slices(shares, log_left, lowest, CellSlices(order, bands, single_cells, single_slices))
 
 
-def _draw_densities(work: SweepContext, slots: np.ndarray) -> np.ndarray:
+def _draw_densities(context: SweepContext, slots: np.ndarray) -> np.ndarray:
     """phi_kw for the slots listed, (V, slots), from the prior for those that are empty."""
-    statistics, rng = work.state.statistics, work.streams.generator(STREAMS.parameters)
+    statistics, rng = context.state.statistics, context.streams.generator(STREAMS.parameters)
     shapes = statistics.counts[:, slots].T + statistics.prior
     return np.exp(draw_dirichlets(shapes, rng)).T
 
 
 def _draw_cells(
-    work: SweepContext,
+    context: SweepContext,
     block: int,
     shares: np.ndarray,
     cutoffs: np.ndarray,
@@ -342,8 +343,8 @@ def _draw_cells(
     slices: CellSlices,
 ) -> np.ndarray:
     """The second part: n_jwk of the cells of a block, (M, columns of the shares)."""
-    (first, last), (begin, end) = work.groups_of(block), work.range_of(block)
-    rng, cells = work.streams.generator(STREAMS.cell_topics + block), work.state.cells
+    (first, last), (begin, end) = context.groups_of(block), context.range_of(block)
+    rng, cells = context.streams.generator(STREAMS.cell_topics + block), context.state.cells
     groups = np.repeat(np.arange(last - first), np.diff(cells.offsets[first : last + 1]))
     shares = shares[first:last]
     heights = heights_of(shares, cutoffs[first:last])

@@ -34,6 +34,7 @@ from franchise.moves.base import HDP, Move, MoveReport, Target
 from franchise.moves.block_sweep import SweepContext, drop_empty_topics, raise_fault
 from franchise.moves.document.document_sweep import is_sparse
 from franchise.moves.document.topic_gammas import Gammas
+from franchise.parallel.engine import BlockExecutor
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,10 @@ class RestrictedSweep(Move):
     updates = frozenset({"observations"})
     requires = frozenset({Ability.CONJUGATE, Ability.DRAWS_PARAMETERS})
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights, parameters, topics; drop what is empty."""
-        work = SweepContext(model, state, streams, engine)
-        state.topic_of_observation[:] = propose_topics(work)
+        context = SweepContext(model, state, streams, executor)
+        state.topic_of_observation[:] = propose_topics(context)
         state.recount(model.data)
         drop_empty_topics(state)
         return MoveReport()
@@ -70,10 +71,10 @@ class GuardedSweep(RestrictedSweep):
 
     exact_for = HDP
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights, parameters, topics; group by group, take them or not."""
-        work = SweepContext(model, state, streams, engine)
-        topics = propose_topics(work)
+        context = SweepContext(model, state, streams, executor)
+        topics = propose_topics(context)
         refused = kernels.refuse_to_empty(
             model.data.offsets, state.topic_of_observation, topics, state.observations_per_topic
         )
@@ -82,39 +83,39 @@ class GuardedSweep(RestrictedSweep):
         return MoveReport({"refused_groups": float(refused)})
 
 
-def propose_topics(work: SweepContext) -> np.ndarray:
+def propose_topics(context: SweepContext) -> np.ndarray:
     """(2), (3), (4): new topics for all observations, int32 (N,)."""
-    state = work.state
+    state = context.state
     occupied = state.occupied
     limit = int(occupied[-1]) + 1
-    parameters = draw_parameters(work, state.statistics, occupied, limit, STREAMS.parameters)
-    topics = np.empty(work.data.n_observations, np.int32)
+    parameters = draw_parameters(context, state.statistics, occupied, limit, STREAMS.parameters)
+    topics = np.empty(context.data.n_observations, np.int32)
 
     def draw(block: int) -> None:
-        begin, end = work.range_of(block)
-        counts = count_by_group(work, block, state.topic_of_observation[begin:end], limit)
-        shares = draw_shares(work, counts, occupied, work.streams.generator(block))
-        draw_topics_of_block(work, block, parameters, shares, STREAMS.topics, topics[begin:end])
+        begin, end = context.range_of(block)
+        counts = count_by_group(context, block, state.topic_of_observation[begin:end], limit)
+        shares = draw_shares(context, counts, occupied, context.streams.generator(block))
+        draw_topics_of_block(context, block, parameters, shares, STREAMS.topics, topics[begin:end])
 
-    over_blocks(work, draw)
+    over_blocks(context, draw)
     return topics
 
 
-def over_blocks(work: SweepContext, function: Callable[[int], Any]) -> list[Any]:
+def over_blocks(context: SweepContext, function: Callable[[int], Any]) -> list[Any]:
     """The results of a function of a block, for all of them."""
-    return work.engine.run_blocks(lambda: function, work.blocks)
+    return context.executor.map_blocks(lambda: function, context.blocks)
 
 
-def count_by_group(work: SweepContext, block: int, topics: np.ndarray, limit: int) -> np.ndarray:
+def count_by_group(context: SweepContext, block: int, topics: np.ndarray, limit: int) -> np.ndarray:
     """n_jk of the groups of a block (groups, limit), whose observations have these topics."""
-    first, last = work.groups_of(block)
-    sizes = np.diff(work.data.offsets[first : last + 1])
+    first, last = context.groups_of(block)
+    sizes = np.diff(context.data.offsets[first : last + 1])
     places = np.repeat(np.arange(last - first) * limit, sizes) + topics
     return np.bincount(places, minlength=(last - first) * limit).reshape(last - first, limit)
 
 
 def draw_shares(
-    work: SweepContext, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
+    context: SweepContext, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """pi_jk of some groups up to a factor for each (2): gammas for the topics listed, zero for others.
 
@@ -122,49 +123,49 @@ def draw_shares(
     """
     shares = np.zeros(counts.shape)
     places = np.ix_(counts.any(axis=1), topics)
-    shares[places] = rng.standard_gamma(counts[places] + work.concentrations[topics])
+    shares[places] = rng.standard_gamma(counts[places] + context.concentrations[topics])
     return shares
 
 
 def draw_topics_of_block(
-    work: SweepContext, block: int, parameters: Arrays, shares: np.ndarray, stream: int, topics: np.ndarray
+    context: SweepContext, block: int, parameters: Arrays, shares: np.ndarray, stream: int, topics: np.ndarray
 ) -> float:
     """(4) in a block: `topics` of its observations are filled; the log probability of what was drawn."""
-    first, last = work.groups_of(block)
+    first, last = context.groups_of(block)
     fault, log_probability = kernels.draw_topics(
         parameters,
-        work.data.observations,
-        work.data.offsets[first : last + 1],
+        context.data.observations,
+        context.data.offsets[first : last + 1],
         shares,
         padded_zeros(shares.shape[1]),
-        work.streams.rng_state(stream + block)[0],
+        context.streams.rng_state(stream + block)[0],
         topics,
     )
     if fault >= 0:
-        raise_fault(work.model.family, fault)
+        raise_fault(context.model.family, fault)
     return float(log_probability)
 
 
 def draw_parameters(
-    work: SweepContext, statistics: Arrays, topics: np.ndarray, limit: int, stream: int
+    context: SweepContext, statistics: Arrays, topics: np.ndarray, limit: int, stream: int
 ) -> Any:
     """phi_k of the topics listed, all below the limit, given their observations; from the prior if there are none.
 
-    Where there are many observations of categories, blocks of categories are drawn side by side. `stream` is the
+    Where there are many observations of categories, blocks of categories are drawn in parallel. `stream` is the
     first of the streams that are used, one for each block and one more.
     """
-    rng = work.streams.generator(stream)
-    if not is_sparse(None, work.model):
-        return work.model.family.draw_parameters(statistics, limit, rng)
+    rng = context.streams.generator(stream)
+    if not is_sparse(None, context.model):
+        return context.model.family.draw_parameters(statistics, limit, rng)
     counts = cast(CategoricalStatistics, statistics)
     gammas = Gammas(
         counts,
         topics,
-        lambda blocks: work.streams.rng_states(stream + 1, blocks).reshape(blocks, 4),
+        lambda blocks: context.streams.rng_states(stream + 1, blocks).reshape(blocks, 4),
     )
-    gammas.draw(work)
+    gammas.draw(context)
     gammas.redraw_prior(topics[counts.totals[topics] == 0.0], rng)
-    gammas.exchange(work)
+    gammas.exchange(context)
     with np.errstate(divide="ignore", invalid="ignore"):
         probabilities = gammas.rows[:, :limit] / gammas.totals[:limit].astype(np.float32)
         probabilities = np.nan_to_num(probabilities, nan=0.0, copy=False)
@@ -174,7 +175,7 @@ def draw_parameters(
 def joined(*parts: tuple[Any, np.ndarray]) -> Any:
     """The parameters of some topics, one after the other: parameters, and which of their topics.
 
-    What is by topic is told by its length; every part must have at least two topics.
+    Per-topic arrays are recognised by their length; every part must have at least two topics.
     """
     first = parts[0][0]
     if isinstance(first, CategoricalRows):

@@ -10,7 +10,7 @@ finitely many:
 and tables and topics are drawn over what is above them.
 
 **Not as printed.**  Algorithm 1 of the paper reuses u and v after the sticks below which they were drawn have been
-redrawn, and draws over the first so many tables although their weights do not decrease; it does not leave the
+redrawn, and draws over a fixed number of tables although their weights do not decrease; it does not leave the
 posterior invariant (a total variation of about 0.2 on six observations; ``franchise reproduce amini`` measures it).
 Here the order is: weights, then slices below them, then sticks as far as slices reach, then topics' parameters,
 tables' topics, observations' tables.  No level is capped.
@@ -47,6 +47,7 @@ from franchise.model.state.seating import Seating
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.block_sweep import SweepContext, draw_topics, raise_fault, vacant_slots
 from franchise.moves.restricted import draw_parameters
+from franchise.parallel.engine import BlockExecutor
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class SliceSweep(Move):
     """Draw the topics of all tables and the tables of all observations, over those above their slices.
 
     View: seating. Exact for the HDP. Costs 2 K for each observation, and the tables of its group. Parallel over
-    blocks of groups. Any family. Amini et al., Algorithm 1, put right: see the docstring of the module.
+    blocks of groups. Any family. Amini et al., Algorithm 1, corrected: see the docstring of the module.
     """
 
     views = (Seating,)
@@ -62,14 +63,14 @@ class SliceSweep(Move):
     updates = frozenset({"observations"})
     requires = frozenset({Ability.DRAWS_PARAMETERS})
 
-    def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Seating, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights, slices below them, sticks as far as they reach; then parameters, topics, tables."""
-        work = SweepContext(model, state, streams, engine)
+        context = SweepContext(model, state, streams, executor)
         rng = streams.generator(STREAMS.sticks)
         topic_weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
-        parts = _over_blocks(work, lambda block: slice_tables(work, block, topic_weights))
-        topic_weights, order = open_topics(work, topic_weights, float(unseen[0]), parts, rng)
-        parameters = _draw_parameters(work, order, len(topic_weights))
+        parts = _over_blocks(context, lambda block: slice_tables(context, block, topic_weights))
+        topic_weights, order = open_topics(context, topic_weights, float(unseen[0]), parts, rng)
+        parameters = _draw_parameters(context, order, len(topic_weights))
         cumulative = np.cumsum(topic_weights[order])
 
         def draw(block: int) -> None:
@@ -77,14 +78,14 @@ class SliceSweep(Move):
             vacant = np.isinf(part.tables.slices)
             places = np.searchsorted(cumulative, part.uniforms, side="right")
             part.tables.topics[vacant] = order[np.minimum(places, len(order) - 1)]
-            _draw_block(work, block, parameters, part.tables, topic_weights)
+            _draw_block(context, block, parameters, part.tables, topic_weights)
 
-        _over_blocks(work, draw)
-        work.recount()
+        _over_blocks(context, draw)
+        context.recount()
         return MoveReport()
 
 
-class BlockLoop(NamedTuple):
+class SlicedBlock(NamedTuple):
     """A block after the first part of a sweep."""
 
     tables: BlockTables
@@ -96,16 +97,16 @@ class BlockLoop(NamedTuple):
         return float(min(self.tables.slices.min(initial=np.inf), 1.0 - self.uniforms.max(initial=0.0)))
 
 
-def _over_blocks(work: SweepContext, function: Callable[[int], Any]) -> list[Any]:
-    return work.engine.run_blocks(lambda: function, work.blocks)
+def _over_blocks(context: SweepContext, function: Callable[[int], Any]) -> list[Any]:
+    return context.executor.map_blocks(lambda: function, context.blocks)
 
 
-def slice_tables(work: SweepContext, block: int, topic_weights: np.ndarray) -> BlockLoop:
+def slice_tables(context: SweepContext, block: int, topic_weights: np.ndarray) -> SlicedBlock:
     """The tables of a block with their weights, slices of its observations and tables, and vacant tables."""
-    state, rng = work.state, work.generator(block)
-    first, last = work.groups_of(block)
-    begin, end = work.range_of(block)
-    offsets = work.data.offsets[first : last + 1] - begin
+    state, rng = context.state, context.generator(block)
+    first, last = context.groups_of(block)
+    begin, end = context.range_of(block)
+    offsets = context.data.offsets[first : last + 1] - begin
     sizes = np.diff(offsets)
     filled = np.flatnonzero(sizes)  # groups that have observations: others take no part
     occupied = np.flatnonzero(state.size_of_table[begin:end])
@@ -137,7 +138,7 @@ def slice_tables(work: SweepContext, block: int, topic_weights: np.ndarray) -> B
         seats=rank[seats],
         slices_of_observations=slices,
     )
-    return BlockLoop(tables, rng.random(len(vacant_weights)))
+    return SlicedBlock(tables, rng.random(len(vacant_weights)))
 
 
 def draw_table_weights(
@@ -173,10 +174,10 @@ def break_tables(
 
 
 def open_topics(
-    work: SweepContext,
+    context: SweepContext,
     topic_weights: np.ndarray,
     unseen: float,
-    parts: list[BlockLoop],
+    parts: list[SlicedBlock],
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Break Beta(1, gamma) shares off the unseen weight until nothing reaches the rest; give them vacant slots.
@@ -184,31 +185,31 @@ def open_topics(
     The weights by slot, as far as the last topic; and the slots of all topics, in an order fixed before any vacant
     table has chosen.
     """
-    lowest = float(work.comm.allreduce_min(np.array(min((part.lowest for part in parts), default=np.inf))))
+    lowest = float(context.comm.allreduce_min(np.array(min((part.lowest for part in parts), default=np.inf))))
     sticks, rest = [], unseen
     while rest >= lowest:
-        log_stays = math.log1p(-rng.random()) / work.state.top_concentration
+        log_stays = math.log1p(-rng.random()) / context.state.top_concentration
         sticks.append(rest * -math.expm1(log_stays))
         rest *= math.exp(log_stays)
-    fresh = vacant_slots(work, len(sticks))
-    weights = grown(topic_weights, work.state.capacity)
-    order = np.concatenate([work.state.occupied, fresh])
+    fresh = vacant_slots(context, len(sticks))
+    weights = grown(topic_weights, context.state.capacity)
+    order = np.concatenate([context.state.occupied, fresh])
     weights[fresh] = sticks
     return weights[: int(order.max()) + 1], order
 
 
-def _draw_parameters(work: SweepContext, topics: np.ndarray, limit: int) -> Any:
-    if Ability.CONJUGATE not in work.model.family.abilities:
-        return draw_topics(work, limit)
-    return draw_parameters(work, work.state.statistics, topics, limit, STREAMS.parameters)
+def _draw_parameters(context: SweepContext, topics: np.ndarray, limit: int) -> Any:
+    if Ability.CONJUGATE not in context.model.family.abilities:
+        return draw_topics(context, limit)
+    return draw_parameters(context, context.state.statistics, topics, limit, STREAMS.parameters)
 
 
 def _draw_block(
-    work: SweepContext, block: int, parameters: Arrays, tables: BlockTables, topic_weights: np.ndarray
+    context: SweepContext, block: int, parameters: Arrays, tables: BlockTables, topic_weights: np.ndarray
 ) -> None:
     """The second part of a sweep in a block."""
-    first, last = work.groups_of(block)
-    offsets = work.data.offsets[first : last + 1]
+    first, last = context.groups_of(block)
+    offsets = context.data.offsets[first : last + 1]
     room = padded_zeros((2, len(topic_weights)))
     scratch = Scratch(
         prior_weights=room[0],
@@ -217,11 +218,13 @@ def _draw_block(
         by_table=np.empty(len(tables.seats), np.int64),
         ends=np.empty(len(tables.weights), np.int64),
     )
-    words = work.streams.rng_state(STREAMS.seats + work.model.first_block + block)[0]
+    rng_state = context.streams.rng_state(STREAMS.seats + context.model.first_block + block)[0]
     fault = kernels.draw_block(
-        parameters, work.data.observations, offsets, tables, topic_weights, scratch, words
+        parameters, context.data.observations, offsets, tables, topic_weights, scratch, rng_state
     )
     if fault >= 0:
-        raise_fault(work.model.family, fault)
+        raise_fault(context.model.family, fault)
     numbers = np.full(len(tables.weights), -1)
-    kernels.take_seats(offsets, tables, numbers, work.state.table_of_observation, work.state.topic_of_table)
+    kernels.take_seats(
+        offsets, tables, numbers, context.state.table_of_observation, context.state.topic_of_table
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.seating import Seating
 from franchise.moves.base import Move, MoveReport
+from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_choice, check_integer
 
 
@@ -62,7 +62,7 @@ class SplitMerge(Move):
             object.__setattr__(self, name, number)
         check_choice("SplitMerge: pair_selection", self.pair_selection, list(_PICKS))
 
-    def step(self, model: Model, state: Seating, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Seating, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Make the tries, one after another."""
         rng = streams.generator()
         outcomes = []

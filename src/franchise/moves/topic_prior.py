@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from franchise.model.state.cell_counts import CellCounts
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move, MoveReport
+from franchise.parallel.engine import BlockExecutor
 from franchise.validation import LARGEST_LOG, check_positive
 
 
@@ -71,7 +71,7 @@ class TopicPrior(Move):
                 f"prior=franchise.Gamma(shape, rate), or leave the move out."
             )
 
-    def step(self, model: Model, state: State, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: State, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw eta given the topics."""
         family = model.family
         prior = family.learned_prior

@@ -16,6 +16,6 @@ def __getattr__(name: str) -> Any:
     """Import the engine for clusters when it is first used."""
     if name != "Ray":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from franchise.cluster.ray_engine import Ray
+    from franchise.parallel.engine import engine_class
 
-    return Ray
+    return engine_class("ray")

@@ -1,83 +1,122 @@
-"""Peers: processes that run one chain together, each with some of the groups.
+"""Communicators: the collective operations of the processes that run one chain together.
 
-Every peer runs the same program with the same named random streams.  What stands above the groups (statistics and
-weights of topics, concentrations) every peer has, and draws alike; observations and their topics only one has.
-Where something is summed, or looked for, over all observations, the program asks its peers:
+Every process has some of the groups and runs the same program with the same named random streams.  All of them
+have what belongs to topics (statistics, weights, concentrations) and draw it identically.  Observations and their
+topics belong to one process each.  Where the program needs a sum or a minimum over all observations, it calls its
+communicator, which is part of the prepared data (`PreparedData.comm`).
 
-    sum, least      arrays added up, or the least of each place taken: the same result for everyone
-    add_up          the same for large counts, in place, of which few change from one time to the next: only what
-                    has changed is sent
-    relayed         arrays that are filled by one peer after the other, where sums are rounded and so have an order
-    gathered        what everyone gives, as a list; `joined` puts arrays of it one after the other
-    exchanged       rows of which everyone has filled in some: all of them, for everyone; of arrays that `common`
-                    gives there is only one, if all peers are on one machine, and nothing is copied
+Integer sums do not depend on the order of addition, and rounded results are put together in the order of the
+blocks. So the result does not depend on the number of processes: in a single one, every operation returns its
+argument.
 
-Whole numbers add up in any order, and what is rounded is put together in the order of the blocks.  So the result
-does not depend on how many peers there are: with one, `ALONE`, every call gives back what it was given.
-
-Sums grow along a tree, of which every peer is a root: peers 0 and 1, 2 and 3, ... tell each other what they have,
-then 0 and 2, 1 and 3, ..., and so on, so that all have the whole after as many steps as the tree is high.
+A communicator belongs to one chain in one process.  It is never pickled: prepared data leave it behind, and an
+actor gives the data that it receives a communicator of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
+
+Value = TypeVar("Value")
+
+
+class Communicator(Protocol):
+    """Collective operations; every process must call the same ones in the same order."""
+
+    rank: int  # number of this process, from 0
+    size: int  # number of processes
+    sent: int  # bytes sent so far, approximately
+
+    def allreduce(self, array: np.ndarray) -> np.ndarray:
+        """Return the sum of the integer arrays of all processes."""
+
+    def allreduce_min(self, array: np.ndarray) -> np.ndarray:
+        """Return the elementwise minimum of the arrays of all processes."""
+
+    def allreduce_sparse(self, name: str, counts: np.ndarray) -> None:
+        """Replace counts by their sums over all processes; only changes since the last call are sent."""
+
+    def allreduce_unique(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distinct integers of all processes, ascending, and how often each occurs."""
+
+    def ordered_reduce(self, arrays: Sequence[np.ndarray], add: Callable[[], None]) -> None:
+        """Let the processes add to arrays, in place, one after the other by rank; all get the final arrays."""
+
+    def allgather(self, value: Value) -> list[Value]:
+        """Return the values of all processes, by rank."""
+
+    def allgather_concat(self, array: np.ndarray) -> np.ndarray:
+        """Return the concatenated arrays of all processes, by rank."""
+
+    def allgather_rows(self, block_bounds: np.ndarray, *arrays: np.ndarray) -> None:
+        """Fill in the rows whose blocks other processes have computed (`local_blocks`).
+
+        Block b has the rows from ``block_bounds[b]`` to ``block_bounds[b + 1]``.
+        """
+
+    def alltoall(self, values: list[Value]) -> list[list[Value]]:
+        """Send value t to process t modulo size; return the values received for each t of this process."""
+
+    def local_blocks(self, blocks: int) -> tuple[int, int]:
+        """Return the first block that this process computes, and the one after its last."""
+
+    def shared_array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
+        """Return an array, not initialised, that the processes fill in together before `allgather_rows`.
+
+        It may be the array that an earlier call with this name returned. Processes on one machine share its memory.
+        """
 
 
 class SingleProcess:
-    """A single process that has everything."""
+    """The communicator of a process that has all groups."""
 
-    rank, size = 0, 1
+    rank, size, sent = 0, 1, 0
 
     def allreduce(self, array: np.ndarray) -> np.ndarray:
-        """The sum over all peers."""
+        """Return the array."""
         return array
 
     def allreduce_min(self, array: np.ndarray) -> np.ndarray:
-        """The least of each place over all peers."""
+        """Return the array."""
         return array
 
     def allreduce_sparse(self, name: str, counts: np.ndarray) -> None:
-        """Counts, in place, become the sum over all peers; from one call of this name to the next few change."""
+        """Leave the counts as they are."""
+
+    def allreduce_unique(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distinct values and how often each occurs."""
+        return np.unique(values, return_counts=True)
 
     def ordered_reduce(self, arrays: Sequence[np.ndarray], add: Callable[[], None]) -> None:
-        """Let `add` add to arrays, in place, which come as the peer before has left them; all get the last."""
+        """Call `add`."""
         add()
 
-    def allgather(self, value: Any) -> list[Any]:
-        """What everyone gives, by rank."""
+    def allgather(self, value: Value) -> list[Value]:
+        """Return a list of the value."""
         return [value]
 
     def allgather_concat(self, array: np.ndarray) -> np.ndarray:
-        """The arrays of all peers, one after the other."""
+        """Return the array."""
         return array
 
-    def allreduce_unique(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The different values, whole numbers, that all peers have together, and how often each occurs."""
-        return np.unique(values, return_counts=True)
+    def allgather_rows(self, block_bounds: np.ndarray, *arrays: np.ndarray) -> None:
+        """Leave the arrays as they are."""
+
+    def alltoall(self, values: list[Value]) -> list[list[Value]]:
+        """Return a list of each value."""
+        return [[value] for value in values]
 
     def local_blocks(self, blocks: int) -> tuple[int, int]:
-        """Of blocks of work that anyone can do: the first that this peer does, and the one after its last."""
+        """Return all blocks."""
         return 0, blocks
 
-    def shared_array(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """An array that peers fill in together, and then exchange; it may have been given before for this name."""
+    def shared_array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
+        """Return a new array."""
         return np.empty(shape, dtype)
-
-    def allgather_rows(self, block_bounds: np.ndarray, *arrays: np.ndarray) -> None:
-        """Fill in the rows of blocks that others have done (block b has those from cuts[b] to cuts[b + 1])."""
-
-    def alltoall(self, values: list[Any]) -> list[list[Any]]:
-        """Hand value t to peer t modulo size: for each that is this peer's, what everyone has handed it."""
-        return [[value] for value in values]
 
 
 SINGLE_PROCESS = SingleProcess()
-
-
-def comm_of(engine: Any) -> Any:
-    """The peers of an engine; without an engine there are none."""
-    return getattr(engine, "comm", SINGLE_PROCESS)

@@ -1,26 +1,104 @@
-"""Which engine: the one that is given, or named."""
+"""The contracts of engines, which say where chains are, and of executors, which run the blocks of a sweep."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar
 
-from franchise.cluster.ray_engine import Ray
+import numpy as np
+
 from franchise.errors import InputError
-from franchise.parallel.threads import Threads
 from franchise.validation import describe
 
-Engine = Threads | Ray
+if TYPE_CHECKING:
+    from franchise.running.chain_interface import AnyChain, LocalChain
+    from franchise.running.initial_state import InitialState
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
-def make_engine(engine: Any, workers: int | None) -> Engine:
-    """The engine that is given; threads if none is."""
+class BlockStages(NamedTuple):
+    """Kernel calls over one or more stages of blocks, which threads take from a queue inside the kernel.
+
+    Every thread that takes part calls `make_worker` once: what its worker keeps between blocks, such as counts that
+    may be added in any order, belongs to that thread. The worker gets one queue per stage
+    (`kernels/runtime/blocks.py`). No thread begins a stage before all blocks of the previous one are done.
+    """
+
+    make_worker: Callable[[], Callable[..., None]]
+    block_bounds: Sequence[np.ndarray]  # per stage: block b has the items from bounds[b] to bounds[b + 1]
+
+
+class BlockExecutor(Protocol):
+    """Runs the blocks of a sweep, on one or more threads of this process."""
+
+    def run(self, stages: BlockStages) -> None:
+        """Run all blocks. If one fails, no further one begins, and an InternalError names it."""
+
+    def map_blocks(self, make_worker: Callable[[], Callable[[int], Result]], blocks: int) -> list[Result]:
+        """Return the results of the blocks 0, 1, ... in their order.
+
+        Every thread that takes part calls `make_worker` once, for a function of the number of a block.
+        """
+
+
+class Engine(Protocol):
+    """Where chains are: in this process, or on the nodes of a cluster."""
+
+    @property
+    def workers(self) -> int:
+        """Number of threads for all chains together."""
+
+    @property
+    def executor(self) -> BlockExecutor:
+        """Threads of this process, for work outside chains."""
+
+    def __enter__(self) -> Self:
+        """Start what chains need; they run inside the context."""
+
+    def __exit__(self, *exception: object) -> None:
+        """End what was started."""
+
+    def map(
+        self,
+        function: Callable[[Item], Result],
+        items: Iterable[Item],
+        on_cancel: Callable[[], None] | None = None,
+    ) -> list[Result]:
+        """Return the results of a function for all items, which run in parallel; the first error is raised.
+
+        On an error, or if the user interrupts, `on_cancel` is called. It must make the other calls end soon.
+        """
+
+    def place(self, chain: LocalChain, initial_state: InitialState) -> AnyChain:
+        """Give a chain its state where it is to run; return the chain, or a proxy with the same interface."""
+
+
+_ENGINES = {
+    "threads": ("franchise.parallel.threads", "Threads"),
+    "ray": ("franchise.cluster.ray_engine", "Ray"),
+}
+"""Module and class of every engine, by name. They are imported only when they are used."""
+
+
+def engine_class(name: str) -> Callable[..., Engine]:
+    """Return the class of the engine of this name."""
+    module, kind = _ENGINES[name]
+    found: type[Engine] = getattr(import_module(module), kind)
+    return found
+
+
+def make_engine(engine: Engine | str | None, workers: int | None) -> Engine:
+    """Return the engine that the user passed or named; threads by default."""
     if engine is None or engine == "threads":
-        return Threads(workers)
+        return engine_class("threads")(workers)
     if engine == "ray":
-        return Ray(threads=workers)
+        return engine_class("ray")(threads=workers)
     if workers is not None:
         raise InputError("give either an engine or workers, not both: an engine brings its own workers.")
-    if not isinstance(engine, (Threads, Ray)):
+    if isinstance(engine, str) or not callable(getattr(type(engine), "place", None)):
         raise InputError(
             f"engine must be None, 'threads', 'ray', franchise.parallel.Threads(workers) or "
             f"franchise.parallel.Ray(...); got {describe(engine)}."

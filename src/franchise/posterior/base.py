@@ -11,6 +11,7 @@ import numpy as np
 
 from franchise.deprecation import warn_renamed
 from franchise.errors import InputError
+from franchise.parallel.engine import Engine
 from franchise.posterior.contract import DrawT
 from franchise.posterior.edits import NO_EDITS, TopicEdits
 from franchise.posterior.numbered_topics import NumberedTopics, numbers_to_plain
@@ -308,7 +309,7 @@ class Posterior(NumberedTopics[DrawT]):
         self,
         draws: int,
         *,
-        engine: Any = None,
+        engine: Engine | str | None = None,
         workers: int | None = None,
         progress: bool | None = None,
         time_limit: float | None = None,

@@ -14,7 +14,7 @@ from franchise.data.grouped import GroupedData
 from franchise.htmm.fitting import perplexity
 from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.htmm.model import FiniteModel, InfiniteModel
-from franchise.htmm.new_documents import draw_documents, words_of_documents
+from franchise.htmm.new_documents import draw_documents, rng_states_of_documents
 from franchise.htmm.results import HTMMResults, sentence_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.htmm_gibbs import Finite
@@ -220,7 +220,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
     def new_draws(self, draw: HTMMDraw, new: Prepared, number: int, seed: int) -> Draws:
         """Draw topics and switches of new documents given one draw; `number` selects the random stream."""
-        states = words_of_documents(
+        states = rng_states_of_documents(
             new, Streams(seed, number, 0, STREAMS.new_documents), sum(_SWEEPS_FOR_NEW)
         )
         burn_in, kept = _SWEEPS_FOR_NEW
@@ -376,7 +376,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """Return the perplexity of the last half of each new document's sentences, given the first."""
         check_like("data", data, self.data)
         prior = self.prior_of_documents()
-        return perplexity(self.findings, Prepared.of(data), prior, completed=True, engine=Threads())
+        return perplexity(self.findings, Prepared.of(data), prior, completed=True, executor=Threads())
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
         """The middle of the draws of something traced that has this probability."""

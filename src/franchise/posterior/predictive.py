@@ -136,7 +136,7 @@ def statistics_of(model: Model, snapshot: HDPDraw) -> Any:
     if family.learned_prior is not None:
         family.set_prior_value(statistics, snapshot.prior)
     sizes = np.zeros(snapshot.n_topics + 1, np.int64)
-    recount(statistics, model.here.data.observations, snapshot.labels.astype(np.int32), sizes)
+    recount(statistics, model.memory_mapped.data.observations, snapshot.labels.astype(np.int32), sizes)
     return statistics
 
 

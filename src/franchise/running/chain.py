@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from franchise.cluster.partition import PER_OBSERVATION, cut_arrays, materialised, part_of_model, without_data
-from franchise.data.sharded.sharded_corpus import ShardedWords
 from franchise.families.abilities import Ability
 from franchise.kernels.random.streams import STREAMS, Streams
-from franchise.kernels.runtime.large_arrays import bytes_in
-from franchise.model.hdp_model import Model, partition_groups, usual_topics
+from franchise.model.hdp_model import Model
 from franchise.model.state.base import CellTables, State
 from franchise.model.state.cell_counts import CellCounts
 from franchise.model.state.cell_tables import count_cell_tables, draw_cell_tables
@@ -26,15 +22,15 @@ from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weighted
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import InTurn, Sweep, moves_of, plan
-from franchise.parallel.communicator import SingleProcess, comm_of
+from franchise.parallel.engine import BlockExecutor
+from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import Gamma, check_value
-from franchise.running.initial import RandomInit
-from franchise.running.initial_state import InitialState
 from franchise.running.kept_draws import HDPDraw, narrowest
 from franchise.running.label_free import Pairs, entropy_of
 from franchise.running.trace import BEST
-from franchise.storage.checkpoint import Saved
-from franchise.storage.state_arrays import check_state, state_from_arrays, state_to_arrays, view_of
+from franchise.storage.checkpoint import Arrays, Saved
+from franchise.storage.run_store import ChainStore
+from franchise.storage.state_arrays import check_state, state_from_arrays, state_to_arrays
 
 SHARES = tuple(f"share_of_largest_{count}" for count in range(1, 11))
 """The names in the trace of the shares of observations in the largest topic, in the two largest, and so on."""
@@ -46,61 +42,24 @@ class Chain:
 
     model: Model
     schedule: InTurn
-    state: State  # None before an origin has given it one (`running/initial_state.py`)
+    state: State  # None before an initial state has given it one (`running/initial_state.py`)
     seed: int
     number: int  # of the chain, from 0
     warmup: int  # sweeps that are warm-up
-    engine: Any = None
+    executor: BlockExecutor = CALLING_THREAD
     sweeps: int = 0  # sweeps done
     best: float = -math.inf  # the highest log likelihood per observation after any sweep
     _generators: dict[tuple[int, int], np.random.Generator] = field(default_factory=dict, repr=False)
 
-    # -- among peers (`communicator.py`) ---------------------------------------------------------------------
+    @property
+    def moves(self) -> Iterator[Move]:
+        """The moves of the schedule."""
+        return moves_of(self.schedule)
 
-    def distributed(self, initial_state: InitialState) -> bool:
-        """Whether peers can run it together: observations and every move can be shared out, in one view."""
-        observations = self.model.data.observations
-        can_take_rows = isinstance(observations, ShardedWords) or self.model.family.can_take_rows(
-            observations
-        )
-        view = initial_state.view if isinstance(initial_state, RandomInit) else view_of(initial_state.common)
-        return can_take_rows and all(
-            move.distributed and view in move.views for move in moves_of(self.schedule)
-        )
-
-    def parts_of_model(self, capacities: Sequence[int]) -> list[Model]:
-        """The model shared out over at most so many peers, by how strong each is."""
-        if len(capacities) == 1:
-            return [without_data(self.model)]
-        shares = partition_groups(self.model.all_sizes, capacities)
-        return [part_of_model(self.model, partition) for partition in shares]
-
-    @staticmethod
-    def memory_for(model: Model) -> int:
-        """About the bytes that a part of the model takes where its chain runs.
-
-        Observations, and for each its topic, its place in an index and its share of cells; and what is of topics:
-        counts of words, parameters, and what others have of these.
-        """
-        of_topic = bytes_in(model.family.empty_statistics(1))
-        return 4 * bytes_in(model.data) + 6 * of_topic * usual_topics(model.n_observations)
-
-    per_observation = PER_OBSERVATION
-    """The arrays of which a peer has only those of its observations."""
-
-    materialised = staticmethod(materialised)
-    cut = staticmethod(cut_arrays)
-
-    @staticmethod
-    def span_of(model: Model) -> tuple[int, int]:
-        """The first observation that a part of the model has, and the one after its last."""
-        begin = 0 if model.partition is None else model.partition.first_observation
-        return begin, begin + model.data.n_observations
-
-    def restored(self, arrays: dict[str, np.ndarray], sweeps: int) -> Chain:
-        """The same chain as it was when it had these arrays; InputError if there was none such."""
-        model = self.model.here
-        state = state_from_arrays(arrays, model.data, model.family, self._comm)
+    def restored(self, arrays: Arrays, sweeps: int) -> Chain:
+        """Return the chain with the state that these arrays describe; InputError if there is none."""
+        model = self.model.memory_mapped
+        state = state_from_arrays(arrays, model.data, model.family)
         check_state(state, model.data, model.n_observations)
         check_value("alpha", model.alpha, state.group_concentration)
         check_value("gamma", model.gamma, state.top_concentration)
@@ -132,15 +91,11 @@ class Chain:
         if not isinstance(self.state, move.views):
             rng = self._streams(STREAMS.conversion).generator(number)
             self.state = convert(self.state, move.views[0], self.model.data, rng)
-        return move.step(self.model, self.state, self._streams(number), self.engine)
+        return move.step(self.model, self.state, self._streams(number), self.executor)
 
     @cached_property
     def _pairs(self) -> Pairs:
         return Pairs(self.model)
-
-    @property
-    def _comm(self) -> SingleProcess:
-        return comm_of(self.engine)
 
     def _streams(self, move: int) -> Streams:
         return Streams(self.seed, self.number, self.sweeps, move, self._generators)
@@ -154,9 +109,9 @@ class Chain:
             self.state.tables_are_new = False
             self.state.forget_log_likelihood()
         if has_many_holes(self.state):
-            compact(self.state, self.model.data, self.model.family, self._comm)
+            compact(self.state, self.model.data, self.model.family)
         elif Ability.EXACT_STATISTICS not in self.model.family.abilities:
-            self.state.recount(self.model.data, self._comm)
+            self.state.recount(self.model.data)
 
     def cell_tables(self) -> CellTables:
         """Customers and tables of every cell: those of the state, or drawn for the occasion if it has none."""
@@ -165,7 +120,7 @@ class Chain:
         assert isinstance(self.state, Weighted)
         if self.state.cell_tables is not None:
             return self.state.cell_tables
-        return draw_cell_tables(self.state, self.model, self._streams(STREAMS.measurement), self._comm)
+        return draw_cell_tables(self.state, self.model, self._streams(STREAMS.measurement))
 
     def labels(self) -> np.ndarray:
         """Topics of the observations, 0..K-1, in grouped order; where only counts are held, arranged at random."""
@@ -174,7 +129,9 @@ class Chain:
             state = to_weights(state, self.model.data, self._streams(STREAMS.measurement).generator(1))
         return state.labels(self.model.data)
 
-    def snapshot(self, draw: int, labels: np.ndarray | None = None, store: Any = None) -> HDPDraw:
+    def snapshot(
+        self, draw: int, labels: np.ndarray | None = None, store: ChainStore | None = None
+    ) -> HDPDraw:
         """The present state as a snapshot, in memory."""
         state, family = self.state, self.model.family
         return HDPDraw(
@@ -186,11 +143,11 @@ class Chain:
             prior=family.prior_value(state.statistics) if family.learned_prior is not None else float("nan"),
         )
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
+    def to_arrays(self) -> Arrays:
         """The present state, as arrays by name."""
         return state_to_arrays(self.state, self.model.family)
 
-    def saved(self, store: Any) -> Saved:
+    def saved(self, store: ChainStore) -> Saved:
         """The present state for a checkpoint: all of it goes there."""
         return Saved(self.to_arrays(), [])
 
@@ -200,8 +157,8 @@ class Chain:
         cells = self.cell_tables()
         likelihood = cells.log_likelihood
         if likelihood is None:
-            likelihood = log_likelihood(state, model.data, self.engine)
-        joint = likelihood + log_prior(state, model, cells, self._comm)
+            likelihood = log_likelihood(state, model.data, self.executor)
+        joint = likelihood + log_prior(state, model, cells)
         for prior, value in (
             (model.alpha, state.group_concentration),
             (model.gamma, state.top_concentration),
@@ -216,7 +173,7 @@ class Chain:
             "alpha": state.group_concentration,
             "gamma": state.top_concentration,
             "topic_entropy": entropy_of(state.observations_per_topic),
-            "co_assignment": self._pairs.co_assignment(state, model, self._comm),
+            "co_assignment": self._pairs.co_assignment(state, model),
             **dict(zip(SHARES, state.shares_of_largest(len(SHARES)), strict=True)),
         }
         if model.family.learned_prior is not None:

@@ -6,14 +6,15 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.parallel.engine import Engine
-from franchise.running.kept_draws import KeptDraw, KeptDraws, LazyDraw, name_of_draw
+from franchise.running.chain_interface import AnyChain
+from franchise.running.kept_draws import KeptDraws, LazyDraw, name_of_draw
 from franchise.running.progress import Progress
 from franchise.running.trace import Trace
 from franchise.storage.checkpoint import Checkpoint, Metadata, Parts, Saved
@@ -70,36 +71,6 @@ class StopSignal:
     def out_of_time(self) -> bool:
         """Whether the time limit has passed."""
         return self._deadline is not None and time.perf_counter() > self._deadline
-
-
-class AnyChain(Protocol):
-    """A chain that can be run, of either model."""
-
-    number: int  # from 0
-    warmup: int  # sweeps that are warm-up
-    sweeps: int  # sweeps done
-    best: float  # the highest log likelihood per observation after any sweep
-
-    def sweep(self) -> dict[str, float]:
-        """Do one sweep; what is measured after it."""
-
-    def labels(self) -> np.ndarray:
-        """The topics of everything that has one, in grouped order."""
-
-    def snapshot(self, draw: int, labels: np.ndarray | None, store: ChainStore | None) -> KeptDraw:
-        """The present state as a kept draw; `labels` are its labels, if they are known.
-
-        A chain that is held elsewhere leaves what is of observations in files of the store, if there is one.
-        """
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The present state, as arrays by name."""
-
-    def saved(self, store: ChainStore) -> Saved:
-        """The present state for a checkpoint; a chain that is held elsewhere writes files by itself."""
-
-    def release(self) -> None:
-        """No sweep comes for now."""
 
 
 Kind = TypeVar("Kind", bound=AnyChain)
@@ -267,5 +238,5 @@ def run_chains(
     """Run all chains to their end, as many in parallel as the engine has workers."""
     with progress:
         engine.map(
-            lambda run: run.run(control, progress), runs, cancel=control.stop if interruptible else None
+            lambda run: run.run(control, progress), runs, on_cancel=control.stop if interruptible else None
         )

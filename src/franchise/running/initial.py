@@ -1,4 +1,4 @@
-"""Where chains start.
+"""The states that chains start from.
 
 None                 as a number K of topics: the square root of N, at most 100 or so (`model.usual_topics`)
 a number K           each observation in one of K topics, uniformly
@@ -12,7 +12,7 @@ a list of these      one for each chain
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -28,8 +28,9 @@ from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
-from franchise.parallel.communicator import comm_of
+from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import Gamma
+from franchise.running.chain_interface import ChainT, changed
 from franchise.storage.state_arrays import state_from_arrays, state_to_arrays
 from franchise.validation import check_integer, describe
 
@@ -98,7 +99,7 @@ def draw_topics_at_random(model: Model, topics: int, streams: Streams) -> np.nda
 
 @dataclass(frozen=True)
 class RandomInit:
-    """An origin (`initial_state.py`): each observation in one of so many topics, made where the chain is."""
+    """An initial state (`initial_state.py`): each observation in one of K topics, uniformly."""
 
     topics: int
     view: type[Seating] | type[Weights]
@@ -107,7 +108,7 @@ class RandomInit:
 
     @classmethod
     def from_start(cls, start: Any, model: Model, view: type[State]) -> RandomInit | None:
-        """What a start asks for, if it is this."""
+        """Return the initial state that `start` requests, or None if it requests another kind."""
         if start is None:
             start = usual_topics(model.n_observations)
         if not isinstance(start, Integral) or isinstance(start, bool):
@@ -115,23 +116,14 @@ class RandomInit:
         topics = check_integer("start", start, minimum=1)
         return None if topics > model.n_observations else cls(topics, _home(view))
 
-    def part(self, chain: Any, begin: int, end: int) -> RandomInit:
-        """The same: what is made goes by the observations that the chain has."""
-        return self
-
-    def initialise(self, chain: Any) -> Any:
-        """The chain at its start."""
-        model = chain.model.here
+    def initialise(self, chain: ChainT) -> ChainT:
+        """Return the chain at its start."""
+        assert isinstance(chain.model, Model)
+        model = chain.model.memory_mapped
         labels = draw_topics_at_random(model, self.topics, start_streams(chain.seed, chain.number))
-        state = self.view.from_topics(
-            model.data,
-            model.family,
-            labels,
-            model.start_alpha(),
-            model.start_gamma(),
-            comm=comm_of(chain.engine),
-        )
-        return replace(chain, model=model, state=state)
+        alpha, gamma = model.start_alpha(), model.start_gamma()
+        state = self.view.from_topics(model.data, model.family, labels, alpha, gamma)
+        return changed(chain, model=model, state=state)
 
 
 def start_sequentially(model: Model, view: type[State], streams: Streams) -> State:
@@ -142,7 +134,7 @@ def start_sequentially(model: Model, view: type[State], streams: Streams) -> Sta
     if isinstance(model.gamma, Gamma):
         state.top_concentration = max(state.top_concentration, AT_LEAST)
     move: Move = CrfGibbs(tables=False) if view is Seating else DirectAssignment()
-    move.step(model, state, streams, None)
+    move.step(model, state, streams, CALLING_THREAD)
     state.group_concentration, state.top_concentration = model.start_alpha(), model.start_gamma()
     return state
 

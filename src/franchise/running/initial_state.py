@@ -1,26 +1,23 @@
-"""Where a chain comes from, when it begins and when it goes on: made where the chain is, whole or in parts.
+"""Initial states: they give a chain its state, when it begins and when it is resumed, in the process that runs it.
 
-A chain that has a model and an engine, but no state yet, is given one by an origin (`placed`).  Where peers share a
-chain out, each is given the part of the origin that is of its observations (`part`), and makes its part of the
-state by itself: at random, or from files, so that no process ever needs the whole.
-
-    Begun      a state that is here already
-    AtRandom   each observation in one of so many topics (`running/initial.py`)
-    Restored   arrays of a checkpoint, here in memory
-    Stored     a checkpoint on disk, of which only what is common to all observations is here
+GivenState            a state in memory
+RandomInit            each observation in one of K topics at random (`running/initial.py`)
+FromCheckpoint        the arrays of a checkpoint, in memory
+FromCheckpointFiles   a checkpoint whose per-observation arrays are in files
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from franchise.running.chain_interface import ChainT, LocalChain, changed
 from franchise.storage.checkpoint import Arrays, ShardFile, joined, read_part
 
 
 class InitialState(Protocol):
-    """What gives a chain its state."""
+    """Gives a chain its state."""
 
     @property
     def sweeps(self) -> int:
@@ -28,90 +25,82 @@ class InitialState(Protocol):
 
     @property
     def common(self) -> Arrays:
-        """Arrays of the state, at least those that are not of observations; none if it is yet to be made."""
+        """Arrays of the state, at least those that are not per observation; none before they are made."""
 
-    def part(self, chain: Any, begin: int, end: int) -> InitialState:
-        """What of it makes the part of the chain that is of these observations."""
-
-    def initialise(self, chain: Any) -> Any:
-        """The chain with its state."""
+    def initialise(self, chain: ChainT) -> ChainT:
+        """Return the chain with its state."""
 
 
 @dataclass(frozen=True)
 class GivenState:
-    """A state that is here."""
+    """A state in memory."""
 
     state: Any
     sweeps: int = 0
     common: ClassVar[Arrays] = {}
 
-    def part(self, chain: Any, begin: int, end: int) -> InitialState:
-        """By way of its arrays."""
-        return self.as_arrays(chain).part(chain, begin, end)
+    def as_arrays(self, chain: LocalChain) -> FromCheckpoint:
+        """Return the same initial state as arrays."""
+        return FromCheckpoint(changed(chain, state=self.state).to_arrays(), self.sweeps)
 
-    def as_arrays(self, chain: Any) -> FromCheckpoint:
-        """The same as arrays."""
-        return FromCheckpoint(replace(chain, state=self.state).to_arrays(), self.sweeps)
-
-    def initialise(self, chain: Any) -> Any:
-        """The chain with it."""
-        return replace(chain, state=self.state, sweeps=self.sweeps)
+    def initialise(self, chain: ChainT) -> ChainT:
+        """Return the chain with the state."""
+        return changed(chain, state=self.state, sweeps=self.sweeps)
 
 
 @dataclass(frozen=True)
 class FromCheckpoint:
-    """Arrays of a checkpoint."""
+    """The arrays of a checkpoint."""
 
     arrays: Arrays
     sweeps: int
 
     @property
     def common(self) -> Arrays:
-        """All of them, and so what is not of observations, too."""
+        """All arrays."""
         return self.arrays
 
-    def part(self, chain: Any, begin: int, end: int) -> FromCheckpoint:
-        """Arrays of these observations."""
-        return FromCheckpoint(chain.cut(self.arrays, begin, end), self.sweeps)
-
-    def initialise(self, chain: Any) -> Any:
-        """The chain as it was then; InputError if there was none such."""
+    def initialise(self, chain: ChainT) -> ChainT:
+        """Return the chain as it was then; InputError if there was none such."""
         return chain.restored(dict(self.arrays), self.sweeps)
 
 
 @dataclass(frozen=True)
 class FromCheckpointFiles:
-    """A checkpoint whose parts are on disk."""
+    """A checkpoint some of whose arrays are in files."""
 
     folder: str
     chain_id: str
-    common: Arrays  # what is not of observations
-    files: tuple[ShardFile, ...]  # all of them, or those that have the observations from `begin` to `end`
+    common: Arrays  # those that are not in files
+    files: tuple[ShardFile, ...]  # of the state; none if all its arrays are in `common`
     sweeps: int
-    begin: int
-    end: int
+    draw_files: tuple[ShardFile, ...] = ()  # of kept draws: only checked, so that damage is noticed at once
 
     @classmethod
     def of(
-        cls, folder: Path, chain_id: str, common: Arrays, files: list[ShardFile], sweeps: int
+        cls,
+        folder: Path,
+        chain_id: str,
+        common: Arrays,
+        files: dict[str, list[ShardFile]],
+        sweeps: int,
     ) -> FromCheckpointFiles:
-        """The whole of a checkpoint."""
-        return cls(str(folder.resolve()), chain_id, common, tuple(files), sweeps, 0, files[-1].end)
+        """Return the checkpoint in a folder; `files` are those of the state ("") and of kept draws."""
+        draw_files = tuple(file for name, own in files.items() if name for file in own)
+        state_files = tuple(files.get("", ()))
+        return cls(str(folder.resolve()), chain_id, common, state_files, sweeps, draw_files)
 
-    def part(self, chain: Any, begin: int, end: int) -> FromCheckpointFiles:
-        """Only the files that have any of these observations."""
-        files = tuple(file for file in self.files if file.begin < end and file.end > begin)
-        return replace(
-            self, files=files or self.files[-1:], begin=begin, end=end
-        )  # there may be no observations
+    def read(self) -> Arrays:
+        """Return all arrays of the state."""
+        in_files = joined([self.read_file(file) for file in self.files]) if self.files else {}
+        return {**self.common, **in_files}
 
-    def read(self, chain: Any) -> Arrays:
-        """The arrays of the observations."""
-        per_observation = joined([read_part(Path(self.folder), file, self.chain_id) for file in self.files])
-        first = self.files[0].begin
-        arrays: Arrays = chain.cut({**self.common, **per_observation}, self.begin - first, self.end - first)
-        return arrays
+    def read_file(self, file: ShardFile) -> Arrays:
+        """Return the arrays of a file; StorageError if it is missing or damaged."""
+        return read_part(Path(self.folder), file, self.chain_id)
 
-    def initialise(self, chain: Any) -> Any:
-        """The chain as it was then."""
-        return chain.restored(self.read(chain), self.sweeps)
+    def initialise(self, chain: ChainT) -> ChainT:
+        """Return the chain as it was then."""
+        for file in self.draw_files:
+            self.read_file(file)
+        return chain.restored(self.read(), self.sweeps)

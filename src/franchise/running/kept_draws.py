@@ -152,7 +152,7 @@ class KeptDraws:
         """Return whether this draw is kept."""
         return draw % self.stride == 0
 
-    def add(self, draw: KeptDraw) -> None:
+    def add(self, draw: KeptDraw | LazyDraw) -> None:
         """Keep a draw; drop every other one if there are too many."""
         self.kept.append(draw)
         if len(self.kept) > self.most:

@@ -19,7 +19,6 @@ from franchise.model.hdp_model import Model
 from franchise.model.state.base import State
 from franchise.model.state.cell_counts import CellCounts, DataCells
 from franchise.model.state.seating import Seating
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 
 MOST_PAIRS = 1000
 
@@ -53,13 +52,13 @@ class Pairs:
         offsets = model.data.offsets
         self.pairs = fixed_pairs(model.n_observations)  # int64 (2, pairs): observations, in grouped order
         places = self.pairs - (0 if model.partition is None else model.partition.first_observation)
-        self.held = (places >= 0) & (places < offsets[-1])  # by this peer
+        self.held = (places >= 0) & (places < offsets[-1])  # by this process
         self.places = places[self.held]
         groups = np.searchsorted(offsets, self.places, side="right") - 1
         self.bases = offsets[groups]  # the first observation of each one's group
         self._cells: np.ndarray | None = None  # int64 (2, pairs): of the data, so found once
 
-    def co_assignment(self, state: State, model: Model, comm: SingleProcess = SINGLE_PROCESS) -> float:
+    def co_assignment(self, state: State, model: Model) -> float:
         """The share of pairs that are in the same topic, or what is expected of it given counts."""
         if isinstance(state, CellCounts):
             if self._cells is None:
@@ -70,7 +69,7 @@ class Pairs:
             topics[self.held] = state.topic_of_table[self.bases + state.table_of_observation[self.places]]
         else:
             topics[self.held] = state.topics(model.data)[self.places]
-        return share_of_pairs(comm.allreduce(topics))
+        return share_of_pairs(model.comm.allreduce(topics))
 
 
 def cells_of_places(cells: DataCells, places: np.ndarray) -> np.ndarray:

@@ -20,16 +20,14 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from franchise import validation
-from franchise.cluster.remote_chain import host
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.deprecation import warn_caller
 from franchise.errors import InputError, StorageError
 from franchise.parallel.engine import Engine, make_engine
-from franchise.parallel.threads import Threads
+from franchise.running.chain_interface import AnyChain, LocalChain
 from franchise.running.chain_run import (
     CHECKPOINT_INTERVAL,
-    AnyChain,
     ChainRun,
     DrawPlan,
     StopSignal,
@@ -40,7 +38,6 @@ from franchise.running.kept_draws import KeptDraws
 from franchise.running.progress import Progress, make_progress
 from franchise.running.signals import interruptions
 from franchise.storage.atomic import exclusive_lock, read_errors_named
-from franchise.storage.checkpoint import read_parts
 from franchise.storage.run_store import ChainStore, RunDirectory, check_new, how_to_resume
 from franchise.validation import check_integer, check_positive
 
@@ -65,8 +62,8 @@ class Problem(Protocol):
     def new_kept_draws(self) -> KeptDraws:
         """Room for the draws of one chain that are kept in full."""
 
-    def chain(self, number: int, warmup: int, engine: Threads) -> Any:
-        """A chain that an origin (`running/initial_state.py`) has yet to give a state."""
+    def chain(self, number: int, warmup: int) -> LocalChain:
+        """A chain that has no state yet (see `running/initial_state.py`)."""
 
     def make_posterior(self, run: Run) -> Any:
         """The posterior of what the chains have kept."""
@@ -83,7 +80,7 @@ class RunOptions(NamedTuple):
     @classmethod
     def checked(
         cls,
-        engine: Any = None,
+        engine: Engine | str | None = None,
         workers: int | None = None,
         progress: bool | None = None,
         time_limit: Any = None,
@@ -127,14 +124,14 @@ class Run:
 
     @classmethod
     def read(
-        cls, folder: RunDirectory, make_setup: Callable[[dict[str, Any], Any, bool], Problem], engine: Engine
+        cls, folder: RunDirectory, make_setup: Callable[[dict[str, Any], Any], Problem], engine: Engine
     ) -> Run:
         """A run on disk as its last checkpoints have it; before anything else, say what it is to
         `set_target_draws`.
         """
         settings, data = folder.settings, folder.data()
         with read_errors_named(folder.path / "run.json"):
-            setup = make_setup(settings, data, not engine.is_here)
+            setup = make_setup(settings, data)
             plan = DrawPlan.checked(*(settings[name] for name in ("draws", "warmup", "thin", "keep_labels")))
             chains = check_integer("chains", settings["chains"], minimum=1)
         run = cls(setup, plan, [], folder=folder)
@@ -144,23 +141,15 @@ class Run:
 
     def _read_chain(self, store: ChainStore, number: int, engine: Engine) -> ChainRun[Any]:
         arrays, metadata, files = store.read_head()
-        if engine.is_here:
-            for of, own in files.items():
-                read = read_parts(
-                    store.folder, own, store.chain_id
-                )  # damage shows now, not when it is needed
-                arrays.update(read if of == "" else {})
         with read_errors_named(store.checkpoint_path, store.trace_path):
             sweeps, warmup = (check_integer(name, metadata[name], minimum=0) for name in ("sweeps", "warmup"))
             snapshots = self.setup.new_kept_draws()
             of_store = (store.folder.resolve(), store.chain_id)
             snapshots.restore(metadata["stride"], metadata["snapshots"], arrays, files, of_store)
             initial_state: InitialState = FromCheckpoint(arrays, sweeps)
-            if "" in files and not engine.is_here:
-                initial_state = FromCheckpointFiles.of(
-                    store.folder, store.chain_id, arrays, files[""], sweeps
-                )
-            chain = host(engine, self.setup.chain(number, warmup, engine.local), initial_state)
+            if files:
+                initial_state = FromCheckpointFiles.of(store.folder, store.chain_id, arrays, files, sweeps)
+            chain = engine.place(self.setup.chain(number, warmup), initial_state)
             run = self._restored(metadata, store.read_trace(), chain, snapshots)
         run.store = store
         return run
@@ -170,8 +159,8 @@ class Run:
         run = Run(self.setup, self.plan, [])
         for number, each in enumerate(self.chains):
             copies = {name: np.array(array) for name, array in each.chain.to_arrays().items()}
-            template = self.setup.chain(number, each.chain.warmup, engine.local)
-            chain = host(engine, template, FromCheckpoint(copies, each.chain.sweeps))
+            template = self.setup.chain(number, each.chain.warmup)
+            chain = engine.place(template, FromCheckpoint(copies, each.chain.sweeps))
             snapshots = replace(each.snapshots, kept=list(each.snapshots.kept))
             metadata = {"seconds": each.seconds, "best": each.chain.best}
             run.chains.append(run._restored(metadata, each.rows(), chain, snapshots))
@@ -180,7 +169,11 @@ class Run:
         return run
 
     def _restored(
-        self, metadata: dict[str, Any], rows: Iterable[dict[str, float]], chain: Any, snapshots: KeptDraws
+        self,
+        metadata: dict[str, Any],
+        rows: Iterable[dict[str, float]],
+        chain: AnyChain,
+        snapshots: KeptDraws,
     ) -> ChainRun[Any]:
         return ChainRun.restored(metadata, rows, chain, self.plan, self.setup.data, snapshots)
 

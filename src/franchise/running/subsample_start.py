@@ -9,7 +9,6 @@ topics.  It may be anything: the sweeps that follow are exact.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -22,16 +21,17 @@ from franchise.model.state.convert import to_weights
 from franchise.model.state.weights import Weights
 from franchise.moves.base import Move
 from franchise.moves.compose import Composed, in_turn
+from franchise.parallel.engine import BlockExecutor
 from franchise.running.chain import Chain
 
 SAMPLE = 40_000
-"""About so many observations are in the sample."""
+"""Approximate number of observations in the sample."""
 
 SWEEPS = 100
 
 
 def start_from_sample(
-    model: Model, moves: Callable[[Model], list[Move | Composed]], streams: Streams, engine: Any
+    model: Model, moves: Callable[[Model], list[Move | Composed]], streams: Streams, executor: BlockExecutor
 ) -> CellCounts:
     """A state in the counts view, with the topics that the given moves find in a sample of the observations."""
     rng = streams.generator()
@@ -41,7 +41,7 @@ def start_from_sample(
         sample.data, model.family, one_topic, model.start_alpha(), model.start_gamma()
     )
     seed = int(rng.integers(2**62))
-    chain = Chain(sample, in_turn(*moves(sample)), state, seed, number=0, warmup=SWEEPS, engine=engine)
+    chain = Chain(sample, in_turn(*moves(sample)), state, seed, number=0, warmup=SWEEPS, executor=executor)
     for _ in range(SWEEPS):
         for number, move in chain.begin_sweep():
             chain.apply(move, number)

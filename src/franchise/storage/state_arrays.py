@@ -23,7 +23,6 @@ from franchise.model.state.cell_counts import CellCounts, cells_of
 from franchise.model.state.seating import Seating
 from franchise.model.state.subclusters import SubTopics
 from franchise.model.state.weights import Weighted, Weights
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 from franchise.validation import check_array, check_labels, check_learned
 
 Arrays = dict[str, np.ndarray]
@@ -67,16 +66,14 @@ def view_of(arrays: Arrays) -> type[State]:
     return Weights if "topic_weights" in arrays else Seating
 
 
-def state_from_arrays(
-    arrays: Arrays, data: PreparedData, family: Family, comm: SingleProcess = SINGLE_PROCESS
-) -> State:
-    """The state that `state_to_arrays` was given, its statistics counted anew over what all peers hold."""
+def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family) -> State:
+    """Return the state that `state_to_arrays` was given; its statistics are recounted."""
     alpha, gamma = _positive("concentrations", arrays["concentrations"], (2,)).tolist()
     slots = _checked_slots(arrays["slots"], family)
     if "table_of_observation" in arrays:
-        state: State = _seating_from(arrays, data, family, slots, comm)
+        state: State = _seating_from(arrays, data, family, slots)
     elif "topic_of_observation" in arrays:
-        state = _weights_from(arrays, data, family, slots, comm)
+        state = _weights_from(arrays, data, family, slots)
     elif "topic_counts" in arrays:
         state = _counts_from(arrays, data, family, slots)
     else:
@@ -106,9 +103,7 @@ def check_state(state: State, data: PreparedData, n_observations: int) -> None:
             raise InputError(str(error)) from error
 
 
-def _seating_from(
-    arrays: Arrays, data: PreparedData, family: Family, slots: int, comm: SingleProcess
-) -> Seating:
+def _seating_from(arrays: Arrays, data: PreparedData, family: Family, slots: int) -> Seating:
     size = data.n_observations
     tables = check_array("table_of_observation", arrays["table_of_observation"], np.int32, (size,), lowest=0)
     topics = check_array("topic_of_table", arrays["topic_of_table"], np.int32, (size,), lowest=-1)
@@ -118,18 +113,16 @@ def _seating_from(
     seating = Seating.empty(data, family.empty_statistics(slots), slots, 1.0, 1.0)
     seating.table_of_observation[:] = tables
     seating.topic_of_table[:] = topics
-    seating.recount(data, comm)
+    seating.recount(data)
     if ((seating.topic_of_table < 0) != (seating.size_of_table == 0)).any():
         raise InputError("tables with observations must have a topic, and only they")
     return seating
 
 
-def _weights_from(
-    arrays: Arrays, data: PreparedData, family: Family, slots: int, comm: SingleProcess
-) -> Weights:
+def _weights_from(arrays: Arrays, data: PreparedData, family: Family, slots: int) -> Weights:
     topics = check_labels("topic_of_observation", arrays["topic_of_observation"], data.n_observations, slots)
-    weights = Weights.from_topics(data, family, topics, 1.0, 1.0, slots, comm)
-    _set_weights(weights, arrays, comm)
+    weights = Weights.from_topics(data, family, topics, 1.0, 1.0, slots)
+    _set_weights(weights, arrays, data)
     if all(f"subtopics_{name}" in arrays for name in SubTopics._fields):
         weights.subtopics = _subtopics_from(arrays, data.n_observations, slots)
     return weights
@@ -163,11 +156,11 @@ def _counts_from(arrays: Arrays, data: PreparedData, family: Family, slots: int)
         topic_counts=np.pad(kept, ((0, 0), (0, slots - kept.shape[1]))),
     )
     state.recount(data)
-    _set_weights(state, arrays, SINGLE_PROCESS)
+    _set_weights(state, arrays, data)
     return state
 
 
-def _set_weights(state: Weighted, arrays: Arrays, comm: SingleProcess) -> None:
+def _set_weights(state: Weighted, arrays: Arrays, data: PreparedData) -> None:
     weights = check_array("topic_weights", arrays["topic_weights"], np.float64, (None,), lowest=0.0)
     used = len(weights)
     if used > state.capacity:
@@ -178,14 +171,14 @@ def _set_weights(state: Weighted, arrays: Arrays, comm: SingleProcess) -> None:
         "unseen_weight", arrays["unseen_weight"], np.float64, (1,), lowest=0.0
     )
     if "tables_of_cell" in arrays:
-        state.cell_tables = _cell_tables_from(arrays, used, state.capacity, comm)
+        state.cell_tables = _cell_tables_from(arrays, used, state.capacity, data)
 
 
-def _cell_tables_from(arrays: Arrays, used: int, slots: int, comm: SingleProcess) -> CellTables:
+def _cell_tables_from(arrays: Arrays, used: int, slots: int, data: PreparedData) -> CellTables:
     customers = check_array("customers_of_cell", arrays["customers_of_cell"], np.int32, (None,), lowest=1)
     tables = check_array("tables_of_cell", arrays["tables_of_cell"], np.int32, customers.shape, lowest=1)
     kept = check_array("tables_per_topic", arrays["tables_per_topic"], np.int64, (used,), lowest=0)
-    if kept.sum() != comm.allreduce(np.array([tables.sum()]))[0]:
+    if kept.sum() != data.comm.allreduce(np.array([tables.sum()]))[0]:
         raise InputError("the tables of topics are not as many as those of cells")
     per_topic = np.zeros(slots, np.int64)
     per_topic[:used] = kept

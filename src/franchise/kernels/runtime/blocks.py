@@ -23,9 +23,8 @@ finish together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -145,28 +144,6 @@ BLOCK_SIZE = 2**14
 CATEGORIES_IN_BLOCK = 1024
 
 _WORKERS = 8
-
-
-class BlockLoop(NamedTuple):
-    """A kernel over blocks that threads take from a queue inside it.
-
-    `make_worker` is called once by every thread that takes part: what the function that it gives keeps, such as
-    counts that add up in any order, is the thread's own.
-    """
-
-    make_worker: Callable[[], Callable[[BlockQueue], None]]
-    block_bounds: np.ndarray  # block b has the items from block_bounds[b] to block_bounds[b + 1]
-
-
-class Stages(NamedTuple):
-    """A kernel over several stages of blocks, where each stage needs the results of the one before.
-
-    Threads meet inside the kernel after each stage but the last. The function that `make_worker` returns takes a
-    named tuple of queues, of the type of `block_bounds`.
-    """
-
-    make_worker: Callable[[], Callable[[Any], None]]
-    block_bounds: Any  # a named tuple of the package: block bounds of each stage, as in `BlockLoop`
 
 
 def count_blocks(total: int, size: int) -> int:

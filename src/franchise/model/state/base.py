@@ -26,7 +26,7 @@ from franchise.kernels.family_ops import family_of
 from franchise.kernels.recount import count_on, recount
 from franchise.kernels.runtime.large_arrays import type_for
 from franchise.model.prepared_data import PreparedData
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
+from franchise.parallel.communicator import Communicator
 
 SPARE_SLOTS = 8
 """Vacant slots that a state begins with, for topics that open."""
@@ -89,17 +89,17 @@ class State:
         numbers[self.occupied] = np.arange(self.topic_count)
         return numbers[self.topics(data)]
 
-    def recount(self, data: PreparedData, comm: SingleProcess = SINGLE_PROCESS) -> None:
-        """Count statistics and sizes anew from the assignments, those that peers have included."""
+    def recount(self, data: PreparedData) -> None:
+        """Recount statistics and sizes from the assignments, those of other processes included."""
         raise NotImplementedError
 
-    def count_topics(self, data: PreparedData, topics: np.ndarray, comm: SingleProcess) -> None:
-        """Count statistics and sizes anew from the topics of observations (-1: none), those of peers included.
+    def count_topics(self, data: PreparedData, topics: np.ndarray) -> None:
+        """Recount statistics and sizes from the topics of observations (-1: none), of all processes.
 
-        Where statistics are exact, everyone counts what it has; where they are rounded, one after the other does,
-        so that they are the same however many there are.
+        Where statistics are exact, all processes count at once. Where they are rounded, they count one after the
+        other, so that the result does not depend on their number.
         """
-        sizes, family = self.observations_per_topic, family_of(type(self.statistics))
+        comm, sizes, family = data.comm, self.observations_per_topic, family_of(type(self.statistics))
         if comm.size == 1 or family.has_exact_sums():
             recount(self.statistics, data.observations, topics, sizes)
             if comm.size > 1:
@@ -117,7 +117,7 @@ class State:
         self.widen(family, larger_capacity(self.capacity))
 
     def widen(self, family: Family, capacity: int) -> None:
-        """So many slots for topics, no fewer than there are."""
+        """Widen the state to this number of slots for topics."""
         self.statistics = family.grow(self.statistics, capacity)
         self.observations_per_topic = grown(self.observations_per_topic, capacity)
 
@@ -130,8 +130,8 @@ class State:
         raise NotImplementedError
 
 
-def slots_for(topics: np.ndarray, comm: SingleProcess) -> int:
-    """As many slots as the topics of all peers' observations need, -1 being none, and some to spare."""
+def slots_for(topics: np.ndarray, comm: Communicator) -> int:
+    """Return the number of slots for the topics of all processes (-1: none), with some to spare."""
     largest = int(topics.max()) if len(topics) else -1
     return 1 - int(comm.allreduce_min(np.array([-largest]))[0]) + SPARE_SLOTS
 

@@ -1,8 +1,8 @@
 """The counts view: how many observations of each cell, a group and a category that meet, are in each topic.
 
-Observations of one category in one group are alike, so their numbers by topic say all that their labels say, up to
-which is which; and where counts are in the thousands they say it in far less room.  With the labels arranged at
-random within each cell (`state.convert`), the two views have the same law.
+Observations of one category in one group are exchangeable, so their numbers by topic say all that their labels
+say, up to which is which; and where counts are in the thousands they say it in far less room.  With the labels
+arranged at random within each cell (`state.convert`), the two views have the same law.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from franchise.families.categorical import set_totals
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import check_equal, check_statistics
 from franchise.model.state.weights import Weighted
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 
 
 class DataCells(NamedTuple):
@@ -76,7 +75,7 @@ class CellCounts(Weighted):
         arranged[self.cells.order] = topics
         return arranged
 
-    def recount(self, data: PreparedData, comm: SingleProcess = SINGLE_PROCESS) -> None:
+    def recount(self, data: PreparedData) -> None:
         """Statistics and sizes from the counts; the data are not needed."""
         counts = self.statistics.counts
         for topic in range(self.capacity):
@@ -86,7 +85,7 @@ class CellCounts(Weighted):
         set_totals(self.statistics, self.observations_per_topic)
 
     def widen(self, family: Family, capacity: int) -> None:
-        """So many slots for topics, no fewer than there are."""
+        """Widen the state to this number of slots for topics."""
         super().widen(family, capacity)
         more = capacity - self.topic_counts.shape[1]
         self.topic_counts = np.pad(self.topic_counts, ((0, 0), (0, more)))

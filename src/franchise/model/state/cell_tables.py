@@ -12,17 +12,14 @@ from franchise.model.state.base import CellTables
 from franchise.model.state.cell_counts import CellCounts
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weighted, Weights
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 
 
-def draw_cell_tables(
-    state: Weighted, model: Model, streams: Streams, comm: SingleProcess = SINGLE_PROCESS
-) -> CellTables:
+def draw_cell_tables(state: Weighted, model: Model, streams: Streams) -> CellTables:
     """Draw m_jk given z and beta for every cell."""
     blocks = len(model.block_bounds) - 1
-    words = streams.rng_states(STREAMS.cell_tables + model.first_block, blocks).reshape(blocks, 4)
+    rng_states = streams.rng_states(STREAMS.cell_tables + model.first_block, blocks).reshape(blocks, 4)
     if isinstance(state, CellCounts):
-        return _draw_from_counts(state, words[0])
+        return _draw_from_counts(state, rng_states[0])
     assert isinstance(state, Weights)
     customers = np.empty(model.data.n_observations, np.int32)
     tables = np.empty(model.data.n_observations, np.int32)
@@ -36,28 +33,26 @@ def draw_cell_tables(
         customers,
         tables,
         per_topic,
-        words,
+        rng_states,
     )
-    return CellTables(customers[:cells].copy(), tables[:cells].copy(), comm.allreduce(per_topic))
+    return CellTables(customers[:cells].copy(), tables[:cells].copy(), model.comm.allreduce(per_topic))
 
 
-def _draw_from_counts(state: CellCounts, words: np.ndarray) -> CellTables:
+def _draw_from_counts(state: CellCounts, rng_states: np.ndarray) -> CellTables:
     counts = state.counts_by_group()
     groups, topics = np.nonzero(counts)
     customers = counts[groups, topics]
     tables = np.empty(len(customers), np.int32)
     concentrations = state.group_concentration * state.topic_weights
-    draw_table_counts(customers, concentrations[topics], words, tables)
+    draw_table_counts(customers, concentrations[topics], rng_states, tables)
     per_topic = np.bincount(topics, weights=tables, minlength=state.capacity).astype(np.int64)
     return CellTables(customers.astype(np.int32), tables, per_topic)
 
 
-def new_cell_tables(
-    state: Weighted, model: Model, streams: Streams, comm: SingleProcess = SINGLE_PROCESS
-) -> CellTables:
+def new_cell_tables(state: Weighted, model: Model, streams: Streams) -> CellTables:
     """The tables given z and beta, kept in the state: those a sweep has just drawn, or a new draw."""
     if state.cell_tables is None or not state.tables_are_new:
-        state.cell_tables = draw_cell_tables(state, model, streams, comm)
+        state.cell_tables = draw_cell_tables(state, model, streams)
     state.tables_are_new = False
     return state.cell_tables
 

@@ -10,7 +10,6 @@ from franchise.model.state.base import SPARE_SLOTS, State
 from franchise.model.state.cell_counts import CellCounts
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weighted, Weights
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 
 
 def has_many_holes(state: State) -> bool:
@@ -18,8 +17,8 @@ def has_many_holes(state: State) -> bool:
     return 0 < state.topic_count < (state.capacity - 2 * SPARE_SLOTS) / 1.25
 
 
-def compact(state: State, data: PreparedData, family: Family, comm: SingleProcess = SINGLE_PROCESS) -> None:
-    """Give the topics the first slots, in the order they have now; statistics are counted anew."""
+def compact(state: State, data: PreparedData, family: Family) -> None:
+    """Give the topics the first slots, in the order they have now; statistics are recounted."""
     occupied = state.occupied
     capacity = len(occupied) + SPARE_SLOTS
     numbers = np.full(state.capacity + 1, -1, np.int32)  # the last place is for -1
@@ -50,4 +49,4 @@ def compact(state: State, data: PreparedData, family: Family, comm: SingleProces
             per_topic = np.zeros(capacity, np.int64)
             per_topic[: len(occupied)] = state.cell_tables.per_topic[occupied]
             state.cell_tables = state.cell_tables._replace(per_topic=per_topic)
-    state.recount(data, comm)
+    state.recount(data)

@@ -10,7 +10,6 @@ docs/theory/diagnostics.md#eq-log-joint and docs/theory/enumeration.md#eq-joint-
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -21,30 +20,34 @@ from franchise.kernels.table_counts import log_stirling_table
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import CellTables, State
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess, comm_of
+from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
+from franchise.parallel.engine import BlockExecutor
+from franchise.parallel.threads import CALLING_THREAD
 
 
-def log_likelihood(state: State, data: PreparedData | None = None, engine: Any = None) -> float:
-    """log p(x | z), the parameters of the topics integrated out: the sum of their log marginals.
+def log_likelihood(
+    state: State, data: PreparedData | None = None, executor: BlockExecutor = CALLING_THREAD
+) -> float:
+    """Return log p(x | z), the parameters of the topics integrated out: the sum of their log marginals.
 
-    With an engine, its workers share the work where there is much.
-
-    For a family that is not conjugate, given the parameters instead, and only with the data; NaN if none are drawn.
+    For a family that is not conjugate, it is given the parameters instead, and needs the data; NaN if no parameters
+    have been drawn.
     """
+    comm: Communicator = SINGLE_PROCESS if data is None else data.comm
     family = family_of(type(state.statistics))
     if Ability.CONJUGATE not in family.abilities:
         if state.parameters is None or data is None:
             return math.nan
         total, topics = np.zeros(1), state.topics(data)
-        comm_of(engine).ordered_reduce(
+        comm.ordered_reduce(
             [total], lambda: sum_log_densities(state.parameters, data.observations, topics, total)
         )
         return float(total[0])
-    marginals = family.log_marginals(state.statistics, state.capacity, engine)
+    marginals = family.log_marginals(state.statistics, state.capacity, executor, comm)
     return float(marginals[state.observations_per_topic > 0].sum())
 
 
-def log_prior(state: State, model: Model, cells: CellTables, comm: SingleProcess = SINGLE_PROCESS) -> float:
+def log_prior(state: State, model: Model, cells: CellTables) -> float:
     """log p(z, m) given the concentrations."""
     from scipy.special import gammaln
 
@@ -54,7 +57,7 @@ def log_prior(state: State, model: Model, cells: CellTables, comm: SingleProcess
     of_topics = gammaln(cells.per_topic[cells.per_topic > 0])
     return float(
         (times * (math.lgamma(alpha) - gammaln(alpha + sizes))).sum()
-        + _log_stirling_of(cells, comm)
+        + _log_stirling_of(cells, model.comm)
         + of_topics.sum()
         + table_count * math.log(alpha)
         + len(of_topics) * math.log(gamma)
@@ -63,8 +66,8 @@ def log_prior(state: State, model: Model, cells: CellTables, comm: SingleProcess
     )
 
 
-def _log_stirling_of(cells: CellTables, comm: SingleProcess) -> float:
-    """The sum of log s(n_jk, m_jk) over the cells of all peers."""
+def _log_stirling_of(cells: CellTables, comm: Communicator) -> float:
+    """The sum of log s(n_jk, m_jk) over the cells of all processes."""
     stirling = log_stirling_table(int(cells.customers.max(initial=1)), int(cells.tables.max(initial=1)))
     units = np.zeros(2, np.int64)
     sum_log_stirling(cells.customers, cells.tables, stirling, units)

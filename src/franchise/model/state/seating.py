@@ -10,7 +10,6 @@ from franchise.families.base import Arrays, Family
 from franchise.kernels.crf_seating import Tables
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import State, check_equal, check_statistics, grown, slots_for
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 
 
 @dataclass
@@ -56,10 +55,9 @@ class Seating(State):
         alpha: float,
         gamma: float,
         slots: int | None = None,
-        comm: SingleProcess = SINGLE_PROCESS,
     ) -> Seating:
         """A state with the given topics, one table for each topic in each group. A start, not a draw."""
-        capacity = slots_for(topics, comm) if slots is None else slots
+        capacity = slots_for(topics, data.comm) if slots is None else slots
         state = cls.empty(data, family.empty_statistics(capacity), capacity, alpha, gamma)
         groups = np.repeat(np.arange(data.n_groups), np.diff(data.offsets))
         cells, cell_of_observation = np.unique(groups * np.int64(capacity) + topics, return_inverse=True)
@@ -67,7 +65,7 @@ class Seating(State):
         table_of_cell = np.arange(len(cells)) - np.searchsorted(group_of_cell, group_of_cell)
         state.table_of_observation[:] = table_of_cell[cell_of_observation]
         state.topic_of_table[data.offsets[group_of_cell] + table_of_cell] = cells % capacity
-        state.recount(data, comm)
+        state.recount(data)
         return state
 
     def topics(self, data: PreparedData) -> np.ndarray:
@@ -91,23 +89,23 @@ class Seating(State):
             self.table_count,
         )
 
-    def recount(self, data: PreparedData, comm: SingleProcess = SINGLE_PROCESS) -> None:
-        """Everything but the seats and the tables' topics, counted anew."""
+    def recount(self, data: PreparedData) -> None:
+        """Recount everything but the seats and the tables' topics."""
         slots = self._table_slots(data)
         topics = np.where(self.table_of_observation < 0, -1, self.topic_of_table[slots])
-        self.count_topics(data, topics, comm)
+        self.count_topics(data, topics)
         seated = slots[self.table_of_observation >= 0]
         self.size_of_table[:] = np.bincount(seated, minlength=data.n_observations)
         open_tables = np.flatnonzero(self.size_of_table)
         tables = np.bincount(self.topic_of_table[open_tables], minlength=self.capacity)
-        self.tables_per_topic[:] = comm.allreduce(tables)
+        self.tables_per_topic[:] = data.comm.allreduce(tables)
         self.table_count[0] = self.tables_per_topic.sum()
         groups = np.searchsorted(data.offsets, open_tables, side="right") - 1
         self.table_slots[:] = 0
         np.maximum.at(self.table_slots, groups, open_tables - data.offsets[groups] + 1)
 
     def widen(self, family: Family, capacity: int) -> None:
-        """So many slots for topics, no fewer than there are."""
+        """Widen the state to this number of slots for topics."""
         super().widen(family, capacity)
         self.tables_per_topic = grown(self.tables_per_topic, capacity)
 

@@ -21,7 +21,7 @@ class SubTopics(NamedTuple):
     ready: np.ndarray  # bool (C,): whether they have burned in
 
     def with_slots(self, slots: np.ndarray, capacity: int) -> SubTopics:
-        """What is kept of some topics, moved to the first of so many slots."""
+        """Return the sub-topics of some topics, moved to the first of `capacity` slots."""
         left_shares, likelihoods = np.full((2, capacity), np.nan)
         ready = np.zeros(capacity, np.bool_)
         left_shares[: len(slots)] = self.left_shares[slots]

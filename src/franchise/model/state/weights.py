@@ -12,7 +12,6 @@ from franchise.kernels.runtime.large_arrays import large_copy, type_for
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.base import CellTables, State, check_equal, check_statistics, grown, slots_for
 from franchise.model.state.subclusters import SubTopics
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 
 
 @dataclass(kw_only=True)
@@ -25,12 +24,12 @@ class Weighted(State):
     tables_are_new: bool = False  # whether they were drawn given z and beta as they are, and nothing since
 
     def widen(self, family: Family, capacity: int) -> None:
-        """So many slots for topics, no fewer than there are."""
+        """Widen the state to this number of slots for topics."""
         super().widen(family, capacity)
         self.topic_weights = grown(self.topic_weights, capacity)
 
     def forget_log_likelihood(self) -> None:
-        """Let it be worked out anew, as something that it depends on may change."""
+        """Let it be computed again, as something that it depends on may change."""
         if self.cell_tables is not None:
             self.cell_tables = self.cell_tables._replace(log_likelihood=None)
 
@@ -62,14 +61,13 @@ class Weights(Weighted):
         alpha: float,
         gamma: float,
         slots: int | None = None,
-        comm: SingleProcess = SINGLE_PROCESS,
     ) -> Weights:
         """A state with the given topics (-1 = none yet), weights in proportion to their observations.
 
         A start, not a draw: the next draw of the topic weights forgets the ones set here. Without a number of
-        slots, there are some to spare. Peers come along with what they hold.
+        slots, there are some to spare.
         """
-        capacity = slots_for(topics, comm) if slots is None else slots
+        capacity = slots_for(topics, data.comm) if slots is None else slots
         has_none = len(topics) > 0 and topics.min() < 0
         kind = np.dtype(np.int32) if has_none else type_for(data.n_observations, capacity - 1)
         state = cls(
@@ -81,7 +79,7 @@ class Weights(Weighted):
             topic_weights=np.zeros(capacity),
             unseen_weight=np.ones(1),
         )
-        state.recount(data, comm)
+        state.recount(data)
         seen = state.observations_per_topic.sum()
         state.topic_weights[:] = state.observations_per_topic / (seen + gamma)
         state.unseen_weight[0] = gamma / (seen + gamma)
@@ -93,14 +91,14 @@ class Weights(Weighted):
         return len(self.topic_of_observation)
 
     def widen(self, family: Family, capacity: int) -> None:
-        """So many slots for topics, no fewer than there are."""
+        """Widen the state to this number of slots for topics."""
         if self.subtopics is not None:
             self.subtopics = self.subtopics.with_slots(np.arange(self.capacity), capacity)
         self.make_fit(capacity)
         super().widen(family, capacity)
 
     def make_fit(self, slots: int) -> None:
-        """Have topics in a type that can hold the numbers of so many slots."""
+        """Convert topics to a type that can represent this number of slots."""
         held = self.topic_of_observation
         if slots - 1 > np.iinfo(held.dtype).max:
             self.topic_of_observation = large_copy(held, type_for(len(held), slots - 1))
@@ -116,9 +114,9 @@ class Weights(Weighted):
             self.topic_of_observation, self.observations_per_topic, self.topic_weights, self.unseen_weight
         )
 
-    def recount(self, data: PreparedData, comm: SingleProcess = SINGLE_PROCESS) -> None:
-        """Statistics and sizes counted anew from the topics."""
-        self.count_topics(data, self.topic_of_observation, comm)
+    def recount(self, data: PreparedData) -> None:
+        """Recount statistics and sizes from the topics."""
+        self.count_topics(data, self.topic_of_observation)
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""

@@ -1,6 +1,6 @@
 """Document-collapsed sweeps over blocks: topics' parameters are drawn, documents' weights are integrated out.
 
-Given beta and the parameters phi, documents are independent, so all blocks of documents run side by side; within a
+Given beta and the parameters phi, documents are independent, so all blocks of documents run in parallel; within a
 document observations are drawn in turn, with its weights pi_j integrated out, which is why these sweeps mix almost
 as well as collapsed Gibbs sampling (docs/theory/document-sweep.md#eq-document-topic):
 
@@ -15,12 +15,11 @@ of the group sizes and the concentrations.  (A slice by the order of topics, or 
 the order is a function of z.)
 
 `FixedTopicsSweep`, by frozen observations: each observation is left where it is with a small probability,
-independently
-of all else.  Topics that have such an observation are settled.  All others that are in a settled topic are drawn
-anew over settled topics only; the rest stay.  The set of settled topics depends only on what does not move, so each
-draw is a Gibbs draw given that z_ji is settled, and no topic can empty or open meanwhile.  It costs half of a sweep
-by slices, and unlike those it lets small topics grow at their full rate, so samplers use it most of the time and
-slices now and then.
+independently of all else.  Topics that have such an observation are settled.  All others that are in a settled
+topic are drawn again over settled topics only; the rest stay.  The set of settled topics depends only on what
+does not move, so each draw is a Gibbs draw given that z_ji is settled, and no topic can empty or open meanwhile.
+It costs half of a sweep by slices, and unlike those it lets small topics grow at their full rate, so samplers use
+it most of the time and slices now and then.
 
 Both also draw the tables m_jk of every document as it is done, given its topics and beta (`state.cell_tables`).
 """
@@ -30,7 +29,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +37,7 @@ from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.kernels import document_sweep as kernels
 from franchise.kernels.random.streams import STREAMS, Streams
-from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue
+from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
 from franchise.model.state.weights import Weights
@@ -62,6 +60,7 @@ from franchise.moves.document.word_sweep import (
     sweep_settled_categories,
     sweep_slices_categories,
 )
+from franchise.parallel.engine import BlockExecutor, BlockStages
 from franchise.validation import check_positive
 
 REACH = 4.0
@@ -113,17 +112,17 @@ class FixedTopicsSweep(Move):
         """Return what it requires, and the kernels for categories with sparse=True."""
         return with_sparse(self.requires, self.sparse)
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Find the settled topics, draw their parameters, sweep."""
-        work = SweepContext(model, state, streams, engine)
+        context = SweepContext(model, state, streams, executor)
         log_rest = math.log1p(-self.freeze_probability)
         heights = np.zeros(state.capacity)
         if is_sparse(self.sparse, model):
-            gammas = drawn_gammas(work, state.occupied)
-            sweep_settled_categories(work, gammas, heights, log_rest)
+            gammas = drawn_gammas(context, state.occupied)
+            sweep_settled_categories(context, gammas, heights, log_rest)
         else:
-            _mark_settled(work, heights, log_rest)
-            sweep_any(work, heights, log_rest)
+            _mark_settled(context, heights, log_rest)
+            sweep_any(context, heights, log_rest)
         return MoveReport()
 
 
@@ -155,14 +154,14 @@ class DocumentSweep(Sliced):
         """Return what it requires, and the kernels for categories with sparse=True."""
         return with_sparse(self.requires, self.sparse)
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw slices, fresh topics as far as they reach, parameters; sweep; drop what is empty."""
-        work = SweepContext(model, state, streams, engine)
+        context = SweepContext(model, state, streams, executor)
         cutoff = usual_cutoff(model, state) if self.cutoff is None else self.cutoff
         if is_sparse(self.sparse, model):
-            sweep_slices_categories(work, cutoff)
+            sweep_slices_categories(context, cutoff)
         else:
-            _sweep_slices_any(work, cutoff)
+            _sweep_slices_any(context, cutoff)
         drop_empty_topics(state)
         return MoveReport()
 
@@ -179,25 +178,25 @@ def is_sparse(asked: bool | None, model: Model) -> bool:
     return Ability.SPARSE in model.family.abilities and model.n_observations > FEW
 
 
-def _mark_settled(work: SweepContext, heights: np.ndarray, log_rest: float) -> None:
+def _mark_settled(context: SweepContext, heights: np.ndarray, log_rest: float) -> None:
     """Height 1 for the topics that have a frozen observation."""
-    labels, offsets = work.state.topic_of_observation, work.data.offsets
+    labels, offsets = context.state.topic_of_observation, context.data.offsets
 
-    def mark(turns: BlockQueue) -> None:
-        kernels.mark_settled(turns, labels, offsets, log_rest, work.words, heights)
+    def mark(queue: BlockQueue) -> None:
+        kernels.mark_settled(queue, labels, offsets, log_rest, context.rng_states, heights)
 
-    work.engine.run_parts(BlockLoop(lambda: mark, work.block_bounds))
-    heights[:] = work.comm.allreduce(heights.astype(np.int64)) > 0
+    context.executor.run(BlockStages(lambda: mark, [context.block_bounds]))
+    heights[:] = context.comm.allreduce(heights.astype(np.int64)) > 0
 
 
-def sweep_any(work: SweepContext, heights: np.ndarray, log_rest: float) -> None:
-    """Sweep with the kernel for all families; statistics are counted anew."""
-    state = work.state
+def sweep_any(context: SweepContext, heights: np.ndarray, log_rest: float) -> None:
+    """Sweep with the kernel for all families; statistics are recounted."""
+    state = context.state
     limit = int(np.flatnonzero(heights)[-1]) + 1 if heights.any() else 0
     limit = max(limit, int(state.occupied[-1]) + 1)
-    parameters = draw_topics(work, limit)
-    concentrations = work.concentrations
-    lists = CellLists(work, state.capacity)
+    parameters = draw_topics(context, limit)
+    concentrations = context.concentrations
+    lists = CellLists(context, state.capacity)
 
     def make_worker() -> Callable[[int], None]:
         scratch, cells = padded_zeros((3, limit)), lists.room()
@@ -206,37 +205,37 @@ def sweep_any(work: SweepContext, heights: np.ndarray, log_rest: float) -> None:
             cells.filled[0] = cells.begins[block]
             fault = kernels.sweep_any(
                 parameters,
-                work.data.observations,
-                work.data.offsets,
-                work.groups_of(block),
+                context.data.observations,
+                context.data.offsets,
+                context.groups_of(block),
                 state.topic_of_observation,
                 heights[:limit],
                 concentrations,
                 log_rest,
-                work.words_of(block),
+                context.rng_states_of(block),
                 scratch,
                 cells,
             )
             if fault >= 0:
-                raise_fault(work.model.family, fault)
+                raise_fault(context.model.family, fault)
             cells.ends[block] = cells.filled[0]
 
         return sweep
 
-    work.engine.run_blocks(make_worker, work.blocks)
-    work.recount()
+    context.executor.map_blocks(make_worker, context.blocks)
+    context.recount()
     keep_cells(state, lists, lists.sums()[1])
 
 
-def _sweep_slices_any(work: SweepContext, cutoff: float) -> None:
+def _sweep_slices_any(context: SweepContext, cutoff: float) -> None:
     """Fresh topics take vacant slots for the sweep."""
-    state = work.state
+    state = context.state
     heights = np.minimum(cutoff, state.topic_weights)
     reach = min(cutoff, float(state.unseen_weight[0]))
 
-    alike = np.zeros(work.data.n_observations, np.int8)
-    lowest = float(lowest_slices(work, heights, reach, alike, 1)[0])
-    sticks, rest = break_sticks(state, cutoff, lowest, work.streams.generator(STREAMS.sticks))
-    take_vacant_slots(work, sticks)
+    alike = np.zeros(context.data.n_observations, np.int8)
+    lowest = float(lowest_slices(context, heights, reach, alike, 1)[0])
+    sticks, rest = break_sticks(state, cutoff, lowest, context.streams.generator(STREAMS.sticks))
+    take_vacant_slots(context, sticks)
     state.unseen_weight[0] = rest
-    sweep_any(work, np.minimum(cutoff, state.topic_weights), log_rest=0.0)
+    sweep_any(context, np.minimum(cutoff, state.topic_weights), log_rest=0.0)

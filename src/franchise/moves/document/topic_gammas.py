@@ -21,8 +21,9 @@ from franchise.kernels.random.gamma import (
     room_for_batch,
 )
 from franchise.kernels.random.streams import STREAMS
-from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue, cut_categories, first_turns
+from franchise.kernels.runtime.blocks import BlockQueue, cut_categories, first_turns
 from franchise.moves.block_sweep import SweepContext
+from franchise.parallel.engine import BlockStages
 
 SURE = 5.0
 """With so large a sum of the priors, the sum of their gammas cannot underflow."""
@@ -37,34 +38,41 @@ class Gammas:
     """Gamma(eta_w + n_kw) for all words and the topics listed, drawn by a part of a sweep."""
 
     def __init__(
-        self, statistics: CategoricalStatistics, topics: np.ndarray, words_of: Callable[[int], np.ndarray]
+        self,
+        statistics: CategoricalStatistics,
+        topics: np.ndarray,
+        rng_states_of: Callable[[int], np.ndarray],
     ) -> None:
         block_bounds = cut_categories(len(statistics.prior))
         slots = statistics.counts.shape[1]
         self.rows = np.empty((0, slots), np.float32)  # (V, slots) when they are drawn: zero for other topics
         self._own = slice(0, 0)  # of rows
         self._sums = np.empty((len(block_bounds) - 1, slots))
-        self._statistics, self._topics, self._words = statistics, topics, words_of(len(block_bounds) - 1)
+        self._statistics, self._topics, self._rng_states = (
+            statistics,
+            topics,
+            rng_states_of(len(block_bounds) - 1),
+        )
         is_vacant = np.ones(slots, np.bool_)
         is_vacant[topics] = False
         self._vacant = np.flatnonzero(is_vacant)
         self._cuts = block_bounds
 
-    def draw(self, work: SweepContext) -> None:
-        """Draw them, by blocks of words; peers share these out, and know only the sums of what others draw."""
-        first, last = work.comm.local_blocks(len(self._cuts) - 1)
+    def draw(self, context: SweepContext) -> None:
+        """Draw them, by blocks of words. Processes split these, and get only the sums of what others draw."""
+        first, last = context.comm.local_blocks(len(self._cuts) - 1)
         self._own = slice(int(self._cuts[first]), int(self._cuts[last]))
-        self.rows = work.comm.shared_array("rows", self._statistics.counts.shape, np.float32)
+        self.rows = context.comm.shared_array("rows", self._statistics.counts.shape, np.float32)
         own = slice(first, last)
         table = table_of(self._statistics.prior)
         make_worker = self._by_word(own) if table is None else self._by_table(own, table)
         if last > first:
-            work.engine.run_parts(BlockLoop(make_worker, self._cuts[first : last + 1]))
-        work.comm.allgather_rows(np.arange(len(self._cuts)), self._sums)
+            context.executor.run(BlockStages(make_worker, [self._cuts[first : last + 1]]))
+        context.comm.allgather_rows(np.arange(len(self._cuts)), self._sums)
 
-    def exchange(self, work: SweepContext) -> None:
+    def exchange(self, context: SweepContext) -> None:
         """Fill in the rows that others have drawn."""
-        work.comm.allgather_rows(self._cuts, self.rows)
+        context.comm.allgather_rows(self._cuts, self.rows)
 
     @property
     def totals(self) -> np.ndarray:
@@ -72,7 +80,7 @@ class Gammas:
         return self._sums.sum(axis=0)
 
     def redraw_prior(self, topics: np.ndarray, rng: np.random.Generator) -> None:
-        """Draw topics without observations anew, as Dirichlets, where the sums of their gammas could underflow.
+        """Redraw topics without observations, as Dirichlets, where the sums of their gammas could underflow.
 
         Before rows are exchanged: only what is drawn here is changed.
         """
@@ -85,12 +93,12 @@ class Gammas:
 
     def _by_word(self, own: slice) -> Callable[[], Callable[[BlockQueue], None]]:
         return lambda: (
-            lambda turns: draw_rows(
-                turns,
+            lambda queue: draw_rows(
+                queue,
                 self._statistics.counts,
                 self._topics,
                 self._statistics.prior,
-                self._words[own],
+                self._rng_states[own],
                 self.rows,
                 self._sums[own],
             )
@@ -99,13 +107,13 @@ class Gammas:
     def _by_table(self, own: slice, table: Table) -> Callable[[], Callable[[BlockQueue], None]]:
         def make_worker() -> Callable[[BlockQueue], None]:
             batch = room_for_batch(self.rows.shape[1])
-            return lambda turns: draw_rows_by_table(
-                turns,
+            return lambda queue: draw_rows_by_table(
+                queue,
                 table.small,
                 self._statistics.counts,
                 table.whole,
                 self._vacant,
-                self._words[own],
+                self._rng_states[own],
                 batch,
                 self.rows,
                 self._sums[own],
@@ -114,14 +122,14 @@ class Gammas:
         return make_worker
 
 
-def drawn_gammas(work: SweepContext, topics: np.ndarray) -> Gammas:
+def drawn_gammas(context: SweepContext, topics: np.ndarray) -> Gammas:
     """The parameters of a sweep."""
     gammas = Gammas(
-        work.state.statistics,
+        context.state.statistics,
         topics,
-        lambda blocks: work.streams.rng_states(STREAMS.parameters, blocks).reshape(blocks, 4),
+        lambda blocks: context.streams.rng_states(STREAMS.parameters, blocks).reshape(blocks, 4),
     )
-    gammas.draw(work)
+    gammas.draw(context)
     return gammas
 
 
@@ -141,7 +149,7 @@ def table_of(prior: np.ndarray) -> Table | None:
 
 
 def draw_prior_gammas(table: Table, count: int, rng: np.random.Generator) -> np.ndarray:
-    """So many gammas whose shape is the prior."""
+    """Return `count` gammas whose shape is the prior."""
     rows = -(-count // _ACROSS)
     drawn = np.empty((rows, _ACROSS), np.float32)
     draw_rows_by_table(
@@ -164,7 +172,7 @@ def small_gammas(shape: float) -> SmallGammas:
     from scipy.special import gammaincinv
 
     quantiles = gammaincinv(shape, np.arange(INTERVALS + 1) / INTERVALS)
-    quantiles[-1] = quantiles[-2] + 1.0  # not infinite; draws there are made anew
+    quantiles[-1] = quantiles[-2] + 1.0  # not infinite; draws there are repeated
     quantiles = quantiles.astype(np.float32)
     last = max(INTERVALS - 96, int(np.searchsorted(quantiles, 0.5)))
     first = 256 if shape > 0.2 else 0

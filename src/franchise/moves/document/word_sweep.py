@@ -12,7 +12,7 @@ from franchise.kernels import word_sweep_fixed as fixed_kernels
 from franchise.kernels import word_sweep_slices as slice_kernels
 from franchise.kernels.document_sweep import mark_settled
 from franchise.kernels.random.streams import STREAMS
-from franchise.kernels.runtime.blocks import BlockLoop, BlockQueue, Stages, cut_categories
+from franchise.kernels.runtime.blocks import BlockQueue, cut_categories
 from franchise.kernels.runtime.padding import padded_copy, padded_zeros
 from franchise.kernels.word_sweep import Densities, Live
 from franchise.kernels.word_sweep_fixed import CHUNK, SweepInputs, SweepStages
@@ -20,37 +20,38 @@ from franchise.kernels.word_sweep_slices import Fresh, Order
 from franchise.model.state.weights import Weights
 from franchise.moves.block_sweep import CellLists, SweepContext, break_sticks, keep_cells
 from franchise.moves.document.topic_gammas import Gammas, draw_fresh_gammas, drawn_gammas
+from franchise.parallel.engine import BlockStages
 
 CUSTOMERS = 64
-"""Tables of cells with at most so many customers are drawn by inversion."""
+"""Tables of cells with at most this number of customers are drawn by inversion."""
 
 _BINS = 256
 
 
-def _over_words(work: SweepContext, function: Callable[[BlockQueue], None]) -> None:
+def _over_words(context: SweepContext, function: Callable[[BlockQueue], None]) -> None:
     """Call a kernel over blocks of words."""
-    work.engine.run_parts(BlockLoop(lambda: function, cut_categories(len(work.state.statistics.prior))))
+    context.executor.run(BlockStages(lambda: function, [cut_categories(len(context.state.statistics.prior))]))
 
 
-def _over_own_words(work: SweepContext, function: Callable[[BlockQueue], None], *rows: np.ndarray) -> None:
-    """Call a kernel over the blocks of words that are this peer's; rows that it fills are exchanged."""
-    block_bounds = cut_categories(len(work.state.statistics.prior))
-    first, last = work.comm.local_blocks(len(block_bounds) - 1)
-    _between(work, function, block_bounds[first : last + 1])
-    work.comm.allgather_rows(block_bounds, *rows)
+def _over_own_words(context: SweepContext, function: Callable[[BlockQueue], None], *rows: np.ndarray) -> None:
+    """Call a kernel over the blocks of words of this process; the rows that it fills are exchanged."""
+    block_bounds = cut_categories(len(context.state.statistics.prior))
+    first, last = context.comm.local_blocks(len(block_bounds) - 1)
+    _between(context, function, block_bounds[first : last + 1])
+    context.comm.allgather_rows(block_bounds, *rows)
 
 
-def _over_other_words(work: SweepContext, function: Callable[[BlockQueue], None]) -> None:
-    """Call a kernel over the blocks of words that are not."""
-    block_bounds = cut_categories(len(work.state.statistics.prior))
-    first, last = work.comm.local_blocks(len(block_bounds) - 1)
-    _between(work, function, block_bounds[: first + 1])
-    _between(work, function, block_bounds[last:])
+def _over_other_words(context: SweepContext, function: Callable[[BlockQueue], None]) -> None:
+    """Call a kernel over the blocks of words of other processes."""
+    block_bounds = cut_categories(len(context.state.statistics.prior))
+    first, last = context.comm.local_blocks(len(block_bounds) - 1)
+    _between(context, function, block_bounds[: first + 1])
+    _between(context, function, block_bounds[last:])
 
 
-def _between(work: SweepContext, function: Callable[[BlockQueue], None], block_bounds: np.ndarray) -> None:
+def _between(context: SweepContext, function: Callable[[BlockQueue], None], block_bounds: np.ndarray) -> None:
     if len(block_bounds) > 1:
-        work.engine.run_parts(BlockLoop(lambda: function, block_bounds))
+        context.executor.run(BlockStages(lambda: function, [block_bounds]))
 
 
 def _room_for_live(capacity: int) -> Live:
@@ -62,18 +63,18 @@ def _room_for_live(capacity: int) -> Live:
     )
 
 
-def _count_anew(work: SweepContext) -> None:
+def _count_anew(context: SweepContext) -> None:
     """n_kw of all words, from the topics of their observations."""
-    counts = work.state.statistics.counts
-    count_labels(work, work.state.topic_of_observation, counts)
-    work.comm.allreduce_sparse("counts", counts)
+    counts = context.state.statistics.counts
+    count_labels(context, context.state.topic_of_observation, counts)
+    context.comm.allreduce_sparse("counts", counts)
 
 
-def count_labels(work: SweepContext, labels: np.ndarray, counts: np.ndarray) -> None:
+def count_labels(context: SweepContext, labels: np.ndarray, counts: np.ndarray) -> None:
     """Observations by word and label, (V, labels), by blocks of words."""
-    index = work.model.category_index
+    index = context.model.category_index
     _over_words(
-        work, lambda turns: kernels.count_words(turns, labels, index.observations, index.offsets, counts)
+        context, lambda queue: kernels.count_words(queue, labels, index.observations, index.offsets, counts)
     )
 
 
@@ -83,78 +84,80 @@ def _take_sizes(state: Weights, sizes: np.ndarray) -> None:
     set_totals(state.statistics, sizes)
 
 
-def _densities(work: SweepContext, rows: np.ndarray, heights: np.ndarray) -> Densities:
-    concentrations = work.concentrations
+def _densities(context: SweepContext, rows: np.ndarray, heights: np.ndarray) -> Densities:
+    concentrations = context.concentrations
     no_more = np.empty((len(concentrations), CUSTOMERS))
     kernels.fill_no_more(concentrations, no_more)
     return Densities(rows, heights, concentrations, no_more)
 
 
 def sweep_settled_categories(
-    work: SweepContext, gammas: Gammas, heights: np.ndarray, log_rest: float
+    context: SweepContext, gammas: Gammas, heights: np.ndarray, log_rest: float
 ) -> None:
     """Sweep over settled topics with the kernel for categories: of height 1, or with a frozen observation.
 
     Gammas have been drawn for all of them.
     """
-    state, rows = work.state, gammas.rows
-    index, words = work.model.category_index, cut_categories(len(rows))
+    state, rows = context.state, gammas.rows
+    index, words = context.model.category_index, cut_categories(len(rows))
     given = SweepInputs(
-        densities=_densities(work, rows, heights),
+        densities=_densities(context, rows, heights),
         totals=gammas.totals,
-        shared=work.comm.shared_array("shared", (len(rows), -(-state.capacity // CHUNK) + 1), np.float64),
-        observations=work.data.observations,
-        offsets=work.data.offsets,
+        shared=context.comm.shared_array("shared", (len(rows), -(-state.capacity // CHUNK) + 1), np.float64),
+        observations=context.data.observations,
+        offsets=context.data.offsets,
         by_word=index.observations,
         word_offsets=index.offsets,
-        rng_states=work.words,
+        rng_states=context.rng_states,
         prior=state.statistics.prior,
         rising=np.empty((len(words) - 1, state.capacity)),
     )
-    lists = CellLists(work, state.capacity)
+    lists = CellLists(context, state.capacity)
     labels, counts = state.topic_of_observation, state.statistics.counts
 
-    def make_worker() -> Callable[[SweepStages], None]:
+    def make_worker() -> Callable[..., None]:
         live, cells = _room_for_live(state.capacity), lists.room()
-        return lambda stages: fixed_kernels.sweep_settled(
-            stages, given, log_rest, labels, counts, live, cells
-        )
 
-    if work.comm.size == 1:
-        work.engine.run_stages(
-            Stages(make_worker, SweepStages(work.block_bounds, words, work.block_bounds, words))
+        def sweep(*queues: BlockQueue) -> None:
+            fixed_kernels.sweep_settled(SweepStages(*queues), given, log_rest, labels, counts, live, cells)
+
+        return sweep
+
+    if context.comm.size == 1:
+        context.executor.run(
+            BlockStages(make_worker, [context.block_bounds, words, context.block_bounds, words])
         )
         customers, tables = lists.sums()
         _take_sizes(state, customers)
         marginals = log_marginals_of_parts(state.statistics, given.rising)
     else:
-        _sweep_among_peers(work, given, log_rest, lists)
+        _sweep_distributed(context, given, log_rest, lists)
         customers, tables = lists.sums()
         _take_sizes(state, customers)
-        marginals = log_marginals_by_blocks(state.statistics, state.capacity, work.engine)
+        marginals = log_marginals_by_blocks(state.statistics, state.capacity, context.executor, context.comm)
     keep_cells(state, lists, tables, float(marginals[customers > 0].sum()))
 
 
-def _sweep_among_peers(work: SweepContext, given: SweepInputs, log_rest: float, lists: CellLists) -> None:
-    """The stages of a settled sweep one by one, as peers must hear from each other in between."""
-    labels, heights = work.state.topic_of_observation, given.densities.heights
-    offsets, words = given.offsets, given.rng_states
-    by_group = work.block_bounds
+def _sweep_distributed(context: SweepContext, given: SweepInputs, log_rest: float, lists: CellLists) -> None:
+    """Run the stages of a settled sweep one by one, as processes communicate in between."""
+    labels, heights = context.state.topic_of_observation, given.densities.heights
+    offsets, rng_states = given.offsets, given.rng_states
+    by_group = context.block_bounds
 
-    def mark(turns: BlockQueue) -> None:
-        mark_settled(turns, labels, offsets, log_rest, words, heights)
+    def mark(queue: BlockQueue) -> None:
+        mark_settled(queue, labels, offsets, log_rest, rng_states, heights)
 
-    work.engine.run_parts(BlockLoop(lambda: mark, by_group))
-    heights[:] = work.comm.allreduce(heights.astype(np.int64)) > 0
+    context.executor.run(BlockStages(lambda: mark, [by_group]))
+    heights[:] = context.comm.allreduce(heights.astype(np.int64)) > 0
     rows, shared = given.densities.rows, given.shared
-    _over_own_words(work, lambda turns: fixed_kernels.fill_sums_of_rows(turns, given), rows, shared)
+    _over_own_words(context, lambda queue: fixed_kernels.fill_sums_of_rows(queue, given), rows, shared)
 
     def make_worker() -> Callable[[BlockQueue], None]:
-        live, cells = _room_for_live(work.state.capacity), lists.room()
-        return lambda turns: fixed_kernels.sweep_settled_only(turns, given, log_rest, labels, live, cells)
+        live, cells = _room_for_live(context.state.capacity), lists.room()
+        return lambda queue: fixed_kernels.sweep_settled_only(queue, given, log_rest, labels, live, cells)
 
-    work.engine.run_parts(BlockLoop(make_worker, by_group))
-    _count_anew(work)
+    context.executor.run(BlockStages(make_worker, [by_group]))
+    _count_anew(context)
 
 
 def _inverse(totals: np.ndarray, heights: np.ndarray) -> np.ndarray:
@@ -164,44 +167,44 @@ def _inverse(totals: np.ndarray, heights: np.ndarray) -> np.ndarray:
     return inverse
 
 
-def sweep_slices_categories(work: SweepContext, cutoff: float) -> None:
+def sweep_slices_categories(context: SweepContext, cutoff: float) -> None:
     """Sweep over all topics above each observation's slice, fresh ones included, with the kernel for categories."""
-    state = work.state
+    state = context.state
     heights = np.minimum(cutoff, state.topic_weights)
     reach = min(cutoff, float(state.unseen_weight[0]))
-    lowest = lowest_slices(work, heights, reach, work.data.observations, len(state.statistics.prior))
-    rng = work.streams.generator(STREAMS.sticks)
+    lowest = lowest_slices(context, heights, reach, context.data.observations, len(state.statistics.prior))
+    rng = context.streams.generator(STREAMS.sticks)
     sticks, rest = break_sticks(state, cutoff, float(lowest.min()), rng)
     fresh = _draw_fresh(state, sticks, cutoff, lowest, rng)
     topics = np.flatnonzero(heights)
-    gammas = drawn_gammas(work, topics)
-    densities = _densities(work, gammas.rows, heights)
-    order = _sum_in_order(work, densities, _inverse(gammas.totals, heights), topics)
-    lists = CellLists(work, state.capacity + len(sticks))
+    gammas = drawn_gammas(context, topics)
+    densities = _densities(context, gammas.rows, heights)
+    order = _sum_in_order(context, densities, _inverse(gammas.totals, heights), topics)
+    lists = CellLists(context, state.capacity + len(sticks))
     state.make_fit(state.capacity + len(sticks))  # fresh topics come after the others, for now
 
     def make_worker() -> Callable[[BlockQueue], None]:
         live, cells = _room_for_live(state.capacity), lists.room()
-        return lambda turns: slice_kernels.sweep_slices(
-            turns,
+        return lambda queue: slice_kernels.sweep_slices(
+            queue,
             densities,
-            work.data.observations,
-            work.data.offsets,
+            context.data.observations,
+            context.data.offsets,
             state.topic_of_observation,
             order,
             fresh,
-            work.words,
+            context.rng_states,
             live,
             cells,
         )
 
-    work.engine.run_parts(BlockLoop(make_worker, work.block_bounds))
-    tables = _settle_fresh(work, sticks, rest, lists)
+    context.executor.run(BlockStages(make_worker, [context.block_bounds]))
+    tables = _settle_fresh(context, sticks, rest, lists)
     keep_cells(state, lists, tables)
 
 
 def lowest_slices(
-    work: SweepContext, heights: np.ndarray, reach: float, words: np.ndarray, size: int
+    context: SweepContext, heights: np.ndarray, reach: float, words: np.ndarray, size: int
 ) -> np.ndarray:
     """The lowest slice of each word, infinite where none is below `reach`; `words` are of all observations."""
     found: list[np.ndarray] = []
@@ -209,19 +212,19 @@ def lowest_slices(
     def make_worker() -> Callable[[BlockQueue], None]:
         lowest = np.full(size, np.inf)
         found.append(lowest)
-        return lambda turns: slice_kernels.find_lowest_slices(
-            turns,
+        return lambda queue: slice_kernels.find_lowest_slices(
+            queue,
             heights,
             words,
-            work.data.offsets,
-            work.state.topic_of_observation,
+            context.data.offsets,
+            context.state.topic_of_observation,
             reach,
-            work.words,
+            context.rng_states,
             lowest,
         )
 
-    work.engine.run_parts(BlockLoop(make_worker, work.block_bounds))
-    return work.comm.allreduce_min(np.minimum.reduce(found))
+    context.executor.run(BlockStages(make_worker, [context.block_bounds]))
+    return context.comm.allreduce_min(np.minimum.reduce(found))
 
 
 def _draw_fresh(
@@ -257,7 +260,9 @@ def _draw_fresh(
     )
 
 
-def _sum_in_order(work: SweepContext, densities: Densities, scale: np.ndarray, topics: np.ndarray) -> Order:
+def _sum_in_order(
+    context: SweepContext, densities: Densities, scale: np.ndarray, topics: np.ndarray
+) -> Order:
     """The rows by scale; the topics by height, and the sums of the shared part in that order."""
     order = topics[np.argsort(-densities.heights[topics], kind="stable")]
     heights = densities.heights[order]
@@ -265,25 +270,25 @@ def _sum_in_order(work: SweepContext, densities: Densities, scale: np.ndarray, t
     prefixes = np.empty((len(rows), len(order)), np.float32)
 
     def fill(scale: np.ndarray) -> Callable[[BlockQueue], None]:
-        return lambda turns: slice_kernels.fill_prefixes(turns, rows, scale, weights, order, prefixes)
+        return lambda queue: slice_kernels.fill_prefixes(queue, rows, scale, weights, order, prefixes)
 
-    _over_own_words(work, fill(scale), rows)
-    _over_other_words(work, fill(np.ones_like(scale)))
+    _over_own_words(context, fill(scale), rows)
+    _over_other_words(context, fill(np.ones_like(scale)))
     upper = (np.arange(1, _BINS + 1) / _BINS) * heights[0]
     return Order(order, heights, prefixes, np.searchsorted(-heights, -upper, side="left"))
 
 
-def _settle_fresh(work: SweepContext, sticks: np.ndarray, rest: float, lists: CellLists) -> np.ndarray:
+def _settle_fresh(context: SweepContext, sticks: np.ndarray, rest: float, lists: CellLists) -> np.ndarray:
     """Give slots to the fresh topics that have observations; the others go back to the unseen weight.
 
     Returns the tables by slot.
     """
-    state, capacity = work.state, work.state.capacity
+    state, capacity = context.state, context.state.capacity
     customers, tables = lists.sums()
     taken = np.flatnonzero(customers[capacity:])
     slots = np.flatnonzero((state.observations_per_topic == 0) & (state.topic_weights == 0.0))
     while len(slots) < len(taken):
-        state.make_room(work.model.family)
+        state.make_room(context.model.family)
         slots = np.flatnonzero((state.observations_per_topic == 0) & (state.topic_weights == 0.0))
     slot_of = np.zeros(capacity + len(sticks), np.int32)
     slot_of[:capacity] = np.arange(capacity)
@@ -292,7 +297,7 @@ def _settle_fresh(work: SweepContext, sticks: np.ndarray, rest: float, lists: Ce
         labels = state.topic_of_observation
         opened = np.flatnonzero(labels >= capacity)
         labels[opened] = slot_of[labels[opened]]
-    _count_anew(work)
+    _count_anew(context)
     state.topic_weights[slots[: len(taken)]] = sticks[taken]
     state.unseen_weight[0] = rest + np.delete(sticks, taken).sum()
     sizes, tables = (

@@ -2,26 +2,25 @@
 
 docs/theory/launch-split-merge.md#sec-launch-scheme and docs/theory/launch-split-merge.md#eq-launch-ratio.
 
-A try tosses a coin.  Split: a topic, picked uniformly, is to become two.  Merge: two topics, alike ones more often
-than others, are to become one.  Either way a launch u is drawn from the union of the observations, beta_a = beta_b
-+ beta_c, and nothing that knows how they are split now.  Given u, a split (f = beta_b / beta_a, sides s) has a
-density that can be computed: f is Beta(m_0, m_1), m_i the tables that side i of the launch is expected to have,
-and s comes from one scan.
-A split is accepted with probability min(1, H), a merge with min(1, 1 / H),
+A try tosses a coin.  Split: a topic, picked uniformly, is to become two.  Merge: two topics, similar ones more
+often than others, are to become one.  Either way a launch u is drawn from the union of the observations, beta_a =
+beta_b + beta_c, and nothing that knows how they are split now.  Given u, a split (f = beta_b / beta_a, sides s)
+has a density that can be computed: f is Beta(m_0, m_1), m_i the tables that side i of the launch is expected to
+have, and s comes from one scan. A split is accepted with probability min(1, H), a merge with min(1, 1 / H),
 
     H = gamma beta_a / (beta_b beta_c) * p(x | z') / p(x | z) * prod_j [G(alpha beta_a) / G(alpha beta_a + n_ja)]
         * prod_{k in b, c} G(alpha beta_k + n_jk) / G(alpha beta_k) * q(b, c) K / D
     D = [Beta(f; m_0, m_1) q(s | f, u) + Beta(1 - f; m_0, m_1) q(swapped s | 1 - f, u)] / beta_a
 
-K being the number of topics when the two are one, and q(b, c) the probability with which these two are picked to be
-merged, among K + 1 (`launched_splits.py`).  Detailed balance holds for every u, since u has the same law in
+K being the number of topics when the two are one, and q(b, c) the probability with which these two are picked to
+be merged, among K + 1 (`launched_splits.py`).  Detailed balance holds for every u, since u has the same law in
 both directions; the two terms of D are the two ways to name the sides.
 
 Many tries at once, exactly: each topic gets one of C colours, independently and uniformly; each colour tosses its
 own coin and tries among its own topics, children inheriting the colour.  Then K counts the colour's topics, and H
-gets a factor 1 / C.  Colours have no topic in common, so they run side by side.
+gets a factor 1 / C.  Colours have no topic in common, so they run in parallel.
 
-Which two topics to merge: alike ones more often (see `moves/launched/launched_splits.py`).
+Which two topics to merge: similar ones more often (see `moves/launched/launched_splits.py`).
 
 One topic b is picked uniformly, then another c with weight s(b, c) = exp(similarity_weight l(b, c)).  Their
 similarity l is from 0 to 1 (`Family.likeness`; for words, Bhattacharyya's coefficient).  The pair may also have
@@ -60,7 +59,7 @@ from franchise.moves.launched.proposals import (
     gather,
     joined,
 )
-from franchise.parallel.communicator import SingleProcess, comm_of
+from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_integer, check_positive
 
 
@@ -113,7 +112,7 @@ class LaunchSplitMerge(Move):
         for scans in self.restricted_scans or ():
             check_integer("restricted_scans", scans, minimum=0)
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Colour the topics; try in every colour; carry out what was accepted."""
         rng = streams.generator(STREAMS.launch_groups)
         if Ability.CONJUGATE not in model.family.abilities and state.parameters is None:
@@ -126,11 +125,11 @@ class LaunchSplitMerge(Move):
         ]
         tries = [picked for picked in picks if picked is not None]
         tries.sort(key=lambda picked: -_size_of(picked, state))  # so that workers come to an end together
-        comm = comm_of(engine)
+        comm = model.comm
         if comm.size == 1:
-            outcomes = self._try_all(model, state, tries, streams, engine)
+            outcomes = self._try_all(model, state, tries, streams, executor)
         else:
-            outcomes = self._try_among_peers(model, state, tries, streams, engine)
+            outcomes = self._try_distributed(model, state, tries, streams, executor)
         accepted = [outcome for outcome in outcomes if outcome.accepted]
         moves_along = comm.size == 1 and Ability.EXACT_STATISTICS in model.family.abilities
         for outcome in accepted:
@@ -138,28 +137,28 @@ class LaunchSplitMerge(Move):
             if moves_along:
                 _move_statistics(model, state, outcome, source, target)
         if accepted and not moves_along:
-            state.recount(model.data, comm)
+            state.recount(model.data)
         return _report(outcomes)
 
     def _try_all(
-        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, engine: Any
+        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, executor: BlockExecutor
     ) -> list[Outcome]:
-        """Try all, side by side."""
+        """Try all, in parallel."""
 
         def attempt(place: int) -> Outcome:
             gathered = gather(model.data, state.topic_of_observation, tries[place])
             return self._try(model, state, gathered, tries[place], streams.generator(place))
 
-        return engine.run_blocks(lambda: attempt, len(tries))
+        return executor.map_blocks(lambda: attempt, len(tries))
 
-    def _try_among_peers(
-        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, engine: Any
+    def _try_distributed(
+        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, executor: BlockExecutor
     ) -> list[Outcome]:
-        """The same where every peer has some of the observations: each try is made by one, who is handed them all.
+        """Try all where every process has some of the observations: one process makes each try, and gets them all.
 
-        What comes back has the sides of this peer's own observations.
+        The outcomes have the sides of this process's own observations.
         """
-        comm = engine.comm
+        comm = model.comm
         here = [gather(model.data, state.topic_of_observation, picked) for picked in tries]
         handed = comm.alltoall([each.taken_out(model.family) for each in here])
         own = list(range(comm.rank, len(tries), comm.size))
@@ -169,10 +168,14 @@ class LaunchSplitMerge(Move):
             gathered = joined(model.family, handed[place])
             return self._try(model, state, gathered, tries[number], streams.generator(number))
 
-        made = engine.run_blocks(lambda: attempt, len(own))
-        told = comm.allgather([_told(outcome, parts) for outcome, parts in zip(made, handed, strict=True)])
+        made = executor.map_blocks(lambda: attempt, len(own))
+        results = comm.allgather(
+            [_result(outcome, parts) for outcome, parts in zip(made, handed, strict=True)]
+        )
         return [
-            _heard(told[number % comm.size][number // comm.size], picked, each.members.observations, comm)
+            _local_outcome(
+                results[number % comm.size][number // comm.size], picked, each.members.observations, comm.rank
+            )
             for number, (picked, each) in enumerate(zip(tries, here, strict=True))
         ]
 
@@ -237,33 +240,35 @@ class Outcome(NamedTuple):
     accepted: bool
     observations: np.ndarray  # the observations of the topic or topics
     sides: np.ndarray  # 0 or 1 for each of them
-    moving: int  # how many are 1, those of peers included
+    moving: int  # how many are 1, in all processes
     share: float  # beta_b / beta_a
     parameters: Any  # where topics have some: of the two sides, and of the whole
 
 
-class Told(NamedTuple):
-    """What a peer tells the others of a try that it has made."""
+class TryResult(NamedTuple):
+    """The result of a try, as a process sends it to the others."""
 
     accepted: bool
     moving: int
     share: float
-    sides: list[np.ndarray]  # of the observations of each peer, where the try was accepted
+    sides: list[np.ndarray]  # of the observations of each process, where the try was accepted
     parameters: Any
 
 
-def _told(outcome: Outcome, parts: list[Gathered]) -> Told:
-    """What came of a try, for peers who have handed these parts."""
+def _result(outcome: Outcome, parts: list[Gathered]) -> TryResult:
+    """Return the result of a try for the processes that sent these parts."""
     ends = np.cumsum([len(part.in_second) for part in parts])[:-1]
     sides = np.split(outcome.sides.astype(np.int8), ends) if outcome.accepted else []
     parameters = outcome.parameters if outcome.accepted else None
-    return Told(outcome.accepted, outcome.moving, outcome.share, sides, parameters)
+    return TryResult(outcome.accepted, outcome.moving, outcome.share, sides, parameters)
 
 
-def _heard(told: Told, picked: Picked, observations: np.ndarray, comm: SingleProcess) -> Outcome:
-    """What came of a try, for the observations of this peer."""
-    sides = told.sides[comm.rank] if told.accepted else np.zeros(len(observations), np.int8)
-    return Outcome(picked, told.accepted, observations, sides, told.moving, told.share, told.parameters)
+def _local_outcome(result: TryResult, picked: Picked, observations: np.ndarray, rank: int) -> Outcome:
+    """Return the outcome of a try for the observations of this process."""
+    sides = result.sides[rank] if result.accepted else np.zeros(len(observations), np.int8)
+    return Outcome(
+        picked, result.accepted, observations, sides, result.moving, result.share, result.parameters
+    )
 
 
 def usual_tries(observations: int) -> int:
@@ -348,7 +353,7 @@ def _report(outcomes: list[Outcome]) -> MoveReport:
 
 
 def shares_beside(likeness: np.ndarray | None, count: int, alike: float) -> np.ndarray:
-    """The probabilities with which each of so many topics is picked beside one that is so much like them."""
+    """Return the probabilities with which each of `others` topics is picked beside one of this likeness."""
     if likeness is None:
         return np.full(count, 1.0 / count)
     weights = np.exp(alike * (likeness - likeness.max()))
@@ -356,7 +361,7 @@ def shares_beside(likeness: np.ndarray | None, count: int, alike: float) -> np.n
 
 
 def pick_beside(likeness: np.ndarray | None, count: int, alike: float, rng: np.random.Generator) -> int:
-    """One of so many topics, as a place."""
+    """Return the place of one of the other topics."""
     running = np.cumsum(shares_beside(likeness, count, alike))
     return min(int(np.searchsorted(running, rng.random() * running[-1], side="right")), count - 1)
 
@@ -364,7 +369,7 @@ def pick_beside(likeness: np.ndarray | None, count: int, alike: float, rng: np.r
 def log_probability_of_pair(
     likeness: tuple[np.ndarray, np.ndarray] | None, others: int, alike: float
 ) -> float:
-    """log q of picking two topics, given how much each is like the other, at place 0, and like so many others."""
+    """Return log q of picking two topics, given the likeness of each to the other, at place 0, and to the rest."""
     first, second = (None, None) if likeness is None else likeness
     ways = shares_beside(first, others + 1, alike)[0] + shares_beside(second, others + 1, alike)[0]
     return math.log(ways / (others + 2))

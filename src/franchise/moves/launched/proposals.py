@@ -25,11 +25,11 @@ from franchise.model.prepared_data import PreparedData
 from franchise.model.state.weights import Weights
 
 SAMPLE, PART = 50_000, 20
-"""A launch begins with documents that have so many observations, or the part of them all that is more."""
+"""A launch begins with documents that have this number of observations, or a fraction of all, if that is more."""
 
 
 def sample_of(size: int) -> int:
-    """How many of so many observations a launch begins with."""
+    """Return the number of observations that a launch begins with."""
     return max(SAMPLE, size // PART)
 
 
@@ -96,7 +96,7 @@ class Proposal:
         self.observations, self.members = gathered.observations, gathered.members
         self.statistics = statistics_like(model.family, state, 3)  # two sides and their union
         self.urn = Urn(np.zeros((PIECE + 1, PIECE + 1)), np.zeros((PIECE, 2)), np.ones(2))
-        self.words = rng.bit_generator.random_raw(4)
+        self.rng_state = rng.bit_generator.random_raw(4)
 
     @property
     def size(self) -> int:
@@ -125,7 +125,7 @@ class Proposal:
             sample_of(self.size),
             np.full(crowd, whole / crowd),
             int(scans[0]),
-            self.words,
+            self.rng_state,
             self.launched,
         )
         left, right = kernels.expected_tables(self.members, documents[:sampled], whole, self.launched)
@@ -138,7 +138,7 @@ class Proposal:
             self.concentrations(left / (left + right)),
             int(scans[1]),
             self.urn,
-            self.words,
+            self.rng_state,
             self.launched,
         )
         self.shapes = kernels.expected_tables(self.members, documents, whole, self.launched)
@@ -160,7 +160,7 @@ class Proposal:
             self.launched,
             self.concentrations(share),
             self.urn,
-            self.words,
+            self.rng_state,
             sides,
         )
         return sides, float(log_probability)
@@ -239,7 +239,7 @@ class DrawnProposal(Proposal):
         observations = self.observations
         return float(
             kernels.draw_sides_given(
-                parameters, observations, self.members, concentrations, self.urn, self.words, sides
+                parameters, observations, self.members, concentrations, self.urn, self.rng_state, sides
             )
         )
 

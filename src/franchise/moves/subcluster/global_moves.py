@@ -78,7 +78,7 @@ def try_global_split(sweep: Sweep, balanced: bool) -> list[bool]:
     )
     if not math.log1p(-sweep.rng.random()) < log_ratio:
         return [False]
-    fresh = int(vacant_slots(sweep.work, 1)[0])
+    fresh = int(vacant_slots(sweep.context, 1)[0])
     take(sweep, proposal, [*others.tolist(), topic, fresh], [topic, fresh])
     return [True]
 
@@ -140,7 +140,7 @@ def draw_merged(sweep: Sweep, first: int, second: int) -> Any:
     union = ((labels != first) & (labels != second)).astype(np.int32)
     statistics = sweep.recounted(union, 2)
     return draw_parameters(
-        sweep.work,
+        sweep.context,
         statistics,
         np.array([0, 1]),
         2,
@@ -149,15 +149,15 @@ def draw_merged(sweep: Sweep, first: int, second: int) -> Any:
 
 
 def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Proposal | None:
-    """Draw all observations anew, then weights by (13), m~ by (12) with K = `topics`; None if a topic is empty."""
-    work, columns = sweep.work, temporary.shares.shape[1]
-    labels = np.empty(work.data.n_observations, np.int32)
+    """Redraw all observations, then weights by (13), m~ by (12) with K = `topics`; None if a topic is empty."""
+    context, columns = sweep.context, temporary.shares.shape[1]
+    labels = np.empty(context.data.n_observations, np.int32)
 
     def draw(block: int) -> float:
-        first, last = work.groups_of(block)
-        begin, end = work.range_of(block)
+        first, last = context.groups_of(block)
+        begin, end = context.range_of(block)
         return draw_topics_of_block(
-            work,
+            context,
             block,
             temporary.parameters,
             temporary.shares[first:last],
@@ -165,7 +165,7 @@ def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Pro
             labels[begin:end],
         )
 
-    log_q = math.fsum(over_blocks(work, draw))
+    log_q = math.fsum(over_blocks(context, draw))
     if len(np.unique(labels)) < columns:
         return None
     counts = sweep.counts(labels, columns)
@@ -247,22 +247,22 @@ def _log_change(sweep: Sweep, proposal: Proposal, topics: int) -> float:
 
 def draw_proposed(sweep: Sweep, proposal: Proposal, stream: int) -> tuple[Any, np.ndarray]:
     """(2), (3) given the proposal: the parameters of its topics, two places to spare, and log weights of groups."""
-    work, columns = sweep.work, proposal.arrangement.counts.shape[1]
+    context, columns = sweep.context, proposal.arrangement.counts.shape[1]
     spare = sweep.recounted(proposal.labels, columns + 2)
     parameters = draw_parameters(
-        work, spare, np.arange(columns + 2), columns + 2, STREAMS.parameters + stream + STREAMS.proposed
+        context, spare, np.arange(columns + 2), columns + 2, STREAMS.parameters + stream + STREAMS.proposed
     )
     concentrations = sweep.state.group_concentration * proposal.arrangement.weights
 
     def draw(block: int) -> np.ndarray:
-        first, last = work.groups_of(block)
+        first, last = context.groups_of(block)
         counts = proposal.arrangement.counts[first:last]
         logs, filled = np.zeros(counts.shape), counts.any(axis=1)
-        rng = work.streams.generator(stream + STREAMS.proposed + block)
+        rng = context.streams.generator(stream + STREAMS.proposed + block)
         logs[filled] = draw_log_gammas(counts[filled] + concentrations, rng)
         return logs
 
-    return parameters, np.concatenate(over_blocks(work, draw))
+    return parameters, np.concatenate(over_blocks(context, draw))
 
 
 def columns_of(sweep: Sweep, slots: list[int]) -> np.ndarray:
@@ -274,23 +274,23 @@ def columns_of(sweep: Sweep, slots: list[int]) -> np.ndarray:
 
 def score(sweep: Sweep, parameters: Arrays, log_shares: np.ndarray, columns: np.ndarray) -> float:
     """The log probability of drawing these topics from temporary ones, whose log weights by group are given."""
-    work = sweep.work
+    context = sweep.context
 
     def score_block(block: int) -> float:
-        first, last = work.groups_of(block)
-        begin, end = work.range_of(block)
+        first, last = context.groups_of(block)
+        begin, end = context.range_of(block)
         return float(
             kernels.score_topics(
                 parameters,
-                work.data.observations,
-                work.data.offsets[first : last + 1],
+                context.data.observations,
+                context.data.offsets[first : last + 1],
                 log_shares[first:last],
                 padded_zeros(log_shares.shape[1]),
                 columns[begin:end],
             )
         )
 
-    return math.fsum(over_blocks(work, score_block))
+    return math.fsum(over_blocks(context, score_block))
 
 
 def log_of_merged_parameter(
@@ -304,14 +304,14 @@ def log_of_merged_parameter(
     log_q = log_density_of_parameter(sweep, parameters, topic, split)
     if balanced:
         return log_q - log_density_of_parameter(sweep, parameters, topic, whole)
-    return log_q + sweep.work.model.family.log_prior_density(parameters, topic, sweep.state.statistics)
+    return log_q + sweep.context.model.family.log_prior_density(parameters, topic, sweep.state.statistics)
 
 
 def log_density_of_parameter(sweep: Sweep, parameters: Arrays, topic: int, members: np.ndarray) -> float:
     """log p(phi | the members' observations) - log p(phi): their likelihood over their marginal likelihood."""
     statistics = sweep.recounted(1 - members.astype(np.int32), 2)
     likelihood = kernels.sum_log_densities_of(
-        parameters, sweep.work.data.observations, topic, np.flatnonzero(members)
+        parameters, sweep.context.data.observations, topic, np.flatnonzero(members)
     )
     return float(likelihood) - float(sweep.log_marginals(statistics, 2)[0])
 

@@ -44,19 +44,19 @@ def merge_topics(sweep: Sweep, certain: bool) -> list[bool]:
 
 def score_pairs(sweep: Sweep, pairs: list[tuple[int, int]]) -> np.ndarray:
     """(20): log q of the split that would undo each merge, the topics standing in for sub-topics; by topic."""
-    work, limit = sweep.work, sweep.shares.shape[1]
+    context, limit = sweep.context, sweep.shares.shape[1]
     partners = np.full(limit, -1)
     for first, second in pairs:
         partners[first], partners[second] = second, first
 
     def score(block: int) -> np.ndarray:
-        first, last = work.groups_of(block)
-        begin, end = work.range_of(block)
+        first, last = context.groups_of(block)
+        begin, end = context.range_of(block)
         log_q = padded_zeros(limit)
         kernels.score_partners(
             sweep.parameters,
-            work.data.observations,
-            work.data.offsets[first : last + 1],
+            context.data.observations,
+            context.data.offsets[first : last + 1],
             sweep.shares[first:last],
             sweep.state.topic_of_observation[begin:end],
             partners,
@@ -64,12 +64,12 @@ def score_pairs(sweep: Sweep, pairs: list[tuple[int, int]]) -> np.ndarray:
         )
         return log_q
 
-    return np.sum(over_blocks(work, score), axis=0)
+    return np.sum(over_blocks(context, score), axis=0)
 
 
 def evaluate_merges(sweep: Sweep, pairs: list[tuple[int, int]]) -> list[float]:
-    """(19) for the split that would undo each merge, without q and picks; pairs side by side."""
-    state, family, limit = sweep.state, sweep.work.model.family, sweep.limit
+    """(19) for the split that would undo each merge, without q and picks; pairs in parallel."""
+    state, family, limit = sweep.state, sweep.context.model.family, sweep.limit
     counts = sweep.counts(state.topic_of_observation, limit)
     modes = proposed_tables(counts, max(len(sweep.topics) - 1, 1))
     marginals = sweep.log_marginals(state.statistics, limit)
@@ -92,7 +92,7 @@ def evaluate_merges(sweep: Sweep, pairs: list[tuple[int, int]]) -> list[float]:
             whole, (sides[0], sides[1]), state.group_concentration, state.top_concentration
         )
 
-    return sweep.work.engine.run_blocks(lambda: evaluate, len(pairs))
+    return sweep.context.executor.map_blocks(lambda: evaluate, len(pairs))
 
 
 def _union(sides: tuple[Piece, ...], log_marginal: float) -> Piece:
@@ -183,16 +183,16 @@ def evaluate_splits(sweep: Sweep, topics: list[int]) -> list[tuple[float, float]
             share,
         )
 
-    return sweep.work.engine.run_blocks(lambda: evaluate, len(topics))
+    return sweep.context.executor.map_blocks(lambda: evaluate, len(topics))
 
 
 def _carry_out_split(sweep: Sweep, topic: int, share: float) -> None:
     """The right side becomes a topic of its own; both have new sub-topics."""
     state = sweep.state
-    other = int(vacant_slots(sweep.work, 1)[0])
+    other = int(vacant_slots(sweep.context, 1)[0])
     sweep.subtopics = subtopics = state.subtopics
     moving = np.flatnonzero((state.topic_of_observation == topic) & (subtopics.sides == 1))
-    move_observations(state.statistics, sweep.work.data.observations, moving, topic, other)
+    move_observations(state.statistics, sweep.context.data.observations, moving, topic, other)
     state.topic_of_observation[moving] = other
     state.observations_per_topic[topic] -= len(moving)
     state.observations_per_topic[other] += len(moving)

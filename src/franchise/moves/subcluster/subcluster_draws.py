@@ -36,10 +36,10 @@ _LEAST = 1e-300
 class Sweep:
     """What the parts of a sweep hand on: weights of groups, parameters, counts; J groups, slots up to a limit."""
 
-    def __init__(self, work: SweepContext) -> None:
-        self.work, self.state = work, work.state
-        self.rng = work.streams.generator(STREAMS.sticks)
-        self.subtopics = subtopics_of(work.state, self.rng)
+    def __init__(self, context: SweepContext) -> None:
+        self.context, self.state = context, context.state
+        self.rng = context.streams.generator(STREAMS.sticks)
+        self.subtopics = subtopics_of(context.state, self.rng)
         self.drawn = 0  # how often weights and parameters have been drawn
         self.is_current = False  # whether they are those of the topics there are now
 
@@ -71,27 +71,29 @@ class Sweep:
 
     def counts(self, labels: np.ndarray, limit: int) -> np.ndarray:
         """Observations by group and label, (J, limit)."""
-        work = self.work
+        context = self.context
 
         def count(block: int) -> np.ndarray:
-            begin, end = work.range_of(block)
-            return count_by_group(work, block, labels[begin:end], limit)
+            begin, end = context.range_of(block)
+            return count_by_group(context, block, labels[begin:end], limit)
 
-        return np.concatenate(over_blocks(work, count))
+        return np.concatenate(over_blocks(context, count))
 
     def recounted(self, labels: np.ndarray, slots: int) -> Any:
         """Statistics of the observations by label."""
-        statistics = statistics_like(self.work.model.family, self.state, slots)
-        if is_sparse(None, self.work.model):
-            count_labels(self.work, labels, statistics.counts)
+        statistics = statistics_like(self.context.model.family, self.state, slots)
+        if is_sparse(None, self.context.model):
+            count_labels(self.context, labels, statistics.counts)
             set_totals(statistics, np.bincount(labels, minlength=slots))
         else:
-            recount(statistics, self.work.data.observations, labels, np.zeros(slots, np.int64))
+            recount(statistics, self.context.data.observations, labels, np.zeros(slots, np.int64))
         return statistics
 
     def log_marginals(self, statistics: Arrays, slots: int) -> np.ndarray:
         """Log marginal likelihoods, by slot."""
-        return self.work.model.family.log_marginals(statistics, slots, self.work.engine)
+        return self.context.model.family.log_marginals(
+            statistics, slots, self.context.executor, self.context.comm
+        )
 
     # -- the restricted sweep ----------------------------------------------------------------------------------
 
@@ -99,31 +101,31 @@ class Sweep:
         """(2), (3), (7), (8): weights of groups and parameters, given the topics and sides of all observations."""
         if self.is_current:
             return
-        work, limit, topics = self.work, self.limit, self.topics
+        context, limit, topics = self.context, self.limit, self.topics
         further = self.drawn * STREAMS.redrawn
         both = np.concatenate([2 * topics, 2 * topics + 1])
         self.parameters = draw_parameters(
-            work, self.state.statistics, topics, limit, STREAMS.parameters + further
+            context, self.state.statistics, topics, limit, STREAMS.parameters + further
         )
         sub_statistics = self.recounted(self.sub_labels, 2 * limit)
         self.sub_parameters = draw_parameters(
-            work, sub_statistics, both, 2 * limit, STREAMS.sub_parameters + further
+            context, sub_statistics, both, 2 * limit, STREAMS.sub_parameters + further
         )
-        groups = work.data.n_groups
+        groups = context.data.n_groups
         self.shares, self.lefts = np.empty((groups, limit)), np.full((groups, limit), 0.5)
 
         def draw(block: int) -> None:
-            first, last = work.groups_of(block)
-            begin, end = work.range_of(block)
-            rng = work.streams.generator(block + further)
+            first, last = context.groups_of(block)
+            begin, end = context.range_of(block)
+            rng = context.streams.generator(block + further)
             labels = self.state.topic_of_observation[begin:end]
-            counts = count_by_group(work, block, labels, limit)
-            self.shares[first:last] = draw_shares(work, counts, topics, rng)
-            sides = count_by_group(work, block, self.sub_labels_of(begin, end), 2 * limit)
+            counts = count_by_group(context, block, labels, limit)
+            self.shares[first:last] = draw_shares(context, counts, topics, rng)
+            sides = count_by_group(context, block, self.sub_labels_of(begin, end), 2 * limit)
             filled = first + np.flatnonzero(counts.any(axis=1))
             self.lefts[np.ix_(filled, topics)] = self._draw_lefts(sides[filled - first], topics, rng)
 
-        over_blocks(work, draw)
+        over_blocks(context, draw)
         self.drawn += 1
         self.is_current = True
 
@@ -138,28 +140,28 @@ class Sweep:
 
     def draw_topics_and_sides(self) -> None:
         """(4), (9): topics and sides of all observations; log q of the sides, by topic."""
-        work, state, limit = self.work, self.state, self.limit
+        context, state, limit = self.context, self.state, self.limit
 
         def draw(block: int) -> np.ndarray:
-            first, last = work.groups_of(block)
-            begin, end = work.range_of(block)
+            first, last = context.groups_of(block)
+            begin, end = context.range_of(block)
             labels, log_q = state.topic_of_observation[begin:end], padded_zeros(limit)
             draw_topics_of_block(
-                work, block, self.parameters, self.shares[first:last], STREAMS.topics, labels
+                context, block, self.parameters, self.shares[first:last], STREAMS.topics, labels
             )
             kernels.draw_sides(
                 self.sub_parameters,
-                work.data.observations,
-                work.data.offsets[first : last + 1],
+                context.data.observations,
+                context.data.offsets[first : last + 1],
                 labels,
                 self.lefts[first:last],
-                work.streams.rng_state(STREAMS.sides + block)[0],
+                context.streams.rng_state(STREAMS.sides + block)[0],
                 self.subtopics.sides[begin:end],
                 log_q,
             )
             return log_q
 
-        self.log_q = np.sum(over_blocks(work, draw), axis=0)
+        self.log_q = np.sum(over_blocks(context, draw), axis=0)
         state.statistics = self.recounted(state.topic_of_observation, state.capacity)
         state.observations_per_topic[:] = np.bincount(state.topic_of_observation, minlength=state.capacity)
         drop_empty_topics(state)
@@ -176,8 +178,10 @@ class Sweep:
         weights[2 * topics + 1] = 1.0 - subtopics.left_shares[topics]
         groups, places = np.nonzero(counts)
         tables = np.empty(len(groups), np.int32)
-        words = self.rng.bit_generator.random_raw(4)
-        draw_table_counts(counts[groups, places], np.maximum(alpha * weights, _LEAST)[places], words, tables)
+        rng_state = self.rng.bit_generator.random_raw(4)
+        draw_table_counts(
+            counts[groups, places], np.maximum(alpha * weights, _LEAST)[places], rng_state, tables
+        )
         per_side = np.bincount(places, weights=tables, minlength=2 * limit)
         subtopics.left_shares[topics] = self.rng.beta(
             gamma + per_side[2 * topics], gamma + per_side[2 * topics + 1]

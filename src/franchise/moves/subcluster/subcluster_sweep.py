@@ -1,6 +1,6 @@
 """The sub-cluster sampler of Chang & Fisher, as published (docs/theory/subcluster.md#sec-subcluster).
 
-Every topic has two sub-topics, l and r, which are learned all along beside the topics and propose how to split
+Every topic has two sub-topics, l and r, which are learned throughout, with the topics, and propose how to split
 them:
 
     bar-beta_k ~ Dirichlet(gamma + bar-m_kl, gamma + bar-m_kr)                                       (6)
@@ -16,7 +16,7 @@ of sub-topics.  (Tables and weights of the topics are drawn by the move that fol
 * A *local* split of a topic takes the sides that (9) has drawn, with their probability q; a local merge puts two
   topics together.  Ratio (19), a merge's with the stand-in (20) for the q that is not known.
 * A *deterministic* split takes the same sides as if nothing else could have been proposed: q = 1.
-* A *global* move (`moves/subcluster/global_moves.py`) draws all observations anew.
+* A *global* move (`moves/subcluster/global_moves.py`) redraws all observations.
 
 New topics learn their sub-topics first ("deferred"): they take part in splits and merges only when the log marginal
 likelihood of their sub-topics no longer rises.
@@ -30,7 +30,7 @@ of moves. The repaired form is ``[GuardedSweep(), LaunchSplitMerge(), Concentrat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
@@ -42,6 +42,7 @@ from franchise.moves.block_sweep import SweepContext
 from franchise.moves.subcluster.global_moves import try_global_merge, try_global_split
 from franchise.moves.subcluster.local_moves import merge_topics, split_topics
 from franchise.moves.subcluster.subcluster_draws import Sweep
+from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_choice
 
 DETERMINISTIC, LOCAL, GLOBAL, BALANCED = "deterministic", "local", "global", "balanced"
@@ -102,9 +103,9 @@ class SubclusterSweep(Move):
         """Return what it requires; the global moves as printed need the prior density of a parameter."""
         return self.requires | {Ability.PRIOR_DENSITY} if GLOBAL in self.moves else self.requires
 
-    def step(self, model: Model, state: Weights, streams: Streams, engine: Any) -> MoveReport:
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """One sweep in the order of the paper."""
-        sweep = Sweep(SweepContext(model, state, streams, engine))
+        sweep = Sweep(SweepContext(model, state, streams, executor))
         sweep.draw_given()
         sweep.draw_topics_and_sides()
         report: dict[str, float] = {}
