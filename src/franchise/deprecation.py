@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-T = TypeVar("T", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
@@ -26,17 +27,17 @@ def warn_renamed(old: str, new: str) -> None:
     )
 
 
-def renamed_arguments(**names: str) -> Callable[[T], T]:
+def renamed_arguments(**names: str) -> Callable[[F], F]:
     """Decorate a function or class so that it also accepts old keyword arguments, ``old="new"``.
 
     A decorated class has the table as its attribute `renamed_arguments`.
     """
 
-    def decorate(target: T) -> T:
+    def decorate(target: F) -> F:
         called: Callable[..., Any] = target.__init__ if isinstance(target, type) else target  # type: ignore[misc]
 
         @functools.wraps(called)
-        def wrapper(*args: Any, **arguments: Any) -> Any:
+        def wrapper(*args: object, **arguments: object) -> Any:
             if not names.keys().isdisjoint(arguments):
                 for old in names.keys() & arguments.keys():
                     if names[old] in arguments:
@@ -54,6 +55,6 @@ def renamed_arguments(**names: str) -> Callable[[T], T]:
     return decorate
 
 
-def with_new_names(arguments: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def with_new_names(arguments: Mapping[str, T], names: Mapping[str, str]) -> dict[str, T]:
     """Return the arguments under their new names."""
     return {names.get(name, name): value for name, value in arguments.items()}

@@ -22,7 +22,7 @@ from franchise.priors import Gamma
 from franchise.storage.atomic import read_errors_named
 from franchise.storage.moves import from_plain, to_plain
 from franchise.storage.run_store import BY_EM, RunDirectory, check_new
-from franchise.validation import check_choice
+from franchise.validation import PathLike, check_choice
 
 if TYPE_CHECKING:
     from franchise.estimators.base import TopicEstimator
@@ -35,7 +35,7 @@ _OF_THE_CALL = ("workers", "engine", "progress", "run_dir", "time_limit", "check
 _ESTIMATES = ("log_topics", "proportions", "objectives", "switches")
 
 
-def save_model(model: TopicEstimator, path: Any) -> None:
+def save_model(model: TopicEstimator, path: PathLike) -> None:
     """Write a fitted estimator to a new folder."""
     metadata = {
         "kind": type(model).__name__,
@@ -120,7 +120,7 @@ def _from_plain(value: Any) -> Any:
 # --- estimates by EM ----------------------------------------------------------------------------------------
 
 
-def _save_estimates(model: Any, path: Any, metadata: dict[str, Any]) -> None:
+def _save_estimates(model: Any, path: PathLike, metadata: dict[str, Any]) -> None:
     found: Fit = model.em_
     arrays = {
         **found.parameters._asdict(),
@@ -150,6 +150,8 @@ def _load_estimates(model: HTMM, folder: RunDirectory) -> HTMM:
     corpus, store = folder.data(), folder.chain(0)
     arrays, numbers = store.read_checkpoint()
     with read_errors_named(store.checkpoint_path):
+        if not isinstance(corpus, Corpus):
+            raise InputError("the data are not a corpus.")
         log_topics, proportions, objectives, switches = (arrays[name] for name in _ESTIMATES)
         _check_shapes(corpus, log_topics, proportions)
         parameters = Parameters(log_topics, proportions, float(numbers["switch"]))

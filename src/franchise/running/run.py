@@ -39,38 +39,38 @@ from franchise.running.progress import Progress, make_progress
 from franchise.running.signals import interruptions
 from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.run_store import ChainStore, RunDirectory, check_new, how_to_resume
-from franchise.validation import check_integer, check_positive
+from franchise.validation import PathLike, check_integer, check_positive
 
 
 class Problem(Protocol):
-    """All that is fixed before the first sweep: data, model, moves, seed."""
+    """What is fixed before the first sweep: data, model, moves, seed."""
 
     model_name: ClassVar[str]
     """The kind of model, as run.json names it."""
 
     @property
     def data(self) -> GroupedData:
-        """What the chains are of."""
+        """The data."""
 
     @property
     def seed(self) -> int:
-        """Of all random numbers."""
+        """The seed of all random numbers."""
 
     def settings(self) -> dict[str, Any]:
-        """All but the data and the seed, as plain values; InputError if something cannot be kept."""
+        """Return everything but data and seed as JSON values; InputError if something cannot be stored."""
 
     def new_kept_draws(self) -> KeptDraws:
-        """Room for the draws of one chain that are kept in full."""
+        """Return an empty container for the kept draws of one chain."""
 
     def chain(self, number: int, warmup: int) -> LocalChain:
-        """A chain that has no state yet (see `running/initial_state.py`)."""
+        """Return a chain without a state; an initial state (`running/initial_state.py`) gives it one."""
 
     def make_posterior(self, run: Run) -> Any:
-        """The posterior of what the chains have kept."""
+        """Return the posterior of the kept draws."""
 
 
 class RunOptions(NamedTuple):
-    """How chains are run; it makes no difference to what they draw."""
+    """How chains are run; the draws do not depend on it."""
 
     engine: Engine
     progress: bool | None
@@ -83,10 +83,10 @@ class RunOptions(NamedTuple):
         engine: Engine | str | None = None,
         workers: int | None = None,
         progress: bool | None = None,
-        time_limit: Any = None,
-        checkpoint_interval: Any = CHECKPOINT_INTERVAL,
+        time_limit: object = None,
+        checkpoint_interval: object = CHECKPOINT_INTERVAL,
     ) -> RunOptions:
-        """What was asked for; InputError if something will not do."""
+        """Return the options; InputError if one is invalid."""
         if time_limit is not None:
             time_limit = check_positive("time_limit", time_limit)
         checkpoint_interval = check_positive("checkpoint_interval", checkpoint_interval)
@@ -95,19 +95,21 @@ class RunOptions(NamedTuple):
 
 @dataclass(repr=False)
 class Run:
-    """The chains of a setup, as far as they have come."""
+    """The chains of a problem, with their draws so far."""
 
     setup: Problem
     plan: DrawPlan
     chains: list[ChainRun[Any]]
     labels: np.ndarray | None = None  # int32 (chains, draws, N), in input order, if they are kept
-    folder: RunDirectory | None = None  # where it is kept as it goes
+    folder: RunDirectory | None = None  # where it is stored
 
-    # -- beginnings ----------------------------------------------------------------------------------------
+    # -- starting ----------------------------------------------------------------------------------------
 
     @classmethod
-    def begin(cls, setup: Problem, plan: DrawPlan, chains: Iterable[AnyChain], run_dir: Any = None) -> Run:
-        """Chains before their first sweep; with a run directory, that is made."""
+    def begin(
+        cls, setup: Problem, plan: DrawPlan, chains: Iterable[AnyChain], run_dir: PathLike | None = None
+    ) -> Run:
+        """Return the chains before their first sweep; write a new run directory if one is given."""
         run = cls(
             setup, plan, [ChainRun(chain, plan, setup.data, setup.new_kept_draws()) for chain in chains]
         )
@@ -117,7 +119,7 @@ class Run:
         return run
 
     def _begin_in(self, folder: RunDirectory) -> None:
-        """Have the first checkpoints in a folder, and all that follow."""
+        """Store the chains in a folder, and write their first checkpoints."""
         for number, chain in enumerate(self.chains):
             chain.store = folder.chain(number)
             chain.write_checkpoint()
@@ -126,9 +128,7 @@ class Run:
     def read(
         cls, folder: RunDirectory, make_setup: Callable[[dict[str, Any], Any], Problem], engine: Engine
     ) -> Run:
-        """A run on disk as its last checkpoints have it; before anything else, say what it is to
-        `set_target_draws`.
-        """
+        """Return a run as its last checkpoints have it; call `set_target_draws` next."""
         settings, data = folder.settings, folder.data()
         with read_errors_named(folder.path / "run.json"):
             setup = make_setup(settings, data)
@@ -193,12 +193,12 @@ class Run:
 
     @property
     def most_draws(self) -> int:
-        """Kept draws of the chain that has most."""
+        """Number of kept draws of the chain that has most."""
         return max(len(chain.trace) for chain in self.chains)
 
     @property
     def fewest_draws(self) -> int:
-        """Kept draws of the chain that has fewest: those that all have."""
+        """Number of kept draws that every chain has."""
         return min(len(chain.trace) for chain in self.chains)
 
     # -- running -------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class Run:
 
     # -- on disk -------------------------------------------------------------------------------------------
 
-    def save(self, name: str, path: Any, **more: Any) -> RunDirectory:
+    def save(self, name: str, path: PathLike, **more: object) -> RunDirectory:
         """Write everything to a new run directory, with `more` settings in its run.json.
 
         `name` is the name of the argument `path`, for error messages.
@@ -267,7 +267,7 @@ class Run:
         return self._create(name, path, fill, **more)
 
     def _create(
-        self, name: str, path: Any, fill: Callable[[RunDirectory], None], **more: Any
+        self, name: str, path: PathLike, fill: Callable[[RunDirectory], None], **more: object
     ) -> RunDirectory:
         settings = {**self._settings(), **more}
         return RunDirectory.create(check_new(name, path), settings, self.setup.data, fill)

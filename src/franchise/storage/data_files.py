@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from franchise.data.corpus import Corpus
+from franchise.data.grouped import GroupedData
 from franchise.data.groups import Groups
 from franchise.data.sentences import Sentences
 from franchise.data.sharded.sharded_corpus import MappedCorpus, open_shards
@@ -19,7 +20,7 @@ from franchise.validation import check_format, check_labels
 FORMAT = 1
 
 
-def encode_data(data: Corpus | Groups) -> dict[str, bytes]:
+def encode_data(data: GroupedData) -> dict[str, bytes]:
     """Return the contents of data.safetensors and data.json; InputError if something cannot be stored.
 
     For a corpus in shards, only its folder and checksum are stored.

@@ -30,6 +30,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from franchise.data.corpus import Corpus
+from franchise.data.grouped import GroupedData
+from franchise.data.groups import Groups
 from franchise.errors import InputError, StorageError
 from franchise.storage.atomic import (
     LOCK,
@@ -116,7 +119,7 @@ class RunDirectory:
 
     @classmethod
     def create(
-        cls, folder: Path, settings: dict[str, Any], data: Any, fill: Callable[[RunDirectory], None]
+        cls, folder: Path, settings: dict[str, Any], data: GroupedData, fill: Callable[[RunDirectory], None]
     ) -> RunDirectory:
         """Write a run to a new folder (`check_new`); `fill` writes the chains, with checkpoints.
 
@@ -210,7 +213,7 @@ class RunDirectory:
         whole = {**self.settings, "checksum": checksum_of(self.settings)}
         write_atomically(self.path / "run.json", json.dumps(whole, indent=1).encode())
 
-    def data(self) -> Any:
+    def data(self) -> Corpus | Groups:
         """Return the data, as they were given."""
         from franchise.storage.data_files import load_data
 
