@@ -343,6 +343,6 @@ class Posterior(NumberedTopics[DrawT]):
     def _checked_run(self) -> Run:
         if self.run is None:
             raise InputError(
-                "this posterior was constructed by hand, not sampled: it cannot be saved or extended."
+                "this posterior was not produced by sampling, so it cannot be saved or extended."
             )
         return self.run
