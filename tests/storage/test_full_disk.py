@@ -59,23 +59,29 @@ def check_recovery_hint(error, folder):
 
 
 def refusal(step, action):
-    """The error of an action whose step of this number is refused; None if it has fewer steps."""
+    """Return the error of an action whose step of this number is refused; None if it has fewer steps.
+
+    The numbers of topics are written where possible: a refusal of such a step is no error, and False is returned.
+    """
     with going_wrong(step, no_space) as done:
         try:
             action()
         except StorageError as error:
             return error
-    assert len(done) == step - 1
-    return None
+    return None if len(done) < step else False
 
 
 @pytest.mark.parametrize("run", [short_mixture, short_segments])
 def test_full_at_any_step(run, tmp_path):
     """Every write, sync, rename and new folder of a run is refused once."""
     whole, folder = run(), tmp_path / "above" / "run"
-    step = 1
-    while error := refusal(step, lambda: run(run_dir=folder)):
-        check_recovery_hint(error, folder)
+    for step in count(1):
+        error = refusal(step, lambda: run(run_dir=folder))
+        if error is None:
+            assert step > 30
+            return
+        if error:
+            check_recovery_hint(error, folder)
         if folder.exists():
             resumed = fr.resume(folder, workers=1)
         else:
@@ -84,8 +90,6 @@ def test_full_at_any_step(run, tmp_path):
         assert_same_bits(resumed, whole)
         assert_same_bits(fr.load(folder), whole)
         shutil.rmtree(folder.parent)
-        step += 1
-    assert step > 30
 
 
 def test_full_at_any_step_of_a_resumed_run(tmp_path):

@@ -69,8 +69,8 @@ def test_draws_in_parts_stay_on_disk(run):
 def test_draws_that_are_gone(run):
     posterior = fr.load(run)
     shutil.rmtree(run / "chain-0")
-    with pytest.raises(InputError, match=r"draw 2 is no longer in.*franchise\.load"):
-        posterior.topics(chain=0)
+    with pytest.raises(InputError, match=r"draw 0 is no longer in.*franchise\.load"):
+        posterior.draw(chain=0, draw=0).topics()
 
 
 @pytest.mark.parametrize("what", ["state-5", "draw-1"])
