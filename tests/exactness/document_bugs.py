@@ -30,11 +30,11 @@ def with_fresh_topics(state, streams, count: int) -> np.ndarray:
 class SliceByOccupied(DocumentSweep):
     """Topics occupied when the sweep begins are above every slice; fresh ones only by their weight."""
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         heights = (state.observations_per_topic > 0).astype(float)
         fresh = with_fresh_topics(state, streams, 6)
         heights[fresh] = state.topic_weights[fresh]
-        sweep_any(SweepContext(model, state, streams, engine), heights, log_rest=0.0)
+        sweep_any(SweepContext(model, state, streams, executor), heights, log_rest=0.0)
         drop_empty_topics(state)
         return MoveReport()
 
@@ -43,12 +43,12 @@ class SliceByOccupied(DocumentSweep):
 class SliceByOrder(DocumentSweep):
     """Heights fall by the order of the topics, largest weight first, not with the weights themselves."""
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         order = state.occupied[np.argsort(-state.topic_weights[state.occupied])]
         order = np.concatenate([order, with_fresh_topics(state, streams, 6)])
         heights = np.zeros(state.capacity)
         heights[order] = 0.5 ** np.arange(1, len(order) + 1)
-        sweep_any(SweepContext(model, state, streams, engine), heights, log_rest=0.0)
+        sweep_any(SweepContext(model, state, streams, executor), heights, log_rest=0.0)
         drop_empty_topics(state)
         return MoveReport()
 
@@ -57,8 +57,8 @@ class SliceByOrder(DocumentSweep):
 class CannotOpen(DocumentSweep):
     """Draws over the occupied topics only, and lets them empty: the restricted sweep of Chang & Fisher alone."""
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         heights = (state.observations_per_topic > 0).astype(float)
-        sweep_any(SweepContext(model, state, streams, engine), heights, log_rest=0.0)
+        sweep_any(SweepContext(model, state, streams, executor), heights, log_rest=0.0)
         drop_empty_topics(state)
         return MoveReport()

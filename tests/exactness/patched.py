@@ -16,6 +16,6 @@ class Patched:
         """What takes its place."""
         raise NotImplementedError
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         with mock.patch.object(self.module, self.replaced, self.replacement):
-            return super().step(model, state, streams, engine)
+            return super().step(model, state, streams, executor)

@@ -26,7 +26,7 @@ class PlainDirect(Move):
 
     views = (Weights,)
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         rng = streams.generator()
         state.cell_tables = None
         for group in range(model.data.n_groups):
@@ -111,9 +111,9 @@ class ForgottenRemoval(PlainDirect):
 class StaleCount(PlainDirect):
     """The number of observations of the group in each topic is that of the beginning of the sweep."""
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         object.__setattr__(self, "stale", state.topic_of_observation.copy())
-        return super().step(model, state, streams, engine)
+        return super().step(model, state, streams, executor)
 
     def weight_of_topic(self, model, state, group, index, topic):
         begin, end = model.data.offsets[group], model.data.offsets[group + 1]
@@ -135,7 +135,7 @@ class LostWeight(PlainDirect):
 class DroppedGamma(TopicWeights):
     """beta ~ Dirichlet(m_1, ..., m_K, 1): the gamma is forgotten."""
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         rng = streams.generator()
         state.cell_tables = draw_cell_tables(state, model, streams)
         state.topic_weights, state.unseen_weight = draw_topic_weights(state.cell_tables.per_topic, 1.0, rng)
@@ -147,9 +147,9 @@ def _swapped(move_class):
 
     @dataclass(frozen=True)
     class Swapped(move_class):
-        def step(self, model, state, streams, engine):
+        def step(self, model, state, streams, executor):
             _swap(state)
-            report = super().step(model, state, streams, engine)
+            report = super().step(model, state, streams, executor)
             _swap(state)
             return report
 
@@ -169,9 +169,9 @@ SwappedCrf = _swapped(CrfGibbs)
 class DroppedGammaCrf(CrfGibbs):
     """New topics are weighed as if gamma were one."""
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         gamma, state.top_concentration = state.top_concentration, 1.0
-        report = super().step(model, state, streams, engine)
+        report = super().step(model, state, streams, executor)
         state.top_concentration = gamma
         return report
 
@@ -183,7 +183,7 @@ class WeightsFirst(Concentrations):
     docs/theory/concentrations.md#sec-concentration-order.
     """
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         rng = streams.generator()
         state.cell_tables = draw_cell_tables(state, model, streams)
         per_topic = state.cell_tables.per_topic
@@ -199,7 +199,7 @@ class WeightsFirst(Concentrations):
 class NoSwitches(Concentrations):
     """alpha without the Bernoulli variables: Gamma(a + m, ...) instead of Gamma(a + m - sum s_j, ...)."""
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         rng = streams.generator()
         state.cell_tables = draw_cell_tables(state, model, streams)
         per_topic = state.cell_tables.per_topic
@@ -215,7 +215,7 @@ class NoSwitches(Concentrations):
 class SwappedConcentrations(Concentrations):
     """alpha gets the draw of gamma, and gamma that of alpha."""
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         rng = streams.generator()
         state.cell_tables = draw_cell_tables(state, model, streams)
         per_topic = state.cell_tables.per_topic
@@ -232,7 +232,7 @@ class SwappedConcentrations(Concentrations):
 class NoJacobian(TopicPrior):
     """The factor eta of the logarithm's Jacobian is forgotten."""
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         family = model.family
         log_likelihood = family.log_likelihood_by_prior(state.statistics, state.capacity)
         current = np.log(family.prior_value(state.statistics))

@@ -177,7 +177,7 @@ def test_attributes_of_moves_still_count():
             spreads = True
             needs_conjugacy = False
 
-            def step(self, model, state, streams, engine):
+            def step(self, model, state, streams, executor):
                 return MoveReport()
 
     assert len(caught) == 3

@@ -26,7 +26,7 @@ class Noted(Move):
     name: str
     views = (Weights, Seating)
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         return MoveReport({self.name: streams.generator().random()})
 
 
@@ -119,7 +119,7 @@ def test_a_moves_numbers_do_not_depend_on_the_others():
 
 def test_reports_of_one_name_add_up():
     class Counting(Noted):
-        def step(self, model, state, streams, engine):
+        def step(self, model, state, streams, executor):
             return MoveReport({"tries": 2.0})
 
     model = model_of("categorical")
@@ -134,7 +134,7 @@ def test_the_runner_changes_views():
         wanted: type
         views = (Weights,)
 
-        def step(self, model, state, streams, engine):
+        def step(self, model, state, streams, executor):
             assert type(state) is self.wanted
             return MoveReport()
 

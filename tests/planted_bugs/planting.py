@@ -17,11 +17,11 @@ def in_move(kind: type[Move], bug: type[Move], **own: Any) -> Iterator[None]:
     right = kind.step
     shared = {field.name for field in fields(kind)} & {field.name for field in fields(bug)}
 
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         if type(self) is not kind:
-            return right(self, model, state, streams, engine)
+            return right(self, model, state, streams, executor)
         settings = {name: getattr(self, name) for name in shared}
-        return bug(**settings, **own).step(model, state, streams, engine)
+        return bug(**settings, **own).step(model, state, streams, executor)
 
     with mock.patch.object(kind, "step", step):
         yield

@@ -50,7 +50,7 @@ def test_round_trip_through_json(part):
 
 @dataclass(frozen=True)
 class Mine(Move):
-    def step(self, model, state, streams, engine):
+    def step(self, model, state, streams, executor):
         raise NotImplementedError
 
 
