@@ -220,7 +220,7 @@ def test_observations_that_spread_too_little():
         return centres + 0.8 * rng.standard_normal(centres.shape)
 
     family = with_bug(GaussianKnownPrecision, draw_observations=draw_observations)(2)
-    refused(family, POINTS, "the predictive is the law of what is drawn")
+    refused(family, POINTS, "the predictive is the distribution of what is drawn")
 
 
 class Unnormalised(NamedTuple):

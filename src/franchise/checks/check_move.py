@@ -150,7 +150,7 @@ def _one_sweep(
     engine = Threads(1)
     generators: dict[
         tuple[int, int], np.random.Generator
-    ] = {}  # generators are costly to make, and each is set anew before it is used
+    ] = {}  # generators are costly to make, and each is reset before it is used
 
     def apply(state: State, repetition: int) -> State:
         chain = Chain(exact.model, schedule, state, seed, repetition, 0, engine, _generators=generators)
