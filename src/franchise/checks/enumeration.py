@@ -81,7 +81,7 @@ class TableCounts:
 class Enumeration:
     """The posterior over all partitions of a tiny data set, at fixed concentrations.
 
-    Of the HDP mixture, or of the finite model with a given number of topics: there gamma^K prod_k Gamma(m_k) becomes
+    Of the HDP mixture, or of the finite model with L topics: there gamma^K prod_k Gamma(m_k) becomes
     L! / (L - K)! prod_k Gamma(gamma / L + m_k) / Gamma(gamma / L)
     (docs/theory/finite.md#eq-finite-enumeration).
     """
