@@ -353,6 +353,6 @@ def _make_setup(settings: dict[str, Any], data: Any, away: bool) -> Problem:
     """The setup of a run on disk, of whichever model; `away`: chains are to run in other processes."""
     if check_choice("model", settings["model"], ("hdp", "htmm")) == "hdp":
         return HDPProblem.from_settings(settings, data, away)
-    from franchise.sampling_htmm import HTMMProblem
+    from franchise.posterior.htmm_sampling import HTMMProblem
 
     return HTMMProblem.from_settings(settings, data)

@@ -11,6 +11,8 @@ from franchise.htmm.fitting import Sampling, start_state
 from franchise.htmm.htmm_chain import HTMMChain, room_for_draws
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.sentence_arrays import Prepared
+from franchise.parallel.engine import Engine
+from franchise.parallel.threads import Threads
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.priors import number_or_gamma, plain_number
 from franchise.running.chain_run import DrawPlan
@@ -23,7 +25,7 @@ from franchise.validation import check_integer, check_positive
 
 
 def sample_segments(
-    model: FiniteModel | InfiniteModel, corpus: Corpus, asked: Sampling, seed: int, engine: Any
+    model: FiniteModel | InfiniteModel, corpus: Corpus, asked: Sampling, seed: int, engine: Engine
 ) -> HTMMPosterior:
     """Run the chains."""
     plan = DrawPlan(draws=asked.draws, warmup=asked.warmup, thin=asked.thin, keep_labels=False)
@@ -91,7 +93,7 @@ class HTMMProblem:
         """Room for draws."""
         return room_for_draws(self.model.prepared.n_sentences)
 
-    def chain(self, number: int, warmup: int, engine: Any) -> HTMMChain:
+    def chain(self, number: int, warmup: int, engine: Threads) -> HTMMChain:
         """A chain that an origin has yet to give a state."""
         return HTMMChain(self.model, None, self.seed, number, warmup, engine)
 
