@@ -14,6 +14,7 @@ from franchise.cli import options
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from franchise.data.grouped import GroupedData
     from franchise.posterior.base import Posterior
 
 
@@ -122,7 +123,7 @@ def _said(sampler: str) -> str | None:
     return None if sampler == "auto" else sampler
 
 
-def say_what_was_read(console: Console, data: Any) -> None:
+def say_what_was_read(console: Console, data: GroupedData) -> None:
     """The size of the data, and what of them was left out."""
     from franchise.data.corpus import Corpus
 
@@ -136,7 +137,7 @@ def say_what_was_read(console: Console, data: Any) -> None:
         console.print(f"{data.n_observations:,} observations in {data.n_groups:,} groups.")
 
 
-def announce(console: Console, draw: Callable[..., Any], data: Any, asked: dict[str, Any]) -> None:
+def announce(console: Console, draw: Callable[..., Any], data: GroupedData, asked: dict[str, Any]) -> None:
     """Say how long a long run will take, and how much memory; a quiet console is not told."""
     from franchise.running.estimate_time import estimate
 

@@ -16,7 +16,11 @@ from typing import TYPE_CHECKING, Any
 from franchise.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from scipy.sparse import csr_array
+
     from franchise.data.corpus import Corpus
+    from franchise.data.grouped import GroupedData
     from franchise.data.groups import Groups
     from franchise.families.base import Family
     from franchise.posterior.base import Posterior
@@ -68,7 +72,7 @@ def settings_of(pairs: list[str]) -> dict[str, Any]:
 
 
 def mixture_of(
-    data: Any, family: str | None, pairs: list[str], prior: str | None
+    data: GroupedData, family: str | None, pairs: list[str], prior: str | None
 ) -> Callable[..., Posterior]:
     """What draws from a hierarchical Dirichlet process mixture of the data."""
     from franchise.sampling import sample
@@ -78,7 +82,7 @@ def mixture_of(
     )
 
 
-def segments_of(data: Any, n_topics: int | None, prior: str | None) -> Callable[..., Posterior[Any]]:
+def segments_of(data: GroupedData, n_topics: int | None, prior: str | None) -> Callable[..., Posterior[Any]]:
     """What draws from a hidden topic Markov model of the data."""
     from franchise.estimators.htmm_estimator import HTMM
 
@@ -103,14 +107,14 @@ def engine_of(name: str, address: str | None, actors: int | None, workers: int |
     return {"engine": Ray(address, actors, workers)}
 
 
-def refuse(why: str, **options: Any) -> None:
+def refuse(why: str, **options: object) -> None:
     """InputError for the first of some options that was given."""
     for option, value in options.items():
         if value is not None:
             raise InputError(f"--{option.replace('_', '-')} {why}. Leave it out.")
 
 
-def family_of(name: str | None, pairs: list[str], prior: float | Gamma, data: Any) -> Family:
+def family_of(name: str | None, pairs: list[str], prior: float | Gamma, data: GroupedData) -> Family:
     """The family that is meant: of words for a corpus; for other data by name, as wide as they are."""
     from franchise.data.corpus import Corpus
     from franchise.families.categorical import Categorical
@@ -133,7 +137,7 @@ def family_of(name: str | None, pairs: list[str], prior: float | Gamma, data: An
     return family_from_settings(name, {**usual, **settings_of(pairs)})
 
 
-def _width(name: str, observations: Any) -> dict[str, int]:
+def _width(name: str, observations: np.ndarray | csr_array) -> dict[str, int]:
     """The setting of a family that follows from the data: how many categories or columns there are."""
     if name in _OF_ANY_WIDTH:
         return {}

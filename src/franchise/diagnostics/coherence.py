@@ -44,7 +44,7 @@ _EPSILON = 1e-12
 
 
 def coherence(
-    topics: Any,
+    topics: object,
     corpus: Corpus | None = None,
     measure: str = "npmi",
     words: int = 10,
@@ -204,7 +204,7 @@ def count_together(runs: Runs, topic: np.ndarray) -> np.ndarray:
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def _words_of_topics(topics: Any, corpus: Any, words: int) -> tuple[list[list[str]], Corpus]:
+def _words_of_topics(topics: object, corpus: object, words: int) -> tuple[list[list[str]], Corpus]:
     """The words of every topic, and where to count them."""
     from franchise.posterior.base import Posterior
 
@@ -216,7 +216,7 @@ def _words_of_topics(topics: Any, corpus: Any, words: int) -> tuple[list[list[st
     return lists, _check_corpus("corpus", corpus)
 
 
-def _listed(topics: Any) -> list[Any]:
+def _listed(topics: object) -> list[Any]:
     if isinstance(topics, str) or not isinstance(topics, Iterable):
         raise InputError(
             f"topics must be a posterior or a list with a list of words for each topic; got {describe(topics)}."
@@ -224,7 +224,7 @@ def _listed(topics: Any) -> list[Any]:
     return list(topics)
 
 
-def _check_topic(number: int, topic: Any) -> list[str]:
+def _check_topic(number: int, topic: object) -> list[str]:
     if (
         isinstance(topic, str)
         or not isinstance(topic, Sequence)
@@ -239,13 +239,13 @@ def _check_topic(number: int, topic: Any) -> list[str]:
     return list(topic)
 
 
-def _check_corpus(name: str, corpus: Any) -> Corpus:
+def _check_corpus(name: str, corpus: object) -> Corpus:
     if not isinstance(corpus, Corpus):
         raise InputError(f"coherence is of words: {name} must be a Corpus; got {describe(corpus)}.")
     return corpus
 
 
-def _check_window(window: Any, measure: str, corpus: Corpus) -> int | None:
+def _check_window(window: object, measure: str, corpus: Corpus) -> int | None:
     """Words in a window; None for whole documents."""
     if window == DOCUMENTS:
         return None

@@ -128,7 +128,7 @@ def summarise(trace: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS, dtype=float).rename_axis("quantity")
 
 
-def _checked(name: str, values: Any) -> np.ndarray:
+def _checked(name: str, values: object) -> np.ndarray:
     array = np.asarray(values)
     if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
         raise InputError(

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
@@ -82,7 +83,7 @@ def held_out_trace(posterior: Posterior[Any], held_out: Corpus, seed: int = 0) -
     return completion_trace(posterior, held_out, seed)
 
 
-def held_out_words(posterior: HDPPosterior, words: Any, documents: Any) -> Score:
+def held_out_words(posterior: HDPPosterior, words: ArrayLike, documents: ArrayLike) -> Score:
     """Predict words taken out of the training documents (HOW; Chang & Fisher, section 6).
 
         rest, words, documents = hold_out_words(corpus)            # franchise.data.splits
@@ -175,7 +176,7 @@ def _training_means(posterior: HDPPosterior, documents: np.ndarray, words: np.nd
 
 def _log_means(
     posterior: HDPPosterior,
-    observations: Any,
+    observations: object,
     groups: np.ndarray,
     rows: np.ndarray,
     weights_of: Callable[[DrawnTopics], np.ndarray],
@@ -191,7 +192,7 @@ def _log_means(
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def _check_mixture(posterior: Any) -> HDPPosterior:
+def _check_mixture(posterior: object) -> HDPPosterior:
     """Return the posterior of an HDP mixture, whose observations each have a topic; InputError for others."""
     checked = check_posterior(posterior)
     if checked.family is None:
@@ -199,7 +200,7 @@ def _check_mixture(posterior: Any) -> HDPPosterior:
     return cast("HDPPosterior", checked)
 
 
-def _check_ids(name: str, values: Any, limit: int, what: str) -> np.ndarray:
+def _check_ids(name: str, values: ArrayLike, limit: int, what: str) -> np.ndarray:
     ids = check_counts(name, values)
     if ids.ndim != 1:
         raise InputError(f"{name} must be a flat array of numbers; got {describe(ids)}.")

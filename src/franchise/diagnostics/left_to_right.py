@@ -122,7 +122,7 @@ def document_log_probabilities(
 # --- both models --------------------------------------------------------------------------------------------
 
 
-def check_posterior(posterior: Any) -> Posterior[Any]:
+def check_posterior(posterior: object) -> Posterior[Any]:
     """Return a posterior of either model; InputError for anything else."""
     if not isinstance(posterior, Posterior):
         raise InputError(f"posterior must be what franchise.sample returns; got {describe(posterior)}.")

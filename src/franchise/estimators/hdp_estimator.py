@@ -36,7 +36,9 @@ from franchise.posterior.document_tables import OTHER
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.predictive import Occurrences, check_like
 from franchise.priors import Gamma
+from franchise.samplers.registry import SamplerLike
 from franchise.sampling import sample
+from franchise.validation import PathLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +98,7 @@ class HDP(TopicEstimator):
         family: Family | None = None,
         *,
         prior: float | np.ndarray | Gamma = 0.1,
-        sampler: Any = "auto",
+        sampler: SamplerLike = "auto",
         alpha: float | Gamma = Gamma(1.0, 1.0),  # noqa: B008 (immutable)
         gamma: float | Gamma = Gamma(1.0, 1.0),  # noqa: B008 (immutable)
         draws: int = 500,
@@ -104,13 +106,13 @@ class HDP(TopicEstimator):
         thin: int = 1,
         chains: int = 2,
         seed: int | None = 0,
-        start: Any = None,
+        start: object = None,
         finite_topics: int = 100,
         keep_labels: bool = False,
         workers: int | None = None,
         engine: Engine | str | None = None,
         progress: bool | None = None,
-        run_dir: Any = None,
+        run_dir: PathLike | None = None,
         time_limit: float | None = None,
         checkpoint_interval: float = 60.0,
     ) -> None:
@@ -136,7 +138,7 @@ class HDP(TopicEstimator):
 
     # -- fitting -------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> HDP:
+    def fit(self, X: object, y: object = None, groups: object = None) -> HDP:
         """Sample the posterior.
 
         Parameters
@@ -190,7 +192,7 @@ class HDP(TopicEstimator):
             return Categorical(data.vocabulary_size, self.prior)
         return self.family
 
-    def _read(self, X: Any, groups: Any) -> GroupedData:
+    def _read(self, X: Any, groups: object) -> GroupedData:
         """What is to be fitted; the columns of a matrix are remembered."""
         X = settled(X)
         if isinstance(X, GroupedData):
@@ -210,7 +212,7 @@ class HDP(TopicEstimator):
         counts = read_counts(self, X, _WORDS, reset=True)
         return Corpus.from_matrix(counts, words_of_columns(self), names=names_of_rows(X))
 
-    def _read_groups(self, X: Any, groups: Any, *, reset: bool) -> Groups:
+    def _read_groups(self, X: Any, groups: object, *, reset: bool) -> Groups:
         """Observations with the group of each."""
         if groups is None:
             raise InputError(
@@ -263,7 +265,7 @@ class HDP(TopicEstimator):
 
     # -- new documents -------------------------------------------------------------------------------------
 
-    def transform(self, X: Any, groups: Any = None) -> Any:
+    def transform(self, X: object, groups: object = None) -> Any:
         """Return the expected weights of consensus topics in new documents or groups, as ``posterior_.infer``.
 
         Parameters
@@ -288,7 +290,7 @@ class HDP(TopicEstimator):
     def _topic_names(self) -> list[str]:
         return [*(f"topic{topic}" for topic in range(self.n_topics_)), OTHER]
 
-    def score(self, X: Any, y: Any = None, groups: Any = None) -> float:
+    def score(self, X: object, y: object = None, groups: object = None) -> float:
         """Mean log probability of a held-out word (log density of an observation), in nats; higher is better.
 
         One half of each document, chosen at random but always the same, is predicted from the other, by all draws
@@ -307,11 +309,11 @@ class HDP(TopicEstimator):
             return document_completion(self.posterior_, data).log_probability_per_word
         return group_completion(self.posterior_, data)
 
-    def perplexity(self, X: Any, groups: Any = None) -> float:
+    def perplexity(self, X: object, groups: object = None) -> float:
         """exp(-score): as uncertain as among so many equal words; lower is better."""
         return math.exp(-self.score(X, groups=groups))
 
-    def _observe(self, X: Any, groups: Any) -> tuple[Occurrences, list[Any] | None]:
+    def _observe(self, X: Any, groups: object) -> tuple[Occurrences, list[Any] | None]:
         """New data as the kernels read them, and the names of groups that are not rows of X."""
         X, family = settled(X), self.posterior_.family
         try:
@@ -324,7 +326,7 @@ class HDP(TopicEstimator):
         names = data.group_names if isinstance(X, GroupedData) or groups is not None else None
         return Occurrences.of(data, family), names
 
-    def _read_new(self, X: Any, groups: Any) -> GroupedData:
+    def _read_new(self, X: Any, groups: object) -> GroupedData:
         """New data that go with those fitted."""
         X, known = settled(X), self.posterior_.data
         if isinstance(X, GroupedData):
@@ -354,7 +356,7 @@ def _width(observations: Any) -> int:
     return 1 if observations.ndim == 1 else int(observations.shape[1])
 
 
-def _check_no_groups(groups: Any, X: Any) -> None:
+def _check_no_groups(groups: object, X: object) -> None:
     if groups is None:
         return
     if isinstance(X, GroupedData):

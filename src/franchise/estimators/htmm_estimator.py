@@ -32,7 +32,7 @@ from franchise.posterior.htmm_sampling import sample_segments
 from franchise.posterior.topic_tables import estimated_topics
 from franchise.priors import Gamma
 from franchise.sampling import make_engine
-from franchise.validation import check_choice, check_integer
+from franchise.validation import PathLike, check_choice, check_integer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +139,7 @@ class HTMM(TopicEstimator):
         workers: int | None = None,
         engine: Engine | str | None = None,
         progress: bool | None = None,
-        run_dir: Any = None,
+        run_dir: PathLike | None = None,
         time_limit: float | None = None,
         checkpoint_interval: float = 60.0,
     ) -> None:
@@ -170,7 +170,7 @@ class HTMM(TopicEstimator):
 
     # -- fitting -------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> HTMM:
+    def fit(self, X: object, y: object = None, groups: object = None) -> HTMM:
         """Fit the model.
 
         Parameters
@@ -274,7 +274,7 @@ class HTMM(TopicEstimator):
 
     # -- new documents -------------------------------------------------------------------------------------
 
-    def segment(self, text: Any, groups: Any = None) -> pd.DataFrame:
+    def segment(self, text: object, groups: object = None) -> pd.DataFrame:
         """The table of sentences of new text: one text, or what `fit` takes.
 
         Words that the model does not know say nothing; sentences without known words keep their place. If no word
@@ -284,7 +284,7 @@ class HTMM(TopicEstimator):
         corpus = self._new_corpus([text] if isinstance(text, str) else text, groups)
         return sentence_table(corpus, self._infer(Prepared.of(corpus)))
 
-    def transform(self, X: Any, groups: Any = None) -> Any:
+    def transform(self, X: Any, groups: object = None) -> Any:
         """The topic proportions of new documents.
 
         Parameters
@@ -316,7 +316,7 @@ class HTMM(TopicEstimator):
     def _topic_names(self) -> list[str]:
         return [*(f"topic{topic}" for topic in range(self.n_topics_)), OTHER]
 
-    def score(self, X: Any, y: Any = None, groups: Any = None) -> float:
+    def score(self, X: object, y: object = None, groups: object = None) -> float:
         """Mean log probability of a word in the last half of each document's sentences, given the first half.
 
         In nats; higher is better. It is -log of the completed `perplexity`.
@@ -331,7 +331,7 @@ class HTMM(TopicEstimator):
         """
         return -math.log(self.perplexity(X, groups))
 
-    def perplexity(self, X: Any, groups: Any = None, *, completed: bool = True) -> float:
+    def perplexity(self, X: object, groups: object = None, *, completed: bool = True) -> float:
         """Perplexity of new documents, given the topics' (mean) words and switch probability of the fit.
 
         Parameters
@@ -347,7 +347,7 @@ class HTMM(TopicEstimator):
         prepared = Prepared.of(self._new_corpus(X, groups))
         return fitting.perplexity(self.findings_, prepared, self._of_new.prior, completed, self._executor())
 
-    def _new_corpus(self, X: Any, groups: Any) -> Corpus:
+    def _new_corpus(self, X: object, groups: object) -> Corpus:
         try:
             return read_new(self, X, groups)
         except NoWords:

@@ -81,7 +81,7 @@ def _plain_parameters(model: TopicEstimator) -> dict[str, Any]:
     return {name: _to_plain(name, value) for name, value in given.items()}
 
 
-def _to_plain(name: str, value: Any) -> Any:
+def _to_plain(name: str, value: object) -> Any:
     """Return a parameter as a JSON value; anything but a number or a string is tagged with its type."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -102,7 +102,7 @@ def _to_plain(name: str, value: Any) -> Any:
     )
 
 
-def _from_plain(value: Any) -> Any:
+def _from_plain(value: object) -> Any:
     """Return the parameter that `_to_plain` was given."""
     if not isinstance(value, dict):
         return value
@@ -120,7 +120,7 @@ def _from_plain(value: Any) -> Any:
 # --- estimates by EM ----------------------------------------------------------------------------------------
 
 
-def _save_estimates(model: Any, path: PathLike, metadata: dict[str, Any]) -> None:
+def _save_estimates(model: HTMM, path: PathLike, metadata: dict[str, Any]) -> None:
     found: Fit = model.em_
     arrays = {
         **found.parameters._asdict(),

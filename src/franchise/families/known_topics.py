@@ -165,14 +165,14 @@ class KnownTopics(MixedDirichlet):
     @classmethod
     def from_posterior(
         cls,
-        posterior: Any,
+        posterior: object,
         topics: Sequence[int] | None = None,
         *,
         strength: float | Sequence[float] = 1000.0,
         weight: float | Sequence[float] = 0.01,
         prior: float | None = None,
         names: Sequence[str] | None = None,
-        probabilities: Any = None,
+        probabilities: object = None,
     ) -> KnownTopics:
         """Return topics of a posterior as known topics for another fit.
 

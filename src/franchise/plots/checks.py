@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
 
-def check_posterior(posterior: Any) -> Posterior[Any]:
+def check_posterior(posterior: object) -> Posterior[Any]:
     """A posterior of either model, with draws."""
     if isinstance(posterior, Posterior):
         check_draws(posterior)
@@ -38,7 +38,7 @@ def check_posterior(posterior: Any) -> Posterior[Any]:
     )
 
 
-def check_words(posterior: Any, what: str) -> Posterior[Any]:
+def check_words(posterior: object, what: str) -> Posterior[Any]:
     """A posterior of a corpus, whose topics have words."""
     checked = check_posterior(posterior)
     if not isinstance(checked.data, Corpus):
@@ -48,7 +48,7 @@ def check_words(posterior: Any, what: str) -> Posterior[Any]:
     return checked
 
 
-def check_names(posterior: Posterior[Any], names: Any) -> list[str]:
+def check_names(posterior: Posterior[Any], names: object) -> list[str]:
     """Names of things that are traced: one, or several."""
     listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else [names]
     if not listed:
@@ -56,7 +56,7 @@ def check_names(posterior: Posterior[Any], names: Any) -> list[str]:
     return [check_choice("names", name, posterior.trace) for name in listed]
 
 
-def check_document(posterior: Posterior[Any], document: Any) -> int:
+def check_document(posterior: Posterior[Any], document: object) -> int:
     """The number of a document with words, given by its number or its name."""
     data = posterior.data
     if isinstance(document, str):
@@ -82,7 +82,7 @@ def check_any(consensus: Consensus) -> None:
         )
 
 
-def check_topics(consensus: Consensus, topics: Any, most: int) -> list[int]:
+def check_topics(consensus: Consensus, topics: object, most: int) -> list[int]:
     """Numbers of topics: all up to so many if None, as many as a number says, or those listed."""
     count = consensus.topic_count
     check_any(consensus)

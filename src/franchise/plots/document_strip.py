@@ -23,6 +23,7 @@ from franchise.plots.style import (
     BESIDE,
     NO_TOPIC,
     OTHER_TOPIC,
+    AxesLike,
     add_legend,
     colours_of,
     drawing,
@@ -58,7 +59,7 @@ class Strip(NamedTuple):
         return int(self.lengths.sum())
 
 
-def document_strip_data(posterior: Posterior[Any], document: Any = 0) -> Strip:
+def document_strip_data(posterior: Posterior[Any], document: object = 0) -> Strip:
     """What `document_strip` draws: the most probable topic of every word, or sentence, of a document.
 
     Parameters
@@ -88,7 +89,7 @@ def document_strip_data(posterior: Posterior[Any], document: Any = 0) -> Strip:
 
 @drawing
 def document_strip(
-    posterior: Posterior[Any], document: Any = 0, row: int | None = None, axes: Any = None
+    posterior: Posterior[Any], document: object = 0, row: int | None = None, axes: AxesLike = None
 ) -> Figure:
     """Draw a document as a strip of topics that is read as text is: from left to right, row after row.
 

@@ -14,6 +14,7 @@ from franchise.plots.checks import check_posterior, traced
 from franchise.plots.style import (
     INK,
     SMALL,
+    AxesLike,
     chain_colour,
     drawing,
     label_axes,
@@ -89,7 +90,7 @@ def _of_held_out(posterior: Posterior[Any], held_out: Corpus) -> JointPath:
 
 @drawing
 def joint_path(
-    posterior: Posterior[Any], held_out: Corpus | None = None, score: str | None = None, axes: Any = None
+    posterior: Posterior[Any], held_out: Corpus | None = None, score: str | None = None, axes: AxesLike = None
 ) -> Figure:
     """Draw the number of topics against a score, a line a chain: start and end are marked, draws are dots.
 

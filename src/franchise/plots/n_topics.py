@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise.plots.checks import check_posterior
-from franchise.plots.style import FAINT, SMALL, chain_colour, drawing, label_axes, panels_for, set_title
+from franchise.plots.style import (
+    FAINT,
+    SMALL,
+    AxesLike,
+    chain_colour,
+    drawing,
+    label_axes,
+    panels_for,
+    set_title,
+)
 from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
@@ -24,7 +33,7 @@ def n_topics_data(posterior: Posterior[Any]) -> pd.DataFrame:
 
 
 @drawing
-def n_topics(posterior: Posterior[Any], axes: Any = None) -> Figure:
+def n_topics(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     """Draw the posterior of the number of topics: bars for all chains together, a line of dots a chain.
 
     Parameters

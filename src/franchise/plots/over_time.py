@@ -6,6 +6,7 @@ line is the mean over draws, the band the middle of the draws (`franchise.poster
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.plots.checks import check_posterior, check_topics, names_of
 from franchise.plots.style import (
+    AxesLike,
     darker,
     drawing,
     grid_for,
@@ -48,7 +50,11 @@ class OverTime(NamedTuple):
 
 
 def over_time_data(
-    posterior: Posterior[Any], by: str, topics: Any = None, bins: Any = None, level: float = 0.9
+    posterior: Posterior[Any],
+    by: str,
+    topics: object = None,
+    bins: int | Sequence[float] | None = None,
+    level: float = 0.9,
 ) -> OverTime:
     """What `over_time` draws: the shares of topics at every value of a column, with intervals.
 
@@ -90,7 +96,7 @@ def over_time_data(
     )
 
 
-def _values_of(data: GroupedData, by: Any) -> int:
+def _values_of(data: GroupedData, by: object) -> int:
     """How many different values a column has; none if there is no such column."""
     return len(set(map(str, data.metadata.get(str(by), []))))
 
@@ -113,10 +119,10 @@ def middles_of(index: pd.Index) -> np.ndarray:
 def over_time(
     posterior: Posterior[Any],
     by: str,
-    topics: Any = None,
-    bins: Any = None,
+    topics: object = None,
+    bins: int | Sequence[float] | None = None,
     level: float = 0.9,
-    axes: Any = None,
+    axes: AxesLike = None,
 ) -> Figure:
     """Draw the shares of topics over a column of numbers or dates, a panel a topic.
 

@@ -15,6 +15,7 @@ from franchise.errors import InputError
 from franchise.plots.checks import TELLING, check_names, check_posterior, in_words, varying
 from franchise.plots.style import (
     INK,
+    AxesLike,
     chain_colour,
     drawing,
     label_axes,
@@ -40,7 +41,7 @@ class Ranked(NamedTuple):
     expected: float  # draws in a bin if ranks were uniform
 
 
-def ranks_data(posterior: Posterior[Any], names: Any = None, bins: int | None = None) -> list[Ranked]:
+def ranks_data(posterior: Posterior[Any], names: object = None, bins: int | None = None) -> list[Ranked]:
     """What `ranks` draws: for every name the histograms of the chains' ranks; equal values are ranked at random.
 
     Parameters
@@ -81,7 +82,9 @@ def ranks_of(values: np.ndarray) -> np.ndarray:
 
 
 @drawing
-def ranks(posterior: Posterior[Any], names: Any = None, bins: int | None = None, axes: Any = None) -> Figure:
+def ranks(
+    posterior: Posterior[Any], names: object = None, bins: int | None = None, axes: AxesLike = None
+) -> Figure:
     """Draw rank histograms, a row a quantity, a column a chain; the line is what is expected of equal chains.
 
     Parameters

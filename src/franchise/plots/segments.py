@@ -14,6 +14,7 @@ from franchise.plots.style import (
     BESIDE,
     INK,
     OTHER_TOPIC,
+    AxesLike,
     add_legend,
     colours_of,
     drawing,
@@ -43,7 +44,7 @@ class SegmentChances(NamedTuple):
     switches: np.ndarray  # float64 (n,): how probably a sentence draws its topic anew; 1 for the first
 
 
-def segments_data(posterior: Posterior[Any], document: Any = 0) -> SegmentChances:
+def segments_data(posterior: Posterior[Any], document: object = 0) -> SegmentChances:
     """What `segments` draws: for every sentence of a document the probabilities of topics and of a switch.
 
     Parameters
@@ -74,7 +75,7 @@ def segments_data(posterior: Posterior[Any], document: Any = 0) -> SegmentChance
 
 
 @drawing
-def segments(posterior: Posterior[Any], document: Any = 0, axes: Any = None) -> Figure:
+def segments(posterior: Posterior[Any], document: object = 0, axes: AxesLike = None) -> Figure:
     """Draw, for every sentence of a document, the probabilities of topics, stacked, and of a switch, below.
 
     Parameters

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.plots.checks import check_any, check_posterior, names_of
-from franchise.plots.style import INK, PLAIN, SEQUENTIAL, SHADE, SMALL, drawing, panels_for, set_title
+from franchise.plots.style import (
+    INK,
+    PLAIN,
+    SEQUENTIAL,
+    SHADE,
+    SMALL,
+    AxesLike,
+    drawing,
+    panels_for,
+    set_title,
+)
 from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
@@ -63,7 +73,7 @@ def clustered_order(distances: np.ndarray) -> np.ndarray:
 
 
 @drawing
-def similarity(posterior: Posterior[Any], axes: Any = None) -> Figure:
+def similarity(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     """Draw how alike topics are; bright: much alike. With more than 80 topics they are not named.
 
     Parameters

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from importlib import import_module
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from matplotlib.figure import Figure
 
@@ -23,8 +23,12 @@ from franchise.errors import InputError
 from franchise.validation import describe
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+AxesLike: TypeAlias = "Axes | Sequence[Axes] | np.ndarray | None"
+"""Panels to draw on, as a user gives them; None: new ones."""
 
 
 class ShownFigure(Figure):

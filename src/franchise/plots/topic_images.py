@@ -10,7 +10,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
 from franchise.plots.checks import check_topics, check_words
-from franchise.plots.style import FAINT, SMALL, drawing, grid_for, set_headline, set_title
+from franchise.plots.style import FAINT, SMALL, AxesLike, drawing, grid_for, set_headline, set_title
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
 
@@ -28,7 +28,7 @@ class Pictures(NamedTuple):
     shares: np.ndarray  # float64 (topics,): of all words
 
 
-def pictures_data(posterior: Posterior[Any], side: int | None = None, topics: Any = None) -> Pictures:
+def pictures_data(posterior: Posterior[Any], side: int | None = None, topics: object = None) -> Pictures:
     """What `pictures` draws: the word probabilities of consensus topics, as squares.
 
     Parameters
@@ -49,7 +49,7 @@ def pictures_data(posterior: Posterior[Any], side: int | None = None, topics: An
     return Pictures(chosen, words.reshape(-1, side, side), consensus.shares.mean(axis=0)[chosen])
 
 
-def _check_side(side: Any, vocabulary_size: int) -> int:
+def _check_side(side: object, vocabulary_size: int) -> int:
     root = math.isqrt(vocabulary_size)
     if root * root != vocabulary_size:
         raise InputError(
@@ -63,7 +63,7 @@ def _check_side(side: Any, vocabulary_size: int) -> int:
 
 @drawing
 def pictures(
-    posterior: Posterior[Any], side: int | None = None, topics: Any = None, axes: Any = None
+    posterior: Posterior[Any], side: int | None = None, topics: object = None, axes: AxesLike = None
 ) -> Figure:
     """Draw topics as square pictures, a cell a word; dark: probable.
 

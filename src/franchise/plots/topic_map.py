@@ -20,6 +20,7 @@ from franchise.plots.style import (
     INK,
     PLAIN,
     SMALL,
+    AxesLike,
     drawing,
     ink_on,
     panels_for,
@@ -64,7 +65,7 @@ def topic_map_data(posterior: Posterior[Any]) -> TopicMap:
 
 
 @drawing
-def topic_map(posterior: Posterior[Any], axes: Any = None) -> Figure:
+def topic_map(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     """Draw topics in the plane: near if they are alike, areas in proportion to their shares.
 
     Where a label would cover other labels or circles there is just the topic's number, or nothing.

@@ -11,6 +11,7 @@ from franchise.plots.style import (
     INK,
     PLAIN,
     SMALL,
+    AxesLike,
     drawing,
     grid_for,
     label_lowest,
@@ -40,7 +41,7 @@ class TopicWords(NamedTuple):
     high: np.ndarray
 
 
-def topic_words_data(posterior: Posterior[Any], topics: Any = None, words: int = 10) -> list[TopicWords]:
+def topic_words_data(posterior: Posterior[Any], topics: object = None, words: int = 10) -> list[TopicWords]:
     """What `topic_words` draws: the most probable words of consensus topics, with their credible intervals.
 
     Parameters
@@ -65,7 +66,9 @@ def topic_words_data(posterior: Posterior[Any], topics: Any = None, words: int =
 
 
 @drawing
-def topic_words(posterior: Posterior[Any], topics: Any = None, words: int = 10, axes: Any = None) -> Figure:
+def topic_words(
+    posterior: Posterior[Any], topics: object = None, words: int = 10, axes: AxesLike = None
+) -> Figure:
     """Draw the most probable words of consensus topics, a panel a topic; lines are credible intervals.
 
     Parameters

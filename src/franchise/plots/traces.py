@@ -22,6 +22,7 @@ from franchise.plots.style import (
     LARGE,
     SHADE,
     SMALL,
+    AxesLike,
     chain_colour,
     drawing,
     label_axes,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def traces_data(posterior: Posterior[Any], names: Any = None) -> list[Traced]:
+def traces_data(posterior: Posterior[Any], names: object = None) -> list[Traced]:
     """What `traces` draws: for every name the values of all chains in the warm-up and after it.
 
     Parameters
@@ -52,7 +53,7 @@ def traces_data(posterior: Posterior[Any], names: Any = None) -> list[Traced]:
 
 
 @drawing
-def traces(posterior: Posterior[Any], names: Any = None, axes: Any = None) -> Figure:
+def traces(posterior: Posterior[Any], names: object = None, axes: AxesLike = None) -> Figure:
     """Draw what is traced against sweeps, a panel a quantity, a line a chain; the warm-up is shaded.
 
     Panels are high enough for the draws and the second half of the warm-up: where the first half was far away,

@@ -17,7 +17,7 @@ from franchise.posterior.edits import NO_EDITS, TopicEdits
 from franchise.posterior.numbered_topics import NumberedTopics, numbers_to_plain
 from franchise.posterior.numbering import SETTING, Numbering
 from franchise.running.run import Run, RunOptions
-from franchise.validation import check_integer
+from franchise.validation import PathLike, check_integer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,7 +119,7 @@ class Posterior(NumberedTopics[DrawT]):
 
         return find_topics(self.consensus_topics, query, count)
 
-    def topics_over(self, by: str = "year", bins: Any = None) -> pd.DataFrame:
+    def topics_over(self, by: str = "year", bins: int | Sequence[float] | None = None) -> pd.DataFrame:
         """The shares of topics (columns) over a column of the metadata that has numbers or dates.
 
         A share is that of a topic's observations among those of all documents in a row, mean over draws.  What a
@@ -139,7 +139,9 @@ class Posterior(NumberedTopics[DrawT]):
         """
         return self.topics_over_interval(by, bins).mean
 
-    def topics_over_interval(self, by: str = "year", bins: Any = None, level: float = 0.95) -> Shares:
+    def topics_over_interval(
+        self, by: str = "year", bins: int | Sequence[float] | None = None, level: float = 0.95
+    ) -> Shares:
         """As `topics_over`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
         from franchise.posterior.by_metadata import shares_over
 
@@ -283,7 +285,7 @@ class Posterior(NumberedTopics[DrawT]):
 
         return to_arviz(self)
 
-    def report(self, path: str | Path, **options: Any) -> Path:
+    def report(self, path: PathLike, **options: Any) -> Path:
         """Write what was found as one HTML file that opens offline; options are those of `write_report`."""
         from franchise.report.write import write_report
 
@@ -291,7 +293,7 @@ class Posterior(NumberedTopics[DrawT]):
 
     # -- on disk, and more draws --------------------------------------------------------------------------
 
-    def save(self, path: str | Path, **more: Any) -> None:
+    def save(self, path: PathLike, **more: object) -> None:
         """Write all draws, the data, the last states and the topic labels to a run directory.
 
         `franchise.load` returns the posterior, and `franchise.resume` continues the run.

@@ -6,6 +6,7 @@ the mean over draws, and quantiles over draws.  What a row lacks to one is in no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ class Rows(NamedTuple):
     index: Any
 
 
-def shares_over(consensus: Consensus, by: str, bins: Any, level: float) -> Shares:
+def shares_over(consensus: Consensus, by: str, bins: int | Sequence[float] | None, level: float) -> Shares:
     """Shares at every value of a column of numbers or dates, or in bins of them."""
     return _shares(consensus, rows_over(consensus.data, by, bins), level)
 
@@ -98,7 +99,7 @@ def rows_by_class(data: GroupedData, by: str) -> Rows:
     return Rows(of_group, pd.Index(classes, name=by, tupleize_cols=False))
 
 
-def rows_over(data: GroupedData, by: str, bins: Any) -> Rows:
+def rows_over(data: GroupedData, by: str, bins: int | Sequence[float] | None) -> Rows:
     """One row for every value of a column of numbers or dates, ascending, or for every bin.
 
     Bins: None, a number of equal ones, edges (each bin has its lower one), or for dates a period of pandas, such as
@@ -118,7 +119,7 @@ def rows_over(data: GroupedData, by: str, bins: Any) -> Rows:
     return Rows(np.asarray(codes, np.int64), pd.Index(found, name=by))
 
 
-def _in_bins(values: pd.Series, by: str, bins: Any) -> Rows:
+def _in_bins(values: pd.Series, by: str, bins: int | Sequence[float]) -> Rows:
     import pandas as pd
 
     try:

@@ -13,7 +13,7 @@ Every table, plot, command, report and estimator numbers topics as here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -309,7 +309,7 @@ class Consensus(ConsensusWords):
             return TopicEdits(labels=labels)
         return TopicEdits(tuple(new_numbers(self.before_edits, self.matches).tolist()), labels)
 
-    def _check_groups(self, groups: Any) -> tuple[tuple[int, ...], ...]:
+    def _check_groups(self, groups: Iterable[Iterable[object]]) -> tuple[tuple[int, ...], ...]:
         wanted = "groups must be a list of lists of topics, such as [[0, 3], [5, 6]]"
         try:
             listed = tuple(tuple(self.check_topic(topic) for topic in topics) for topics in groups)
@@ -322,7 +322,7 @@ class Consensus(ConsensusWords):
             raise InputError(f"{wanted}, with no topic twice; got {describe(groups)}.")
         return listed
 
-    def check_topic(self, topic: int) -> int:
+    def check_topic(self, topic: object) -> int:
         """The number of a consensus topic; InputError if there is none such."""
         if self.topic_count == 0:
             raise InputError(

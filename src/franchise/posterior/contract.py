@@ -18,6 +18,8 @@ from franchise.running.kept_draws import KeptDraw
 from franchise.running.run import Run
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from franchise.families.base import Family
     from franchise.posterior.consensus import Consensus
     from franchise.posterior.edits import TopicEdits
@@ -140,7 +142,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
         """Time of the slowest chain, warm-up included."""
         return float(self.trace["seconds"][:, -1].max())
 
-    def observation_means(self, members: Any) -> dict[str, np.ndarray]:
+    def observation_means(self, members: csr_array) -> dict[str, np.ndarray]:
         """Return the mean observation of every topic, by column name; empty where that makes no sense.
 
         `members` (N, topics), sparse, is how much each observation, in grouped order, is in each topic.

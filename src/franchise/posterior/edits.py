@@ -7,6 +7,7 @@ applied again when the run is read.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -66,7 +67,7 @@ class TopicEdits(NamedTuple):
         return {"numbers": list(self.numbers), "labels": [list(pair) for pair in self.labels]}
 
     @classmethod
-    def from_plain(cls, plain: Any) -> TopicEdits:
+    def from_plain(cls, plain: Mapping[str, Any]) -> TopicEdits:
         """Return the edits that `to_plain`, or version 0.1, wrote; InputError if they are none."""
         check = check_integer
         merges = tuple(

@@ -59,7 +59,7 @@ def make_known(
     weight: float | Sequence[float] = 0.01,
     prior: float | None = None,
     names: Sequence[str] | None = None,
-    probabilities: Any = None,
+    probabilities: object = None,
 ) -> KnownTopics:
     """Return topics of a posterior as known topics: what `KnownTopics.from_posterior` does."""
     corpus = _corpus_of(posterior)
@@ -144,7 +144,7 @@ def shares_of_known(posterior: Posterior[Any]) -> pd.DataFrame:
     return table
 
 
-def _corpus_of(posterior: Any) -> Corpus:
+def _corpus_of(posterior: object) -> Corpus:
     if not isinstance(posterior, Posterior) or not isinstance(posterior.data, Corpus):
         raise InputError(
             f"posterior must be that of a Corpus, as franchise.sample gives it; got {describe(posterior)}."
@@ -166,7 +166,7 @@ def _known_family_of(posterior: Posterior[Any]) -> KnownTopics:
     return posterior.family
 
 
-def _checked_topics(topics: Any, count: int) -> list[int]:
+def _checked_topics(topics: object, count: int) -> list[int]:
     """Numbers of topics, each once."""
     if topics is None:
         return list(range(count))

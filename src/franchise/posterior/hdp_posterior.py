@@ -31,6 +31,8 @@ from franchise.running.run import Run
 from franchise.running.trace import names_of, stack
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from franchise.posterior.held_out_steps import HeldOutSteps
 
 
@@ -229,7 +231,7 @@ class HDPPosterior(Posterior[HDPDraw]):
             f"see posterior_."
         )
 
-    def observation_means(self, members: Any) -> dict[str, np.ndarray]:
+    def observation_means(self, members: csr_array) -> dict[str, np.ndarray]:
         """Return the mean observation of every topic, one entry per dimension; none for categories."""
         return {} if Ability.IS_CATEGORICAL in self.family.abilities else mean_columns(self.data, members)
 
@@ -259,7 +261,7 @@ MOST_MEANS = 20
 """Dimensions of observations up to which topics are shown with their means."""
 
 
-def mean_columns(data: GroupedData, members: Any) -> dict[str, np.ndarray]:
+def mean_columns(data: GroupedData, members: csr_array) -> dict[str, np.ndarray]:
     """The mean observation of every topic, a column a dimension, for tables; none where there are many dimensions.
 
     `members` (N, topics), sparse, says how much each observation, in grouped order, is in each topic.

@@ -89,7 +89,7 @@ class Halves(NamedTuple):
 def log_mixtures(
     posterior: HDPPosterior,
     draw: HDPDraw,
-    observations: Any,
+    observations: object,
     groups: np.ndarray,
     rows: np.ndarray,
     weights_of: Callable[[DrawnTopics], np.ndarray],

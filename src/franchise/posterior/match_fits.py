@@ -20,7 +20,7 @@ ALIKE_BY_WORDS = 0.6
 """The W from which on topics count as the same: a topic and its union with one of the same size have 0.5."""
 
 
-def match_fits(a: Any, b: Any) -> pd.DataFrame:
+def match_fits(a: object, b: object) -> pd.DataFrame:
     """The consensus topics of one posterior beside those of another, matched one to one.
 
         table = match_fits(sample(corpus, seed=1), sample(corpus, seed=2))
@@ -98,7 +98,7 @@ def _are_the_same(one: GroupedData, other: GroupedData) -> bool:
     return not (unlike.nnz if is_sparse(unlike) else unlike.any())
 
 
-def _consensus(name: str, posterior: Any) -> Consensus:
+def _consensus(name: str, posterior: object) -> Consensus:
     if not isinstance(posterior, Posterior):
         raise InputError(
             f"{name} must be a Posterior, such as franchise.sample gives; got {describe(posterior)}."

@@ -135,7 +135,7 @@ class NumberedTopics(PosteriorContract[DrawT]):
         check_like("data", data, self.data)
         return shares_table(data, self.infer_shares(self.prepare_new(data)))
 
-    def infer_shares(self, new: Any) -> np.ndarray:
+    def infer_shares(self, new: object) -> np.ndarray:
         """Return what `infer` says of data that `prepare_new` has prepared, float64 (J, T + 1)."""
         consensus = self.consensus_topics
         total: np.ndarray | float = 0.0
@@ -187,7 +187,7 @@ class NumberedTopics(PosteriorContract[DrawT]):
         vars(alone)["consensus_topics"] = self.consensus_topics.of_chain(alone, chain)
         return alone
 
-    def _check_chain(self, chain: int) -> int:
+    def _check_chain(self, chain: object) -> int:
         checked = check_integer("chain", chain, minimum=0)
         if checked >= self.n_chains:
             raise InputError(f"chain must be from 0 to {self.n_chains - 1}; got {chain}.")

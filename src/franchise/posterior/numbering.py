@@ -8,7 +8,7 @@ it in these draws, and takes its number.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,7 +54,7 @@ class Numbering(NamedTuple):
         return [[*key, numbers.tolist()] for key, numbers in self.numbers.items()]
 
     @classmethod
-    def from_plain(cls, plain: Any) -> Numbering:
+    def from_plain(cls, plain: Iterable[tuple[int, int, int, list[int]]]) -> Numbering:
         """Return the numbering that `to_plain` wrote; InputError if it is none."""
         found: dict[Key, np.ndarray] = {}
         for chain, number, checksum, numbers in plain:
@@ -97,7 +97,7 @@ def carry_over(
     return numbers, new_of_old
 
 
-def store(folder: Path, before: dict[str, Any] | None, now: dict[str, Any]) -> None:
+def store(folder: Path, before: object, now: dict[str, Any]) -> None:
     """Write numbers to run.json, unless another process has changed it; a read-only folder stays as it is."""
     with suppress(InputError, StorageError), exclusive_lock(folder):
         run = RunDirectory.open(folder)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def n_topics_table(counts: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"n_topics": values, "probability": shares.mean(axis=0), **by_chain})
 
 
-def find_topics(consensus: Consensus, query: Any, count: int) -> pd.DataFrame:
+def find_topics(consensus: Consensus, query: object, count: int) -> pd.DataFrame:
     """The topics that some words are most probably of, the most probable first.
 
     For every word of the query that the corpus knows, with share_k that of a topic,
@@ -96,7 +96,7 @@ def find_topics(consensus: Consensus, query: Any, count: int) -> pd.DataFrame:
     return table.sort_values("probability", ascending=False, kind="stable").head(count)
 
 
-def _words_of(consensus: Consensus, query: Any) -> np.ndarray:
+def _words_of(consensus: Consensus, query: object) -> np.ndarray:
     """The words of a query, ids: as they are in the vocabulary, or read as texts; InputError if there are none."""
     parts = [query] if isinstance(query, str) else query
     if not isinstance(parts, (list, tuple)) or not all(isinstance(part, str) for part in parts):

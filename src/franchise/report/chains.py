@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from franchise.diagnostics.verdict import AGREEMENT, ENOUGH, NAMES, Verdict
 from franchise.posterior.base import Posterior
 from franchise.report import json as plain
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_POINTS = 400  # of a chain in a picture
 MOST_BARS = 60
@@ -67,7 +70,7 @@ def convergence_table(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def in_words(row: Any) -> str:
+def in_words(row: pd.Series) -> str:
     """What the numbers of one quantity mean."""
     if row["note"]:
         return str(row["note"])

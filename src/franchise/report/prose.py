@@ -8,6 +8,7 @@ import numpy as np
 
 from franchise import __version__
 from franchise.data.corpus import Corpus
+from franchise.data.grouped import GroupedData
 from franchise.diagnostics.verdict import CONVERGED, NOT_CONVERGED, STUCK_APART, TOO_SHORT, Verdict
 from franchise.posterior.base import Posterior
 from franchise.report.json import counted, percent
@@ -61,7 +62,7 @@ def _lead(posterior: Posterior[Any]) -> str:
     return f"{_number_in_words(posterior)} in {_amount(data)}."
 
 
-def _amount(data: Any) -> str:
+def _amount(data: GroupedData) -> str:
     if isinstance(data, Corpus):
         return f"{counted(data.n_documents, 'document')} of {counted(data.n_tokens, 'word')} in all"
     return f"{counted(data.n_groups, 'group')} of {counted(data.n_observations, 'observation')} in all"

@@ -27,7 +27,7 @@ from franchise.report.chains import convergence_table, topic_counts, traces
 from franchise.report.document_rows import Labelled, choose_documents, document_rows
 from franchise.report.prose import texts_of
 from franchise.report.topic_rows import classes_of, topic_rows, topics_of_words, trend_of
-from franchise.validation import check_folder, check_integer, describe
+from franchise.validation import PathLike, check_folder, check_integer, describe
 
 if TYPE_CHECKING:
     from franchise.diagnostics.verdict import Verdict
@@ -68,7 +68,7 @@ def render(texts: dict[str, Any], data: dict[str, Any]) -> str:
     )
 
 
-def as_json(data: Any) -> str:
+def as_json(data: object) -> str:
     """Data as JSON in which no tag or comment of HTML can begin or end."""
     written = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -118,7 +118,7 @@ TYPICAL = 5  # documents shown with a topic
 
 def write_report(
     posterior: Posterior[Any],
-    path: Any,
+    path: PathLike,
     *,
     title: str | None = None,
     documents: int = DOCUMENTS,
@@ -232,7 +232,7 @@ def _excerpts(consensus: Consensus, topic: int, documents: list[int]) -> list[st
     return [excerpt(consensus.corpus.texts[document], weights) for document in documents]
 
 
-def _check_target(path: Any) -> Path:
+def _check_target(path: PathLike) -> Path:
     if not isinstance(path, (str, Path)):
         raise InputError(f'path must be the name of a file, such as "report.html"; got {describe(path)}.')
     target = Path(path)
