@@ -18,8 +18,9 @@ from franchise.families.base import Family
 from franchise.families.categorical import Categorical
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData, frozen
+from franchise.model.state.base import State
 from franchise.moves.compose import InTurn, check_schedule, moves_of
-from franchise.parallel.engine import Engine, make_engine
+from franchise.parallel.engine import BlockExecutor, Engine, make_engine
 from franchise.parallel.threads import Threads
 from franchise.posterior.base import Posterior
 from franchise.posterior.hdp_posterior import HDPPosterior
@@ -131,21 +132,9 @@ def sample(
         check_new("run_dir", run_dir)
         setup.settings()
 
-    def initial_state_of(number: int) -> InitialState:
-        start, streams = starts[number], start_streams(seed, number)
-        if isinstance(start, FromSample):
-            return GivenState(
-                start_from_sample(model.memory_mapped, start.moves, streams, options.engine.executor)
-            )
-        at_random = RandomInit.from_start(start, model, resolved.view)
-        if at_random is not None:
-            return at_random
-        return GivenState(
-            make_start(start, model.memory_mapped, resolved.view, data.to_grouped_order, streams)
-        )
-
     def begin(number: int) -> AnyChain:
-        return options.engine.place(setup.chain(number, plan.warmup), initial_state_of(number))
+        initial = setup.initial_state(number, starts[number], resolved.view, options.engine.executor)
+        return options.engine.place(setup.chain(number, plan.warmup), initial)
 
     with options.engine:
         run = Run.begin(setup, plan, options.engine.map(begin, range(chains)), run_dir)
@@ -339,6 +328,18 @@ class HDPProblem:
         """Return a chain that has no state yet."""
         nothing: Any = None
         return Chain(self.model, self.schedule, nothing, self.seed, number, warmup)
+
+    def initial_state(
+        self, number: int, start: Any, view: type[State], executor: BlockExecutor
+    ) -> InitialState:
+        """Return the initial state of a chain: what `start` requests, in the view that the sampler starts with."""
+        model, streams = self.model, start_streams(self.seed, number)
+        if isinstance(start, FromSample):
+            return GivenState(start_from_sample(model.memory_mapped, start.moves, streams, executor))
+        at_random = RandomInit.from_start(start, model, view)
+        if at_random is not None:
+            return at_random
+        return GivenState(make_start(start, model.memory_mapped, view, self.data.to_grouped_order, streams))
 
     def make_posterior(self, run: Run) -> HDPPosterior:
         """The posterior."""
