@@ -1,11 +1,11 @@
 """The seven named samplers: one table, and the functions that list their moves.
 
 crf, direct          Teh et al. (2006), sections 5.1 and 5.3
-split-merge          Wang & Blei (docs/theory/split-merge.md)
-slice                Amini et al., corrected (docs/theory/slice.md)
-parallel             docs/theory/document-sweep.md and docs/theory/launch-split-merge.md
-subcluster           Chang & Fisher, as published (docs/theory/subcluster.md)
-finite               docs/theory/finite.md
+split-merge          Wang & Blei, section 3.2
+slice                Amini et al., corrected (docs/theory/slice.md#sec-slice-steps)
+parallel             docs/theory/document-sweep.md#sec-document-sweep and docs/theory/launch-split-merge.md#sec-launch
+subcluster           Chang & Fisher, as published (docs/theory/subcluster.md#sec-subcluster-sweep)
+finite               docs/theory/finite.md#sec-finite
 """
 
 from __future__ import annotations
