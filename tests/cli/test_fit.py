@@ -46,7 +46,7 @@ def test_fit_says_what_was_read_chosen_and_found(fitted):
     for said in (
         "20 documents",
         "stop words",
-        "auto:",
+        "(auto; ",
         "words",
         "Number of topics",
         f"franchise topics {out}",

@@ -3,7 +3,7 @@
 crf, direct          Teh et al. (2006), sections 5.1 and 5.3
 split-merge          Wang & Blei, section 3.2
 slice                Amini et al., corrected (docs/theory/slice.md#sec-slice-steps)
-parallel             docs/theory/document-sweep.md#sec-document-sweep and docs/theory/launch-split-merge.md#sec-launch
+parallel             docs/theory/document-sweep.md#sec-document-sweep, docs/theory/launch-split-merge.md#sec-launch
 subcluster           Chang & Fisher, as published (docs/theory/subcluster.md#sec-subcluster-sweep)
 finite               docs/theory/finite.md#sec-finite
 """
