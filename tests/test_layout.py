@@ -25,7 +25,7 @@ LONG_FUNCTIONS = {
 """Functions that are still too long, with the length they may have."""
 
 EXTRA_MODULES_AT_TOP = {
-    "engines": "the old name of `parallel`, for one release",
+    "engines": "the public names of the engines, `fr.engines`",
     "deprecation": "to go with the old names that it serves, after one release",
     "sampling_htmm": "the half of `sampling` for the HTMM",
 }
