@@ -36,7 +36,7 @@ def renamed_arguments(**names: str) -> Callable[[T], T]:
         called: Callable[..., Any] = target.__init__ if isinstance(target, type) else target  # type: ignore[misc]
 
         @functools.wraps(called)
-        def wrapper(*args: Any, **arguments: Any) -> Any:
+        def wrapper(*args: object, **arguments: object) -> Any:
             if not names.keys().isdisjoint(arguments):
                 for old in names.keys() & arguments.keys():
                     if names[old] in arguments:

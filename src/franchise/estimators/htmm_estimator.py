@@ -232,11 +232,11 @@ class HTMM(TopicEstimator):
             if hasattr(self, name):
                 delattr(self, name)
 
-    def _read(self, X: Any, groups: Any) -> Corpus:
+    def _read(self, X: object, groups: object) -> Corpus:
         """Return what is to be fitted; the columns of a matrix are remembered."""
         return read_fitted(self, X, groups)
 
-    def _read_new(self, X: Any, groups: Any) -> Corpus:
+    def _read_new(self, X: object, groups: object) -> Corpus:
         """Return new documents over the vocabulary that was fitted."""
         return read_new(self, X, groups)
 

@@ -35,7 +35,7 @@ class DrawPlan:
     keep_labels: bool
 
     @classmethod
-    def checked(cls, draws: Any, warmup: Any, thin: Any, keep_labels: Any) -> DrawPlan:
+    def checked(cls, draws: object, warmup: object, thin: object, keep_labels: object) -> DrawPlan:
         """Return the plan; InputError if one of the numbers is invalid."""
         return cls(
             draws=check_integer("draws", draws, minimum=1),

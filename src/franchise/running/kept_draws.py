@@ -161,7 +161,7 @@ class KeptDraws:
 
     def restore(
         self,
-        stride: Any,
+        stride: object,
         scalars: list[list[Any]],
         arrays: dict[str, np.ndarray],
         files: dict[str, list[ShardFile]] | None = None,

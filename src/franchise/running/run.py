@@ -39,7 +39,7 @@ from franchise.running.progress import Progress, make_progress
 from franchise.running.signals import interruptions
 from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.run_store import ChainStore, RunDirectory, check_new, how_to_resume
-from franchise.validation import check_integer, check_positive
+from franchise.validation import PathLike, check_integer, check_positive
 
 
 class Problem(Protocol):
@@ -83,8 +83,8 @@ class RunOptions(NamedTuple):
         engine: Engine | str | None = None,
         workers: int | None = None,
         progress: bool | None = None,
-        time_limit: Any = None,
-        checkpoint_interval: Any = CHECKPOINT_INTERVAL,
+        time_limit: object = None,
+        checkpoint_interval: object = CHECKPOINT_INTERVAL,
     ) -> RunOptions:
         """What was asked for; InputError if something will not do."""
         if time_limit is not None:
@@ -106,7 +106,9 @@ class Run:
     # -- beginnings ----------------------------------------------------------------------------------------
 
     @classmethod
-    def begin(cls, setup: Problem, plan: DrawPlan, chains: Iterable[AnyChain], run_dir: Any = None) -> Run:
+    def begin(
+        cls, setup: Problem, plan: DrawPlan, chains: Iterable[AnyChain], run_dir: PathLike | None = None
+    ) -> Run:
         """Chains before their first sweep; with a run directory, that is made."""
         run = cls(
             setup, plan, [ChainRun(chain, plan, setup.data, setup.new_kept_draws()) for chain in chains]
@@ -254,7 +256,7 @@ class Run:
 
     # -- on disk -------------------------------------------------------------------------------------------
 
-    def save(self, name: str, path: Any, **more: Any) -> RunDirectory:
+    def save(self, name: str, path: PathLike, **more: object) -> RunDirectory:
         """Write everything to a new run directory, with `more` settings in its run.json.
 
         `name` is the name of the argument `path`, for error messages.
@@ -267,7 +269,7 @@ class Run:
         return self._create(name, path, fill, **more)
 
     def _create(
-        self, name: str, path: Any, fill: Callable[[RunDirectory], None], **more: Any
+        self, name: str, path: PathLike, fill: Callable[[RunDirectory], None], **more: object
     ) -> RunDirectory:
         settings = {**self._settings(), **more}
         return RunDirectory.create(check_new(name, path), settings, self.setup.data, fill)
