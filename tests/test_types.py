@@ -22,8 +22,13 @@ import pytest
 import franchise
 
 PACKAGE = Path(franchise.__file__).parent
-LIMIT = 304
-"""Lower it whenever the count falls; never raise it."""
+LIMIT = 61
+"""Lower it whenever the count falls; never raise it.
+
+What stays: keyword arguments that are passed on as they came (`**options`); `X` of the estimators and other input
+whose form is found by trying; objects of libraries without types (Ray, pyarrow, pandas and polars alike); the
+messages of a cluster; and `state` of `Move.step` and `SweepContext`, which every move narrows to its views.
+"""
 
 
 class Place(NamedTuple):

@@ -36,10 +36,10 @@ from franchise.running.progress import say_once
 from franchise.running.run import Problem, Run, RunOptions, check_memory
 from franchise.running.subsample_start import start_from_sample
 from franchise.samplers.named import FromSample
-from franchise.samplers.registry import resolve
+from franchise.samplers.registry import SamplerLike, resolve
 from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.run_store import BY_EM, RunDirectory, check_new
-from franchise.validation import check_choice, check_integer, describe
+from franchise.validation import PathLike, check_choice, check_integer, describe
 
 __all__ = ["load", "make_engine", "make_model", "resume", "sample"]
 
@@ -49,7 +49,7 @@ def sample(
     data: GroupedData | ShardedCorpus,
     family: Family | None = None,
     *,
-    sampler: Any = "auto",
+    sampler: SamplerLike = "auto",
     alpha: float | Gamma = Gamma(1.0, 1.0),  # noqa: B008 (immutable)
     gamma: float | Gamma = Gamma(1.0, 1.0),  # noqa: B008 (immutable)
     draws: int = 500,
@@ -57,13 +57,13 @@ def sample(
     thin: int = 1,
     chains: int = 2,
     seed: int | None = 0,
-    start: Any = None,
+    start: object = None,
     finite_topics: int = 100,
     keep_labels: bool = False,
     engine: Engine | str | None = None,
     workers: int | None = None,
     progress: bool | None = None,
-    run_dir: Any = None,
+    run_dir: PathLike | None = None,
     time_limit: float | None = None,
     checkpoint_interval: float = 60.0,
 ) -> HDPPosterior:
@@ -188,7 +188,7 @@ def _with_numbers(run: Run) -> dict[str, Any]:
     return {**settings, **before.numbers()}
 
 
-def load(path: Any) -> Any:
+def load(path: PathLike) -> Any:
     """Load a posterior or a fitted model from disk, without sampling.
 
     Parameters
@@ -230,7 +230,7 @@ def _check_sampled(folder: RunDirectory) -> None:
         )
 
 
-def make_model(data: GroupedData, family: Family | None, alpha: Any, gamma: Any) -> Model:
+def make_model(data: GroupedData, family: Family | None, alpha: object, gamma: object) -> Model:
     """Check family and concentrations, and prepare the data for them; words in shards are not read yet."""
     if family is None:
         if not isinstance(data, Corpus):
@@ -265,7 +265,7 @@ def _check_size(family: Any, corpus: Any) -> None:
         )
 
 
-def _checked_data(data: Any) -> GroupedData:
+def _checked_data(data: object) -> GroupedData:
     """The data; those on disk as they are read from there. InputError if they are something else."""
     if isinstance(data, ShardedCorpus):
         return data.memory_mapped()

@@ -49,7 +49,7 @@ class MessageQueue:
             self._open = False
             self._condition.notify_all()
 
-    def put(self, epoch: int, address: tuple[Any, ...], value: Any) -> None:
+    def put(self, epoch: int, address: tuple[Any, ...], value: object) -> None:
         """Add a message."""
         with self._condition:
             if epoch >= self._epoch:
@@ -76,12 +76,12 @@ class RayTransport:
         self.rank, self.size, self.together = rank, len(actors), together
         self._actors, self._queue, self._epoch, self._chain = actors, queue, epoch, chain
 
-    def send(self, to: int, tag: str, value: Any) -> None:
+    def send(self, to: int, tag: str, value: object) -> None:
         """Send a value to an actor."""
         address = (self._chain, self.rank, tag)
         self._actors[to].put_message.remote(self._epoch, address, value)
 
-    def send_all(self, tag: str, value: Any) -> None:
+    def send_all(self, tag: str, value: object) -> None:
         """Send a value to all other actors; a large one goes to each node once."""
         if bytes_of(value) > SMALL:
             value = ray.put(value)
@@ -135,7 +135,7 @@ class ChainActor:
         self._queue.begin(epoch)
 
     @ray.method(concurrency_group="messages")
-    def put_message(self, epoch: int, address: tuple[Any, ...], value: Any) -> None:
+    def put_message(self, epoch: int, address: tuple[Any, ...], value: object) -> None:
         """Receive a message."""
         self._queue.put(epoch, address, value)
 
@@ -151,7 +151,7 @@ class ChainActor:
         self,
         epoch: int,
         number: int,
-        key: Any,
+        key: object,
         model: list[Any],
         chain: LocalChain,
         initial_state: InitialState,
@@ -193,7 +193,7 @@ class ChainActor:
             used = {key for _, key in self._chains.values()}
             self._models = {key: model for key, model in self._models.items() if key in used}
 
-    def call(self, number: int, function: Callable[..., Result], *arguments: Any) -> Result:
+    def call(self, number: int, function: Callable[..., Result], *arguments: object) -> Result:
         """Return the result of a function of a chain; `StaleHandle` if this actor does not have the chain."""
         if number not in self._chains:
             raise StaleHandle(number)

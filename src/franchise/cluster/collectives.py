@@ -38,10 +38,10 @@ class Transport(Protocol):
     size: int  # number of processes
     together: bool  # whether all processes are on one machine
 
-    def send(self, to: int, tag: str, value: Any) -> None:
+    def send(self, to: int, tag: str, value: object) -> None:
         """Send a value to a process; need not wait for its arrival."""
 
-    def send_all(self, tag: str, value: Any) -> None:
+    def send_all(self, tag: str, value: object) -> None:
         """Send a value to all other processes."""
 
     def receive(self, source: int, tag: str) -> Any:
@@ -94,11 +94,11 @@ class TreeCommunicator:
             self._send(beyond, tag, message(value))
         return value
 
-    def _send(self, to: int, tag: str, value: Any) -> None:
+    def _send(self, to: int, tag: str, value: object) -> None:
         self.sent += bytes_of(value)
         self._transport.send(to, tag, value)
 
-    def _send_all(self, tag: str, value: Any) -> None:
+    def _send_all(self, tag: str, value: object) -> None:
         self.sent += bytes_of(value)
         self._transport.send_all(tag, value)
 

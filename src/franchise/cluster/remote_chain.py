@@ -69,7 +69,7 @@ class RemoteChain:
         """Return what is measured after a sweep, and the best so far."""
         return self._ask(sweep_part, self.warmup, self.best)[0]
 
-    def _ask(self, function: Callable[..., Result], *arguments: Any) -> list[Result]:
+    def _ask(self, function: Callable[..., Result], *arguments: object) -> list[Result]:
         """Return the results of a function of the parts of the chain, by rank."""
         return self._engine.pool.ask(
             self._ranks, lambda actor: actor.call.remote(self._name, function, *arguments)

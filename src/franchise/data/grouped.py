@@ -62,7 +62,7 @@ class GroupedData:
 
     def __init__(
         self,
-        observations: Any,
+        observations: object,
         group_of_observation: np.ndarray,
         n_groups: int,
         group_names: Iterable[Any],
@@ -138,7 +138,7 @@ class GroupedData:
             for name, values in checked.items()
         }
 
-    def _check_entries(self, name: str, values: Any) -> list[Any]:
+    def _check_entries(self, name: str, values: object) -> list[Any]:
         """`values` as a list with one entry per group."""
         wanted = f"one entry per {self._group_noun}"
         if isinstance(values, str) or not isinstance(values, Iterable):
@@ -165,12 +165,12 @@ def read_only(values: Any) -> Any:
     return values
 
 
-def is_sparse(values: Any) -> bool:
+def is_sparse(values: object) -> bool:
     """Whether this is a scipy sparse array or matrix (asked without importing scipy)."""
     return hasattr(values, "tocsr") and hasattr(values, "nnz")
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Whether a value is not equal to itself, as NaN and NaT are, or cannot say so, as pandas' NA."""
     try:
         return bool(value != value)

@@ -52,7 +52,7 @@ class Groups(GroupedData):
     """
 
     def __init__(
-        self, observations: Any, groups: Any, *, metadata: Mapping[str, Iterable[Any]] | None = None
+        self, observations: object, groups: object, *, metadata: Mapping[str, Iterable[Any]] | None = None
     ) -> None:
         checked = _check_observations(observations)
         labels = _check_labels(groups, checked.shape[0])
@@ -63,7 +63,7 @@ class Groups(GroupedData):
         return f"Groups({_count(self.n_observations, 'observation')} in {_count(self.n_groups, 'group')})"
 
 
-def _check_observations(observations: Any) -> Any:
+def _check_observations(observations: object) -> Any:
     if is_sparse(observations):
         return _check_sparse(observations)
     if is_into_dataframe(observations):
@@ -121,7 +121,7 @@ def _standard_type(dtype: np.dtype) -> type:
     return np.float64 if dtype.kind == "f" else np.int64
 
 
-def _check_labels(groups: Any, n_observations: int) -> Any:
+def _check_labels(groups: object, n_observations: int) -> Any:
     """The labels as an array that NumPy can sort, or as a list; as many as there are observations."""
     if isinstance(groups, str) or is_into_dataframe(groups) or not isinstance(groups, Iterable):
         raise InputError(f"groups must be a sequence of labels, one per observation; got {describe(groups)}.")
@@ -170,7 +170,7 @@ def _number_hashables(labels: list[Any]) -> tuple[np.ndarray, list[Any]]:
     return np.array(numbers, dtype=np.int32), list(number_of_label)
 
 
-def _missing_label(position: int, label: Any) -> InputError:
+def _missing_label(position: int, label: object) -> InputError:
     return InputError(
         f"groups must name a group for every observation; got {label!r} at position {position}. "
         "Drop such observations or give them a label."

@@ -232,7 +232,7 @@ class HTMM(TopicEstimator):
             if hasattr(self, name):
                 delattr(self, name)
 
-    def _read(self, X: Any, groups: Any) -> Corpus:
+    def _read(self, X: object, groups: object) -> Corpus:
         """Return what is to be fitted; the columns of a matrix are remembered."""
         return read_fitted(self, X, groups)
 

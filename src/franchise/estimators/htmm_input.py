@@ -81,7 +81,7 @@ def _read_new_texts(model: HTMM, texts: Any) -> Corpus:
     return read_new_texts(model.corpus_, texts, None if known else model.sentences)
 
 
-def _is_matrix(X: Any) -> bool:
+def _is_matrix(X: object) -> bool:
     """Whether this is for scikit-learn to read: neither a corpus, nor texts, nor nested lists."""
     return not (isinstance(X, Corpus) or are_texts(X) or _are_nested(X))
 
@@ -103,7 +103,7 @@ def _corpus_of_rows(counts: Any, groups: Any, vocabulary: list[str], names: list
     return Corpus(words, bounds[firsts], vocabulary, names=names, sentences=(bounds, firsts))
 
 
-def _check_no_groups(groups: Any) -> None:
+def _check_no_groups(groups: object) -> None:
     if groups is not None:
         raise InputError(
             "groups must be left out where X is a corpus, texts or nested lists, which say what documents are; it "
@@ -111,7 +111,7 @@ def _check_no_groups(groups: Any) -> None:
         )
 
 
-def _known(sentence: Any, vocabulary: frozenset[str]) -> Any:
+def _known(sentence: object, vocabulary: frozenset[str]) -> Any:
     """The words of a sentence that are in the vocabulary; word ids as they are."""
     if isinstance(sentence, str) or not isinstance(sentence, Iterable):
         return sentence

@@ -81,7 +81,7 @@ def gibbs_plan(model: HTMM) -> Sampling:
     )
 
 
-def _at_least_one(name: str, value: Any) -> float:
+def _at_least_one(name: str, value: object) -> float:
     """A prior that has a mode for every count."""
     if isinstance(value, Gamma):
         raise InputError(f'{name} must be a number for EM; a Gamma prior is learned by inference="gibbs".')

@@ -58,14 +58,14 @@ else:
         Chains of the same data have communicators of their own, but share what is derived from the data.
         """
 
-        def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+        def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:
             """Return the value of the original."""
             if instance is not None:
                 instance = instance.__dict__.get("_original", instance)
             return super().__get__(instance, owner)
 
 
-def frozen(prepared: Any) -> Any:
+def frozen(prepared: object) -> Any:
     """Read-only views of an array or of the arrays in a named tuple, so that kernels always see one type."""
     if isinstance(prepared, tuple):
         return type(prepared)(*(frozen(part) for part in prepared))

@@ -105,7 +105,7 @@ def prepare(family: Family, observations: Any) -> Any:
     return frozen(family.prepare(observations))
 
 
-def drawn_topics(model: Model, snapshot: HDPDraw, observations: Any, seed: int = 0) -> DrawnTopics:
+def drawn_topics(model: Model, snapshot: HDPDraw, observations: object, seed: int = 0) -> DrawnTopics:
     """The topics of a draw of this model, for prepared observations; `seed` is for families not conjugate."""
     logs = log_densities(model, snapshot, observations, seed)
     scales = logs.max(axis=1)
@@ -114,7 +114,7 @@ def drawn_topics(model: Model, snapshot: HDPDraw, observations: Any, seed: int =
     return DrawnTopics(snapshot, np.exp(logs, out=logs), scales, snapshot.alpha * np.append(weights, unseen))
 
 
-def log_densities(model: Model, snapshot: HDPDraw, observations: Any, seed: int = 0) -> np.ndarray:
+def log_densities(model: Model, snapshot: HDPDraw, observations: object, seed: int = 0) -> np.ndarray:
     """log f_k(x) of prepared observations, float64 (observations, K + 1); the last column is log f_new(x)."""
     family, statistics = model.family, statistics_of(model, snapshot)
     logs = np.empty((family.count(observations), snapshot.n_topics + 1))
@@ -167,7 +167,7 @@ def expected_weights(snapshot: HDPDraw) -> tuple[np.ndarray, float]:
     return snapshot.tables_per_topic / mass, snapshot.gamma / mass
 
 
-def check_like(name: str, new: Any, known: GroupedData) -> None:
+def check_like(name: str, new: object, known: GroupedData) -> None:
     """Raise InputError if new data do not fit the data that were sampled; `name` is the argument's.
 
     Any Corpus with the same vocabulary fits a corpus, whether its words are in memory or in shards.

@@ -83,7 +83,7 @@ class LocalChain(AnyChain, Protocol):
 ChainT = TypeVar("ChainT", bound=LocalChain)
 
 
-def changed(chain: ChainT, **fields: Any) -> ChainT:
+def changed(chain: ChainT, **fields: object) -> ChainT:
     """Return a copy of a chain with other values of some fields."""
     copied: ChainT = replace(cast(Any, chain), **fields)
     return copied

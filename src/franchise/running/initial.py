@@ -50,7 +50,7 @@ no part in the choice (20 to 39) every chain of either method found the five top
 """
 
 
-def starts_of_chains(start: Any, chains: int, n_observations: int) -> list[Any]:
+def starts_of_chains(start: object, chains: int, n_observations: int) -> list[Any]:
     """What was asked for, once for each chain."""
     if isinstance(start, LastStates):
         start = list(start)
@@ -107,7 +107,7 @@ class RandomInit:
     common: ClassVar[dict[str, np.ndarray]] = {}
 
     @classmethod
-    def from_start(cls, start: Any, model: Model, view: type[State]) -> RandomInit | None:
+    def from_start(cls, start: object, model: Model, view: type[State]) -> RandomInit | None:
         """Return the initial state that `start` requests, or None if it requests another kind."""
         if start is None:
             start = usual_topics(model.n_observations)
@@ -177,7 +177,7 @@ def _fits_groups(start: Seating, offsets: np.ndarray) -> bool:
     return np.array_equal(np.bincount(seats, minlength=start.n_observations), start.size_of_table)
 
 
-def _checked_labels(start: Any, n_observations: int) -> np.ndarray:
+def _checked_labels(start: object, n_observations: int) -> np.ndarray:
     try:
         labels = np.asarray(start)
     except ValueError:

@@ -150,7 +150,7 @@ class LastStates(Sequence[State]):
         return [chain.state for chain in chosen] if isinstance(chosen, list) else chosen.state
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: object) -> Any:
     if isinstance(value, np.ndarray):
         return value.copy()
     return type(value)(*map(_copied, value)) if isinstance(value, tuple) else value
