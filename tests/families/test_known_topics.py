@@ -218,8 +218,6 @@ def planted(seed=3, documents=60, length=50, words=80):
 
 @pytest.fixture(scope="module")
 def recovered():
-    from franchise.posterior.freeze import known_shares, named_topics
-
     corpus, topics, labels = planted()
     given = 0.98 * topics[[0, 2, 4]] + 0.02 / topics.shape[1]
     known = KnownTopics(given, [500.0, 500.0, INF], names=["a", "c", "e"], vocabulary=corpus.vocabulary)
@@ -234,7 +232,7 @@ def recovered():
         workers=1,
         start="sequential",
     )
-    return posterior, topics, labels, named_topics(posterior), known_shares(posterior)
+    return posterior, topics, labels, posterior.known_topics(), posterior.known_shares()
 
 
 def test_known_topics_are_found_by_name(recovered):
@@ -253,10 +251,8 @@ def test_known_topics_are_found_by_name(recovered):
 
 
 def test_the_frozen_topic_has_its_words(recovered):
-    from franchise.posterior.freeze import known_from
-
     posterior, _, _, named, _ = recovered
-    again = known_from(posterior)
+    again = KnownTopics.from_posterior(posterior)
     place = int(np.flatnonzero(named["name"] == "e")[0])
     np.testing.assert_allclose(again.topics[place], posterior.family.topics[2], rtol=1e-6)
     place = int(np.flatnonzero(named["name"] == "a")[0])
