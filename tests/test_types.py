@@ -22,7 +22,7 @@ import pytest
 import franchise
 
 PACKAGE = Path(franchise.__file__).parent
-LIMIT = 407
+LIMIT = 397
 """Lower it whenever the count falls; never raise it."""
 
 

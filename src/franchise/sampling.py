@@ -349,6 +349,6 @@ def _make_setup(settings: dict[str, Any], data: Any) -> Problem:
     """Return the problem of a run on disk, of either model."""
     if check_choice("model", settings["model"], ("hdp", "htmm")) == "hdp":
         return HDPProblem.from_settings(settings, data)
-    from franchise.sampling_htmm import HTMMProblem
+    from franchise.posterior.htmm_sampling import HTMMProblem
 
     return HTMMProblem.from_settings(settings, data)

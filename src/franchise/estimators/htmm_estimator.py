@@ -28,10 +28,10 @@ from franchise.htmm.viterbi import DECODERS
 from franchise.parallel.engine import BlockExecutor, Engine
 from franchise.posterior.document_tables import OTHER, shares_table
 from franchise.posterior.htmm_posterior import HTMMPosterior
+from franchise.posterior.htmm_sampling import sample_segments
 from franchise.posterior.topic_tables import estimated_topics
 from franchise.priors import Gamma
 from franchise.sampling import make_engine
-from franchise.sampling_htmm import sample_segments
 from franchise.validation import check_choice, check_integer
 
 if TYPE_CHECKING:
@@ -236,10 +236,6 @@ class HTMM(TopicEstimator):
         """Return what is to be fitted; the columns of a matrix are remembered."""
         return read_fitted(self, X, groups)
 
-    def _read_new(self, X: Any, groups: Any) -> Corpus:
-        """Return new documents over the vocabulary that was fitted."""
-        return read_new(self, X, groups)
-
     # -- what was found ------------------------------------------------------------------------------------
 
     def topics(self, words: int = 10) -> pd.DataFrame:
@@ -306,7 +302,7 @@ class HTMM(TopicEstimator):
         self._check_fitted()
         X, names = settled(X), None
         try:
-            corpus = self._read_new(X, groups)
+            corpus = read_new(self, X, groups)
             prepared = Prepared.of(corpus)
             if isinstance(X, Corpus) or groups is not None:
                 names = corpus.group_names
@@ -353,7 +349,7 @@ class HTMM(TopicEstimator):
 
     def _new_corpus(self, X: Any, groups: Any) -> Corpus:
         try:
-            return self._read_new(X, groups)
+            return read_new(self, X, groups)
         except NoWords:
             raise InputError(
                 "none of the words of these documents is known to the model: its vocabulary is that of the corpus "

@@ -283,7 +283,7 @@ class Posterior(NumberedTopics[DrawT]):
 
         return to_arviz(self)
 
-    def report(self, path: Any, **options: Any) -> Path:
+    def report(self, path: str | Path, **options: Any) -> Path:
         """Write what was found as one HTML file that opens offline; options are those of `write_report`."""
         from franchise.report.write import write_report
 
@@ -291,7 +291,7 @@ class Posterior(NumberedTopics[DrawT]):
 
     # -- on disk, and more draws --------------------------------------------------------------------------
 
-    def save(self, path: Any, **more: Any) -> None:
+    def save(self, path: str | Path, **more: Any) -> None:
         """Write all draws, the data, the last states and the topic labels to a run directory.
 
         `franchise.load` returns the posterior, and `franchise.resume` continues the run.

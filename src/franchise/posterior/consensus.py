@@ -322,7 +322,7 @@ class Consensus(ConsensusWords):
             raise InputError(f"{wanted}, with no topic twice; got {describe(groups)}.")
         return listed
 
-    def check_topic(self, topic: Any) -> int:
+    def check_topic(self, topic: int) -> int:
         """The number of a consensus topic; InputError if there is none such."""
         if self.topic_count == 0:
             raise InputError(

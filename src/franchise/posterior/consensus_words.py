@@ -58,7 +58,7 @@ class ConsensusWords(ABC):
         """Yield the consensus topics of all observations, draw after draw."""
 
     @abstractmethod
-    def check_topic(self, topic: Any) -> int:
+    def check_topic(self, topic: int) -> int:
         """Return the number of a consensus topic; InputError if there is none such."""
 
     @property

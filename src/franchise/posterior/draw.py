@@ -13,7 +13,7 @@ import numpy as np
 
 from franchise.errors import InputError
 from franchise.posterior.intervals import even_rows
-from franchise.running.kept_draws import MOST_KEPT
+from franchise.running.kept_draws import MOST_KEPT, KeptDraw
 
 if TYPE_CHECKING:
     from franchise.posterior.contract import PosteriorContract
@@ -48,7 +48,7 @@ def draws_of(posterior: PosteriorContract[Any]) -> list[Draw]:
     ]
 
 
-def draw_of(posterior: PosteriorContract[Any], chain: int, kept: Any) -> Draw:
+def draw_of(posterior: PosteriorContract[Any], chain: int, kept: KeptDraw) -> Draw:
     """Return a stored draw of a chain in the common form."""
     log_joint = float(posterior.trace["log_joint"][chain, kept.draw])
     return Draw(chain, kept.draw, posterior.observation_labels(kept), kept.n_topics, log_joint, kept)

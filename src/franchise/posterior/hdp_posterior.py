@@ -165,7 +165,7 @@ class HDPPosterior(Posterior[HDPDraw]):
 
     def particles(self, held_out: Corpus, particles: int) -> HeldOutSteps:
         """Return whole documents, word by word."""
-        from franchise.posterior.held_out_steps import words_by_particles
+        from franchise.posterior.left_to_right_steps import words_by_particles
 
         return words_by_particles(self, held_out, particles)
 

@@ -166,13 +166,13 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
         """Return the last half of the sentences of documents, given the first."""
-        from franchise.posterior.held_out_steps import last_sentences
+        from franchise.posterior.left_to_right_steps import last_sentences
 
         return last_sentences(self, held_out)
 
     def particles(self, held_out: Corpus, particles: int) -> HeldOutSteps:
         """Return whole documents, sentence by sentence."""
-        from franchise.posterior.held_out_steps import sentences_by_particles
+        from franchise.posterior.left_to_right_steps import sentences_by_particles
 
         return sentences_by_particles(self, held_out, particles)
 

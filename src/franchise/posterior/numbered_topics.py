@@ -187,7 +187,7 @@ class NumberedTopics(PosteriorContract[DrawT]):
         vars(alone)["consensus_topics"] = self.consensus_topics.of_chain(alone, chain)
         return alone
 
-    def _check_chain(self, chain: Any) -> int:
+    def _check_chain(self, chain: int) -> int:
         checked = check_integer("chain", chain, minimum=0)
         if checked >= self.n_chains:
             raise InputError(f"chain must be from 0 to {self.n_chains - 1}; got {chain}.")

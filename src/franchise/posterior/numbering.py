@@ -97,7 +97,7 @@ def carry_over(
     return numbers, new_of_old
 
 
-def store(folder: Path, before: Any, now: dict[str, Any]) -> None:
+def store(folder: Path, before: dict[str, Any] | None, now: dict[str, Any]) -> None:
     """Write numbers to run.json, unless another process has changed it; a read-only folder stays as it is."""
     with suppress(InputError, StorageError), exclusive_lock(folder):
         run = RunDirectory.open(folder)

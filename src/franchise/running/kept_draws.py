@@ -33,6 +33,10 @@ class KeptDraw(Protocol):
     def draw(self) -> int:
         """The number of the draw in its chain, from 0."""
 
+    @property
+    def n_topics(self) -> int:
+        """Number of topics, K."""
+
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return its arrays by name."""
 
