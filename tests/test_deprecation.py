@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import franchise as fr
-from franchise.deprecation import renamed_arguments
+from franchise.errors import renamed_arguments
 from franchise.storage.moves import from_plain
 
 CORPUS = fr.Corpus.from_matrix([[2, 1, 0], [0, 1, 3]])

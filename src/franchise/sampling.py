@@ -11,8 +11,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.data.sharded.sharded_corpus import MappedCorpus, ShardedCorpus
-from franchise.deprecation import renamed_arguments
-from franchise.errors import InputError
+from franchise.errors import InputError, renamed_arguments
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical

@@ -10,8 +10,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.groups import Groups
-from franchise.deprecation import renamed_arguments
-from franchise.errors import InputError, NoWords
+from franchise.errors import InputError, NoWords, renamed_arguments
 from franchise.estimators.base import (
     TopicEstimator,
     count_rows,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
-from franchise.deprecation import warn_renamed
+from franchise.errors import warn_renamed
 
 
 class Ability(Enum):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from franchise.deprecation import warn_renamed
+from franchise.errors import warn_renamed
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import at_random, during_first, during_warmup, every, in_turn
 from franchise.moves.concentrations import Concentrations, TopicWeights, UniformWeights

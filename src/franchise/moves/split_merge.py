@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from franchise.deprecation import renamed_arguments
-from franchise.errors import InternalError
+from franchise.errors import InternalError, renamed_arguments
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.split_merge import ROOM, Outcome, split_or_merge
 from franchise.model.hdp_model import Model

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from franchise.deprecation import warn_renamed
-from franchise.errors import InputError
+from franchise.errors import InputError, warn_renamed
 from franchise.parallel.engine import Engine
 from franchise.posterior.contract import DrawT
 from franchise.posterior.edits import NO_EDITS, TopicEdits

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.deprecation import warn_renamed
-from franchise.errors import InputError
+from franchise.errors import InputError, warn_renamed
 from franchise.families.known_topics import KnownTopics
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import draws_of

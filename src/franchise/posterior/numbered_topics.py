@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from franchise.deprecation import warn_renamed
-from franchise.errors import InputError
+from franchise.errors import InputError, warn_renamed
 from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.edits import TopicEdits
 from franchise.posterior.intervals import even_rows
@@ -49,7 +48,7 @@ class NumberedTopics(PosteriorContract[DrawT]):
     @property
     def matched(self) -> Consensus:
         """Deprecated: the old name of `consensus_topics`."""
-        warn_renamed("posterior.consensus_topics", "posterior.consensus_topics")
+        warn_renamed("posterior.matched", "posterior.consensus_topics")
         return self.consensus_topics
 
     def topics(self, words: int = 10, chain: int | None = None) -> pd.DataFrame:

@@ -22,8 +22,7 @@ import numpy as np
 from franchise import validation
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.deprecation import warn_caller
-from franchise.errors import InputError, StorageError
+from franchise.errors import InputError, StorageError, warn_caller
 from franchise.parallel.engine import Engine, make_engine
 from franchise.running.chain_interface import AnyChain, LocalChain
 from franchise.running.chain_run import (

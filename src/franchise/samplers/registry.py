@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from franchise.deprecation import warn_caller
-from franchise.errors import InputError
+from franchise.errors import InputError, warn_caller
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import State
 from franchise.moves.base import Move

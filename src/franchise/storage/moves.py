@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from franchise import moves
-from franchise.deprecation import with_new_names
-from franchise.errors import InputError
+from franchise.errors import InputError, with_new_names
 from franchise.moves import compose
 from franchise.moves.base import Move
 from franchise.moves.compose import Composed

@@ -40,8 +40,7 @@ from franchise.data.sharded.index import (
     write_index,
 )
 from franchise.data.tokens import MOST, numbered
-from franchise.deprecation import warn_renamed
-from franchise.errors import InputError
+from franchise.errors import InputError, warn_renamed
 from franchise.kernels.runtime.large_arrays import large_empty, type_for
 from franchise.storage.atomic import written_whole
 from franchise.validation import PathLike, available_memory, check_folder, check_integer, describe

@@ -32,8 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from franchise.deprecation import renamed_arguments
-from franchise.errors import InputError
+from franchise.errors import InputError, renamed_arguments
 from franchise.families.abilities import Ability
 from franchise.kernels import document_sweep as kernels
 from franchise.kernels.random.streams import STREAMS, Streams

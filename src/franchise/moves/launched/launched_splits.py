@@ -39,7 +39,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from franchise.deprecation import renamed_arguments
+from franchise.errors import renamed_arguments
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels import family_ops as verbs
