@@ -32,6 +32,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.vocabulary
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal

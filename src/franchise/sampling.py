@@ -83,7 +83,7 @@ def sample(
     draws, warmup, thin : int
         Kept draws of each chain, sweeps before the first, sweeps between two.
     chains : int
-        Chains, run side by side; each gives the same draws whether it runs alone or not.
+        Number of chains, run in parallel; each gives the same draws whether it runs alone or not.
     seed : int or None
         The same seed gives the same draws, bit for bit. None draws one and records it.
     start : None, int, "sequential", labels, a state, or a list of these, one a chain

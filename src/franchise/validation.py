@@ -129,7 +129,7 @@ def check_array(
 
 
 def check_labels(name: str, labels: object, size: int, topics: int) -> np.ndarray:
-    """Labels that were read, whole numbers (size,), if all are of one of so many topics."""
+    """Labels that were read, whole numbers (size,), if all are below the number of topics."""
     if not isinstance(labels, np.ndarray) or labels.dtype.kind not in "iu" or labels.shape != (size,):
         raise InputError(f"{name} must be {size} whole numbers; got {describe(labels)}.")
     if size and (labels.min() < 0 or labels.max() >= topics):

@@ -29,7 +29,7 @@ def pick_pair(alikeness: np.ndarray, alike: float, known: bool, rng: np.random.G
     return min(first, second), max(first, second)
 
 
-@pytest.mark.parametrize(("alike", "known"), [(3.0, True), (0.0, True), (3.0, False)])
+@pytest.mark.parametrize(("similarity", "known"), [(3.0, True), (0.0, True), (3.0, False)])
 def test_pairs_are_picked_as_often_as_is_said(alike, known):
     table, rng = likeness(5), np.random.default_rng(1)
     pairs = [(first, second) for first in range(5) for second in range(first + 1, 5)]

@@ -23,7 +23,7 @@ def test_topics_of_two_fits_of_other_documents():
         "other_topic",
         "other_label",
         "other_share",
-        "alike",
+        "similarity",
         "words",
         "other_words",
     ]
@@ -31,7 +31,7 @@ def test_topics_of_two_fits_of_other_documents():
     matched = table.dropna()
     assert len(matched) == 4
     assert sorted(matched["other_topic"]) == [0, 1, 2, 3]
-    assert (matched["alike"] > 0.8).all()
+    assert (matched["similarity"] > 0.8).all()
     for row in matched.itertuples():
         assert row.words[0] == row.other_words[0]
     (alone,) = table[table["other_topic"].isna()].itertuples()
@@ -51,7 +51,7 @@ def test_the_same_fit_matches_itself():
     for posterior in (tiny(), tiny_groups()):
         table = fr.match_fits(posterior, posterior)
         assert table["topic"].tolist() == table["other_topic"].tolist() == [0, 1, 2]
-        assert table["alike"].tolist() == pytest.approx([1.0, 1.0, 1.0])
+        assert table["similarity"].tolist() == pytest.approx([1.0, 1.0, 1.0])
 
 
 def test_bad_input():
@@ -70,7 +70,7 @@ def test_other_observations_in_groups_of_the_same_sizes_are_other_data():
     def fit(values):
         return posterior_of(fr.Groups(values, ["x", "x", "y"]), [[[0, 0, 1]] * 2], fr.GaussianDiagonal(1))
 
-    assert fr.match_fits(fit([0.0, 1.0, 2.0]), fit([0.0, 1.0, 2.0]))["alike"].tolist() == [1.0, 1.0]
+    assert fr.match_fits(fit([0.0, 1.0, 2.0]), fit([0.0, 1.0, 2.0]))["similarity"].tolist() == [1.0, 1.0]
     with pytest.raises(fr.InputError, match="b must be of the same data as a"):
         fr.match_fits(fit([0.0, 1.0, 2.0]), fit([0.0, 1.0, 3.0]))
 

@@ -92,7 +92,7 @@ def compare(
     out: options.Table = None,
     json: options.Json = False,
 ) -> None:
-    """Run several samplers on the same data, side by side in one table.
+    """Run several samplers on the same data and show one table.
 
     Effective draws per second of the number of topics and of the log joint say how fast chains move, R-hat whether
     they agree, and the log probability of held-out words (a tenth of the documents, one half of each given the

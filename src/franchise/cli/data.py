@@ -13,7 +13,7 @@ _FILES = {"sotu": "jsonl", "ants": "csv"}
 def data(
     name: Annotated[str | None, typer.Argument(help="A data set, to be written to a file.")] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to; NAME.jsonl or NAME.csv if not given.")
+        Path | None, typer.Option(metavar="FILE", help="Output file [default: NAME.jsonl or NAME.csv].")
     ] = None,
 ) -> None:
     """List the data sets that ship with franchise, or write one to a file to look at and try things on."""

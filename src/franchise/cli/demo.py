@@ -25,7 +25,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report and the tables.")] = Path("demo"),
     draws: Annotated[int, typer.Option(help="Draws to keep of each chain.")] = 100,
     warmup: Annotated[int, typer.Option(help="Sweeps of each chain before the first draw.")] = 400,
-    chains: Annotated[int, typer.Option(help="Chains, run side by side.")] = 4,
+    chains: Annotated[int, typer.Option(help="Number of chains, run in parallel.")] = 4,
     seed: Annotated[int, typer.Option(help="The same seed gives the same draws.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the files written.")] = False,
 ) -> None:

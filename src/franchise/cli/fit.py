@@ -61,7 +61,7 @@ def fit(
     """Find topics (clusters) in grouped data; how many is learned.
 
     The run goes into a folder: settings, data, checkpoints, draws. Ctrl-C ends it safely, and
-    `franchise resume RUN` goes on, to the very same result.
+    `franchise resume RUN` continues with identical results.
     """
     from franchise.cli.library_arguments import (
         File,
@@ -138,7 +138,7 @@ def say_what_was_read(console: Console, data: GroupedData) -> None:
 
 
 def announce(console: Console, draw: Callable[..., Any], data: GroupedData, asked: dict[str, Any]) -> None:
-    """Say how long a long run will take, and how much memory; a quiet console is not told."""
+    """Print the estimated time and memory of a long run, unless the console is quiet."""
     from franchise.running.estimate_time import estimate
 
     if console.quiet:

@@ -37,7 +37,7 @@ _DEBUG = "FRANCHISE_DEBUG"
 
 app = typer.Typer(
     name="franchise",
-    help="Finds shared structure in grouped data, topics in documents for one, and says how sure it is.",
+    help="Bayesian topic models and clustering for grouped data, with uncertainty.",
     no_args_is_help=True,
     rich_markup_mode="markdown",  # lines of a paragraph run on
     pretty_exceptions_enable=False,

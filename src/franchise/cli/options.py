@@ -60,7 +60,7 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help=f"How the file is written: {', '.join(FORMATS)}. Found out if not given.",
+        help=f"How the file is written: {', '.join(FORMATS)}. Detected by default.",
         autocompletion=_formats,
         rich_help_panel=_DATA,
     ),
@@ -87,7 +87,7 @@ Columns = Annotated[
     typer.Option(
         "--columns",
         metavar="A,B,...",
-        help="With --group: the columns that are observed; all others if not given.",
+        help="With --group: the observed columns [default: all others].",
         rich_help_panel=_DATA,
     ),
 ]
@@ -108,7 +108,7 @@ StopWords = Annotated[
     str | None,
     typer.Option(
         "--stop-words",
-        help='Language whose common words are left out (english if not given), or "none".',
+        help='Stop-word language, or "none" [default: english].',
         rich_help_panel=_WORDS,
     ),
 ]
@@ -130,9 +130,7 @@ MaxDf = Annotated[
 ]
 Ngrams = Annotated[
     int | None,
-    typer.Option(
-        "--ngrams", min=1, help="Up to so many words in a row count as one term.", rich_help_panel=_WORDS
-    ),
+    typer.Option("--ngrams", min=1, help="Longest n-gram to use as a term.", rich_help_panel=_WORDS),
 ]
 Stem = Annotated[
     str | None,
@@ -165,7 +163,7 @@ Topics = Annotated[
     typer.Option(
         "--n-topics",
         min=1,
-        help="For --model htmm: how many topics; learned if not given.",
+        help="Number of topics, with --model htmm [default: inferred].",
         rich_help_panel=_MODEL,
     ),
 ]
@@ -218,7 +216,7 @@ Start = Annotated[
     str | None,
     typer.Option(
         "--start",
-        help='Where chains start: a number of topics, or "sequential"; chosen if not given.',
+        help='Initial state: a number of random topics, or "sequential" [default: chosen by the sampler].',
         rich_help_panel=_RUN,
     ),
 ]
@@ -227,12 +225,15 @@ Warmup = Annotated[
     int, typer.Option("--warmup", help="Sweeps of each chain before the first draw.", rich_help_panel=_RUN)
 ]
 Thin = Annotated[int, typer.Option("--thin", help="Sweeps between two draws.", rich_help_panel=_RUN)]
-Chains = Annotated[int, typer.Option("--chains", help="Chains, run side by side.", rich_help_panel=_RUN)]
+Chains = Annotated[
+    int, typer.Option("--chains", help="Number of chains, run in parallel.", rich_help_panel=_RUN)
+]
 Seed = Annotated[
     int, typer.Option("--seed", help="The same seed gives the same draws.", rich_help_panel=_RUN)
 ]
 Workers = Annotated[
-    int | None, typer.Option("--workers", help="Threads; all cores if not given.", rich_help_panel=_RUN)
+    int | None,
+    typer.Option("--workers", help="Number of threads [default: all cores].", rich_help_panel=_RUN),
 ]
 Engine = Annotated[
     str, typer.Option("--engine", help="Where it runs: threads, or ray for a cluster.", rich_help_panel=_RUN)
@@ -245,7 +246,7 @@ Address = Annotated[
 ]
 Actors = Annotated[
     int | None,
-    typer.Option("--actors", help="Actors, for --engine ray; one a node if not given.", rich_help_panel=_RUN),
+    typer.Option("--actors", help="Number of Ray actors [default: one per node].", rich_help_panel=_RUN),
 ]
 TimeLimit = Annotated[
     float | None,

@@ -1,4 +1,4 @@
-"""What a posterior says, as commands print it: a table of topics, and sentences on how sure it is.
+"""What a posterior says, as commands print it: a table of topics, and sentences on its uncertainty.
 
 What commands print with: a console of sensible width, and small pictures of numbers in a row.
 """

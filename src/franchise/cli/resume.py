@@ -12,7 +12,7 @@ from franchise.cli import options
 def resume(
     run: options.Run,
     draws: Annotated[
-        int | None, typer.Option(help="Draws wanted of each chain in all; what was planned if not given.")
+        int | None, typer.Option(help="Total draws per chain [default: as originally requested].")
     ] = None,
     workers: options.Workers = None,
     engine: options.Engine = "threads",

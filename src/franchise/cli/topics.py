@@ -14,7 +14,7 @@ from franchise.cli import options
 def topics(
     run: options.Run,
     words: Annotated[int, typer.Option(help="Words to show of each topic.")] = 10,
-    most: Annotated[int | None, typer.Option(min=1, help="Show only so many, the largest.")] = None,
+    most: Annotated[int | None, typer.Option(min=1, help="Show only the N largest topics.")] = None,
     out: options.Table = None,
     documents: Annotated[
         Path | None,

@@ -57,13 +57,13 @@ def coherence(
     topics : Posterior, HTMMPosterior, or list of lists of words
         Of a posterior, the topics that ``posterior.topics()`` has, in that order.
     corpus : Corpus, optional
-        Where words are counted; that of the posterior if not given.
+        Where words are counted [default: the posterior's corpus].
     measure : "npmi" or "c_v"
         NPMI is from -1 to 1, and 0 for words that have nothing to do with each other; C_v is from 0 to 1, mostly.
     words : int
         How many words of each topic, at most.
     window : int or "documents", optional
-        Words in a window; 10 for NPMI and 110 for C_v if not given.  If "documents", words go together that are in
+        Words in a window; [default: 10 for NPMI, 110 for C_v].  If "documents", words go together that are in
         the same document, however far apart.  That is also taken where a corpus has no order of words, as one made
         from a matrix of counts; it shows by words that ascend in every document.
 
@@ -133,7 +133,7 @@ class Runs(NamedTuple):
 
 
 def runs_of_windows(corpus: Corpus, relevant: np.ndarray, size: int) -> Runs:
-    """The runs of windows of so many words that some words are in, as gensim counts them.
+    """The runs of windows of `size` words that some words are in, as gensim counts them.
 
     In a document of n words, window t has the places from t to t + L - 1, for t from 0 to max(0, n - L).  Let a
     word occur at q_1 < q_2 < ...  It is in window t <= q_1 if q_1 has entered, t >= q_1 - L + 1.  From q_{i-1} + 1
@@ -183,7 +183,7 @@ def _occurrences(corpus: Corpus, relevant: np.ndarray) -> tuple[np.ndarray, np.n
 def count_together(runs: Runs, topic: np.ndarray) -> np.ndarray:
     """The numbers of windows that have both of two words of a topic, int64 (n, n); on the diagonal, the one word.
 
-    Between the ends of runs nothing changes: so many windows have the same words.
+    Between the ends of runs nothing changes: all windows in between have the same words.
     """
     columns, begins, ends = [], [], []
     for column, word in enumerate(topic):

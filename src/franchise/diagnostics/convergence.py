@@ -5,7 +5,7 @@ The statistics are ArviZ's (Vehtari et al., 2021, "Rank-normalization, folding, 
     r_hat        do the chains agree, with each other and within themselves? near 1 if so; above 1.01 not yet
     ess_bulk     independent draws that the centre of the distribution is worth
     ess_tail     the same for its 5 % and 95 % quantiles
-    mcse_mean    standard error of the mean, for so many independent draws
+    mcse_mean    Monte Carlo standard error of the mean
 
 Nothing is computed here by hand but means and quantiles.  Where these numbers mislead, words stand beside them: of
 what never changes R-hat is undefined, and of chains that are stuck apart it says "not yet" where it should say "not
@@ -35,7 +35,7 @@ COLUMNS = ["mean", "sd", "5%", "95%", "r_hat", "ess_bulk", "ess_tail", "mcse_mea
 _FEWEST_DRAWS = 4  # of a chain; ArviZ gives NaN below
 
 _APART = 3.0
-"""Chains are stuck apart if their means differ by so many times the spread, and the drift, of either."""
+"""Chains are stuck apart if their means differ by this many times the spread, and the drift, of either."""
 
 
 def summary(posterior: Posterior[Any], held_out: Corpus | None = None) -> pd.DataFrame:
@@ -102,8 +102,8 @@ def stuck_apart(draws: np.ndarray) -> bool:
 
 def in_words(values: np.ndarray) -> str:
     """Some numbers as in a sentence: 4, 5 and 7."""
-    told = [f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" for value in values]
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+    texts = [f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" for value in values]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def summarise(trace: Mapping[str, Any]) -> pd.DataFrame:

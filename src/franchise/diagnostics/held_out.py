@@ -13,7 +13,7 @@ What differs is where E[pi_j] comes from. A document of the training set has its
 (`predictive.fitted_weights`).
 
 Whole documents, and the second halves of texts with sentences, are scored from left to right
-(`diagnostics/left_to_right.py`); how sure a score is, `diagnostics/score.py` says.
+(`diagnostics/left_to_right.py`); `diagnostics/score.py` has the standard errors of a score.
 """
 
 from __future__ import annotations

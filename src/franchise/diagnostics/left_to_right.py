@@ -69,7 +69,7 @@ def left_to_right(
         proportion to the square root; in long ones, where it is mostly that logs come out low, faster. Give
         hundreds for documents of thousands of words.
     draws : int
-        At most so many draws, evenly spaced, as many of each chain.
+        At most this many draws, evenly spaced, as many of each chain.
     seed : int
         Of the particles.
 

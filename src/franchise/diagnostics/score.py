@@ -1,4 +1,4 @@
-"""A score of held-out words, and how sure it is: over documents, over draws, over particles.
+"""A score of held-out words, and its standard errors: over documents, over draws, over particles.
 
 A document, or a word in one, has under the posterior the probability
 
@@ -60,7 +60,7 @@ class Score:
 
     @property
     def perplexity(self) -> float:
-        """exp(-log probability per word): as uncertain as among so many equal words; lower is better."""
+        """exp(-log probability per word): as uncertain as a choice among this many equal words; lower is better."""
         return math.exp(-self.log_probability_per_word)
 
     def __str__(self) -> str:

@@ -38,7 +38,7 @@ def window_diff(reference: ArrayLike, found: ArrayLike, window: int | None = Non
         The true boundaries and those found in one document: for each of its n sentences whether it begins a new
         segment.  What is said of the first sentence is ignored.
     window : int, optional
-        k, from 1 to n - 1.  Half the mean length of the segments of the reference if not given, rounded (halves
+        k, from 1 to n - 1.  [default: half the mean length of the reference segments], rounded (halves
         up).
 
     Examples

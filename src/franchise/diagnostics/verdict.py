@@ -1,12 +1,12 @@
 """Can a fit be trusted: what the traces say, in plain words.
 
-Judged is what means the same in every draw, whichever number a topic has there: how many topics there are, how
+Judged is what means the same in every draw, whatever its topics' numbers: how many topics there are, how
 evenly they share the observations, how often two fixed observations are together, the log joint, alpha and gamma.
 
     converged        R-hat of everything is at most 1.02 and everything is worth 100 independent draws
     not converged    it is not; how many more draws would help is said
     stuck apart      chains stay where they are, each somewhere else: more draws will not bring them together
-    too short        too little to tell: few draws, a single chain, or draws that are all alike
+    too short        too little to tell: few draws, a single chain, or identical draws
 
 Vehtari et al. (2021), "Rank-normalization, folding, and localization", ask for an R-hat of at most 1.01 and for 400
 independent draws, of one quantity.  Here some ten are judged at once, of which the worst counts, and chance alone
@@ -41,7 +41,7 @@ FEWEST = 10
 """Draws of a chain below which nothing is said."""
 
 _TOO_FAR = 20.0
-"""If it would take so many times the draws there are, other advice is better."""
+"""If it would take this many times the draws there are, other advice is better."""
 
 NAMES = {
     "n_topics": "the number of topics",

@@ -152,7 +152,7 @@ def read_numbers(estimator: BaseEstimator, X: object, allowed: str, *, reset: bo
 
 
 def forget_columns(estimator: Any, n_features: int) -> None:
-    """There are so many columns, and they have no names."""
+    """Remember the number of columns; they have no names."""
     estimator.n_features_in_ = n_features
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_

@@ -310,7 +310,7 @@ class HDP(TopicEstimator):
         return group_completion(self.posterior_, data)
 
     def perplexity(self, X: object, groups: object = None) -> float:
-        """exp(-score): as uncertain as among so many equal words; lower is better."""
+        """exp(-score): as uncertain as a choice among this many equal words; lower is better."""
         return math.exp(-self.score(X, groups=groups))
 
     def _observe(self, X: Any, groups: object) -> tuple[Occurrences, list[Any] | None]:

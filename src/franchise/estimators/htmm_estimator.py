@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @renamed_arguments(checkpoint_seconds="checkpoint_interval")
 class HTMM(TopicEstimator):
-    """Topics that follow the text: each sentence has one topic, and the next one keeps it or draws anew.
+    """Topics that follow the text: each sentence has one topic, and the next one keeps it or draws a new one.
 
         theta_d ~ Dirichlet(document_prior);  phi_k ~ Dirichlet(word_prior);  epsilon ~ Beta(*switch_prior)
 
@@ -52,14 +52,14 @@ class HTMM(TopicEstimator):
     n_topics : int or None
         Number of topics; None learns it (theta_d ~ DP(alpha, beta), beta ~ GEM(gamma)), by Gibbs sampling.
     inference : "gibbs" or "em"
-        Draws from the posterior, which say how sure everything is; or its maximum, by EM, which is quicker.
+        Draws from the posterior, which give uncertainties; or its maximum, by EM, which is quicker.
     document_prior : float or Gamma
         Dirichlet prior of the topics of a document, of each topic ("alpha" in Wilcox, 2017). For EM at least 1.
         With Gibbs sampling a `Gamma` prior learns it. Not used if the number of topics is learned.
     word_prior : float or Gamma
         Dirichlet prior of the words of a topic ("eta"). For EM at least 1, where 1.01 hardly smooths. Gibbs
         sampling wants a smaller one: there 1.01 is as if every topic had been seen with every word once, so topics
-        are much alike. On the text we tried 0.5 did well for 30 topics, and 0.1 where their number is learned.
+        are very similar. On the text we tried 0.5 did well for 30 topics, and 0.1 where their number is learned.
     switch_prior : (float, float)
         Beta prior of the switch probability epsilon. For EM both at least 1.
     alpha, gamma : float or Gamma
@@ -71,7 +71,7 @@ class HTMM(TopicEstimator):
     start : "em", "random" or int
         Where chains start. "em": with the topics of a short fit by EM, another one for each chain; "random": each
         sentence in a topic at random. If the number of topics is learned, a number of topics to start with, at
-        random (10 if not given).
+        random [default: 10].
     decoding : "path", "topics" or "sentence"
         For EM, which topics sentences are given: those of the best path of topics and switches, of the best path of
         topics, or each sentence's most probable one. Gibbs sampling gives the mode of the draws.

@@ -163,7 +163,7 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
     ) -> np.ndarray | None:
         """How much a topic is like each of some others, from 0 to 1; or None.
 
-        Splits and merges (`LaunchSplitMerge`) try alike topics more often by it.
+        Splits and merges (`LaunchSplitMerge`) try similar topics more often because of it.
         """
         return None
 

@@ -11,7 +11,7 @@ With n_kw observations of category w in topic k, n_k in all, and eta = sum_w eta
 Teh et al. (2006), section 5; Frank et al. (2020), "Categorical";
 docs/theory/families.md#sec-categorical.
 
-The counts are kept by word, then topic, so that what a draw for one word needs lies side by side.  The prior
+The counts are kept by word, then topic, so that what a draw for one word needs is contiguous in memory.  The prior
 may be learned: with ``prior=Gamma(a, b)`` it is symmetric, eta_w = prior for every w, and moves along with
 the chain (`moves.TopicPrior`).
 """
@@ -257,7 +257,7 @@ class Categorical(
 
 
 class CategoricalRows(NamedTuple):
-    """The same distributions by category: what a kernel needs for one observation lies side by side."""
+    """The same distributions by category: what a kernel needs for one observation is contiguous in memory."""
 
     probabilities: np.ndarray  # float32 (V, K): phi_kw
     logs: np.ndarray  # float64 (V, K): log phi_kw

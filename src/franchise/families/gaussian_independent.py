@@ -1,4 +1,4 @@
-"""Vectors with unknown mean and variance in each dimension, independent of each other beforehand.
+"""Vectors with unknown mean and variance in each dimension, independent a priori.
 
     mu_kd ~ N(m_d, 1 / p),   tau_kd ~ Gamma(shape a, rate b_d),   x_d ~ N(mu_kd, 1 / tau_kd)
 

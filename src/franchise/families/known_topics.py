@@ -1,4 +1,4 @@
-"""Words, where some topics are known beforehand: from another fit, a dictionary, seed words.
+"""Words, where some topics are known in advance: from another fit, a dictionary, seed words.
 
 A topic's word probabilities are not drawn from one Dirichlet distribution but from a mixture of several, one for
 each topic t = 1, ..., T that is known and one for all that are not:

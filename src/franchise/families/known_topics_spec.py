@@ -78,7 +78,7 @@ def on_other_words(
 
 
 def check_same_words(size: int, known: list[str] | None, vocabulary: Sequence[str]) -> None:
-    """InputError if a corpus has other words than known topics of so many words; these may not say which."""
+    """InputError if a corpus has other words than known topics of this many words; these may not say which."""
     repair = (
         "Read the texts with the words of the other corpus (read_corpus(path, like=corpus)), or put the topics "
         "on these words by known.for_vocabulary(corpus.vocabulary)."
@@ -172,7 +172,7 @@ def checked_weights(weight: ArrayLike, count: int) -> np.ndarray:
 
 
 def checked_names(names: Sequence[str] | None, count: int) -> list[str]:
-    """What known topics are called, no two alike; "known 0", "known 1", ... if nothing is said."""
+    """What known topics are called, no two the same; "known 0", "known 1", ... if nothing is said."""
     if names is None:
         return [f"known {number}" for number in range(count)]
     listed = list(names) if isinstance(names, (list, tuple, np.ndarray)) else []

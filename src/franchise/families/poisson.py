@@ -57,7 +57,7 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
     shape, rate : float
         The Gamma prior of a rate; its mean is shape / rate.
     dimension : int, optional
-        Number of counts in an observation, D; learned from the data if not given (1 until then).
+        Number of counts in an observation, D; [default: taken from the data, 1 until then].
     """
 
     Statistics = PoissonStatistics

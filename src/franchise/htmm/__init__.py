@@ -1,4 +1,4 @@
-"""The hidden topic Markov model: each sentence has one topic, and the next one keeps it or draws anew.
+"""The hidden topic Markov model: each sentence has one topic, and the next one keeps it or draws a new one.
 
     theta_d ~ Dirichlet(alpha);  phi_k ~ Dirichlet(eta);  epsilon ~ Beta(zeta1, zeta2)
     the first sentence of a document draws its topic from theta_d; each later one switches with probability epsilon

@@ -1,4 +1,4 @@
-"""What a fit has found, in one form whichever way it was fitted; and the tables made of it."""
+"""What a fit has found, in one form for every way of fitting; and the tables made of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HTMMResults:
     sentence_probability: np.ndarray  # float64 (S,): how probable it is
     switch_probability: (
         np.ndarray
-    )  # float64 (S,): how probably the sentence draws its topic anew; 1 for first ones
+    )  # float64 (S,): how probably the sentence draws a new topic; 1 for first ones
     words_per_topic: np.ndarray  # float64 (K,): words in each topic, expected
 
     @property

@@ -2,10 +2,10 @@
 
     traces, ranks       have the chains converged?
     joint_path          the way of the chains through numbers of topics and scores
-    n_topics            how many topics there are, and how sure that is
+    n_topics            the number of topics, with its uncertainty
     topic_words         the most probable words of topics, with intervals
-    topic_map           topics in the plane: near if their words are alike
-    similarity          how alike topics are, as a heat map
+    topic_map           topics in the plane: near if their words are similar
+    similarity          similarity of topics, as a heat map
     over_time           shares of topics over a year or another number that documents have
     document_strip      one document as a strip of topics
     segments            topics and switches, sentence after sentence (hidden topic Markov model)

@@ -83,7 +83,7 @@ def check_any(consensus: Consensus) -> None:
 
 
 def check_topics(consensus: Consensus, topics: object, most: int) -> list[int]:
-    """Numbers of topics: all up to so many if None, as many as a number says, or those listed."""
+    """Numbers of topics: all up to a limit if None, as many as a number says, or those listed."""
     count = consensus.topic_count
     check_any(consensus)
     if topics is None:
@@ -97,7 +97,7 @@ def check_topics(consensus: Consensus, topics: object, most: int) -> list[int]:
 
 
 def names_of(posterior: Posterior[Any], most: int = 32) -> list[str]:
-    """The names of all consensus topics, such as "3: war, army, navy", cut to so many characters."""
+    """The names of all consensus topics, such as "3: war, army, navy", cut to `length` characters."""
     labels = enumerate(posterior.consensus_topics.labels)
     return [
         label if label == f"topic {topic}" else shorten(f"{topic}: {label}", most) for topic, label in labels

@@ -98,7 +98,7 @@ def document_strip(
     posterior, document
         As for `document_strip_data`.
     row : int, optional
-        Words of a row; such that there are up to 24 rows of at least 50 words if not given.
+        Words of a row; [default: up to 24 rows of at least 50 words].
     axes : Axes, optional
         Where to draw.
     """
@@ -133,7 +133,7 @@ def _draw_pieces(panel: Axes, data: Strip, row: int) -> None:
         for line, left, right in cut_into_rows(int(begin), int(length), row):
             corners.append([(left, line + 0.1), (right, line + 0.1), (right, line + 0.9), (left, line + 0.9)])
             colours.append(colour)
-    gap = 0.8 if len(corners) < data.size else 0.0  # sentences are told apart, words are not
+    gap = 0.8 if len(corners) < data.size else 0.0  # sentences are separated, words are not
     panel.add_collection(PolyCollection(corners, facecolors=colours, edgecolors="white", linewidths=gap))
 
 

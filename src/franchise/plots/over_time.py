@@ -65,9 +65,9 @@ def over_time_data(
     by : str
         A column of ``posterior.data.metadata`` that has numbers or dates; documents without one are left out.
     topics : int or list of ints, optional
-        How many of the largest, or which; the twelve largest if not given.
+        How many of the largest, or which; [default: the twelve largest].
     bins : int, list of numbers, or str, optional
-        How many bins of equal width, their edges, or for dates a period of pandas, such as "Y"; if not given, every
+        How many bins of equal width, their edges, or for dates a period of pandas, such as "Y"; by default every
         value is one, or, if there are more than 40 values, there are 25 bins.
     level : float
         The share of draws in the interval.

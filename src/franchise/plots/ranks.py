@@ -49,9 +49,9 @@ def ranks_data(posterior: Posterior[Any], names: object = None, bins: int | None
     posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     names : str or list of str, optional
-        Names in ``posterior.trace``; chosen as by `traces_data` if not given.
+        Names in ``posterior.trace``; [default: as `traces_data` chooses].
     bins : int, optional
-        By the number of draws if not given: up to 20.
+        [default: by the number of draws, up to 20].
     """
     posterior = check_posterior(posterior)
     chosen = varying(posterior, TELLING) if names is None else check_names(posterior, names)

@@ -41,7 +41,7 @@ class SegmentChances(NamedTuple):
     topics: list[int]  # from that with the most sentences on; -1: none of the consensus topics; -2: the rest
     names: list[str]  # of these topics
     probabilities: np.ndarray  # float64 (topics, n): of the topics, for every sentence; columns sum to one
-    switches: np.ndarray  # float64 (n,): how probably a sentence draws its topic anew; 1 for the first
+    switches: np.ndarray  # float64 (n,): how probably a sentence draws a new topic; 1 for the first
 
 
 def segments_data(posterior: Posterior[Any], document: object = 0) -> SegmentChances:

@@ -1,7 +1,7 @@
-"""How alike topics are, as a heat map in which like topics stand together.
+"""Similarity of topics, as a heat map in which similar topics are next to each other.
 
 Topics are put in the order of the leaves of a hierarchical clustering (average linkage over 1 - similarity, leaves
-turned such that neighbours are as alike as possible: Bar-Joseph et al., 2001; both by SciPy).
+turned such that neighbours are as similar as possible: Bar-Joseph et al., 2001; both by SciPy).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Similarity(NamedTuple):
 
 
 def similarity_data(posterior: Posterior[Any]) -> Similarity:
-    """What `similarity` draws: how alike any two topics are (`posterior.topic_similarity()`), like ones together.
+    """Return what `similarity` draws: the similarity of any two topics, similar ones next to each other.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def clustered_order(distances: np.ndarray) -> np.ndarray:
 
 @drawing
 def similarity(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
-    """Draw how alike topics are; bright: much alike. With more than 80 topics they are not named.
+    """Draw the similarity of topics; bright: very similar. With more than 80 topics they are not named.
 
     Parameters
     ----------
@@ -103,5 +103,5 @@ def similarity(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=SMALL, colors=INK, length=3)
     bar.set_label(data.unit, fontsize=SMALL, color=INK)
-    set_title(panel, "How alike the topics are")
+    set_title(panel, "Similarity of topics")
     return figure

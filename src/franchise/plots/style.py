@@ -3,7 +3,7 @@
 How all plots look: colours, sizes, and the figures they are drawn on.
 
 Figures are made without pyplot, so that they need no display, stay open nowhere, and any thread may draw; notebooks
-show them all the same (`figure.py`).  Colours are told apart with any kind of colour vision: those of chains are
+show them nevertheless.  Colours can be distinguished with any kind of colour vision: those of chains are
 Okabe and Ito's (2008); those of topics were chosen such that any two are at least 19 apart in CIELAB, for people
 with normal vision and without red, green or blue cones.  There are no more than twelve such colours, so beyond
 the twelve largest topics all are grey, and a topic's number or label stands beside its colour where there is room.
@@ -139,7 +139,7 @@ def panels_for(
     rows, columns, width, height
         Of a new figure; inches.
     count : int, optional
-        How many panels are needed; rows x columns if not given. The others of a new figure are left out.
+        How many panels are needed; [default: rows x columns]. The others of a new figure are left out.
     options
         For `Figure.subplots`.
     """
@@ -169,7 +169,7 @@ class Grid(NamedTuple):
 def grid_for(
     axes: object, count: int, columns: int, panel: tuple[float, float], least: float, **options: object
 ) -> Grid:
-    """So many panels, in rows of at most so many columns: those given, or new ones.
+    """Return `count` panels, in rows of at most `columns`: those given, or new ones.
 
     `panel` is the width and height of one, inches; the figure is at least so wide, and a little higher than its
     rows, for what is written above and below. `options` as for `panels_for`.
@@ -214,7 +214,7 @@ def set_headline(figure: Figure, text: str) -> None:
 
 
 def label_lowest(grid: Grid, across: str) -> None:
-    """What is along the x axes of panels that share them: told once a column, below."""
+    """What is along the x axes of panels that share them: labelled once per column, below."""
     for panel in grid.lowest:
         label_axes(panel, across=across)
         panel.xaxis.set_tick_params(labelbottom=True)
@@ -259,5 +259,5 @@ def add_legend(panel: Axes, handles: list[Any], labels: list[str], **options: An
 
 
 def shorten(text: str, most: int = 32) -> str:
-    """A text of at most so many characters, cut with an ellipsis."""
+    """A text of at most `length` characters, cut with an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

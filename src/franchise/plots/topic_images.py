@@ -36,9 +36,9 @@ def pictures_data(posterior: Posterior[Any], side: int | None = None, topics: ob
     posterior : Posterior
         Of a Corpus whose vocabulary is a square grid, row by row, such as that of `franchise.synthetic.bars`.
     side : int, optional
-        Cells along a side; the square root of the size of the vocabulary if not given.
+        Cells along a side; [default: the square root of the vocabulary size].
     topics : int or list of ints, optional
-        How many of the largest, or which; the fifty largest if not given.
+        How many of the largest, or which; [default: the fifty largest].
     """
     posterior = check_words(posterior, "pictures")
     assert isinstance(posterior.data, Corpus)

@@ -66,7 +66,7 @@ def topic_map_data(posterior: Posterior[Any]) -> TopicMap:
 
 @drawing
 def topic_map(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
-    """Draw topics in the plane: near if they are alike, areas in proportion to their shares.
+    """Draw topics in the plane: near if they are similar, areas in proportion to their shares.
 
     Where a label would cover other labels or circles there is just the topic's number, or nothing.
 
@@ -83,7 +83,7 @@ def topic_map(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     panel.set_yticks([])
     panel.spines[:].set_visible(False)
     panel.set_aspect("equal")
-    set_title(panel, f"Topics that are alike are near each other (stress of the map: {data.stress:.2f})")
+    set_title(panel, f"Similar topics are near each other (stress of the map: {data.stress:.2f})")
     sizes = _circle_sizes(panel, data.shares)
     _leave_room(panel, data.places, sizes)
     panel.scatter(

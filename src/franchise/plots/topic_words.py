@@ -1,4 +1,4 @@
-"""The most probable words of topics, with intervals that say how sure their probabilities are."""
+"""The most probable words of topics, with credible intervals."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def topic_words_data(posterior: Posterior[Any], topics: object = None, words: in
     posterior : Posterior
         Of a Corpus.
     topics : int or list of ints, optional
-        How many of the largest, or which; the twelve largest if not given.
+        How many of the largest, or which; [default: the twelve largest].
     words : int
         How many of each.
     """

@@ -1,6 +1,6 @@
 """Traces: what the chains did, sweep after sweep.
 
-Chains that have converged wander about the same values and are told apart by their colours only.
+Chains that have converged wander about the same values and differ in their colours only.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def traces_data(posterior: Posterior[Any], names: object = None) -> list[Traced]
     posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     names : str or list of str, optional
-        Names in ``posterior.trace``. If not given: of the number of topics, log joint probability, log likelihood,
+        Names in ``posterior.trace``. [default]: of the number of topics, log joint probability, log likelihood,
         probability of a switch and concentrations those that change.
     """
     posterior = check_posterior(posterior)

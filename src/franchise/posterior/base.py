@@ -56,11 +56,11 @@ class Posterior(NumberedTopics[DrawT]):
     def point_partition(self) -> np.ndarray:
         """One partition of all observations: that with the least expected variation of information.
 
-            VI(c, z) = [sum_k f(n_k.) + sum_l f(n_.l) - 2 sum_kl f(n_kl)] / N,   mean over draws z as low as can be
+            VI(c, z) = [sum_k f(n_k.) + sum_l f(n_.l) - 2 sum_kl f(n_kl)] / N,   mean over draws z minimal
 
         with f(n) = n log n and n_kl the observations in cluster k of c and l of z (Wade & Ghahramani 2018). Ask for
-        it where every observation is to have one cluster, for a table or a map, say; where it matters how sure that
-        is, `consensus_topics.label_probabilities()` has more. How it is searched for is told in
+        it where every observation is to have one cluster, for a table or a map, say; where its uncertainty matters,
+        `consensus_topics.label_probabilities()` has more. The search is described in
         `franchise.posterior.partition`.
 
         Returns
@@ -133,8 +133,8 @@ class Posterior(NumberedTopics[DrawT]):
         by : str
             The column.
         bins : int, ascending edges, str or None
-            A row for every value if None; for so many equal bins; for the bins between edges, each with its lower
-            one; for every period of dates ("Y" for years, as pandas names them).
+            A row for every value if None; for N equal bins; for the bins between edges, each with its lower one;
+            for every period of dates ("Y" for years, as pandas names them).
         """
         return self.topics_over_interval(by, bins).mean
 
@@ -157,7 +157,7 @@ class Posterior(NumberedTopics[DrawT]):
         return shares_by_class(self.consensus_topics, by, level)
 
     def topic_similarity(self) -> pd.DataFrame:
-        """How alike any two topics are, from 0 to 1.
+        """Return the similarity of any two topics, from 0 to 1.
 
         For a corpus one minus the Jensen-Shannon distance of their words; otherwise by the observations that are
         now in the one, now in the other.
@@ -217,7 +217,7 @@ class Posterior(NumberedTopics[DrawT]):
     def merge_topics(self, groups: Sequence[Sequence[int]]) -> Self:
         """The same posterior with each of some groups of consensus topics as one, such as [[0, 3], [5, 6]].
 
-        Draws stay as they are; topics are numbered by size anew.  Kept by `save`.
+        Draws stay as they are; topics are numbered by size again.  Kept by `save`.
         """
         return self._changed(self.consensus_topics.merged(groups))
 
@@ -255,7 +255,7 @@ class Posterior(NumberedTopics[DrawT]):
             return self
         return replace(self, changes=TopicEdits.from_plain(plain))  # type: ignore[type-var]
 
-    # -- told elsewhere ------------------------------------------------------------------------------------
+    # -- documented elsewhere ------------------------------------------------------------------------------------
 
     def summary(self, held_out: Corpus | None = None) -> pd.DataFrame:
         """Mean, spread, R-hat and effective sample size of what is traced (by ArviZ), and notes in words.

@@ -1,4 +1,4 @@
-"""Consensus topics: what the draws of all chains agree on, how sure that is, and where they do not agree.
+"""Consensus topics: what the draws of all chains agree on, with uncertainty, and where they do not agree.
 
     consensus = posterior.consensus_topics
     consensus.table()             one row per topic: share with interval, draws and chains that have it, words
@@ -278,7 +278,7 @@ class Consensus(ConsensusWords):
         return replace(self, given_labels={topic: label for topic, label in given.items() if label})
 
     def merged(self, groups: Sequence[Sequence[int]]) -> Consensus:
-        """The same with each of some groups of topics as one; numbered by size anew.
+        """The same with each of some groups of topics as one; numbered by size again.
 
         A label that was given to one of a group (the first that has one) stays with it.
         """

@@ -47,7 +47,7 @@ class Pieces(NamedTuple):
 
 
 class PosteriorContract(ABC, Generic[DrawT]):
-    """What tables, plots, scores and reports ask of a posterior, whichever model it is of."""
+    """What tables, plots, scores and reports ask of a posterior of either model."""
 
     trace: dict[str, np.ndarray]
     warmup_trace: dict[str, np.ndarray]

@@ -121,7 +121,7 @@ def words_that_tell(consensus: Consensus, topic: int) -> dict[str, float]:
 
 
 def excerpt(text: str, weights: Mapping[str, float], size: int = EXCERPT) -> str:
-    """The piece of a text, of so many characters, in which words weigh most; of equal ones the first."""
+    """The piece of a text, of `length` characters, in which words weigh most; of equal ones the first."""
     words = [
         (found.start(), found.end(), weights.get(found.group().lower(), 0.0))
         for found in _WORD.finditer(text)

@@ -6,10 +6,10 @@ parts in another.  So no single draw is the measure of all others.  In three ste
     grow     draw after draw, from the one with the highest log joint probability outwards, then the other chains:
              the draw's topics are matched with the running means of those found so far; one that matches none
              begins a topic of its own
-    join     topics that are alike as means, and never (hardly ever) in the same draw, are one: where the topics of
+    join     topics that are similar as means and hardly ever in the same draw are one: where the topics of
              words are uncertain, one topic of two chains may look different in any two draws, but not on average
     settle   topics that are in too few draws of every chain are dropped, all draws are matched with the means
-             anew, until nothing changes
+             again, until nothing changes
 
 A topic counts if it is in a quarter or more of the draws of at least one chain; so one that a single chain has is
 kept, and shown as such.  Each step is a function of partitions, topics taken in the order in which they first
@@ -118,7 +118,7 @@ def topics_in(matches: Sequence[np.ndarray]) -> int:
 def _order(draws: Sequence[Draw]) -> list[int]:
     """The best draw, those of its chain, then those of the other chains; each from its best draw outwards.
 
-    So what comes next is as near as can be to what is known, also in a chain that drifts.
+    So what comes next is as near as possible to what is known, also in a chain that drifts.
     """
     best = {draw.chain: draw.number for draw in sorted(draws, key=lambda draw: draw.log_joint)}
     first = draws[best_draw(draws)].chain
@@ -167,9 +167,9 @@ def _settled(
 
 
 def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> np.ndarray:
-    """The topic that each stands for, int64 (T,): those that are alike and not in the same draws are one.
+    """The topic that each stands for, int64 (T,): those that are similar and not in the same draws are one.
 
-    The most alike are joined first; each with one other at most.
+    The most similar are joined first; each with one other at most.
     """
     alike = topics.likeness_among()
     appears = appearances(matches, topics.count).astype(np.float64)
@@ -185,7 +185,7 @@ def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> np.ndarray:
 
 
 def _without_rare(matches: Sequence[np.ndarray], topics: int, chains: np.ndarray) -> np.ndarray:
-    """New numbers of so many topics, int64 (T,): NONE for those that are in too few draws of every chain."""
+    """New numbers of the topics, int64 (T,): NONE for those that are in too few draws of every chain."""
     appears = appearances(matches, topics)
     kept = (shares_by_chain(appears, chains) >= LEAST_SHARE).any(axis=0)
     return np.where(kept, np.cumsum(kept) - 1, NONE)
@@ -228,7 +228,7 @@ class Evidence(NamedTuple):
 
 
 def step_of(data: GroupedData) -> int:
-    """Which observations are compared: every so many."""
+    """Return which observations are compared, evenly spaced."""
     return -(-data.n_observations // MOST_COMPARED)
 
 
@@ -277,7 +277,7 @@ class RunningTopics:
                 self.words[match[place]] += evidence.words[place]
 
     def likeness(self, evidence: Evidence) -> np.ndarray:
-        """How alike each topic is to each of a draw, float64 (topics, K)."""
+        """Return the similarity of each topic to each of a draw, float64 (topics, K)."""
         topics, others = self.count, len(evidence.sizes)
         members, seen = self.members, np.maximum(self.seen[:topics], 1.0)
         flat = members.indices.astype(np.int64) * others
@@ -287,7 +287,7 @@ class RunningTopics:
         return self._with_words(alike, evidence.words)
 
     def likeness_among(self) -> np.ndarray:
-        """How alike they are to each other, float64 (topics, topics); 0 to themselves.
+        """Return the similarities between them, float64 (topics, topics); 0 to themselves.
 
         Both are means, so D = 2 sum p_i q_i / (sum p_i^2 + sum q_i^2), which is one for equal ones however
         uncertain the topics of observations are.

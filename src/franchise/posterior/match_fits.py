@@ -24,9 +24,9 @@ def match_fits(a: object, b: object) -> pd.DataFrame:
     """The consensus topics of one posterior beside those of another, matched one to one.
 
         table = match_fits(sample(corpus, seed=1), sample(corpus, seed=2))
-        table["alike"].isna().mean()          the share of topics that only one of the two has
+        table["similarity"].isna().mean()          the share of topics that only one of the two has
 
-    Of two corpora with the same vocabulary, whichever their documents, by what their words have in common,
+    Of two corpora with the same vocabulary, whatever their documents, by what their words have in common,
     W = sum_w min(phi_aw, phi_bw); of other families by the observations they share, so the data must be the same.
 
     Parameters
@@ -38,7 +38,7 @@ def match_fits(a: object, b: object) -> pd.DataFrame:
     -------
     DataFrame
         One row for each topic of `a`, from the largest, then those of `b` that match none: `topic`, `label` and
-        `share` in `a`, `other_topic`, `other_label` and `other_share` in `b`, how `alike` they are from 0 to 1, and
+        `share` in `a`, `other_topic`, `other_label` and `other_share` in `b`, their `similarity` from 0 to 1, and
         for corpora their `words` and `other_words`.  Where there is no match, the other side is missing.
     """
     import pandas as pd
@@ -51,7 +51,7 @@ def match_fits(a: object, b: object) -> pd.DataFrame:
     second = np.concatenate([match, left])
     both = (first != NONE) & (second != NONE)
     columns = {**_columns(one, first, ""), **_columns(other, second, "other_")}
-    columns["alike"] = (
+    columns["similarity"] = (
         np.where(both, alike[first, second], np.nan) if alike.size else np.full(len(first), np.nan)
     )
     in_order = sorted(columns, key=lambda name: name.endswith("words"))  # words, which are long, come last
@@ -69,7 +69,7 @@ def _columns(consensus: Consensus, topics: np.ndarray, prefix: str) -> dict[str,
 
 
 def _likeness(one: Consensus, other: Consensus) -> tuple[np.ndarray, float]:
-    """How alike the topics of the one and the other are, float64 (topics, topics), and what is enough."""
+    """Return the similarity of the topics of both, float64 (topics, topics), and what is enough."""
     if one.has_words and other.has_words:
         from scipy.spatial.distance import cdist
 

@@ -1,10 +1,10 @@
 """Topics of different draws made to match, one to one.
 
 Topics have no meaning across draws: their numbers may be exchanged at any time, and one draw may have more of them
-than another.  So topics are paired such that they are as alike as possible in all (the assignment problem, solved
-by SciPy), and pairs that are not alike enough are none.
+than another.  So topics are paired such that their total similarity is as high as possible (the assignment
+problem, solved by SciPy), and pairs that are not similar enough are not matched.
 
-How alike two topics are.  Two measures, both from 0 to 1:
+Similarity of two topics.  Two measures, both from 0 to 1:
 
     shared observations    D = 2 |A and B| / (|A| + |B|)               Dice's coefficient
     words                  W = sum_w min(phi_Aw, phi_Bw)               what their distributions have in common
@@ -14,16 +14,16 @@ uncertain it is low for two draws of one and the same topic: if each word has it
 W says whether they are about the same; it does not mind which of like words is in which topic, but it does not
 know which documents they are in.  So for a corpus both count, words more, and topics must share something at all:
 
-    any family     alike = D
-    a corpus       alike = (2 W + D) / 3, and 0 where D is below 0.1
+    any family     similarity = D
+    a corpus       similarity = (2 W + D) / 3, and 0 where D is below 0.1
 
 When they are the same.  A topic and its union with another of its size and of other words have D = 2/3 and W = 1/2,
 and they are not.  On the other hand, a topic of a chain that drifts through real texts may have W = 0.5 and D = 0.4
 with itself some dozens of sweeps before, and be the same without doubt, as no other comes near (W = 0.15).  So two
 topics are the same
 
-    if they are alike by 0.65 (0.75 without words): a topic and its union with a smaller one, too;
-    or by 0.35, if neither is two thirds as alike to any third: a union is about as alike to both of its parts.
+    if their similarity is at least 0.65 (0.75 without words): a topic and its union with a smaller one, too;
+    or by 0.35, if neither is two thirds as similar to any third: a union is about as similar to both of its parts.
 
 One of the two topics may be a mean over draws: then |A| is the expected number of its observations, and |A and B|
 is the sum over B of the probabilities of being in A.
@@ -37,19 +37,19 @@ NONE = -1
 """The number of a topic that matches none."""
 
 ALIKE = 0.75
-"""Topics that are as alike count as the same, by the observations they share."""
+"""Topics that are this similar count as the same, by the observations they share."""
 
 ALIKE_IN_WORDS = 0.65
 """The same where words count, too."""
 
 LEAST_ALIKE = 0.35
-"""Topics that are less alike never count as the same."""
+"""Topics that are less similar never count as the same."""
 
 STANDS_OUT = 1.5
-"""Topics that are so many times as alike as either is to any third one count as the same, if not less than that."""
+"""Topics that are this many times as similar as either is to any third one are the same, if not below that."""
 
 LEAST_SHARED = 0.1
-"""Topics whose D is below are not alike, whatever their words."""
+"""Topics whose D is below are not similar, whatever their words."""
 
 
 def assign(likeness: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
@@ -67,7 +67,7 @@ def assign(likeness: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarra
 
 
 def same(likeness: np.ndarray, alike: float) -> np.ndarray:
-    """Which pairs of topics count as the same, bool (rows, columns), if those do that are `alike`."""
+    """Which pairs of topics count as the same, bool (rows, columns), given their similarity."""
     third = np.maximum(_largest_other(likeness), _largest_other(likeness.T).T)
     return (likeness >= alike) | ((likeness >= LEAST_ALIKE) & (likeness >= STANDS_OUT * third))
 
@@ -114,7 +114,7 @@ def by_appearance(labels: np.ndarray, topics: int) -> np.ndarray:
 def match_topics(
     reference: np.ndarray, labels: np.ndarray, weights: np.ndarray, topics: int, others: int
 ) -> np.ndarray:
-    """For each of the `others` topics of `labels`, the topic of `reference` (of so many `topics`) it matches.
+    """For each of the `others` topics of `labels`, the topic of `reference` (with `topics` topics) it matches.
 
     Both have a topic for every sentence; `weights` are the sentences' numbers of words, and as many words as
     possible are in matched topics. int64 (others,), NONE for those without a match.

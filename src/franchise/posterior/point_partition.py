@@ -56,7 +56,7 @@ def point_partition(draws: Sequence[Draw], start: np.ndarray | None = None) -> P
     """The partition with the least mean variation of information to some draws, as far as the search has found.
 
     `start` is a partition, whole numbers (N,), to search from beside the draws; it must not tell observations apart
-    that are alike in all draws.
+    that are together in all draws.
     """
     labels = np.array([_consecutive(draw.labels, draw.topic_count) for draw in draws])
     starts = [] if start is None else [np.unique(start, return_inverse=True)[1]]
@@ -125,7 +125,7 @@ class _Search:
         return np.bincount(numbers, weights=self.weights, minlength=size).astype(np.int64)
 
     def _tables(self, labels: np.ndarray, clusters: int) -> np.ndarray:
-        """n_kl of a partition and all draws side by side, int64 (clusters, sum of K)."""
+        """n_kl of a partition and all draws, concatenated, int64 (clusters, sum of K)."""
         return np.hstack([self._table(labels, clusters, place) for place in range(len(self.draws))])
 
     # -- steps ---------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ _PARAMETER_DRAWS = 50
 
 
 class Occurrences(NamedTuple):
-    """Which observations occur in which new groups; alike ones may be told once, with their number."""
+    """Which observations occur in which new groups; equal ones may be listed once, with their number."""
 
     offsets: np.ndarray  # int64 (J + 1,): group j has the entries from offsets[j] to offsets[j + 1]
     rows: np.ndarray  # int64 (entries,): rows of `observations`

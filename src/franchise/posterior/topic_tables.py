@@ -1,4 +1,4 @@
-"""Tables of topics: what they are, which are alike, which a word belongs to, and how many there are.
+"""Tables of topics: what they are, which are similar, which a word belongs to, and how many there are.
 
 Short names of topics, made of their words.
 
@@ -121,7 +121,7 @@ def _read(corpus: Corpus, text: str) -> list[int]:
 
 
 def topic_similarity(consensus: Consensus) -> pd.DataFrame:
-    """How alike any two topics are, from 0 to 1, float (T, T).
+    """Return the similarity of any two topics, from 0 to 1, float (T, T).
 
     For a corpus one minus the Jensen-Shannon distance (to base 2) of their words,
 
@@ -169,7 +169,7 @@ def confusion_matrix(consensus: Consensus) -> pd.DataFrame:
 
         C_rc = sum_w phi_rw log phi_cw                    (Chang & Fisher 2014, figure 5)
 
-    On the diagonal minus the entropy of the topic, the largest of its row; the nearer others come, the more alike.
+    On the diagonal minus the entropy of the topic, the largest of its row; others are nearer, the more similar.
     """
     words = consensus.word_probabilities()
     return square_table(words @ np.log(words).T)

@@ -66,7 +66,7 @@ class Labelled:
 
 
 def choose_documents(data: GroupedData, typical: list[list[int]], most: int, seed: int) -> list[int]:
-    """Up to so many documents, in their order: the typical ones of each topic first, then some at random.
+    """Return up to `most` documents, in their order: the typical ones of each topic first, then some at random.
 
     Those without observations are left out, and fewer are taken where texts are long.
     """

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def number(value: SupportsFloat, digits: int = 4) -> float | int | None:
-    """A number with so many digits; None for what is none, or infinite."""
+    """Return a number with `digits` digits; None for what is none, or infinite."""
     exact = float(value)
     if not math.isfinite(exact):
         return None
@@ -20,7 +20,7 @@ def number(value: SupportsFloat, digits: int = 4) -> float | int | None:
 
 
 def numbers(values: Iterable[Any], digits: int = 4) -> list[float | int | None]:
-    """Numbers with so many digits each."""
+    """Return numbers with `digits` digits each."""
     return [number(value, digits) for value in values]
 
 

@@ -115,7 +115,7 @@ def _certainty(consensus: Consensus) -> str:
     chains = len(consensus.in_chain)
     everywhere = int(consensus.in_chain.all(axis=0).sum())
     none = float(consensus.unmatched["share"].mean())
-    seen = f"{counted(consensus.topic_count, 'topic')} can be told from draw to draw"
+    seen = f"{counted(consensus.topic_count, 'topic')} can be followed from draw to draw"
     if chains == 1 or not consensus.topic_count:
         everywhere = consensus.topic_count
     else:
@@ -139,11 +139,13 @@ def _topics_note(consensus: Consensus, data: dict[str, Any]) -> str:
 
 
 def _map_note(consensus: Consensus) -> str:
-    alike = (
-        "alike are their words" if consensus.has_words else "often observations go from the one to the other"
+    closeness = (
+        "similar are their words"
+        if consensus.has_words
+        else "often observations go from the one to the other"
     )
     return (
-        f"The nearer two topics are, the more {alike}; the larger a circle, the more there is of the topic. Only "
+        f"The nearer two topics are, the more {closeness}; the larger a circle, the larger the topic. Only "
         f"nearness means something, not up or down. Choose a circle to read about its topic."
     )
 
@@ -170,7 +172,7 @@ def _documents_note(data: dict[str, Any]) -> str:
 def _reading(data: dict[str, Any]) -> list[str]:
     said = [
         "A draw is one full explanation of the data. What is shown are averages over many draws of several chains, "
-        "with topics matched from draw to draw; so everything comes with how sure it is.",
+        "with topics matched from draw to draw; so every result comes with its uncertainty.",
         "“In 80\u00a0% of draws” tells how often a topic is found at all; its size counts as zero where it is not.",
         "Intervals hold the true value with a probability of 95\u00a0%, if the model fits and the chains have "
         "converged.",

@@ -101,7 +101,7 @@ def topics_of_words(consensus: Consensus) -> dict[str, Any]:
 
 
 def _add_places(rows: list[dict[str, Any]], distances: np.ndarray) -> None:
-    """Places in the plane, and the topics that are most alike."""
+    """Places in the plane, and the most similar topics."""
     places = in_a_frame(in_the_plane(distances)[0])
     for topic, row in enumerate(rows):
         row["place"] = plain.numbers(places[topic])

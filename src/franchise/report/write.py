@@ -110,7 +110,7 @@ def _read(name: str) -> str:
 
 
 Tell = Callable[[str, float], None]
-"""What is told what is being done, and the share that is done."""
+"""Called with what is being done and the share that is done."""
 
 DOCUMENTS = 3000
 TYPICAL = 5  # documents shown with a topic
@@ -141,14 +141,14 @@ def write_report(
     path : path
         The file to write, such as "report.html"; one that is there is replaced.
     title : str, optional
-        What stands above it all; if not given, how many documents there are.
+        Report title [default: the number of documents].
     documents : int
         How many documents, at most, to take into the page with their texts: the most typical ones of each topic,
         and others at random. Fewer if they are long.
     seed : int
         Of the choice of documents. The same posterior and seed give the same file, byte for byte.
     progress : function, optional
-        Told what is being done, and the share that is done by then.
+        Called with what is being done and the share that is done.
 
     Returns
     -------

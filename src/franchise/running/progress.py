@@ -20,7 +20,7 @@ class Progress(Protocol):
         """End."""
 
     def update(self, chain: int, sweeps: int, values: dict[str, float]) -> None:
-        """A chain has done so many sweeps; `values` are what was measured after the last."""
+        """Show that a chain has done this many sweeps; `values` are what was measured after the last."""
 
 
 class Silence:
@@ -68,7 +68,7 @@ class Bars:
         self._bars.stop()
 
     def update(self, chain: int, sweeps: int, values: dict[str, float]) -> None:
-        """Draw the chain's bar anew, but not more often than the eye can follow."""
+        """Redraw the chain's bar, but not more often than the eye can follow."""
         now = time.perf_counter()
         if now - self._shown[chain] < _SECONDS_BETWEEN_UPDATES and sweeps < self._total:
             return

@@ -87,9 +87,9 @@ def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family) -> Sta
 
 
 def check_state(state: State, data: PreparedData, n_observations: int) -> None:
-    """InputError if a state that was read cannot be that of a chain; what can be told without a recount.
+    """InputError if a state that was read cannot be that of a chain; what can be checked without a recount.
 
-    `data` are what is held here, of so many observations in all.
+    `data` are what is held here, of `n_observations` in all.
     """
     if state.observations_per_topic.sum() != n_observations:
         raise InputError("not every observation has a topic")
@@ -201,7 +201,7 @@ def _parameters_from(arrays: Arrays, family: Family, slots: int) -> Any:
 
 
 def _checked_slots(slots: np.ndarray, family: Family) -> int:
-    """The number of slots, if the statistics of so many topics fit in memory."""
+    """The number of slots, if the statistics of this many topics fit in memory."""
     count = int(check_array("slots", slots, np.int64, (1,), lowest=1)[0])
     of_one = sum(part.nbytes for part in family.empty_statistics(1) if isinstance(part, np.ndarray))
     if count * of_one > validation.available_memory():

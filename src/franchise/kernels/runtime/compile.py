@@ -57,7 +57,7 @@ summing_helper = register_jitable(fastmath={"reassoc", "contract", "nsz"}, **_OP
 
 
 class Kernel:
-    """A compiled entry point: kept on disk for the package's own families, compiled anew for others."""
+    """A compiled entry point: kept on disk for the package's own families, not for others."""
 
     def __init__(self, function):
         functools.update_wrapper(self, function)
