@@ -28,7 +28,7 @@ from franchise.model.hdp_model import Model
 from franchise.parallel.threads import Threads
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.running.chain import Chain
-from franchise.running.initial import make_start, start_streams
+from franchise.running.starts import make_start, start_streams
 from franchise.running.subsample_start import start_from_sample
 from franchise.samplers.auto import choose
 from franchise.samplers.named import FromSample

@@ -36,8 +36,8 @@ from franchise.cluster.ray_engine import Ray
 from franchise.cluster.remote_chain import RemoteChain
 from franchise.parallel.threads import Threads
 from franchise.running.chain import Chain
-from franchise.running.initial import make_start, start_streams
 from franchise.running.initial_state import FromCheckpoint
+from franchise.running.starts import make_start, start_streams
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
 

@@ -23,16 +23,16 @@ from franchise.parallel.engine import BlockExecutor, Engine, make_engine
 from franchise.parallel.threads import Threads
 from franchise.posterior.base import Posterior
 from franchise.posterior.hdp_posterior import HDPPosterior
-from franchise.posterior.numbering import SETTING
+from franchise.posterior.stored_numbers import SETTING
 from franchise.priors import Gamma, check_number_or_gamma, number_or_gamma, plain_number
 from franchise.running.chain import Chain
 from franchise.running.chain_interface import AnyChain
 from franchise.running.chain_run import DrawPlan
-from franchise.running.initial import RandomInit, make_start, start_streams, starts_of_chains
 from franchise.running.initial_state import GivenState, InitialState
 from franchise.running.kept_draws import KeptDraws
 from franchise.running.progress import say_once
 from franchise.running.run import Problem, Run, RunOptions, check_memory
+from franchise.running.starts import RandomInit, make_start, start_streams, starts_of_chains
 from franchise.running.subsample_start import start_from_sample
 from franchise.samplers.named import FromSample
 from franchise.samplers.registry import SamplerLike, resolve
@@ -278,7 +278,7 @@ def _checked_data(data: object) -> GroupedData:
 
 @dataclass(frozen=True)
 class HDPProblem:
-    """What `sample` draws from, and how: see `franchise.running.run.Setup`."""
+    """What `sample` draws from, and how: see `franchise.running.run.Problem`."""
 
     data: GroupedData
     model: Model

@@ -18,10 +18,10 @@ from franchise.htmm.sentence_arrays import Prepared
 from franchise.model.split import partition_groups
 from franchise.moves.compose import in_turn
 from franchise.parallel.threads import Threads
-from franchise.running.initial import make_start, start_streams
+from franchise.running.starts import make_start, start_streams
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
-from franchise.storage import checkpoint as sealed
+from franchise.storage import checkpoint_format as sealed
 from franchise.storage.state_arrays import state_from_arrays, state_to_arrays
 
 from .in_process import run_chain, run_distributed, together

@@ -14,8 +14,8 @@ from franchise.htmm.sentence_arrays import Prepared
 from franchise.model.state.weights import Weights
 from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 from franchise.running.chain import Chain
-from franchise.running.initial import RandomInit
 from franchise.running.initial_state import FromCheckpoint
+from franchise.running.starts import RandomInit
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.model.state.cell_tables import draw_cell_tables
 from franchise.model.state.convert import draw_topic_weights
 from franchise.model.state.weights import Weights
@@ -53,14 +53,14 @@ class PlainDirect(Move):
         return int(np.flatnonzero(state.observations_per_topic == 0)[0])
 
     def take_out(self, model, state, index, old):
-        verbs.remove(state.statistics, model.data.observations, index, old)
+        family_ops.remove(state.statistics, model.data.observations, index, old)
         state.topic_of_observation[index] = -1
         state.observations_per_topic[old] -= 1
         if state.observations_per_topic[old] == 0:
             self.close(state, old)
 
     def close(self, state, topic):
-        verbs.clear(state.statistics, topic)
+        family_ops.clear(state.statistics, topic)
         state.unseen_weight[0] += state.topic_weights[topic]
         state.topic_weights[topic] = 0.0
 
@@ -73,14 +73,18 @@ class PlainDirect(Move):
         begin, end = model.data.offsets[group], model.data.offsets[group + 1]
         here = np.count_nonzero(state.topic_of_observation[begin:end] == topic)
         prior = here + state.group_concentration * state.topic_weights[topic]
-        return prior * np.exp(verbs.log_predictive(state.statistics, model.data.observations, index, topic))
+        return prior * np.exp(
+            family_ops.log_predictive(state.statistics, model.data.observations, index, topic)
+        )
 
     def weight_of_new(self, model, state, index, new):
         prior = state.group_concentration * state.unseen_weight[0]
-        return prior * np.exp(verbs.log_predictive(state.statistics, model.data.observations, index, new))
+        return prior * np.exp(
+            family_ops.log_predictive(state.statistics, model.data.observations, index, new)
+        )
 
     def put_in(self, model, state, index, topic):
-        verbs.add(state.statistics, model.data.observations, index, topic)
+        family_ops.add(state.statistics, model.data.observations, index, topic)
         state.topic_of_observation[index] = topic
         state.observations_per_topic[topic] += 1
 
@@ -95,11 +99,11 @@ class ForgottenRemoval(PlainDirect):
         topics = state.occupied.tolist()
         new = self.vacant_slot(model, state)
         if state.observations_per_topic[old] > 0:
-            verbs.add(state.statistics, model.data.observations, index, old)
+            family_ops.add(state.statistics, model.data.observations, index, old)
         weights = [self.weight_of_topic(model, state, group, index, topic) for topic in topics]
         weights.append(self.weight_of_new(model, state, index, new))
         if state.observations_per_topic[old] > 0:
-            verbs.remove(state.statistics, model.data.observations, index, old)
+            family_ops.remove(state.statistics, model.data.observations, index, old)
         choice = rng.choice(len(weights), p=np.array(weights) / np.sum(weights))
         topic = [*topics, new][choice]
         if topic == new:
@@ -119,7 +123,9 @@ class StaleCount(PlainDirect):
         begin, end = model.data.offsets[group], model.data.offsets[group + 1]
         here = np.count_nonzero(self.stale[begin:end] == topic)
         prior = here + state.group_concentration * state.topic_weights[topic]
-        return prior * np.exp(verbs.log_predictive(state.statistics, model.data.observations, index, topic))
+        return prior * np.exp(
+            family_ops.log_predictive(state.statistics, model.data.observations, index, topic)
+        )
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,7 @@ class LostWeight(PlainDirect):
     """A topic that empties does not give its weight back ("set to 0", as Frank et al. print it)."""
 
     def close(self, state, topic):
-        verbs.clear(state.statistics, topic)
+        family_ops.clear(state.statistics, topic)
         state.topic_weights[topic] = 0.0
 
 

@@ -20,7 +20,7 @@ from franchise.families import (
     Multinomial,
     Poisson,
 )
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.dirichlet_ops import log_rising
 from franchise.kernels.runtime.compile import helper
 
@@ -142,7 +142,7 @@ def test_weights_that_forget_the_prior_weights():
     def fill_topic_weights(statistics, observations, index, prior_weights, limit, out):
         total = 0.0
         for topic in range(limit):
-            out[topic] = math.exp(verbs.log_predictive(statistics, observations, index, topic))
+            out[topic] = math.exp(family_ops.log_predictive(statistics, observations, index, topic))
             total += out[topic]
         return total
 
@@ -153,7 +153,7 @@ def test_block_weights_that_treat_the_bench_as_a_topic():
     def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):
         total = 0.0
         for topic in range(limit):
-            log = verbs.log_block_predictive(statistics, observations, members, bench, topic)
+            log = family_ops.log_block_predictive(statistics, observations, members, bench, topic)
             out[topic] = prior_weights[topic] * math.exp(log)
             total += out[topic]
         return total

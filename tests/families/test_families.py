@@ -26,7 +26,7 @@ from franchise.families import (
     family_from_settings,
     name_of,
 )
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.recount import fill_log_marginals
 from franchise.parallel import Threads
 from franchise.priors import Gamma
@@ -52,8 +52,8 @@ def predictive(family, observations):
     statistics = family.empty_statistics(1)
     last = family.count(prepared) - 1
     for index in range(last):
-        verbs.add(statistics, prepared, index, 0)
-    return verbs.log_predictive(statistics, prepared, last, 0)
+        family_ops.add(statistics, prepared, index, 0)
+    return family_ops.log_predictive(statistics, prepared, last, 0)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -143,10 +143,12 @@ class TestTextbooks:
         rows = [row for row in itertools.product(range(6), repeat=3) if sum(row) == 5]
         prepared = family.prepare(np.array([*rows, [3, 0, 1]]))
         statistics = family.empty_statistics(1)
-        verbs.add(statistics, prepared, len(rows), 0)
+        family_ops.add(statistics, prepared, len(rows), 0)
         parameters = family.draw_parameters(statistics, 1, np.random.default_rng(0))
-        predictives = [verbs.log_predictive(statistics, prepared, index, 0) for index in range(len(rows))]
-        densities = [verbs.log_density(parameters, prepared, index, 0) for index in range(len(rows))]
+        predictives = [
+            family_ops.log_predictive(statistics, prepared, index, 0) for index in range(len(rows))
+        ]
+        densities = [family_ops.log_density(parameters, prepared, index, 0) for index in range(len(rows))]
         assert np.exp(predictives).sum() == pytest.approx(1.0, rel=1e-12)
         assert np.exp(densities).sum() == pytest.approx(1.0, rel=1e-12)
 
@@ -279,11 +281,11 @@ class TestMultinomialRows:
         family = Multinomial(3, 0.5)
         prepared = family.prepare(np.array([[0, 0, 0], [1, 2, 3]]))
         statistics = family.empty_statistics(1)
-        assert verbs.log_predictive(statistics, prepared, 0, 0) == 0.0
-        verbs.add(statistics, prepared, 1, 0)
-        before = verbs.log_marginal(statistics, 0)
-        verbs.add(statistics, prepared, 0, 0)
-        assert verbs.log_marginal(statistics, 0) == before
+        assert family_ops.log_predictive(statistics, prepared, 0, 0) == 0.0
+        family_ops.add(statistics, prepared, 1, 0)
+        before = family_ops.log_marginal(statistics, 0)
+        family_ops.add(statistics, prepared, 0, 0)
+        assert family_ops.log_marginal(statistics, 0) == before
 
 
 @pytest.mark.parametrize("kind", [Categorical, Multinomial])
@@ -291,12 +293,16 @@ def test_growing_keeps_a_learned_prior(kind):
     family = kind(3, Gamma(2.0, 4.0))
     prepared = family.prepare(np.array([0, 1, 1]) if kind is Categorical else np.eye(3, dtype=int))
     statistics = family.empty_statistics(2)
-    verbs.add(statistics, prepared, 0, 0)
+    family_ops.add(statistics, prepared, 0, 0)
     family.set_prior_value(statistics, 1.7)
     grown = family.grow(statistics, 5)
     expected = kind(3, 1.7).empty_statistics(1)
-    assert verbs.log_predictive(grown, prepared, 1, 4) == verbs.log_predictive(expected, prepared, 1, 0)
-    assert verbs.log_predictive(grown, prepared, 1, 0) == verbs.log_predictive(statistics, prepared, 1, 0)
+    assert family_ops.log_predictive(grown, prepared, 1, 4) == family_ops.log_predictive(
+        expected, prepared, 1, 0
+    )
+    assert family_ops.log_predictive(grown, prepared, 1, 0) == family_ops.log_predictive(
+        statistics, prepared, 1, 0
+    )
 
 
 @pytest.mark.parametrize("kind", [Categorical, Multinomial])
@@ -306,11 +312,11 @@ def test_likelihood_as_a_function_of_the_prior(kind):
     prepared = family.prepare(ids if kind is Categorical else np.eye(4, dtype=int)[ids])
     statistics = family.empty_statistics(2)
     for index in range(len(ids)):
-        verbs.add(statistics, prepared, index, index % 2)
+        family_ops.add(statistics, prepared, index, index % 2)
     log_likelihood = family.log_likelihood_by_prior(statistics, 2)
     for prior in (0.3, 2.0):
         family.set_prior_value(statistics, prior)
-        expected = sum(verbs.log_marginal(statistics, topic) for topic in range(2))
+        expected = sum(family_ops.log_marginal(statistics, topic) for topic in range(2))
         assert log_likelihood(prior) == pytest.approx(expected, rel=1e-12)
 
 
@@ -329,7 +335,7 @@ def test_log_marginals_by_blocks_of_categories(slots):
     statistics = family.empty_statistics(4)
     words = np.random.default_rng(5).integers(2100, size=500).astype(np.int32)
     for place in range(len(words)):
-        verbs.add(statistics, words, place, place % 3)
+        family_ops.add(statistics, words, place, place % 3)
     plain = np.zeros(slots)
     fill_log_marginals(statistics, plain)
     for workers in (1, 2):

@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 import franchise as fr
 from franchise.checks.statistics import SMALLEST_P
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 
 FAMILY = fr.GaussianIndependent(1, 0.3, 0.2, 2.5, 1.4)
 POINTS = np.array([-1.2, 0.4, 2.6, 2.9, 0.1])
@@ -36,7 +36,7 @@ def test_density():
     parameters = FAMILY.Parameters(np.array([[0.5]]), np.array([[1.1]]))
     expected = stats.norm.logpdf(POINTS, 0.5, np.exp(-0.55))
     prepared = FAMILY.prepare(POINTS)
-    found = [verbs.log_density(parameters, prepared, index, 0) for index in range(len(POINTS))]
+    found = [family_ops.log_density(parameters, prepared, index, 0) for index in range(len(POINTS))]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -46,7 +46,7 @@ def test_draws_of_parameters_by_quadrature(size):
     prepared, statistics = FAMILY.prepare(POINTS), FAMILY.empty_statistics(2000)
     for topic in range(2000):
         for index in range(size):
-            verbs.add(statistics, prepared, index, topic)
+            family_ops.add(statistics, prepared, index, topic)
     drawn = FAMILY.draw_parameters(statistics, 2000, np.random.default_rng(2))
     grid = np.linspace(-9.0, 4.0, 400)
     means = np.linspace(-14.0, 14.0, 800)
@@ -62,7 +62,7 @@ def test_metropolis_steps_reach_the_law_from_afar():
     prepared, statistics = FAMILY.prepare(POINTS), FAMILY.empty_statistics(4000)
     for topic in range(4000):
         for index in range(len(POINTS)):
-            verbs.add(statistics, prepared, index, topic)
+            family_ops.add(statistics, prepared, index, topic)
     rng = np.random.default_rng(3)
     moved = FAMILY.Parameters(np.full((4000, 1), 3.0), np.full((4000, 1), -3.0))
     for _ in range(40):
@@ -75,13 +75,13 @@ def test_metropolis_steps_reach_the_law_from_afar():
 def test_statistics_of_the_same_observations_are_the_same():
     prepared, statistics = FAMILY.prepare(POINTS), FAMILY.empty_statistics(3)
     for index in range(5):
-        verbs.add(statistics, prepared, index, 0)
-    verbs.remove(statistics, prepared, 1, 0)
+        family_ops.add(statistics, prepared, index, 0)
+    family_ops.remove(statistics, prepared, 1, 0)
     kept = np.delete(POINTS, 1)
     assert statistics.means[0, 0] == pytest.approx(kept.mean())
     assert statistics.squares[0, 0] == pytest.approx(((kept - kept.mean()) ** 2).sum())
-    verbs.add(statistics, prepared, 1, 1)
-    verbs.merge(statistics, 0, 1)
+    family_ops.add(statistics, prepared, 1, 1)
+    family_ops.merge(statistics, 0, 1)
     assert statistics.sizes[1] == 5
     assert statistics.means[1, 0] == pytest.approx(POINTS.mean())
     assert statistics.squares[1, 0] == pytest.approx(((POINTS - POINTS.mean()) ** 2).sum())

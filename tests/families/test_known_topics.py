@@ -13,7 +13,7 @@ from franchise.checks import CheckFailed
 from franchise.checks.check_family import check_family
 from franchise.families import Categorical, KnownTopics
 from franchise.families.mixed_dirichlet import log_masses_of
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.moves import CellSweep, DocumentSweep, SubclusterSweep, in_turn
 from tests.exactness.cases import CASES, GROUPS, size
 
@@ -30,7 +30,7 @@ def filled(family, words, slots=2):
     statistics = family.empty_statistics(slots)
     prepared = family.prepare(np.array(words))
     for index in range(len(words)):
-        verbs.add(statistics, prepared, index, 0)
+        family_ops.add(statistics, prepared, index, 0)
     return statistics
 
 
@@ -60,12 +60,12 @@ class TestByHand:
         expected = sum(mass * ratio for mass, ratio in zip(self.masses, ratios, strict=True)) / sum(
             self.masses
         )
-        found = verbs.log_predictive(filled(tiny(), WORDS), WORDS, 0, 0)
+        found = family_ops.log_predictive(filled(tiny(), WORDS), WORDS, 0, 0)
         assert math.exp(found) == pytest.approx(float(expected), rel=1e-14)
 
     def test_a_new_topic(self):
         """1/4 3/4 + 1/4 1/4 + 1/2 1/2."""
-        found = verbs.log_predictive(tiny().empty_statistics(1), WORDS, 0, 0)
+        found = family_ops.log_predictive(tiny().empty_statistics(1), WORDS, 0, 0)
         assert math.exp(found) == pytest.approx(0.5, rel=1e-14)
 
     def test_several_topics_at_once_and_none(self):
@@ -118,18 +118,18 @@ def test_a_long_history_leaves_little_rounding():
     words = family.prepare(rng.choice(30, 3000, p=topics[2]))
     statistics = family.empty_statistics(2)
     for index in range(3000):
-        verbs.add(statistics, words, index, index % 2)
+        family_ops.add(statistics, words, index, index % 2)
     for index in range(0, 2990, 2):
-        verbs.remove(statistics, words, index, 0)
+        family_ops.remove(statistics, words, index, 0)
     expected = log_masses_of(family.empty_statistics(1), statistics.counts.T)
     np.testing.assert_allclose(statistics.log_masses, expected, rtol=1e-10, atol=1e-9)
     assert np.isfinite(statistics.pulls).all()
     assert np.isfinite(statistics.log_marginals).all()
-    verbs.merge(statistics, 0, 1)
+    family_ops.merge(statistics, 0, 1)
     expected = log_masses_of(family.empty_statistics(1), statistics.counts.T)
     np.testing.assert_allclose(statistics.log_masses[1], expected[1], rtol=1e-10)
     for index in range(2990, 3000, 2):
-        verbs.remove(statistics, words, index, 0)
+        family_ops.remove(statistics, words, index, 0)
     fresh = family.empty_statistics(2)
     for name in ("log_masses", "log_marginals", "pulls", "repeats", "totals"):
         np.testing.assert_array_equal(getattr(statistics, name)[0], getattr(fresh, name)[0], err_msg=name)
@@ -144,8 +144,8 @@ def test_blocks_far_from_one(strength):
     members = np.arange(32)
     statistics = family.empty_statistics(2)
     for index in members:
-        verbs.add(statistics, words, index, 1)
-    found = verbs.log_block_predictive(statistics, words, members, 1, 0)
+        family_ops.add(statistics, words, index, 1)
+    found = family_ops.log_block_predictive(statistics, words, members, 1, 0)
     assert found == pytest.approx(family.log_marginal_of(words, members), rel=1e-9)
     assert math.isfinite(found)
 

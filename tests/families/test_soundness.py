@@ -13,8 +13,7 @@ from franchise.families import (
     Multinomial,
     Poisson,
 )
-from franchise.kernels import family_ops as verbs
-from franchise.kernels import linalg
+from franchise.kernels import family_ops, linalg
 from franchise.kernels.runtime.compile import kernel
 from franchise.kernels.wishart_ops import factorise_again
 from tests.naive import families as naive
@@ -27,9 +26,9 @@ def wander(statistics, observations, topics, rounds):
     """Each observation in turn leaves its topic for the other one, many times."""
     for _ in range(rounds):
         for index in range(len(topics)):
-            verbs.remove(statistics, observations, index, topics[index])
+            family_ops.remove(statistics, observations, index, topics[index])
             topics[index] = 1 - topics[index]
-            verbs.add(statistics, observations, index, topics[index])
+            family_ops.add(statistics, observations, index, topics[index])
 
 
 def far_rows(dimension, count=40):
@@ -57,13 +56,13 @@ def test_data_far_from_zero(family, twin):
     prepared = family.prepare(rows)
     statistics = family.empty_statistics(1)
     for index in range(len(rows)):
-        verbs.add(statistics, prepared, index, 0)
+        family_ops.add(statistics, prepared, index, 0)
     for index in range(5, len(rows)):
-        verbs.remove(statistics, prepared, index, 0)
+        family_ops.remove(statistics, prepared, index, 0)
     expected = twin.log_marginal(list(near[:5]))
-    assert verbs.log_marginal(statistics, 0) == pytest.approx(expected, abs=1e-6)
+    assert family_ops.log_marginal(statistics, 0) == pytest.approx(expected, abs=1e-6)
     expected = twin.log_predictive(near[7], list(near[:5]))
-    assert verbs.log_predictive(statistics, prepared, 7, 0) == pytest.approx(expected, abs=1e-6)
+    assert family_ops.log_predictive(statistics, prepared, 7, 0) == pytest.approx(expected, abs=1e-6)
 
 
 def test_known_precision_far_from_zero():
@@ -105,16 +104,16 @@ def test_long_histories_leave_little_rounding(family):
     topics = np.arange(30) % 2
     statistics = family.empty_statistics(2)
     for index, topic in enumerate(topics):
-        verbs.add(statistics, prepared, index, topic)
+        family_ops.add(statistics, prepared, index, topic)
     fresh = family.grow(statistics, 2)
     wander(statistics, prepared, topics, 1000)
     for topic in range(2):
-        assert verbs.log_marginal(statistics, topic) == pytest.approx(
-            verbs.log_marginal(fresh, topic), rel=1e-9
+        assert family_ops.log_marginal(statistics, topic) == pytest.approx(
+            family_ops.log_marginal(fresh, topic), rel=1e-9
         )
         for index in range(30):
-            found = verbs.log_predictive(statistics, prepared, index, topic)
-            assert found == pytest.approx(verbs.log_predictive(fresh, prepared, index, topic), rel=1e-9)
+            found = family_ops.log_predictive(statistics, prepared, index, topic)
+            assert found == pytest.approx(family_ops.log_predictive(fresh, prepared, index, topic), rel=1e-9)
 
 
 def test_an_outlier_comes_and_goes():
@@ -124,14 +123,16 @@ def test_an_outlier_comes_and_goes():
     prepared = family.prepare(rows)
     statistics = family.empty_statistics(1)
     for index in range(4):
-        verbs.add(statistics, prepared, index, 0)
+        family_ops.add(statistics, prepared, index, 0)
     factor = statistics.factors[0].copy()
     centre = (3 * rows[:3].mean(axis=0)) / 3.01
     step = np.sqrt(3.01 / 4.01) * (rows[3] - centre)
     assert not linalg.rank_one_downdate(factor, step)
-    verbs.remove(statistics, prepared, 3, 0)
+    family_ops.remove(statistics, prepared, 3, 0)
     twin = naive.GaussianFull([0.0, 0.0], 0.01, 4.0, np.eye(2))
-    assert verbs.log_marginal(statistics, 0) == pytest.approx(twin.log_marginal(list(rows[:3])), abs=1e-5)
+    assert family_ops.log_marginal(statistics, 0) == pytest.approx(
+        twin.log_marginal(list(rows[:3])), abs=1e-5
+    )
     repaired = statistics.factors[0].copy()
     factorise_again(statistics, 0)
     np.testing.assert_array_equal(np.tril(repaired), np.tril(statistics.factors[0]))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.direct_assignment import sweep_dense
 from franchise.kernels.recount import fill_log_marginals, recount
 from franchise.kernels.runtime import compile as machinery
@@ -93,7 +93,7 @@ def test_a_family_defined_again_gets_its_own_code():
         fill_log_marginals(statistics, out)
         values.append(out[0])
         out[:] = 0.0
-        verbs.fill_log_marginals(statistics, 2, out)
+        family_ops.fill_log_marginals(statistics, 2, out)
         assert out[0] == values[-1]
     assert values == [1.0, 2.0]
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from franchise.checks.enumeration import canonical
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit, same_law
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
 from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
 from franchise.model.state import PreparedData
@@ -245,14 +245,16 @@ def test_block_weights(family, length):
     labels = rng.integers(0, 3, case.size)
     statistics = case.family.empty_statistics(6)
     for index, topic in enumerate(labels):
-        verbs.add(statistics, data.observations, index, topic)
+        family_ops.add(statistics, data.observations, index, topic)
     bench, members = 4, np.arange(case.size, len(observations))
     for index in members:
-        verbs.add(statistics, data.observations, index, bench)
+        family_ops.add(statistics, data.observations, index, bench)
     before = [np.copy(field) for field in statistics]
     prior_weights = np.array([2.0, 0.0, 0.7, 0.0, 1.3, 0.0])
     out = np.full(6, np.nan)
-    total = verbs.fill_block_weights(statistics, data.observations, members, bench, prior_weights, 5, out)
+    total = family_ops.fill_block_weights(
+        statistics, data.observations, members, bench, prior_weights, 5, out
+    )
     logs = {}
     for topic in (0, 2, 4):
         block = observations[members].tolist()

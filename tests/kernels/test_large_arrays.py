@@ -9,7 +9,7 @@ from franchise.diagnostics.coherence import _has_order
 from franchise.kernels.runtime import large_arrays
 from franchise.kernels.runtime.large_arrays import large_empty, type_for
 from franchise.parallel.threads import Threads
-from franchise.running.initial import make_start, start_streams
+from franchise.running.starts import make_start, start_streams
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from franchise.checks.statistics import SMALLEST_P
 from franchise.families import Categorical, Poisson
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.moves.launched.launched_splits import log_probability_of_pair, pick_beside
 
 
@@ -57,9 +57,9 @@ def test_topics_of_words_are_alike_by_the_shares_of_their_words():
     words = family.prepare(np.array([0, 0, 1, 0, 1, 1, 2, 3]))
     statistics, apart = family.empty_statistics(4), family.empty_statistics(2)
     for index, topic in enumerate([0, 0, 0, 1, 1, 1, 2, 2]):
-        verbs.add(statistics, words, index, topic)
+        family_ops.add(statistics, words, index, topic)
         if topic == 1:
-            verbs.add(apart, words, index, 0)
+            family_ops.add(apart, words, index, 0)
     found = family.likeness(statistics, 0, statistics, np.array([0, 1, 2, 3]))
     assert found == pytest.approx([1.0, 2 * math.sqrt(2) / 3, 0.0, 0.0])
     assert family.likeness(apart, 0, statistics, np.array([0])) == pytest.approx(found[1:2])

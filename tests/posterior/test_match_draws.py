@@ -9,7 +9,7 @@ import numpy as np
 import franchise as fr
 from franchise.posterior.draw import Draw
 from franchise.posterior.match_draws import Evidence, RunningTopics, _settled, assign_topics
-from franchise.posterior.matching import NONE
+from franchise.posterior.topic_similarity import NONE
 
 GROUPS = fr.Groups([0.0] * 8, ["x"] * 8)
 HALVES = Draw(0, 0, np.array([0, 0, 0, 0, 1, 1, 1, 1], np.uint8), 2, 0.0)

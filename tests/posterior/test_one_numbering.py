@@ -20,8 +20,8 @@ from franchise.cli import render
 from franchise.diagnostics import coherence
 from franchise.posterior.consensus import Consensus
 from franchise.posterior.hdp_posterior import HDPPosterior
-from franchise.posterior.numbered_topics import NumberedTopics
 from franchise.posterior.single_draw import SingleDraw
+from franchise.posterior.topic_methods import NumberedTopics
 from tests.cli.commands import run
 
 THEMES = "abcd"

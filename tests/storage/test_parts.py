@@ -12,7 +12,7 @@ from franchise.cluster.partition import part_of
 from franchise.errors import InputError, StorageError
 from franchise.running.initial_state import FromCheckpointFiles
 from franchise.running.kept_draws import LazyDraw
-from franchise.storage.checkpoint import parts_from, write_part
+from franchise.storage.checkpoint_format import parts_from, write_part
 from tests.running.runs import assert_same_bits, sample, sample_segments
 from tests.storage.parted import part_run
 

@@ -22,7 +22,7 @@ from franchise.checks.statistics import SMALLEST_P, goodness_of_fit, same_distri
 from franchise.errors import InputError
 from franchise.families.base import Arrays, Family
 from franchise.families.categorical import Categorical
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.model.state.base import State
 from franchise.model.state.cell_counts import CellCounts
@@ -196,7 +196,7 @@ def _quantities_of(state: State, exact: Enumeration) -> dict[str, Any]:
         data = exact.model.data
         first = int(state.topics(data)[0])
         quantities["log density of the first observation"] = float(
-            verbs.log_density(state.parameters, data.observations, 0, first)
+            family_ops.log_density(state.parameters, data.observations, 0, first)
         )
     return quantities
 

@@ -23,7 +23,7 @@ from franchise.checks.identities import (
 from franchise.families.abilities import Ability
 from franchise.families.base import Arrays, Family
 from franchise.families.registry import FAMILIES, family_from_settings, name_of
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 
 ArraysT = TypeVar("ArraysT", bound=Arrays)
 
@@ -53,7 +53,7 @@ def _reached(case: Case) -> float:
     wrong = [
         name
         for owner, name in owners
-        if getattr(verbs.family_of(owner), name, None) is not getattr(own, name, None)
+        if getattr(family_ops.family_of(owner), name, None) is not getattr(own, name, None)
     ]
     if wrong:
         raise Broken(f"{', '.join(wrong)} run other code (give the class a Statistics tuple of its own)")
@@ -64,20 +64,20 @@ def _with_removed(case: Case, block: Sequence[int]) -> Arrays:
     """Return topic 0 after all observations were added and some removed, in random order."""
     statistics = case.filled(case.order)
     for index in case.shuffled(block):
-        verbs.remove(statistics, case.prepared, index, 0)
+        family_ops.remove(statistics, case.prepared, index, 0)
     return statistics
 
 
 def _merged(case: Case) -> Arrays:
     """Return two halves in topics 0 and 1, the second merged into the first."""
     statistics = case.filled(*case.halves)
-    verbs.merge(statistics, 1, 0)
+    family_ops.merge(statistics, 1, 0)
     return statistics
 
 
 def _clear(case: Case) -> float:
     statistics = case.filled(case.halves[0], case.order)
-    verbs.clear(statistics, 1)
+    family_ops.clear(statistics, 1)
     return statistics_difference(statistics, case.filled(case.halves[0]))
 
 
@@ -150,7 +150,7 @@ STATISTICS = (
 
 def _predictive_of_empty(case: Case) -> float:
     empty = case.filled()
-    alone = [float(verbs.log_predictive(empty, case.prepared, index, 0)) for index in case.order]
+    alone = [float(family_ops.log_predictive(empty, case.prepared, index, 0)) for index in case.order]
     return difference(alone, [case.log_marginal([index]) for index in case.order])
 
 
@@ -165,15 +165,17 @@ def _chain(case: Case, order: Sequence[int]) -> float:
     statistics = case.family.empty_statistics(1)
     total = 0.0
     for index in order:
-        total += float(verbs.log_predictive(statistics, case.prepared, index, 0))
-        verbs.add(statistics, case.prepared, index, 0)
+        total += float(family_ops.log_predictive(statistics, case.prepared, index, 0))
+        family_ops.add(statistics, case.prepared, index, 0)
     return total
 
 
 def _scores(case: Case, statistics: Arrays) -> list[float]:
     """Return the log marginal of topic 0, and its log predictive of each observation."""
-    predictives = [float(verbs.log_predictive(statistics, case.prepared, index, 0)) for index in case.order]
-    return [float(verbs.log_marginal(statistics, 0)), *predictives]
+    predictives = [
+        float(family_ops.log_predictive(statistics, case.prepared, index, 0)) for index in case.order
+    ]
+    return [float(family_ops.log_marginal(statistics, 0)), *predictives]
 
 
 def _four_topics(case: Case) -> tuple[Arrays, np.ndarray]:
@@ -235,9 +237,11 @@ def _topic_weights(case: Case) -> float:
     gaps = []
     for prior_weights in _prior_weights(case):
         for index in case.order:
-            logs = [verbs.log_predictive(statistics, case.prepared, index, topic) for topic in range(SLOTS)]
+            logs = [
+                family_ops.log_predictive(statistics, case.prepared, index, topic) for topic in range(SLOTS)
+            ]
             out = _filled_out()
-            total = verbs.fill_topic_weights(statistics, case.prepared, index, prior_weights, SLOTS, out)
+            total = family_ops.fill_topic_weights(statistics, case.prepared, index, prior_weights, SLOTS, out)
             gaps.append(_weight_gap(out, total, prior_weights, logs))
     return max(gaps)
 
@@ -245,14 +249,14 @@ def _topic_weights(case: Case) -> float:
 def _block_weights(case: Case) -> float:
     statistics, members = _four_topics(case)
     logs = [
-        verbs.log_block_predictive(statistics, case.prepared, members, _BENCH, topic)
+        family_ops.log_block_predictive(statistics, case.prepared, members, _BENCH, topic)
         for topic in (_EMPTY, _ONE, _SOME)
     ]
-    logs.append(verbs.log_marginal(statistics, _BENCH))
+    logs.append(family_ops.log_marginal(statistics, _BENCH))
     gaps = []
     for prior_weights in _prior_weights(case):
         out = _filled_out()
-        total = verbs.fill_block_weights(
+        total = family_ops.fill_block_weights(
             statistics, case.prepared, members, _BENCH, prior_weights, SLOTS, out
         )
         gaps.append(_weight_gap(out, total, prior_weights, logs))
@@ -262,8 +266,8 @@ def _block_weights(case: Case) -> float:
 def _log_marginals(case: Case) -> float:
     statistics, _ = _four_topics(case)
     out = _filled_out()
-    verbs.fill_log_marginals(statistics, SLOTS, out)
-    marginals = [verbs.log_marginal(statistics, topic) for topic in range(SLOTS)]
+    family_ops.fill_log_marginals(statistics, SLOTS, out)
+    marginals = [family_ops.log_marginal(statistics, topic) for topic in range(SLOTS)]
     return difference(out, [*marginals, _UNTOUCHED])
 
 
@@ -272,19 +276,19 @@ def _change_by_filling(case: Case) -> float:
     statistics, members = _four_topics(case)
     before, ones = _copy(statistics), np.ones(SLOTS)
     for index in case.order:
-        verbs.fill_topic_weights(statistics, case.prepared, index, ones, SLOTS, _filled_out())
-    verbs.fill_block_weights(statistics, case.prepared, members, _BENCH, ones, SLOTS, _filled_out())
-    verbs.fill_log_marginals(statistics, SLOTS, _filled_out())
+        family_ops.fill_topic_weights(statistics, case.prepared, index, ones, SLOTS, _filled_out())
+    family_ops.fill_block_weights(statistics, case.prepared, members, _BENCH, ones, SLOTS, _filled_out())
+    family_ops.fill_log_marginals(statistics, SLOTS, _filled_out())
     return statistics_difference(statistics, before)
 
 
-_BLOCK_CODES = (("verb", verbs.log_block_predictive), ("inherited default", Family.log_block_predictive))
+_BLOCK_CODES = (("verb", family_ops.log_block_predictive), ("inherited default", Family.log_block_predictive))
 
 CONJUGATE = (
     Identity(
         "an empty topic has marginal one",
         "log marginal of no observation and 0",
-        lambda case: abs(float(verbs.log_marginal(case.filled(), 0))),
+        lambda case: abs(float(family_ops.log_marginal(case.filled(), 0))),
     ),
     Identity(
         "predictive of an empty topic is the marginal of one",

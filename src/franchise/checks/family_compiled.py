@@ -10,7 +10,7 @@ from numba.core.errors import NumbaError
 from franchise.checks.identities import SLOTS, Broken, Case, Identity, difference, statistics_difference
 from franchise.families.abilities import Ability
 from franchise.families.base import Arrays
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.runtime.compile import kernel
 
 
@@ -19,16 +19,16 @@ def _call_statistics(statistics, parameters, observations, order, out):  # type:
     """Call every method that any family has; write log densities into `out`."""
     half = len(order) // 2
     for index in order:
-        verbs.add(statistics, observations, index, 0)
+        family_ops.add(statistics, observations, index, 0)
     for index in order[:half]:
-        verbs.remove(statistics, observations, index, 0)
-        verbs.add(statistics, observations, index, 1)
-        verbs.add(statistics, observations, index, 2)
-        verbs.add(statistics, observations, index, 3)
-    verbs.merge(statistics, 0, 1)
-    verbs.clear(statistics, 2)
+        family_ops.remove(statistics, observations, index, 0)
+        family_ops.add(statistics, observations, index, 1)
+        family_ops.add(statistics, observations, index, 2)
+        family_ops.add(statistics, observations, index, 3)
+    family_ops.merge(statistics, 0, 1)
+    family_ops.clear(statistics, 2)
     for place in range(len(order)):
-        out[place] = verbs.log_density(parameters, observations, order[place], 0)
+        out[place] = family_ops.log_density(parameters, observations, order[place], 0)
 
 
 @kernel
@@ -37,15 +37,17 @@ def _call_conjugate(statistics, observations, order, prior_weights, out):  # typ
     limit = len(prior_weights)
     members = order[: len(order) // 2]
     for topic in range(limit):
-        out[0, topic] = verbs.log_predictive(statistics, observations, order[0], topic)
-        out[1, topic] = verbs.log_marginal(statistics, topic)
+        out[0, topic] = family_ops.log_predictive(statistics, observations, order[0], topic)
+        out[1, topic] = family_ops.log_marginal(statistics, topic)
     for topic in range(limit - 1):
-        out[2, topic] = verbs.log_block_predictive(statistics, observations, members, limit - 1, topic)
-    out[3, limit] = verbs.fill_topic_weights(statistics, observations, order[0], prior_weights, limit, out[3])
-    out[4, limit] = verbs.fill_block_weights(
+        out[2, topic] = family_ops.log_block_predictive(statistics, observations, members, limit - 1, topic)
+    out[3, limit] = family_ops.fill_topic_weights(
+        statistics, observations, order[0], prior_weights, limit, out[3]
+    )
+    out[4, limit] = family_ops.fill_block_weights(
         statistics, observations, members, limit - 1, prior_weights, limit, out[4]
     )
-    verbs.fill_log_marginals(statistics, limit, out[5])
+    family_ops.fill_log_marginals(statistics, limit, out[5])
 
 
 def _compiled(case: Case) -> float:

@@ -12,7 +12,7 @@ from franchise.checks.identities import Case, DrawIdentity, filled, p_values_of_
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.families.base import Arrays
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 
 _DRAWS = 1500
 _MOVES = 8
@@ -21,7 +21,7 @@ _SLOTS = 4
 
 def _log_density(parameters: Arrays, observations: object, indices: range | list[int]) -> float:
     """Sum the log densities of some observations under the first parameter."""
-    return sum(verbs.log_density(parameters, observations, index, 0) for index in indices)
+    return sum(family_ops.log_density(parameters, observations, index, 0) for index in indices)
 
 
 def _parameters_fit_predictive(case: Case) -> list[float]:
@@ -31,11 +31,15 @@ def _parameters_fit_predictive(case: Case) -> list[float]:
     """
     point, block = case.order[0], case.order[1:5]
     statistics = case.filled([], [point], block, [*block, point])
-    logs = np.array([verbs.log_predictive(statistics, case.prepared, point, topic) for topic in (0, 0, 2, 2)])
+    logs = np.array(
+        [family_ops.log_predictive(statistics, case.prepared, point, topic) for topic in (0, 0, 2, 2)]
+    )
     ratios = np.empty((_DRAWS, _SLOTS))
     for draw in range(_DRAWS):
         parameters = case.family.draw_parameters(statistics, _SLOTS, case.rng)
-        densities = [verbs.log_density(parameters, case.prepared, point, topic) for topic in range(_SLOTS)]
+        densities = [
+            family_ops.log_density(parameters, case.prepared, point, topic) for topic in range(_SLOTS)
+        ]
         ratios[draw] = np.array(densities) - logs
     return p_values_of_ratio(ratios[:, 0], ratios[:, 1]) + p_values_of_ratio(ratios[:, 2], ratios[:, 3])
 
@@ -48,7 +52,9 @@ def _predictive_fits_draws(case: Case) -> list[float]:
         parameters = family.draw_parameters(statistics, 2, case.rng)
         for topic in (0, 1):
             drawn = family.draw_observations(parameters, np.full(count, topic), case.rng, case.prepared)
-            fresh, seen = (verbs.log_predictive(statistics, drawn, draw % count, other) for other in (0, 1))
+            fresh, seen = (
+                family_ops.log_predictive(statistics, drawn, draw % count, other) for other in (0, 1)
+            )
             ratios[draw, topic] = seen - fresh
     return p_values_of_ratio(ratios[:, 0], ratios[:, 1])
 
@@ -120,7 +126,7 @@ def _observations_fit_density(case: Case) -> list[float]:
             topics = case.rng.integers(2, size=case.size)
             drawn = case.family.draw_observations(parameters, topics, case.rng, case.prepared)
             for index, topic in enumerate(topics[:_DRAWS].tolist()):
-                first, second = (verbs.log_density(parameters, drawn, index, other) for other in (0, 1))
+                first, second = (family_ops.log_density(parameters, drawn, index, other) for other in (0, 1))
                 ratios[topic].append(second - first)
         p_values += p_values_of_ratio(*ratios)
     return p_values
@@ -151,7 +157,7 @@ def _density_is_normalised(case: Case) -> list[float]:
         inside = np.all([_contains(values, column) for values, column in columns], axis=0)
         from_p, from_q = (
             log_uniform
-            - np.array([verbs.log_density(parameters, sample, index, 0) for index in range(_DRAWS)])
+            - np.array([family_ops.log_density(parameters, sample, index, 0) for index in range(_DRAWS)])
             for sample in (fresh, uniform)
         )
         p_values += p_values_of_ratio(np.where(inside, from_p, -math.inf), from_q)

@@ -23,7 +23,7 @@ from scipy import special, stats
 
 from franchise.families.abilities import Ability
 from franchise.families.base import Arrays, DataT, Family
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 
 ROUNDING = 1e-8
 """Largest difference put down to rounding: relative to the numbers compared, absolute below one."""
@@ -103,7 +103,7 @@ def filled(
     statistics = family.empty_statistics(capacity)
     for topic, block in enumerate(blocks):
         for index in block:
-            verbs.add(statistics, prepared, index, topic)
+            family_ops.add(statistics, prepared, index, topic)
     return statistics
 
 

@@ -15,9 +15,9 @@ from franchise.model.split import SplittableModel, partition_groups
 from franchise.model.state.base import State
 from franchise.parallel.threads import CALLING_THREAD
 from franchise.running.chain_interface import ChainT, LocalChain, changed
-from franchise.running.initial import RandomInit
 from franchise.running.initial_state import FromCheckpoint, FromCheckpointFiles, GivenState, InitialState
-from franchise.storage.checkpoint import Arrays, joined
+from franchise.running.starts import RandomInit
+from franchise.storage.checkpoint_format import Arrays, joined
 from franchise.storage.state_arrays import view_of
 
 _PER_ROW = (

@@ -18,7 +18,7 @@ from franchise.errors import InputError
 from franchise.running.chain_interface import LocalChain
 from franchise.running.initial_state import FromCheckpoint, FromCheckpointFiles, GivenState, InitialState
 from franchise.running.kept_draws import KeptDraw, LazyDraw
-from franchise.storage.checkpoint import (
+from franchise.storage.checkpoint_format import (
     Arrays,
     Saved,
     ShardFile,

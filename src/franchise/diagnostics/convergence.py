@@ -2,7 +2,8 @@
 
 The statistics are ArviZ's (Vehtari et al., 2021, "Rank-normalization, folding, and localization"):
 
-    r_hat        do the chains agree, with each other and within themselves? near 1 if so; above 1.01 not yet
+    r_hat        do the chains agree, with each other and within themselves? near 1 if so (the verdict asks for
+    at most 1.02)
     ess_bulk     independent draws that the centre of the distribution is worth
     ess_tail     the same for its 5 % and 95 % quantiles
     mcse_mean    Monte Carlo standard error of the mean

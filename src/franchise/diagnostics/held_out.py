@@ -4,7 +4,7 @@ All score observations x of groups j under the predictive distribution averaged 
 
     p(x | j) = mean over s of  sum_k E[pi_jk | s] f_k(x; s) + E[pi_ju | s] f_new(x)
 
-with everything at its posterior mean given the draw's labels and tables (`franchise/predictive.py`).  Densities are
+with everything at its posterior mean given the draw's labels and tables (`posterior/predictive.py`).  Densities are
 averaged before the log is taken: the draws together are one predictive distribution, which for words sums to one
 over the vocabulary, and its score does not punish draws for differing from one another.
 

@@ -2,7 +2,7 @@
 
     log p(document) = log of the mean over draws s of p(document | s)
 
-Given a draw, topics' words are at their posterior mean, as for all scores (`franchise/predictive.py`); the
+Given a draw, topics' words are at their posterior mean, as for all scores (`posterior/predictive.py`); the
 document's proportions and the topics of its words are integrated out, from left to right, by particles
 (`kernels/left_to_right.py`).  That is unbiased for p(document | s), so for the mean over draws, too.
 

@@ -6,7 +6,7 @@ parameter before seeing any, H.  It is one class in one file:
 * two named tuples of arrays, at the level of the module: *Statistics*, all that must be known of the
   observations in each topic, and *Parameters*, a drawn phi of each topic.  One slot a topic, on any axis;
   hyperparameters ride along.
-* static methods that run inside kernels, compiled: the verbs of `franchise.kernels.verbs`.  Required:
+* static methods that run inside kernels, compiled: the verbs of `franchise.kernels.family_ops`.  Required:
   `add`, `remove`, `merge`, `clear`, `log_predictive`, `log_marginal`, `log_density`.  The `fill_...` verbs
   have defaults here, which a family may replace by something faster with the same meaning.
 * ordinary methods, in NumPy: `prepare`, `empty_statistics`, `draw_parameters`, `draw_observations`,
@@ -47,7 +47,7 @@ from franchise.families.abilities import (
     adopt_old_names,
     find_abilities,
 )
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.random.weights import exponentiate
 from franchise.kernels.recount import fill_log_marginals
 from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
@@ -95,7 +95,7 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         cls.abilities = find_abilities(cls, Family, adopt_old_flags(cls, cls.abilities))
         for name in ("Statistics", "Parameters"):
             if name in cls.__dict__:
-                verbs.register(cls.__dict__[name], cls)
+                family_ops.register(cls.__dict__[name], cls)
 
     # -- what a family provides, in NumPy ------------------------------------------------------------------
 
@@ -264,8 +264,8 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         """Log marginal likelihood of some observations together, as one topic."""
         statistics = self.empty_statistics(1)
         for index in indices:
-            verbs.add(statistics, prepared, index, 0)
-        return float(verbs.log_marginal(statistics, 0))
+            family_ops.add(statistics, prepared, index, 0)
+        return float(family_ops.log_marginal(statistics, 0))
 
     def __repr__(self) -> str:
         """Show the family as the call that makes it."""
@@ -280,7 +280,7 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         largest = -math.inf
         for topic in range(limit):
             if prior_weights[topic] > 0.0:
-                out[topic] = verbs.log_predictive(statistics, observations, index, topic)
+                out[topic] = family_ops.log_predictive(statistics, observations, index, topic)
                 largest = max(largest, out[topic])
         return exponentiate(prior_weights, largest, limit, out)
 
@@ -290,7 +290,7 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         largest = -math.inf
         for topic in range(limit):
             if prior_weights[topic] > 0.0:
-                out[topic] = verbs.log_density(parameters, observations, index, topic)
+                out[topic] = family_ops.log_density(parameters, observations, index, topic)
                 largest = max(largest, out[topic])
         return exponentiate(prior_weights, largest, limit, out)
 
@@ -299,10 +299,10 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         """By the chain rule: add the members one after another, then take them out again."""
         total = 0.0
         for index in members:
-            total += verbs.log_predictive(statistics, observations, index, topic)
-            verbs.add(statistics, observations, index, topic)
+            total += family_ops.log_predictive(statistics, observations, index, topic)
+            family_ops.add(statistics, observations, index, topic)
         for index in members[::-1]:
-            verbs.remove(statistics, observations, index, topic)
+            family_ops.remove(statistics, observations, index, topic)
         return total
 
     @staticmethod
@@ -312,9 +312,11 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         for topic in range(limit):
             if prior_weights[topic] > 0.0:
                 if topic == bench:
-                    out[topic] = verbs.log_marginal(statistics, bench)
+                    out[topic] = family_ops.log_marginal(statistics, bench)
                 else:
-                    out[topic] = verbs.log_block_predictive(statistics, observations, members, bench, topic)
+                    out[topic] = family_ops.log_block_predictive(
+                        statistics, observations, members, bench, topic
+                    )
                 largest = max(largest, out[topic])
         return exponentiate(prior_weights, largest, limit, out)
 
@@ -322,7 +324,7 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
     def fill_log_marginals(statistics, limit, out):  # type: ignore[no-untyped-def]
         """One topic after another."""
         for topic in range(limit):
-            out[topic] = verbs.log_marginal(statistics, topic)
+            out[topic] = family_ops.log_marginal(statistics, topic)
 
 
 class Example(NamedTuple):

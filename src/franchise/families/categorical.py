@@ -28,7 +28,7 @@ from franchise.families.abilities import Ability
 from franchise.families.arguments import category_ids
 from franchise.families.base import Example
 from franchise.families.dirichlet_prior import DirichletPrior, OfCategories
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.dirichlet_ops import (
     SHORT_BLOCK,
     log_rising_sums,
@@ -282,7 +282,7 @@ class _RowVerbs:
         return total
 
 
-verbs.register(CategoricalRows, _RowVerbs)
+family_ops.register(CategoricalRows, _RowVerbs)
 
 
 def log_marginals_by_blocks(

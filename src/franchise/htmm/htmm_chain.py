@@ -24,7 +24,7 @@ from franchise.priors import check_value
 from franchise.running.kept_draws import MOST_BYTES, KeptDraws, narrowest
 from franchise.running.label_free import entropy_of, fixed_pairs, share_of_pairs
 from franchise.running.trace import BEST
-from franchise.storage.checkpoint import Arrays, Saved
+from franchise.storage.checkpoint_format import Arrays, Saved
 from franchise.storage.run_store import ChainStore
 from franchise.validation import check_array, check_integer, check_labels, check_learned
 

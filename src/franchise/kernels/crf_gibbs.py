@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.crf_seating import (
     draw_table_of_topic,
     enlist,
@@ -82,7 +82,9 @@ def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, s
             for topic in range(bound):
                 prior_weights[topic] = in_group[topic] + scale * tables.tables_per_topic[topic]
             prior_weights[vacant] = scale * gamma
-            total = verbs.fill_topic_weights(statistics, observations, index, prior_weights, bound, weights)
+            total = family_ops.fill_topic_weights(
+                statistics, observations, index, prior_weights, bound, weights
+            )
             if not (total > 0.0 and total < math.inf):
                 return -1 - index
             topic = draw_from_weights(weights, total, bound, rng.random())
@@ -183,8 +185,8 @@ def list_members(tables, group, offsets, members, ends):
 def move_members(statistics, observations, members, source, target):
     """Move some observations from one topic to another, one by one."""
     for index in members:
-        verbs.remove(statistics, observations, index, source)
-        verbs.add(statistics, observations, index, target)
+        family_ops.remove(statistics, observations, index, source)
+        family_ops.add(statistics, observations, index, target)
 
 
 @kernel
@@ -216,12 +218,12 @@ def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratc
             sizes[old] -= size
             tables_per_topic[old] -= 1
             if tables_per_topic[old] == 0:
-                verbs.clear(statistics, old)
+                family_ops.clear(statistics, old)
             bound = max(limit, bench + 1)
             for topic in range(bound):
                 prior_weights[topic] = tables_per_topic[topic]
             prior_weights[bench] = gamma
-            total = verbs.fill_block_weights(
+            total = family_ops.fill_block_weights(
                 statistics, observations, block, bench, prior_weights, bound, weights
             )
             if not (total > 0.0 and total < math.inf):
@@ -229,7 +231,7 @@ def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratc
             topic = draw_from_weights(weights, total, bound, rng.random())
             if topic != bench:
                 move_members(statistics, observations, block, bench, topic)
-                verbs.clear(statistics, bench)
+                family_ops.clear(statistics, bench)
             tables.topic_of_table[slot] = topic
             sizes[topic] += size
             tables_per_topic[topic] += 1

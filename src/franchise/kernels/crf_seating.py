@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
 
@@ -39,7 +39,7 @@ def seat_at(tables, statistics, observations, index, begin, table):
     tables.table_of_observation[index] = table
     tables.size_of_table[begin + table] += 1
     tables.observations_per_topic[topic] += 1
-    verbs.add(statistics, observations, index, topic)
+    family_ops.add(statistics, observations, index, topic)
 
 
 @helper
@@ -47,7 +47,7 @@ def unseat(tables, statistics, observations, index, begin):
     """Take an observation from its table; a table left empty closes. Returns the topic it had."""
     slot = begin + tables.table_of_observation[index]
     topic = np.int64(tables.topic_of_table[slot])
-    verbs.remove(statistics, observations, index, topic)
+    family_ops.remove(statistics, observations, index, topic)
     tables.observations_per_topic[topic] -= 1
     tables.size_of_table[slot] -= 1
     if tables.size_of_table[slot] == 0:
@@ -55,7 +55,7 @@ def unseat(tables, statistics, observations, index, begin):
         tables.tables_per_topic[topic] -= 1
         tables.table_count[0] -= 1
         if tables.tables_per_topic[topic] == 0:
-            verbs.clear(statistics, topic)
+            family_ops.clear(statistics, topic)
     return topic
 
 

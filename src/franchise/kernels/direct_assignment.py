@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.crf_seating import enlist, first_vacant, slots_in_use, strike_out
 from franchise.kernels.random.weights import draw_from_weights, draw_stick
 from franchise.kernels.runtime.compile import helper, kernel, summing_helper
@@ -41,7 +41,7 @@ class Assignment(NamedTuple):
 @helper
 def close_topic(statistics, assignment, topic):
     """Clear a topic that has lost its last observation; its weight goes back to the unseen."""
-    verbs.clear(statistics, topic)
+    family_ops.clear(statistics, topic)
     assignment.unseen_weight[0] += assignment.topic_weights[topic]
     assignment.topic_weights[topic] = 0.0
 
@@ -89,7 +89,7 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, ga
                 return index
             old = np.int64(topics[index])
             if old >= 0:
-                verbs.remove(statistics, observations, index, old)
+                family_ops.remove(statistics, observations, index, old)
                 sizes[old] -= 1
                 in_group[old] -= 1.0
                 if sizes[old] == 0:
@@ -98,7 +98,9 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, ga
                 prior_weights[old] = in_group[old] + alpha * assignment.topic_weights[old]
             prior_weights[vacant] = alpha * assignment.unseen_weight[0]
             bound = max(limit, vacant + 1)
-            total = verbs.fill_topic_weights(statistics, observations, index, prior_weights, bound, weights)
+            total = family_ops.fill_topic_weights(
+                statistics, observations, index, prior_weights, bound, weights
+            )
             if not (total > 0.0 and total < math.inf):
                 return -1 - index
             topic = draw_from_weights(weights, total, bound, rng.random())
@@ -107,7 +109,7 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, ga
                 open_topic(assignment, topic, gamma, rng.random())
                 limit = bound
                 vacant = first_vacant(sizes, topic + 1)
-            verbs.add(statistics, observations, index, topic)
+            family_ops.add(statistics, observations, index, topic)
             sizes[topic] += 1
             in_group[topic] += 1.0
             prior_weights[topic] = in_group[topic] + alpha * assignment.topic_weights[topic]
@@ -149,7 +151,7 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
             prior = statistics.prior[category]
             old = np.int64(topics[index])
             if old >= 0:
-                verbs.remove(statistics, observations, index, old)
+                family_ops.remove(statistics, observations, index, old)
                 sizes[old] -= 1
                 in_group[old] -= 1.0
                 if in_group[old] == 0.0:
@@ -173,7 +175,7 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
                 limit = max(limit, vacant + 1)
                 vacant = first_vacant(sizes, topic + 1)
 
-            verbs.add(statistics, observations, index, topic)
+            family_ops.add(statistics, observations, index, topic)
             sizes[topic] += 1
             if in_group[topic] == 0.0:
                 alive_count = enlist(alive, alive_count, topic)

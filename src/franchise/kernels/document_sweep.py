@@ -21,7 +21,7 @@ import math
 
 import numpy as np
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.block_sweep import CHOICES, FROZEN, SLICES, add_cell
 from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_gap, next_uniform
@@ -104,7 +104,9 @@ def sweep_any(
             height = next_uniform(rng_states[SLICES]) * heights[old]
             in_group[old] -= 1.0
             fill_prior_weights(in_group, concentrations, heights, height, prior_weights)
-            total = verbs.fill_density_weights(parameters, observations, index, prior_weights, limit, weights)
+            total = family_ops.fill_density_weights(
+                parameters, observations, index, prior_weights, limit, weights
+            )
             if not (total > 0.0 and total < math.inf):
                 return index
             new = draw_from_weights(weights, total, limit, next_uniform(choices))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.compile import kernel
@@ -32,7 +32,9 @@ def draw_given_shares(
                 prior_weights[topic] = (
                     shares[group, topic] / height if height > slices[index - begin] else 0.0
                 )
-            total = verbs.fill_density_weights(parameters, observations, index, prior_weights, limit, weights)
+            total = family_ops.fill_density_weights(
+                parameters, observations, index, prior_weights, limit, weights
+            )
             if not (total > 0.0 and total < math.inf):
                 return index
             topic_of_observation[index] = draw_from_weights(weights, total, limit, next_uniform(rng_state))

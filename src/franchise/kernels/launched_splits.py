@@ -21,7 +21,7 @@ import math
 
 import numpy as np
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.launched_splits_urn import (
     draw_document,
     left_among,
@@ -41,10 +41,10 @@ _ROUNDS = 4
 @helper
 def put_all(statistics, observations, members, sides):
     """Count both sides again."""
-    verbs.clear(statistics, 0)
-    verbs.clear(statistics, 1)
+    family_ops.clear(statistics, 0)
+    family_ops.clear(statistics, 1)
     for place in range(len(sides)):
-        verbs.add(statistics, observations, members.observations[place], sides[place])
+        family_ops.add(statistics, observations, members.observations[place], sides[place])
 
 
 @helper
@@ -96,15 +96,15 @@ def share_out(statistics, observations, members, documents, concentration, scans
                 index = members.observations[place]
                 if times > 0:
                     in_document[crowd[place]] -= 1.0
-                    verbs.remove(statistics, observations, index, crowd[place])
+                    family_ops.remove(statistics, observations, index, crowd[place])
                 for topic in range(slots):
                     prior_weights[topic] = in_document[topic] + concentration[topic]
-                total = verbs.fill_topic_weights(
+                total = family_ops.fill_topic_weights(
                     statistics, observations, index, prior_weights, slots, weights
                 )
                 crowd[place] = draw_from_weights(weights, total, slots, next_uniform(rng_state))
                 in_document[crowd[place]] += 1.0
-                verbs.add(statistics, observations, index, crowd[place])
+                family_ops.add(statistics, observations, index, crowd[place])
 
 
 @shared_helper
@@ -156,8 +156,8 @@ def draw_followers(
 
     Then all documents are scanned `scans` times.
     """
-    verbs.clear(statistics, 0)
-    verbs.clear(statistics, 1)
+    family_ops.clear(statistics, 0)
+    family_ops.clear(statistics, 1)
     for place in range(len(documents)):
         document = documents[place]
         if place >= sampled:
@@ -230,17 +230,17 @@ def score_sides_given(parameters, observations, members, concentrations, urn, si
 @helper
 def put_union(statistics):
     """All that the two sides hold, in the slot of their union."""
-    verbs.clear(statistics, UNION)
-    verbs.merge(statistics, 0, UNION)
-    verbs.merge(statistics, 1, UNION)
+    family_ops.clear(statistics, UNION)
+    family_ops.merge(statistics, 0, UNION)
+    family_ops.merge(statistics, 1, UNION)
 
 
 @kernel
 def log_ratio_of_marginals(statistics):
     """log p(x on side 0) + log p(x on side 1) - log p(all x), given that the sides hold what they hold."""
     put_union(statistics)
-    sides = verbs.log_marginal(statistics, 0) + verbs.log_marginal(statistics, 1)
-    return sides - verbs.log_marginal(statistics, UNION)
+    sides = family_ops.log_marginal(statistics, 0) + family_ops.log_marginal(statistics, 1)
+    return sides - family_ops.log_marginal(statistics, UNION)
 
 
 @kernel

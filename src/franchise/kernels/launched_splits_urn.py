@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.compile import shared_helper
 
@@ -47,7 +47,7 @@ class Urn(NamedTuple):
 def fill_densities(statistics, observations, members, begin, end, urn):
     """A_i and B_i of a piece, given what the sides hold now, or given their parameters."""
     for place in range(begin, end):
-        verbs.fill_weights(
+        family_ops.fill_weights(
             statistics, observations, members.observations[place], urn.ones, 2, urn.densities[place - begin]
         )
 
@@ -121,14 +121,14 @@ def draw_piece(begin, size, left, right, urn, rng_state, sides):
 def take_document(statistics, observations, members, document, sides):
     """Take the observations of a document out of their sides."""
     for place in range(members.documents[document], members.documents[document + 1]):
-        verbs.remove(statistics, observations, members.observations[place], sides[place])
+        family_ops.remove(statistics, observations, members.observations[place], sides[place])
 
 
 @shared_helper
 def put_document(statistics, observations, members, document, sides):
     """Put the observations of a document into their sides."""
     for place in range(members.documents[document], members.documents[document + 1]):
-        verbs.add(statistics, observations, members.observations[place], sides[place])
+        family_ops.add(statistics, observations, members.observations[place], sides[place])
 
 
 @shared_helper

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.runtime.compile import helper, kernel, summing_helper
 
 
@@ -13,7 +13,7 @@ def fill_log_predictives(statistics, observations, out):
     """Fill ``out[i, k]`` with the log predictive density of observation i in topic k, log f_k(x_i)."""
     for index in range(out.shape[0]):
         for topic in range(out.shape[1]):
-            out[index, topic] = verbs.log_predictive(statistics, observations, index, topic)
+            out[index, topic] = family_ops.log_predictive(statistics, observations, index, topic)
 
 
 @kernel
@@ -21,7 +21,7 @@ def fill_log_densities(parameters, observations, out):
     """Fill ``out[i, k]`` with the log density of observation i given the parameter of topic k, log f(x; phi_k)."""
     for index in range(out.shape[0]):
         for topic in range(out.shape[1]):
-            out[index, topic] = verbs.log_density(parameters, observations, index, topic)
+            out[index, topic] = family_ops.log_density(parameters, observations, index, topic)
 
 
 @kernel

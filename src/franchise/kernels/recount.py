@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.dirichlet_ops import log_rising_of
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.blocks import next_block
@@ -17,7 +17,7 @@ from franchise.kernels.runtime.compile import helper, kernel
 def recount(statistics, observations, topic_of_observation, observations_per_topic):
     """Clear every topic and put each observation into its topic, in order; -1 means in no topic."""
     for topic in range(len(observations_per_topic)):
-        verbs.clear(statistics, topic)
+        family_ops.clear(statistics, topic)
         observations_per_topic[topic] = 0
     put_in(statistics, observations, topic_of_observation, observations_per_topic)
 
@@ -34,14 +34,14 @@ def put_in(statistics, observations, topic_of_observation, observations_per_topi
     for index in range(len(topic_of_observation)):
         topic = np.int64(topic_of_observation[index])
         if topic >= 0:
-            verbs.add(statistics, observations, index, topic)
+            family_ops.add(statistics, observations, index, topic)
             observations_per_topic[topic] += 1
 
 
 @kernel
 def fill_log_marginals(statistics, out):
     """Fill ``out[k]`` with the log marginal likelihood of topic k, for all of its places."""
-    verbs.fill_log_marginals(statistics, len(out), out)
+    family_ops.fill_log_marginals(statistics, len(out), out)
 
 
 @kernel
@@ -106,12 +106,12 @@ def sum_log_densities(parameters, observations, topic_of_observation, total):
     """log p(x | z, phi): the log densities of all observations under their topics, added to a total (1,)."""
     for index in range(len(topic_of_observation)):
         topic = np.int64(topic_of_observation[index])
-        total[0] += verbs.log_density(parameters, observations, index, topic)
+        total[0] += family_ops.log_density(parameters, observations, index, topic)
 
 
 @kernel
 def move_observations(statistics, observations, members, source, target):
     """Move observations from one topic to another."""
     for index in members:
-        verbs.remove(statistics, observations, index, source)
-        verbs.add(statistics, observations, index, target)
+        family_ops.remove(statistics, observations, index, source)
+        family_ops.add(statistics, observations, index, target)

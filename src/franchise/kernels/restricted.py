@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.compile import kernel
@@ -30,7 +30,9 @@ def draw_topics(parameters, observations, offsets, shares, weights, rng_state, t
     log_probability = 0.0
     for group in range(len(offsets) - 1):
         for index in range(offsets[group], offsets[group + 1]):
-            total = verbs.fill_density_weights(parameters, observations, index, shares[group], limit, weights)
+            total = family_ops.fill_density_weights(
+                parameters, observations, index, shares[group], limit, weights
+            )
             if not (total > 0.0 and total < math.inf):
                 return index, log_probability
             topic = draw_from_weights(weights, total, limit, next_uniform(rng_state))

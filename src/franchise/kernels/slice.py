@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.random.weights import draw_from_weights, exponentiate
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.compile import kernel, shared_helper
@@ -79,7 +79,7 @@ def draw_topic_of_table(parameters, observations, members, begin, least, topic_w
     for place in members:
         for rank in range(admitted):
             topic = scratch.admitted[rank]
-            scratch.weights[topic] += verbs.log_density(parameters, observations, begin + place, topic)
+            scratch.weights[topic] += family_ops.log_density(parameters, observations, begin + place, topic)
     largest = -math.inf
     for rank in range(admitted):
         largest = max(largest, scratch.weights[scratch.admitted[rank]])
@@ -98,7 +98,7 @@ def draw_seat(parameters, observations, index, tables, group, least, scratch, rn
     for table in range(first, last):
         if tables.weights[table] >= least:
             scratch.prior_weights[tables.topics[table]] += 1.0
-    total = verbs.fill_density_weights(
+    total = family_ops.fill_density_weights(
         parameters, observations, index, scratch.prior_weights, limit, scratch.weights
     )
     if not (total > 0.0 and total < math.inf):

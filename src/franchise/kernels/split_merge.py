@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.crf_gibbs import move_members
 from franchise.kernels.crf_seating import first_vacant
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
@@ -137,8 +137,8 @@ def log_odds_of_left(statistics, observations, block, left, right, bench, tables
     """log of m_left f_left(block) / (m_right f_right(block)); the block is on the bench."""
     return (
         math.log(tables_left / tables_right)
-        + verbs.log_block_predictive(statistics, observations, block, bench, left)
-        - verbs.log_block_predictive(statistics, observations, block, bench, right)
+        + family_ops.log_block_predictive(statistics, observations, block, bench, left)
+        - family_ops.log_block_predictive(statistics, observations, block, bench, right)
     )
 
 
@@ -157,8 +157,8 @@ def allocate(statistics, observations, sides, left, right, bench, rng):
         side = sides.side[table]
         for index in block:
             if side >= 0:
-                verbs.remove(statistics, observations, index, side)
-            verbs.add(statistics, observations, index, bench)
+                family_ops.remove(statistics, observations, index, side)
+            family_ops.add(statistics, observations, index, bench)
         if side == left:
             tables_left -= 1
         elif side == right:
@@ -180,7 +180,7 @@ def allocate(statistics, observations, sides, left, right, bench, rng):
             log_probability += log_left - log_odds
         sides.side[table] = side
         move_members(statistics, observations, block, bench, side)
-        verbs.clear(statistics, bench)
+        family_ops.clear(statistics, bench)
     return log_probability
 
 
@@ -192,9 +192,9 @@ def log_ratio_of_split(statistics, whole, left, right, tables_left, tables_right
         + math.lgamma(tables_left)
         + math.lgamma(tables_right)
         - math.lgamma(tables_left + tables_right)
-        + verbs.log_marginal(statistics, left)
-        + verbs.log_marginal(statistics, right)
-        - verbs.log_marginal(statistics, whole)
+        + family_ops.log_marginal(statistics, left)
+        + family_ops.log_marginal(statistics, right)
+        - family_ops.log_marginal(statistics, whole)
     )
 
 
@@ -208,14 +208,14 @@ def start_sides(statistics, observations, sides, left, right):
         table = sides.order[position]
         sides.side[table] = left if position == 0 else right
         for place in range(sides.ends[table], sides.ends[table + 1]):
-            verbs.add(statistics, observations, sides.members[place], sides.side[table])
+            family_ops.add(statistics, observations, sides.members[place], sides.side[table])
 
 
 @shared_helper
 def serve_sides(statistics, tables, sides, topic, other):
     """Let every table serve its side's topic; the topics they come from are no more."""
     for old in (topic, other):
-        verbs.clear(statistics, old)
+        family_ops.clear(statistics, old)
         tables.tables_per_topic[old] = 0
         tables.observations_per_topic[old] = 0
     for table in range(len(sides.side)):
@@ -235,8 +235,8 @@ def want_present_sides(tables, sides, topic, left, right):
 @helper
 def join_sides(statistics, sides, left, right):
     """Put everything on the left side."""
-    verbs.merge(statistics, right, left)
-    verbs.clear(statistics, right)
+    family_ops.merge(statistics, right, left)
+    family_ops.clear(statistics, right)
     for table in range(len(sides.side)):
         sides.side[table] = left
 
@@ -284,6 +284,6 @@ def split_or_merge(statistics, observations, offsets, tables, picked, gamma, sca
     if accepted:
         serve_sides(statistics, tables, sides, topic, other)
     else:
-        verbs.clear(statistics, left)
-        verbs.clear(statistics, right)
+        family_ops.clear(statistics, left)
+        family_ops.clear(statistics, right)
     return is_split, accepted, table_count, size, log_acceptance

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.compile import kernel, shared_helper
 
@@ -34,7 +34,7 @@ def score_topics(parameters, observations, offsets, log_shares, logs, topics):
         for index in range(offsets[group], offsets[group + 1]):
             largest = -math.inf
             for topic in range(limit):
-                density = verbs.log_density(parameters, observations, index, topic)
+                density = family_ops.log_density(parameters, observations, index, topic)
                 logs[topic] = log_shares[group, topic] + density
                 largest = max(largest, logs[topic])
             total = 0.0
@@ -47,8 +47,8 @@ def score_topics(parameters, observations, offsets, log_shares, logs, topics):
 @shared_helper
 def probability_of_left(parameters, observations, index, topic, left):
     """The probability with which (9) chooses the left sub-topic of a topic; a half where both are impossible."""
-    first = math.log(left) + verbs.log_density(parameters, observations, index, 2 * topic)
-    second = math.log1p(-left) + verbs.log_density(parameters, observations, index, 2 * topic + 1)
+    first = math.log(left) + family_ops.log_density(parameters, observations, index, 2 * topic)
+    second = math.log1p(-left) + family_ops.log_density(parameters, observations, index, 2 * topic + 1)
     if max(first, second) == -math.inf:
         return 0.5
     return 1.0 / (1.0 + math.exp(second - first))
@@ -81,10 +81,10 @@ def score_partners(parameters, observations, offsets, shares, topics, partners, 
             topic = np.int64(topics[index - begin])
             partner = partners[topic]
             if partner >= 0:
-                own = math.log(shares[group, topic]) + verbs.log_density(
+                own = math.log(shares[group, topic]) + family_ops.log_density(
                     parameters, observations, index, topic
                 )
-                other = math.log(shares[group, partner]) + verbs.log_density(
+                other = math.log(shares[group, partner]) + family_ops.log_density(
                     parameters, observations, index, partner
                 )
                 log_probabilities[topic] -= math.log1p(math.exp(other - own))
@@ -93,18 +93,18 @@ def score_partners(parameters, observations, offsets, shares, topics, partners, 
 @kernel
 def log_marginal_of_union(statistics, first, second, bench):
     """The log marginal likelihood of two topics as one; `bench` is an empty slot, and is so afterwards."""
-    verbs.merge(statistics, first, bench)
-    verbs.merge(statistics, second, bench)
-    result = verbs.log_marginal(statistics, bench)
-    verbs.clear(statistics, bench)
+    family_ops.merge(statistics, first, bench)
+    family_ops.merge(statistics, second, bench)
+    result = family_ops.log_marginal(statistics, bench)
+    family_ops.clear(statistics, bench)
     return result
 
 
 @kernel
 def merge_into(statistics, source, target):
     """Put all of topic `source` into topic `target`."""
-    verbs.merge(statistics, source, target)
-    verbs.clear(statistics, source)
+    family_ops.merge(statistics, source, target)
+    family_ops.clear(statistics, source)
 
 
 @kernel
@@ -112,5 +112,5 @@ def sum_log_densities_of(parameters, observations, topic, members):
     """The sum of log f(x; phi) of some observations under one topic's parameter."""
     total = 0.0
     for index in members:
-        total += verbs.log_density(parameters, observations, index, topic)
+        total += family_ops.log_density(parameters, observations, index, topic)
     return total

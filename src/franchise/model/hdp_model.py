@@ -138,7 +138,7 @@ class Model:
 
     @derived_property
     def block_bounds(self) -> np.ndarray:
-        """Where the blocks of observations that are held begin and end (`franchise/blocks.py`)."""
+        """Where the blocks of observations that are held begin and end (`kernels/runtime/blocks.py`)."""
         if self.partition is None:
             return cut_blocks(self.data.offsets)
         return self.partition.local_bounds

@@ -1,7 +1,7 @@
 """How topics rise and fall over a number or a date that documents have: a year, a page, an age.
 
 In every draw, a topic's share at a value is that of its words among all words of the documents with that value; the
-line is the mean over draws, the band the middle of the draws (`franchise.posterior.over`).
+line is the mean over draws, the band the middle of the draws (`franchise.posterior.by_metadata`).
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from franchise.errors import InputError, warn_renamed
 from franchise.parallel.engine import Engine
 from franchise.posterior.contract import DrawT
 from franchise.posterior.edits import NO_EDITS, TopicEdits
-from franchise.posterior.numbered_topics import NumberedTopics, numbers_to_plain
-from franchise.posterior.numbering import SETTING, Numbering
+from franchise.posterior.stored_numbers import SETTING, Numbering
+from franchise.posterior.topic_methods import NumberedTopics, numbers_to_plain
 from franchise.running.run import Run, RunOptions
 from franchise.validation import PathLike, check_integer
 
@@ -61,7 +61,7 @@ class Posterior(NumberedTopics[DrawT]):
         with f(n) = n log n and n_kl the observations in cluster k of c and l of z (Wade & Ghahramani 2018). Ask for
         it where every observation is to have one cluster, for a table or a map, say; where its uncertainty matters,
         `consensus_topics.label_probabilities()` has more. The search is described in
-        `franchise.posterior.partition`.
+        `franchise.posterior.point_partition`.
 
         Returns
         -------

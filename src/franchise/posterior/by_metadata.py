@@ -14,7 +14,7 @@ import numpy as np
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.posterior.intervals import ends_of
-from franchise.posterior.matching import NONE
+from franchise.posterior.topic_similarity import NONE
 from franchise.validation import check_choice, describe
 
 if TYPE_CHECKING:

@@ -35,8 +35,8 @@ from franchise.posterior.match_draws import (
     shares_by_chain,
     topics_in,
 )
-from franchise.posterior.matching import NONE
-from franchise.posterior.numbering import Numbering, carry_over
+from franchise.posterior.stored_numbers import Numbering, carry_over
+from franchise.posterior.topic_similarity import NONE
 from franchise.posterior.topic_tables import short_labels
 from franchise.validation import check_integer, describe
 

@@ -15,7 +15,7 @@ from franchise.errors import InputError
 from franchise.posterior.draw import Draw
 from franchise.posterior.intervals import ends_of
 from franchise.posterior.match_draws import count_words
-from franchise.posterior.matching import NONE
+from franchise.posterior.topic_similarity import NONE
 from franchise.posterior.topic_tables import relevance
 from franchise.validation import check_integer
 
@@ -189,7 +189,9 @@ class ConsensusWords(ABC):
         return self._first_words(self.word_probabilities(), count)
 
     def relevant_words(self, count: int = 10) -> list[list[str]]:
-        """The most relevant words of every topic: probable in it, and more so than elsewhere (`labels.py`)."""
+        """The most relevant words of every topic: probable in it, and more so than elsewhere
+        (`topic_tables.py`).
+        """
         return self._first_words(relevance(self.word_probabilities(), self.word_shares), count)
 
     def _first_words(self, scores: np.ndarray, count: int) -> list[list[str]]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
     from franchise.posterior.edits import TopicEdits
     from franchise.posterior.held_out_steps import HeldOutSteps
-    from franchise.posterior.numbering import Numbering
+    from franchise.posterior.stored_numbers import Numbering
 
 DrawT = TypeVar("DrawT", bound=KeptDraw)
 """A stored draw of the model."""

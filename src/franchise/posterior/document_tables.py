@@ -10,7 +10,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.posterior.matching import NONE
+from franchise.posterior.topic_similarity import NONE
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:

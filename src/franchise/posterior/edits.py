@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.posterior.matching import NONE
+from franchise.posterior.topic_similarity import NONE
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:

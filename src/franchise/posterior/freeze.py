@@ -22,7 +22,7 @@ from franchise.families.known_topics import KnownTopics
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import draws_of
 from franchise.posterior.match_draws import count_words
-from franchise.posterior.matching import NONE
+from franchise.posterior.topic_similarity import NONE
 from franchise.validation import describe
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from franchise.model.hdp_model import Model
 from franchise.model.state.base import LastStates, State
 from franchise.posterior.base import Posterior
 from franchise.posterior.edits import NO_EDITS, TopicEdits
-from franchise.posterior.numbering import Numbering
 from franchise.posterior.predictive import (
     Occurrences,
     expected_weights,
@@ -26,6 +25,7 @@ from franchise.posterior.predictive import (
     prepare,
 )
 from franchise.posterior.single_draw import count_documents
+from franchise.posterior.stored_numbers import Numbering
 from franchise.running.kept_draws import HDPDraw
 from franchise.running.run import Run
 from franchise.running.trace import names_of, stack
@@ -52,7 +52,7 @@ class HDPPosterior(Posterior[HDPDraw]):
     labels : int32 array (chains, draws, N) or None
         The topic of every observation in input order, 0..n_topics-1 within a draw, without meaning across
         draws; only with ``keep_labels=True``.
-    snapshots : list (chains) of lists of Snapshot
+    snapshots : list (chains) of lists of HDPDraw
         Some of the draws in full, evenly spaced; scores and tables are made of them.
     states : sequence (chains) of State
         The last state of each chain; can be given as `start` of another run.

@@ -25,10 +25,10 @@ from franchise.posterior.base import Posterior
 from franchise.posterior.contract import Pieces, SentenceProbabilities
 from franchise.posterior.edits import NO_EDITS, TopicEdits
 from franchise.posterior.intervals import ends_of
-from franchise.posterior.matching import NONE
-from franchise.posterior.numbering import Numbering
 from franchise.posterior.predictive import check_like
 from franchise.posterior.sentence_modes import SentenceModes, mode_of, with_unseen
+from franchise.posterior.stored_numbers import Numbering
+from franchise.posterior.topic_similarity import NONE
 from franchise.running.run import Run
 from franchise.running.trace import names_of, stack
 from franchise.validation import check_choice

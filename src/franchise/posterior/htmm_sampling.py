@@ -15,10 +15,10 @@ from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.priors import number_or_gamma, plain_number
 from franchise.running.chain_interface import AnyChain
 from franchise.running.chain_run import DrawPlan
-from franchise.running.initial import start_streams
 from franchise.running.initial_state import GivenState
 from franchise.running.kept_draws import KeptDraws
 from franchise.running.run import Run, RunOptions
+from franchise.running.starts import start_streams
 from franchise.storage.run_store import check_new
 from franchise.validation import check_integer, check_positive
 
@@ -47,7 +47,7 @@ def sample_segments(
 
 @dataclass(frozen=True)
 class HTMMProblem:
-    """What chains over segments draw from: see `franchise.running.run.Setup`."""
+    """What chains over segments draw from: see `franchise.running.run.Problem`."""
 
     data: Corpus
     model: FiniteModel | InfiniteModel

@@ -38,7 +38,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.posterior.draw import Draw, best_draw
-from franchise.posterior.matching import (
+from franchise.posterior.topic_similarity import (
     ALIKE,
     ALIKE_IN_WORDS,
     NONE,

@@ -10,7 +10,7 @@ from franchise.data.grouped import GroupedData, is_sparse
 from franchise.errors import InputError
 from franchise.posterior.base import Posterior
 from franchise.posterior.consensus import Consensus
-from franchise.posterior.matching import ALIKE, NONE, assign, dice, same
+from franchise.posterior.topic_similarity import ALIKE, NONE, assign, dice, same
 from franchise.validation import describe
 
 if TYPE_CHECKING:

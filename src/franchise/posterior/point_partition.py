@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.posterior.draw import Draw
-from franchise.posterior.matching import by_appearance
+from franchise.posterior.topic_similarity import by_appearance
 
 MOST_FOR_MOVES = 20_000
 """Observations up to which they are moved one by one."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.posterior.matching import NONE
+from franchise.posterior.topic_similarity import NONE
 
 
 class SentenceModes(NamedTuple):

@@ -20,9 +20,9 @@ from franchise.data.grouped import GroupedData
 from franchise.posterior.document_tables import weights_table
 from franchise.posterior.draw import Draw
 from franchise.posterior.match_draws import count_words
-from franchise.posterior.matching import NONE
-from franchise.posterior.numbering import key_of
 from franchise.posterior.predictive import check_like
+from franchise.posterior.stored_numbers import key_of
+from franchise.posterior.topic_similarity import NONE
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:

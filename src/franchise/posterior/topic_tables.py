@@ -156,7 +156,7 @@ def _sum_of_x_log_x(rows: np.ndarray) -> np.ndarray:
 
 
 def _alike_by_observations(consensus: Consensus) -> np.ndarray:
-    from franchise.posterior.matching import dice
+    from franchise.posterior.topic_similarity import dice
 
     probabilities = consensus.label_probabilities()[:, : consensus.topic_count]
     products = (probabilities.T @ probabilities).toarray()

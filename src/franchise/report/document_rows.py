@@ -27,7 +27,7 @@ from franchise.data.grouped import GroupedData, offsets_of_sizes, take_slices
 from franchise.data.sentences import Span
 from franchise.data.text_options import options_for_vocabulary, stemmer_of
 from franchise.posterior.consensus import Consensus
-from franchise.posterior.matching import NONE
+from franchise.posterior.topic_similarity import NONE
 from franchise.report import json as plain
 
 MOST_CHARACTERS = 3_500_000  # of all texts: with their colours, and all else, a page of 6 MB

@@ -28,7 +28,7 @@ from franchise.priors import Gamma, check_value
 from franchise.running.kept_draws import HDPDraw, narrowest
 from franchise.running.label_free import Pairs, entropy_of
 from franchise.running.trace import BEST
-from franchise.storage.checkpoint import Arrays, Saved
+from franchise.storage.checkpoint_format import Arrays, Saved
 from franchise.storage.run_store import ChainStore
 from franchise.storage.state_arrays import check_state, state_from_arrays, state_to_arrays
 

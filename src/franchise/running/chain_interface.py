@@ -11,7 +11,7 @@ import numpy as np
 from franchise.model.split import SplittableModel
 from franchise.moves.base import Move
 from franchise.parallel.engine import BlockExecutor
-from franchise.storage.checkpoint import Arrays, Saved
+from franchise.storage.checkpoint_format import Arrays, Saved
 
 if TYPE_CHECKING:
     from franchise.running.kept_draws import KeptDraw, LazyDraw

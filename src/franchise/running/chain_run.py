@@ -17,7 +17,7 @@ from franchise.running.chain_interface import AnyChain
 from franchise.running.kept_draws import KeptDraws, LazyDraw, name_of_draw
 from franchise.running.progress import Progress
 from franchise.running.trace import Trace
-from franchise.storage.checkpoint import Checkpoint, Metadata, Parts, Saved
+from franchise.storage.checkpoint_format import Checkpoint, Metadata, Parts, Saved
 from franchise.storage.run_store import ChainStore, MemoryStore, RunStore
 from franchise.validation import check_integer
 

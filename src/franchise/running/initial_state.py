@@ -1,7 +1,7 @@
 """Initial states: they give a chain its state, when it begins and when it is resumed, in the process that runs it.
 
 GivenState            a state in memory
-RandomInit            each observation in one of K topics at random (`running/initial.py`)
+RandomInit            each observation in one of K topics at random (`running/starts.py`)
 FromCheckpoint        the arrays of a checkpoint, in memory
 FromCheckpointFiles   a checkpoint whose per-observation arrays are in files
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from franchise.running.chain_interface import ChainT, LocalChain, changed
-from franchise.storage.checkpoint import Arrays, ShardFile, joined, read_part
+from franchise.storage.checkpoint_format import Arrays, ShardFile, joined, read_part
 
 
 class InitialState(Protocol):

@@ -16,7 +16,7 @@ import numpy as np
 
 from franchise.errors import InputError
 from franchise.storage.atomic import read_errors_named
-from franchise.storage.checkpoint import ShardFile, check_there, read_parts
+from franchise.storage.checkpoint_format import ShardFile, check_there, read_parts
 from franchise.validation import check_array, check_integer, check_labels, check_positive
 
 MOST_KEPT = 32

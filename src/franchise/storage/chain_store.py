@@ -12,7 +12,7 @@ import numpy as np
 
 from franchise.errors import InputError, StorageError
 from franchise.storage.atomic import Log, read_errors_named, write_atomically
-from franchise.storage.checkpoint import (
+from franchise.storage.checkpoint_format import (
     FORMAT,
     FORMAT_WITH_PARTS,
     PARTS,

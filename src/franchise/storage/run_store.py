@@ -44,7 +44,7 @@ from franchise.storage.atomic import (
     write_errors_named,
 )
 from franchise.storage.chain_store import ChainStore
-from franchise.storage.checkpoint import FORMAT, Checkpoint
+from franchise.storage.checkpoint_format import FORMAT, Checkpoint
 from franchise.validation import PathLike, check_folder, check_format, describe
 
 BY_EM = "htmm by EM"

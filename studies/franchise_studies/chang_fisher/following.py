@@ -32,7 +32,7 @@ from franchise.parallel.threads import Threads
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.running.chain import SHARES, Chain
 from franchise.running.chain_run import CHECKPOINT_INTERVAL
-from franchise.running.initial import make_start, start_streams
+from franchise.running.starts import make_start, start_streams
 from franchise.running.trace import BEST
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model

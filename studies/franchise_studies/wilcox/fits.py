@@ -21,7 +21,7 @@ from franchise.htmm.viterbi import decode
 from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.parallel.threads import Threads
 from franchise.posterior.htmm_posterior import HTMMPosterior
-from franchise.posterior.matching import match_topics
+from franchise.posterior.topic_similarity import match_topics
 from franchise.storage.atomic import read_errors_named, write_atomically
 from franchise_studies.wilcox.decoding import decode_as_printed
 from franchise_studies.wilcox.simulation import Design, Simulated, simulate

@@ -1,7 +1,7 @@
 """Draws inside kernels: from unnormalised weights, of sticks.
 
 Inside kernels only `rng.random()` is used (each further method of a Generator costs a second of compilation);
-what needs more is drawn in NumPy, outside (see `franchise/draws.py`).
+what needs more is drawn in NumPy, outside (see `kernels/random/dirichlet.py`).
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ import numpy as np
 from franchise.errors import renamed_arguments
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
-from franchise.kernels import family_ops as verbs
+from franchise.kernels import family_ops
 from franchise.kernels import launched_splits as kernels
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.recount import move_observations
@@ -328,7 +328,7 @@ def _move_statistics(model: Model, state: Weights, outcome: Outcome, source: int
     moving = outcome.observations[outcome.sides == 1]
     move_observations(state.statistics, model.data.observations, moving, source, target)
     if state.observations_per_topic[source] == 0:
-        verbs.clear(state.statistics, source)
+        family_ops.clear(state.statistics, source)
 
 
 def _vacant_slot(model: Model, state: Weights) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 
 from franchise.errors import InputError, StorageError
 from franchise.posterior.draw import Draw
-from franchise.posterior.matching import NONE, assign
+from franchise.posterior.topic_similarity import NONE, assign
 from franchise.storage.atomic import exclusive_lock
 from franchise.storage.run_store import RunDirectory
 from franchise.validation import check_integer

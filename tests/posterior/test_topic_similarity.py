@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from franchise.posterior.matching import (
+from franchise.posterior.topic_similarity import (
     ALIKE,
     ALIKE_IN_WORDS,
     NONE,

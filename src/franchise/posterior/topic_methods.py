@@ -11,7 +11,7 @@ from franchise.errors import InputError, warn_renamed
 from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.edits import TopicEdits
 from franchise.posterior.intervals import even_rows
-from franchise.posterior.numbering import Numbering, store
+from franchise.posterior.stored_numbers import Numbering, store
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import franchise as fr
 from franchise.checks.enumeration import canonical
 from franchise.model.hdp_model import usual_topics
 from franchise.model.state import Seating, Weights
-from franchise.running.initial import make_start, start_streams, starts_of_chains
+from franchise.running.starts import make_start, start_streams, starts_of_chains
 from franchise.sampling import make_model
 
 SHUFFLED = fr.Groups([0, 1, 2, 0, 1, 2, 2, 1, 0, 0], list("abababcacb"))
