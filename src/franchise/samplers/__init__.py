@@ -1,1 +1,1 @@
-"""The named samplers: lists of moves, each with an initial state. The sampling itself is in `moves` and `kernels`."""
+"""The named samplers: lists of moves, each with an initial state. The loops are in `moves` and `kernels`."""
