@@ -204,7 +204,7 @@ FIXED, LEARNED = 0.1, fr.Gamma(1.0, 10.0)
 @pytest.mark.parametrize(
     ("sampler", "prior"),
     [
-        ("parallel", LEARNED),
+        pytest.param("parallel", LEARNED, marks=pytest.mark.slow),
         ("finite", FIXED),
         pytest.param("slice", FIXED, marks=pytest.mark.slow),
         pytest.param("parallel", FIXED, marks=pytest.mark.slow),

@@ -30,19 +30,19 @@ def pick_pair(alikeness: np.ndarray, alike: float, known: bool, rng: np.random.G
 
 
 @pytest.mark.parametrize(("similarity", "known"), [(3.0, True), (0.0, True), (3.0, False)])
-def test_pairs_are_picked_as_often_as_is_said(alike, known):
+def test_pairs_are_picked_as_often_as_is_said(similarity, known):
     table, rng = likeness(5), np.random.default_rng(1)
     pairs = [(first, second) for first in range(5) for second in range(first + 1, 5)]
     expected = []
     for first, second in pairs:
         rest = [place for place in range(5) if place not in (first, second)]
         given = (table[first, [second, *rest]], table[second, [first, *rest]]) if known else None
-        expected.append(math.exp(log_probability_of_pair(given, 3, alike)))
+        expected.append(math.exp(log_probability_of_pair(given, 3, similarity)))
     assert sum(expected) == pytest.approx(1.0)
-    picked = [pick_pair(table, alike, known, rng) for _ in range(8000)]
+    picked = [pick_pair(table, similarity, known, rng) for _ in range(8000)]
     counts = [picked.count(pair) for pair in pairs]
     assert stats.chisquare(counts, np.array(expected) * 8000).pvalue > SMALLEST_P
-    if alike == 0.0 or not known:
+    if similarity == 0.0 or not known:
         assert expected == pytest.approx([0.1] * 10)
 
 

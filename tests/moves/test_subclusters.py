@@ -335,6 +335,7 @@ def bars(moves: tuple[str, ...], start: int, draws: int) -> fr.Posterior:
     )
 
 
+@pytest.mark.slow
 def test_bars_are_found_from_one_topic():
     posterior = bars(("local",), start=1, draws=500)
     assert posterior.trace["n_topics"][0, 0] == 1

@@ -79,6 +79,7 @@ def test_a_topic_shows_its_words_documents_and_trend(report, opened):
     first = shown.locator(".excerpts a").first
     name = first.inner_text()
     first.click()
+    page.locator("#document-title", has_text=name).wait_for()
     assert page.locator("#document-title").inner_text() == name
     assert "roses" in page.locator("#document .text").inner_text()
 
