@@ -61,7 +61,7 @@ def test_continue(tmp_path):
 OLD_MOVES = {
     "SettledSweep": ({"frozen": 0.1}, fr.moves.FixedTopicsSweep(freeze_probability=0.1)),
     "LaunchedSplits": (
-        {"tries": 2, "scans": (2, 1), "crowd": 4, "similarity": 1.0},
+        {"tries": 2, "scans": (2, 1), "crowd": 4, "alike": 1.0},
         fr.moves.LaunchSplitMerge(2, (2, 1), 4, 1.0),
     ),
     "EvenWeights": ({}, fr.moves.UniformWeights()),
