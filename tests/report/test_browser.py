@@ -72,6 +72,7 @@ def test_a_topic_shows_its_words_documents_and_trend(report, opened):
     page = opened(report)
     topic_with(page, "roses").click()
     shown = page.locator("#topic")
+    shown.locator("dt", has_text="roses").wait_for()  # the page shows another topic before the click
     words = shown.locator("dt").all_text_contents()
     assert set(words[:8]) == set(cases.THEMES[1])
     assert shown.locator("dd svg .whisker").count() == len(words)
