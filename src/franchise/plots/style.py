@@ -14,10 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from importlib import import_module
-from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
-
-from matplotlib.figure import Figure
 
 from franchise.errors import InputError
 from franchise.validation import describe
@@ -29,15 +26,6 @@ if TYPE_CHECKING:
 
 AxesLike: TypeAlias = "Axes | Sequence[Axes] | np.ndarray | None"
 """Panels to draw on, as a user gives them; None: new ones."""
-
-
-class ShownFigure(Figure):
-    """A matplotlib figure with a picture for IPython; everything else is matplotlib's."""
-
-    def _repr_png_(self) -> bytes:
-        buffer = BytesIO()
-        self.savefig(buffer, format="png", dpi=100)
-        return buffer.getvalue()
 
 
 INK, FAINT, SHADE = "#22313f", "#9fb3c1", "#eef2f5"
@@ -148,6 +136,8 @@ def panels_for(
         given = _check_axes(axes, count)
         return given[0].figure, given  # type: ignore[return-value]  # a SubFigure does as well
     pass
+
+    from franchise.plots.figure import ShownFigure
 
     figure = ShownFigure(figsize=(width, height), layout="constrained", facecolor="white")
     panels = list(figure.subplots(rows, columns, squeeze=False, **options).flat)
