@@ -166,3 +166,9 @@ def test_no_global_randomness():
                         "RandomState",
                     }
                     assert node.attr in allowed, f"{path}:{node.lineno} {chain}"
+
+
+def test_reports_need_no_matplotlib():
+    """matplotlib comes with the extra "plot" only; `make demo` does without."""
+    code = "import sys; sys.modules['matplotlib'] = None; import franchise.report.write, franchise.plots"
+    subprocess.run([sys.executable, "-c", code], check=True)
