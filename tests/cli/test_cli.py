@@ -116,7 +116,7 @@ def test_demo_writes_topics_and_addresses(tiny_demo):
 
 
 def test_quiet_demo_prints_only_its_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("franchise.report.write_report", lambda posterior, path, title: path)
+    monkeypatch.setattr("franchise.report.write_report", lambda posterior, path, title, progress: path)
     result = invoke(*TINY, "--out", str(tmp_path), "--quiet")
     assert result.exit_code == 0
     assert result.output.split() == [

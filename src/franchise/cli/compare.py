@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json as plain
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franchise.cli import options
+from franchise.cli.options import Chains, Execution, Model, Source, TableOutput, Words, with_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +17,12 @@ if TYPE_CHECKING:
     from franchise.posterior.hdp_posterior import HDPPosterior
 
 _MOVED = {"topics": "n_topics", "log joint": "log_joint"}
+_NOT_OPTIONS = (
+    *("name", "ngrams", "stem", "keep_case", "sentences"),
+    *("model", "n_topics", "alpha", "gamma"),
+    *("sampler", "thin", "engine", "address", "actors", "checkpoint"),
+)
+"""Options that fit has, and comparisons have not."""
 
 
 def compare_samplers(
@@ -65,32 +70,22 @@ def _score(posterior: HDPPosterior, held_out: Corpus | None) -> dict[str, float]
     return {"held-out nats/word": document_completion(posterior, held_out).log_probability_per_word}
 
 
+@with_options(
+    without=_NOT_OPTIONS,
+    draws=200,
+    warmup=200,
+)
 def compare(
-    path: options.Data,
+    *,
     samplers: Annotated[
         str, typer.Option(metavar="A,B,...", help="Which samplers.", rich_help_panel="Run")
     ] = "direct,parallel,split-merge",
-    format: options.Format = None,
-    text: options.Text = None,
-    vocabulary: options.Vocabulary = None,
-    encoding: options.Encoding = "utf-8",
-    stop_words: options.StopWords = None,
-    min_df: options.MinDf = None,
-    max_df: options.MaxDf = None,
-    group: options.Group = None,
-    columns: options.Columns = None,
-    family: options.Family = None,
-    setting: options.Setting = [],  # noqa: B006 (never changed)
-    prior: options.Prior = None,
-    start: options.Start = None,
-    chains: options.Chains = 2,
-    draws: options.Draws = 200,
-    warmup: options.Warmup = 200,
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
-    time_limit: options.TimeLimit = None,
-    out: options.Table = None,
-    json: options.Json = False,
+    source: Source,
+    words: Words,
+    model: Model,
+    chains: Chains,
+    execution: Execution,
+    output: TableOutput,
 ) -> None:
     """Run several samplers on the same data and show one table.
 
@@ -99,53 +94,28 @@ def compare(
     other) how good the topics are. A sampler that moves fast among poor topics is not the better one.
     """
     from franchise.cli.library_arguments import (
-        USUAL_PRIOR,
-        File,
-        Words,
+        chain_arguments,
         family_of,
-        number_or_gamma,
         read_data,
-        rows_of_table,
-        start_of,
+        run_arguments,
+        split_names,
     )
-    from franchise.cli.render import make_console, rows_of, shared_progress, write_table
+    from franchise.cli.render import give_table, make_console, shared_progress
 
-    pass
-
-    data = read_data(
-        File(path, format, text, None, vocabulary, encoding),
-        Words(stop_words, min_df, max_df),
-        rows_of_table(group, columns),
-    )
-    asked: dict[str, Any] = {
-        "family": family_of(family, setting, number_or_gamma("--prior", prior or USUAL_PRIOR), data),
-        "start": start_of(start),
-        "chains": chains,
-        "draws": draws,
-        "warmup": warmup,
-        "seed": seed,
-        "workers": workers,
-        "time_limit": time_limit,
-    }
-    names = [name.strip() for name in samplers.split(",")]
-    console = make_console()
-    console.quiet = json
+    data = read_data(source, words)
+    asked = {"family": family_of(model, data), **chain_arguments(chains), **run_arguments(execution)}
+    console = make_console(output.json)
     with shared_progress(console) as on_progress:
-        table = compare_samplers(data, names, asked, on_progress)
-    if out is not None:
-        write_table(out, table)
-    if json:
-        print(plain.dumps(rows_of(table)))
-    else:
-        console.print(_printed(table))
+        table = compare_samplers(data, split_names(samplers), asked, on_progress)
+    give_table(output, table)
+    console.print(_printed(table))
 
 
 def _printed(table: pd.DataFrame) -> Any:
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    printed = Table(title="Samplers compared", title_justify="left")
-    for name in ("sampler", *table.columns):
-        printed.add_column(str(name), justify="left" if name == "sampler" else "right")
+    numbers = (Column(str(name), justify="right") for name in table.columns)
+    printed = Table("sampler", *numbers, title="Samplers compared", title_justify="left")
     for sampler, row in table.iterrows():
         printed.add_row(str(sampler), *(f"{value:.4g}" for value in row))
     return printed

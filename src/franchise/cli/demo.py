@@ -35,8 +35,7 @@ def demo(
     from franchise.validation import check_folder
 
     check_folder("--out", out)
-    console = make_console()
-    console.quiet = quiet
+    console = make_console(quiet)
     corpus = _load(console)
     posterior = _fit(corpus, draws, warmup, chains, seed, quiet)
     out.mkdir(parents=True, exist_ok=True)

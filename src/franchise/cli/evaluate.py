@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import json as plain
+import json
 import math
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from franchise.cli import options
-
-if TYPE_CHECKING:
-    from franchise.diagnostics.score import Score
+from franchise.cli.options import Output, Run, Source, one_of, with_options
 
 METHODS = ("completion", "left-to-right")
 
-Method = Annotated[
-    str,
-    typer.Option(
-        "--method",
-        help="What is predicted: completion (one half of a document from the other) or left-to-right (all of it).",
-        autocompletion=lambda incomplete: [name for name in METHODS if name.startswith(incomplete)],
-    ),
-]
 
-
+@with_options(without=("name", "group", "columns", "quiet"))
 def evaluate(
-    run: options.Run,
-    path: options.Data,
-    method: Method = "completion",
-    format: options.Format = None,
-    text: options.Text = None,
-    vocabulary: options.Vocabulary = None,
-    encoding: options.Encoding = "utf-8",
-    seed: options.Seed = 0,
-    json: options.Json = False,
+    *,
+    run: Run,
+    source: Source,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="What is predicted: completion (one half of a document from the other) or left-to-right "
+            "(all of it).",
+            autocompletion=one_of(METHODS),
+        ),
+    ] = "completion",
+    seed: Annotated[int, typer.Option(help="The same seed gives the same draws.", rich_help_panel="Run")] = 0,
+    output: Output,
 ) -> None:
     """Score how well new documents are predicted.
 
@@ -45,21 +38,16 @@ def evaluate(
     standard errors over documents, over draws and, where there are such, for having few particles. The seed is that
     of the halves and of the particles.
     """
-    from franchise.cli.library_arguments import File, corpus_of, read_like, read_run
+    from franchise.cli.library_arguments import read_like, read_run
     from franchise.diagnostics import document_completion, left_to_right
     from franchise.validation import check_choice
 
-    method = check_choice("--method", method, METHODS)
+    check_choice("--method", method, METHODS)
     posterior = read_run(run)
-    documents = read_like(File(path, format, text, None, vocabulary, encoding), corpus_of(posterior))
-    if method == "completion":
-        score = document_completion(posterior, documents, seed)
-    else:
-        score = left_to_right(posterior, documents, seed=seed)
-    print(plain.dumps(as_plain(method, score)) if json else score)
-
-
-def as_plain(method: str, score: Score) -> dict[str, Any]:
-    """A score as plain values that JSON can hold; what cannot be known is None."""
+    score_by = document_completion if method == "completion" else left_to_right
+    score = score_by(posterior, read_like(source, posterior), seed=seed)
+    if not output.json:
+        print(score)
+        return
     known = {name: None if math.isnan(value) else value for name, value in asdict(score).items()}
-    return {"method": method, "perplexity": score.perplexity, **known}
+    print(json.dumps({"method": method, "perplexity": score.perplexity, **known}))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from franchise.cli import options
+from franchise.cli.options import Output, with_options
 
 if TYPE_CHECKING:
     from franchise.data.planted import PlantedCorpus
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 _SIZE = "Size"
 
 
+@with_options()
 def generate(
+    *,
     name: Annotated[
         str | None,
         typer.Argument(help="Corpus to imitate: enron, nytimes or pubmed. Size options override it."),
@@ -35,8 +37,7 @@ def generate(
         bool,
         typer.Option("--dry-run", metavar="", help="Print the estimated size and time, write nothing."),
     ] = False,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    output: Output,
 ) -> None:
     """Write a large corpus with planted topics: word frequencies of real text, varied lengths, a known truth.
 
@@ -46,17 +47,16 @@ def generate(
     from franchise.data.planted import plan_planted
 
     plan = plan_planted(name, documents, vocabulary, tokens, topics, seed, shard_tokens)
-    console = make_console()
-    console.quiet = quiet or json
+    console = make_console(output.quiet or output.json)
     folder = None if dry_run else plan.check_new(out or Path(plan.name))
     console.print(_summary(plan), soft_wrap=not console.is_terminal)
     corpus = None
     if folder is not None:
-        with nullcontext() if console.quiet else shared_progress(console) as on_progress:
+        with shared_progress(console) as on_progress:
             corpus = plan.write(folder, on_progress)
-    if json:
+    if output.json:
         _print_json(plan, corpus)
-    elif corpus is not None and quiet:
+    elif corpus is not None and output.quiet:
         print(corpus.folder)
     elif corpus is not None:
         console.print(f"[bold]{corpus.folder}[/bold] has {len(corpus.shards)} shards and the planted topics.")
@@ -81,8 +81,6 @@ def _summary(plan: PlantedCorpus) -> str:
 
 
 def _print_json(plan: PlantedCorpus, corpus: ShardedCorpus | None) -> None:
-    import json
-
     facts = {
         **plan.sizes._asdict(),
         "topics": plan.topics,

@@ -1,15 +1,11 @@
-"""What options say of the model, turned into what the library takes.
-
-From the options of a command to data: a corpus or a grouped table.
-"""
+"""From the options of a command to the library's arguments: data, family, engine and chains."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
 
+    from franchise.cli.options import Chains, Execution, Model, Source, Words
     from franchise.data.corpus import Corpus
     from franchise.data.grouped import GroupedData
     from franchise.data.groups import Groups
@@ -50,13 +47,6 @@ def number_or_gamma(option: str, text: str) -> float | Gamma:
     )
 
 
-def start_of(text: str | None) -> int | str | None:
-    """A number of topics, or a word that the library knows."""
-    if text is None:
-        return None
-    return int(text) if text.isdecimal() else text
-
-
 def settings_of(pairs: list[str]) -> dict[str, Any]:
     """NAME=VALUE pairs; values are JSON, or else words."""
     settings = {}
@@ -71,40 +61,36 @@ def settings_of(pairs: list[str]) -> dict[str, Any]:
     return settings
 
 
-def mixture_of(
-    data: GroupedData, family: str | None, pairs: list[str], prior: str | None
-) -> Callable[..., Posterior]:
-    """What draws from a hierarchical Dirichlet process mixture of the data."""
-    from franchise.sampling import sample
-
-    return partial(
-        sample, data, family_of(family, pairs, number_or_gamma("--prior", prior or USUAL_PRIOR), data)
-    )
-
-
-def segments_of(data: GroupedData, n_topics: int | None, prior: str | None) -> Callable[..., Posterior[Any]]:
+def segments_of(model: Model, data: GroupedData) -> Callable[..., Posterior[Any]]:
     """What draws from a hidden topic Markov model of the data."""
     from franchise.estimators.htmm_estimator import HTMM
 
-    usual = USUAL_PRIOR if n_topics is None else USUAL_PRIOR_OF_SEGMENTS
-    word_prior = number_or_gamma("--prior", prior or usual)
-
-    def draw(**asked: Any) -> Posterior[Any]:
-        return HTMM(n_topics, word_prior=word_prior, **asked).fit(data).posterior_
-
-    return draw
+    usual = USUAL_PRIOR if model.n_topics is None else USUAL_PRIOR_OF_SEGMENTS
+    word_prior = number_or_gamma("--prior", model.prior or usual)
+    return lambda **asked: HTMM(model.n_topics, word_prior=word_prior, **asked).fit(data).posterior_
 
 
-def engine_of(name: str, address: str | None, actors: int | None, workers: int | None) -> dict[str, Any]:
-    """Where chains run, as arguments of `franchise.sample`."""
+def run_arguments(execution: Execution) -> dict[str, Any]:
+    """Where and how long chains run, as arguments of `franchise.sample`."""
     from franchise.validation import check_choice
 
-    if check_choice("--engine", name, ["threads", "ray"]) == "threads":
-        refuse("is for --engine ray only", address=address, actors=actors)
-        return {"workers": workers}
+    limits = {"time_limit": execution.time_limit, "checkpoint_interval": execution.checkpoint}
+    if check_choice("--engine", execution.engine, ["threads", "ray"]) == "threads":
+        refuse("is for --engine ray only", address=execution.address, actors=execution.actors)
+        return {"workers": execution.workers, **limits}
     from franchise.cluster.ray_engine import Ray
 
-    return {"engine": Ray(address, actors, workers)}
+    return {"engine": Ray(execution.address, execution.actors, execution.workers), **limits}
+
+
+def chain_arguments(chains: Chains) -> dict[str, Any]:
+    """What chains draw, as arguments of `franchise.sample`; the sampler is not among them."""
+    arguments = asdict(chains)
+    del arguments["sampler"]
+    start = arguments.pop("start")
+    if start is None:
+        return arguments
+    return {**arguments, "start": int(start) if start.isdecimal() else start}
 
 
 def refuse(why: str, **options: object) -> None:
@@ -114,27 +100,28 @@ def refuse(why: str, **options: object) -> None:
             raise InputError(f"--{option.replace('_', '-')} {why}. Leave it out.")
 
 
-def family_of(name: str | None, pairs: list[str], prior: float | Gamma, data: GroupedData) -> Family:
+def family_of(model: Model, data: GroupedData) -> Family:
     """The family that is meant: of words for a corpus; for other data by name, as wide as they are."""
     from franchise.data.corpus import Corpus
     from franchise.families.categorical import Categorical
     from franchise.families.registry import FAMILIES, family_from_settings
     from franchise.validation import check_choice
 
+    name, prior = model.family, {"prior": number_or_gamma("--prior", model.prior or USUAL_PRIOR)}
     if isinstance(data, Corpus):
         if name not in (None, "categorical"):
             raise InputError(
                 f"--family {name} is for tables of observations: give --group COLUMN. Words are categorical."
             )
-        return Categorical(data.vocabulary_size, **{"prior": prior, **settings_of(pairs)})
+        return Categorical(data.vocabulary_size, **{**prior, **settings_of(model.setting)})
     if name is None:
         raise InputError(
             f"a table of observations needs --family, one of {', '.join(FAMILIES)}: how observations of one topic "
             f"are distributed."
         )
     check_choice("--family", name, FAMILIES)
-    usual = {**_width(name, data.observations), **({"prior": prior} if name in _OF_CATEGORIES else {})}
-    return family_from_settings(name, {**usual, **settings_of(pairs)})
+    usual = {**_width(name, data.observations), **(prior if name in _OF_CATEGORIES else {})}
+    return family_from_settings(name, {**usual, **settings_of(model.setting)})
 
 
 def _width(name: str, observations: np.ndarray | csr_array) -> dict[str, int]:
@@ -147,121 +134,74 @@ def _width(name: str, observations: np.ndarray | csr_array) -> dict[str, int]:
     return {"size" if name in _OF_CATEGORIES else "dimension": columns}
 
 
-@dataclass(frozen=True)
-class File:
-    """A path, and how what is there is written."""
-
-    path: Path
-    format: str | None = None
-    text: str | None = None
-    name: str | None = None
-    vocabulary: Path | None = None
-    encoding: str = "utf-8"
-
-    def options(self) -> dict[str, Any]:
-        """As `read_corpus` takes them."""
-        return {
-            "format": self.format,
-            "text": self.text,
-            "name": self.name,
-            "vocabulary": self.vocabulary,
-            "encoding": self.encoding,
-        }
-
-
-@dataclass(frozen=True)
-class Words:
-    """Which words of texts are kept; what is not said is left to the library."""
-
-    stop_words: str | None = None
-    min_df: float | None = None
-    max_df: float | None = None
-    ngrams: int | None = None
-    stem: str | None = None
-    keep_case: bool = False
-    sentences: str | None = None
-
-    def options(self) -> dict[str, Any]:
-        """As `read_corpus` takes them."""
-        said: dict[str, Any] = {"stem": self.stem, "sentences": self.sentences}
-        if self.stop_words is not None:
-            said["stop_words"] = [] if self.stop_words == "none" else self.stop_words
-        if self.min_df is not None:
-            said["min_df"] = _number_or_share("--min-df", self.min_df, whole_one=True)
-        if self.max_df is not None:
-            said["max_df"] = _number_or_share("--max-df", self.max_df, whole_one=False)
-        if self.ngrams is not None:
-            said["ngrams"] = (1, self.ngrams)
-        if self.keep_case:
-            said["lowercase"] = False
-        return {name: value for name, value in said.items() if value is not None}
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Which columns of a table of observations are which."""
-
-    group: str
-    columns: str | None = None
-
-    def options(self) -> dict[str, Any]:
-        """As `read_groups` takes them."""
-        return {
-            "group": _names(self.group),
-            "columns": None if self.columns is None else _names(self.columns),
-        }
-
-
-def rows_of_table(group: str | None, columns: str | None) -> Rows | None:
-    """What was said of a table of observations; None if it is one of texts."""
-    if group is None and columns is not None:
-        raise InputError("--columns needs --group COLUMN: it is for tables of observations in groups.")
-    return None if group is None else Rows(group, columns)
-
-
-def read_data(file: File, words: Words, rows: Rows | None) -> Corpus | Groups:
+def read_data(source: Source, words: Words) -> Corpus | Groups:
     """What a path stands for: a bundled data set if it is the name of one, and of no file; else what is read."""
     from franchise.data.datasets import load, names
+    from franchise.data.readers import read_corpus, read_groups
     from franchise.data.sharded.index import INDEX
 
-    name = str(file.path)
-    if name in names() and not file.path.exists():
+    if source.group is None and source.columns is not None:
+        raise InputError("--columns needs --group COLUMN: it is for tables of observations in groups.")
+    path, name = source.path, str(source.path)
+    if name in names() and not path.exists():
         return load(name, sentences=words.sentences)
-    if file.format is None and os.path.isfile(file.path / INDEX):  # false of names that are too long
-        return read_shards(file, words, rows)
-    return read_words(file, words) if rows is None else read_rows(file, rows)
+    if source.format is None and os.path.isfile(path / INDEX):  # false of names that are too long
+        return _read_shards(source, words)
+    if source.group is None:
+        return read_corpus(path, **_file_arguments(source), **_word_arguments(words))
+    columns = None if source.columns is None else split_names(source.columns)
+    return read_groups(
+        path,
+        group=split_names(source.group),
+        columns=columns,
+        format=source.format,
+        encoding=source.encoding,
+    )
 
 
-def read_shards(file: File, words: Words, rows: Rows | None) -> Corpus:
+def _read_shards(source: Source, words: Words) -> Corpus:
     """A corpus in shards, whose words stay on disk."""
     from franchise.data.sharded.sharded_corpus import open_shards
 
-    if rows is not None or words.options() or file.text or file.name or file.vocabulary:
+    if source.group or source.text or source.name or source.vocabulary or _word_arguments(words):
         raise InputError(
-            f"{file.path}: is a corpus in shards, which has word ids only: give no options for texts or tables."
+            f"{source.path}: is a corpus in shards, which has word ids only: give no options for texts or tables."
         )
-    return open_shards(file.path).memory_mapped()
+    return open_shards(source.path).memory_mapped()
 
 
-def read_words(file: File, words: Words) -> Corpus:
-    """A corpus."""
+def _file_arguments(source: Source) -> dict[str, Any]:
+    """How a file is written, as arguments of `read_corpus`."""
+    return {name: getattr(source, name) for name in ("format", "text", "name", "vocabulary", "encoding")}
+
+
+def _word_arguments(words: Words) -> dict[str, Any]:
+    """Which words are kept, as arguments of `read_corpus`."""
+    said: dict[str, Any] = {"stem": words.stem, "sentences": words.sentences}
+    if words.stop_words is not None:
+        said["stop_words"] = [] if words.stop_words == "none" else words.stop_words
+    if words.min_df is not None:
+        said["min_df"] = _number_or_share("--min-df", words.min_df, whole_one=True)
+    if words.max_df is not None:
+        said["max_df"] = _number_or_share("--max-df", words.max_df, whole_one=False)
+    if words.ngrams is not None:
+        said["ngrams"] = (1, words.ngrams)
+    if words.keep_case:
+        said["lowercase"] = False
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def read_like(source: Source, posterior: Posterior[Any]) -> Corpus:
+    """New documents, read as those that were sampled, over their vocabulary; InputError if there were none."""
+    from franchise.data.corpus import Corpus
     from franchise.data.readers import read_corpus
 
-    return read_corpus(file.path, **file.options(), **words.options())
-
-
-def read_rows(file: File, rows: Rows) -> Groups:
-    """A table of observations in groups."""
-    from franchise.data.readers import read_groups
-
-    return read_groups(file.path, format=file.format, encoding=file.encoding, **rows.options())
-
-
-def read_like(file: File, corpus: Corpus) -> Corpus:
-    """New documents, read as those of the corpus were, over its vocabulary."""
-    from franchise.data.readers import read_corpus
-
-    return read_corpus(file.path, **file.options(), like=corpus)
+    if not isinstance(posterior.data, Corpus):
+        raise InputError(
+            "the run is not of texts or counts of words, and only new documents can be read by this command. In "
+            "Python: franchise.load(run).infer(franchise.read_groups(path, group=...))."
+        )
+    return read_corpus(source.path, **_file_arguments(source), like=posterior.data)
 
 
 def read_run(path: Path) -> Posterior[Any]:
@@ -272,21 +212,9 @@ def read_run(path: Path) -> Posterior[Any]:
     return load_posterior(RunDirectory.open(path))
 
 
-def _names(text: str) -> list[str]:
-    """Names that are parted by commas."""
+def split_names(text: str) -> list[str]:
+    """Names that are separated by commas."""
     return [name.strip() for name in text.split(",")]
-
-
-def corpus_of(posterior: Posterior[Any]) -> Corpus:
-    """The corpus that was sampled; InputError if it was something else."""
-    from franchise.data.corpus import Corpus
-
-    if not isinstance(posterior.data, Corpus):
-        raise InputError(
-            "the run is not of texts or counts of words, and only new documents can be read by this command. In "
-            "Python: franchise.load(run).infer(franchise.read_groups(path, group=...))."
-        )
-    return posterior.data
 
 
 def _number_or_share(option: str, value: float, whole_one: bool) -> int | float:

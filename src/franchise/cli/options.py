@@ -1,25 +1,23 @@
-"""Options that several commands share: the same word means the same everywhere."""
+"""Options that several commands share: the same word means the same everywhere.
+
+Each class below is a set of options, one field each. A command takes such classes as parameters, and `with_options`
+makes their fields options of the command.
+"""
+
+# ruff: noqa: RUF009 (the functions that make options return fields)
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import partial, wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
-FORMATS = (
-    "folder",
-    "lines",
-    "mallet",
-    "csv",
-    "tsv",
-    "jsonl",
-    "parquet",
-    "docword",
-    "ldac",
-    "mtx",
-    "npz",
-)
+FORMATS = ("folder", "lines", "mallet", "csv", "tsv", "jsonl", "parquet", "docword", "ldac", "mtx", "npz")
 SAMPLERS = ("auto", "crf", "split-merge", "direct", "slice", "parallel", "subcluster", "finite")
 FAMILIES = (
     "categorical",
@@ -34,248 +32,202 @@ FAMILIES = (
 )
 
 
-def _formats(incomplete: str) -> list[str]:
-    return [name for name in FORMATS if name.startswith(incomplete)]
+# --- from classes to options --------------------------------------------------------------------------------
 
 
-def _samplers(incomplete: str) -> list[str]:
-    return [name for name in SAMPLERS if name.startswith(incomplete)]
+def with_options(without: Collection[str] = (), **defaults: Any) -> Callable[..., Callable[..., None]]:
+    """Decorate a command so that the fields of its classes of options are options of the command line.
+
+    `without` names fields that are no option of this command, and `defaults` are the values that it starts from
+    where these are not those of the class.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(command, include_extras=True)
+        classes: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+        parameters: list[Parameter] = []
+        for name, parameter in signature(command).parameters.items():
+            if name in classes:
+                parameters += _parameters_of(classes[name], without, defaults)
+            else:
+                parameters.append(parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            collected = {
+                name: kind(
+                    **{entry.name: given.pop(entry.name) for entry in fields(kind) if entry.name in given}
+                )
+                for name, kind in classes.items()
+            }
+            command(**collected, **given)
+
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        return run
+
+    return decorate
 
 
-def _families(incomplete: str) -> list[str]:
-    return [name for name in FAMILIES if name.startswith(incomplete)]
+def _parameters_of(kind: Any, without: Collection[str], defaults: dict[str, Any]) -> list[Parameter]:
+    """Return the fields of a class of options as parameters that typer understands."""
+    types = get_type_hints(kind)
+    return [
+        Parameter(
+            entry.name,
+            Parameter.KEYWORD_ONLY,
+            default=defaults.get(entry.name, Parameter.empty if entry.default is MISSING else entry.default),
+            annotation=Annotated[types[entry.name], entry.metadata["option"]],
+        )
+        for entry in fields(kind)
+        if entry.name not in without
+    ]
 
 
-_DATA, _WORDS, _MODEL, _RUN, _OUTPUT = "Data", "Words", "Model", "Run", "Output"
+def _option(panel: str, default: Any, help: str, *names: str, **more: Any) -> Any:
+    """Return a field that is an option; its name is that of the field, unless others are given."""
+    option = typer.Option(*names, help=help, rich_help_panel=panel, **more)
+    return field(default=default, metadata={"option": option})
 
-Data = Annotated[
-    Path,
-    typer.Argument(
-        help="A folder of texts, a file (text, tables, counts), or a name listed by `franchise data`."
-    ),
-]
+
+def one_of(names: Collection[str]) -> Callable[[str], list[str]]:
+    """Return what completes a value on the command line to some of these names."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+_data, _words, _model, _run, _output = (
+    partial(_option, panel) for panel in ("Data", "Words", "Model", "Run", "Output")
+)
+
+
+# --- the options --------------------------------------------------------------------------------------------
+
 Run = Annotated[Path, typer.Argument(help="The folder of a run.", exists=False)]
 
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help=f"How the file is written: {', '.join(FORMATS)}. Detected by default.",
-        autocompletion=_formats,
-        rich_help_panel=_DATA,
-    ),
-]
-Text = Annotated[
-    str | None,
-    typer.Option("--text", metavar="COLUMN", help="The column that has the texts.", rich_help_panel=_DATA),
-]
-Name = Annotated[
-    str | None,
-    typer.Option("--name", metavar="COLUMN", help="The column that names documents.", rich_help_panel=_DATA),
-]
-Group = Annotated[
-    str | None,
-    typer.Option(
-        "--group",
+PATH_HELP = "A folder of texts, a file (text, tables, counts), or a name listed by `franchise data`."
+
+
+@dataclass(frozen=True)
+class Source:
+    """A path, and how the data there are written; with `group` a table of observations."""
+
+    path: Path = field(metadata={"option": typer.Argument(help=PATH_HELP)})
+    format: str | None = _data(
+        None,
+        f"How the file is written: {', '.join(FORMATS)}. Detected by default.",
+        autocompletion=one_of(FORMATS),
+    )
+    text: str | None = _data(None, "The column that has the texts.", metavar="COLUMN")
+    name: str | None = _data(None, "The column that names documents.", metavar="COLUMN")
+    group: str | None = _data(
+        None,
+        "The column (or columns) that says which group a row is in: a table of observations, not of texts.",
         metavar="COLUMN[,...]",
-        help="The column (or columns) that says which group a row is in: a table of observations, not of texts.",
-        rich_help_panel=_DATA,
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        "--columns",
-        metavar="A,B,...",
-        help="With --group: the observed columns [default: all others].",
-        rich_help_panel=_DATA,
-    ),
-]
-Vocabulary = Annotated[
-    Path | None,
-    typer.Option(
-        "--vocabulary",
-        metavar="FILE",
-        help="The words of a matrix of counts, one a line.",
-        rich_help_panel=_DATA,
-    ),
-]
-Encoding = Annotated[
-    str, typer.Option("--encoding", help="How letters are written in the file.", rich_help_panel=_DATA)
-]
+    )
+    columns: str | None = _data(
+        None, "With --group: the observed columns [default: all others].", metavar="A,B,..."
+    )
+    vocabulary: Path | None = _data(None, "The words of a matrix of counts, one a line.", metavar="FILE")
+    encoding: str = _data("utf-8", "How letters are written in the file.")
 
-StopWords = Annotated[
-    str | None,
-    typer.Option(
-        "--stop-words",
-        help='Stop-word language, or "none" [default: english].',
-        rich_help_panel=_WORDS,
-    ),
-]
-MinDf = Annotated[
-    float | None,
-    typer.Option(
-        "--min-df",
-        help="Leave out words in fewer documents: a number of them, or a share below 1.",
-        rich_help_panel=_WORDS,
-    ),
-]
-MaxDf = Annotated[
-    float | None,
-    typer.Option(
-        "--max-df",
-        help="Leave out words in more documents: a number of them above 1, or a share.",
-        rich_help_panel=_WORDS,
-    ),
-]
-Ngrams = Annotated[
-    int | None,
-    typer.Option("--ngrams", min=1, help="Longest n-gram to use as a term.", rich_help_panel=_WORDS),
-]
-Stem = Annotated[
-    str | None,
-    typer.Option("--stem", help="Language by which words are cut to their stems.", rich_help_panel=_WORDS),
-]
-KeepCase = Annotated[
-    bool,
-    typer.Option("--keep-case", metavar="", help="Tell capitals from small letters.", rich_help_panel=_WORDS),
-]
 
-Sentences = Annotated[
-    str | None,
-    typer.Option(
-        "--sentences",
-        help="How texts are cut into sentences, for --model htmm: english or simple. [default: english]",
-        rich_help_panel=_WORDS,
-    ),
-]
+@dataclass(frozen=True)
+class Words:
+    """Which words of texts are kept; the library decides on options that are not given."""
 
-Model = Annotated[
-    str,
-    typer.Option(
-        "--model",
-        help="hdp: every word has a topic; htmm: every sentence, and topics follow the text.",
-        rich_help_panel=_MODEL,
-    ),
-]
-Topics = Annotated[
-    int | None,
-    typer.Option(
-        "--n-topics",
-        min=1,
-        help="Number of topics, with --model htmm [default: inferred].",
-        rich_help_panel=_MODEL,
-    ),
-]
-Family = Annotated[
-    str | None,
-    typer.Option(
-        "--family",
-        help=f"How observations of a topic are distributed, for tables with --group: {', '.join(FAMILIES)}.",
-        autocompletion=_families,
-        rich_help_panel=_MODEL,
-    ),
-]
-Setting = Annotated[
-    list[str],
-    typer.Option(
+    stop_words: str | None = _words(None, 'Stop-word language, or "none" [default: english].')
+    min_df: float | None = _words(
+        None, "Leave out words in fewer documents: a number of them, or a share below 1."
+    )
+    max_df: float | None = _words(
+        None, "Leave out words in more documents: a number of them above 1, or a share."
+    )
+    ngrams: int | None = _words(None, "Longest n-gram to use as a term.", min=1)
+    stem: str | None = _words(None, "Language by which words are cut to their stems.")
+    keep_case: bool = _words(False, "Tell capitals from small letters.", "--keep-case", metavar="")
+    sentences: str | None = _words(
+        None, "How texts are cut into sentences, for --model htmm: english or simple. [default: english]"
+    )
+
+
+@dataclass(frozen=True)
+class Model:
+    """The model, its family of distributions and its priors."""
+
+    model: str = _model(
+        "hdp", "hdp: every word has a topic; htmm: every sentence, and topics follow the text."
+    )
+    n_topics: int | None = _model(None, "Number of topics, with --model htmm [default: inferred].", min=1)
+    family: str | None = _model(
+        None,
+        f"How observations of a topic are distributed, for tables with --group: {', '.join(FAMILIES)}.",
+        autocompletion=one_of(FAMILIES),
+    )
+    setting: list[str] = _model(
+        (),
+        "A setting of the family, such as prior=0.5 or rate=2; may be given several times.",
         "--set",
         metavar="NAME=VALUE",
-        help="A setting of the family, such as prior=0.5 or rate=2; may be given several times.",
-        rich_help_panel=_MODEL,
-    ),
-]
-Prior = Annotated[
-    str | None,
-    typer.Option(
-        "--prior",
-        help="Of the words of a topic: a number, or SHAPE,RATE of a Gamma prior to learn it. [default: 0.1]",
-        rich_help_panel=_MODEL,
-    ),
-]
-Alpha = Annotated[
-    str,
-    typer.Option(
-        "--alpha",
-        help="Concentration of the groups: a number, or SHAPE,RATE of a Gamma prior to learn it.",
-        rich_help_panel=_MODEL,
-    ),
-]
-Gamma = Annotated[str, typer.Option("--gamma", help="The same of the top level.", rich_help_panel=_MODEL)]
+    )
+    prior: str | None = _model(
+        None, "Of the words of a topic: a number, or SHAPE,RATE of a Gamma prior to learn it. [default: 0.1]"
+    )
+    alpha: str = _model(
+        "1,1", "Concentration of the groups: a number, or SHAPE,RATE of a Gamma prior to learn it."
+    )
+    gamma: str = _model("1,1", "The same of the top level.")
 
-Sampler = Annotated[
-    str,
-    typer.Option(
-        "--sampler",
-        help="One of those that `franchise samplers` lists, or auto.",
-        autocompletion=_samplers,
-        rich_help_panel=_RUN,
-    ),
-]
-Start = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        help='Initial state: a number of random topics, or "sequential" [default: chosen by the sampler].',
-        rich_help_panel=_RUN,
-    ),
-]
-Draws = Annotated[int, typer.Option("--draws", help="Draws to keep of each chain.", rich_help_panel=_RUN)]
-Warmup = Annotated[
-    int, typer.Option("--warmup", help="Sweeps of each chain before the first draw.", rich_help_panel=_RUN)
-]
-Thin = Annotated[int, typer.Option("--thin", help="Sweeps between two draws.", rich_help_panel=_RUN)]
-Chains = Annotated[
-    int, typer.Option("--chains", help="Number of chains, run in parallel.", rich_help_panel=_RUN)
-]
-Seed = Annotated[
-    int, typer.Option("--seed", help="The same seed gives the same draws.", rich_help_panel=_RUN)
-]
-Workers = Annotated[
-    int | None,
-    typer.Option("--workers", help="Number of threads [default: all cores].", rich_help_panel=_RUN),
-]
-Engine = Annotated[
-    str, typer.Option("--engine", help="Where it runs: threads, or ray for a cluster.", rich_help_panel=_RUN)
-]
-Address = Annotated[
-    str | None,
-    typer.Option(
-        "--address", help="Of the cluster, for --engine ray: auto, or HOST:PORT.", rich_help_panel=_RUN
-    ),
-]
-Actors = Annotated[
-    int | None,
-    typer.Option("--actors", help="Number of Ray actors [default: one per node].", rich_help_panel=_RUN),
-]
-TimeLimit = Annotated[
-    float | None,
-    typer.Option(
-        "--time-limit", metavar="SECONDS", help="End with the draws there are then.", rich_help_panel=_RUN
-    ),
-]
-Checkpoint = Annotated[
-    float,
-    typer.Option(
+
+@dataclass(frozen=True)
+class Chains:
+    """What is drawn."""
+
+    sampler: str = _run(
+        "auto", "One of those that `franchise samplers` lists, or auto.", autocompletion=one_of(SAMPLERS)
+    )
+    start: str | None = _run(
+        None, 'Initial state: a number of random topics, or "sequential" [default: chosen by the sampler].'
+    )
+    chains: int = _run(2, "Number of chains, run in parallel.")
+    draws: int = _run(500, "Draws to keep of each chain.")
+    warmup: int = _run(500, "Sweeps of each chain before the first draw.")
+    thin: int = _run(1, "Sweeps between two draws.")
+    seed: int = _run(0, "The same seed gives the same draws.")
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Where chains run, and for how long; the draws do not depend on it."""
+
+    workers: int | None = _run(None, "Number of threads [default: all cores].")
+    engine: str = _run("threads", "Where it runs: threads, or ray for a cluster.")
+    address: str | None = _run(None, "Of the cluster, for --engine ray: auto, or HOST:PORT.")
+    actors: int | None = _run(None, "Number of Ray actors [default: one per node].")
+    time_limit: float | None = _run(None, "End with the draws there are then.", metavar="SECONDS")
+    checkpoint: float = _run(
+        60.0,
+        "Time between two checkpoints.",
         "--checkpoint-interval",
         "--checkpoint",
         metavar="SECONDS",
-        help="Time between two checkpoints.",
-        rich_help_panel=_RUN,
-    ),
-]
+    )
 
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", metavar="", help="Print nothing but the result.", rich_help_panel=_OUTPUT),
-]
-Json = Annotated[
-    bool,
-    typer.Option(
-        "--json", metavar="", help="Print the result as JSON, and nothing else.", rich_help_panel=_OUTPUT
-    ),
-]
-Table = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="FILE", help="A CSV file for the table.", rich_help_panel=_OUTPUT),
-]
+
+@dataclass(frozen=True)
+class Output:
+    """What is printed."""
+
+    quiet: bool = _output(False, "Print nothing but the result.", "--quiet", metavar="")
+    json: bool = _output(False, "Print the result as JSON, and nothing else.", "--json", metavar="")
+
+
+@dataclass(frozen=True)
+class TableOutput:
+    """Where a table goes."""
+
+    out: Path | None = _output(None, "A CSV file for the table.", metavar="FILE")
+    json: bool = _output(False, "Print the result as JSON, and nothing else.", "--json", metavar="")

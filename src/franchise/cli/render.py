@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from franchise.cli.options import TableOutput
     from franchise.posterior.base import Posterior
 
 WIDE = 100  # columns of a terminal that has room for more words
@@ -186,12 +187,12 @@ _PIPED_WIDTH = 120
 _BLOCKS, _PLAIN = " ▁▂▃▄▅▆▇█", " .:-=+*#%"
 
 
-def make_console() -> Console:
+def make_console(quiet: bool = False) -> Console:
     """The standard output; as wide as the terminal, or wide enough for tables if it is a file or a pipe."""
     from rich.console import Console
 
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_PIPED_WIDTH)
+    console = Console(highlight=False, quiet=quiet)
+    return console if console.is_terminal else Console(highlight=False, quiet=quiet, width=_PIPED_WIDTH)
 
 
 @contextmanager
@@ -202,7 +203,7 @@ def shared_progress(console: Console) -> Iterator[Callable[[str, float], None]]:
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    if console.is_terminal:
+    if console.is_terminal and not console.quiet:
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
         with Progress(*columns, console=console) as bars:
             bar = bars.add_task("starting", total=1.0)
@@ -224,6 +225,15 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
     flat = table.reset_index()
     flat.columns = [str(name) for name in flat.columns]
     return list(json.loads(flat.to_json(orient="records")))
+
+
+def give_table(output: TableOutput, table: pd.DataFrame) -> bool:
+    """Write a table to the file that was named, and print it as JSON if requested; return whether it was either."""
+    if output.out is not None:
+        write_table(output.out, table)
+    if output.json:
+        print(json.dumps(rows_of(table)))
+    return output.json or output.out is not None
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:

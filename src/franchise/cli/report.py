@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franchise.cli import options
+from franchise.cli.options import Output, Run, with_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from franchise.posterior.base import Posterior
 
 
+@with_options(without=("json",))
 def report(
-    run: options.Run,
+    *,
+    run: Run,
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="The page to write.", rich_help_panel="Output")
     ] = Path("report.html"),
@@ -32,14 +34,13 @@ def report(
     open_it: Annotated[
         bool, typer.Option("--open", help="Open the page in the browser.", rich_help_panel="Output")
     ] = False,
-    quiet: options.Quiet = False,
+    output: Output,
 ) -> None:
     """Write what a run has found, and whether to trust it, as one HTML file that opens offline anywhere."""
     from franchise.cli.library_arguments import read_run
     from franchise.cli.render import convergence_sentence, make_console
 
-    console = make_console()
-    console.quiet = quiet
+    console = make_console(output.quiet)
     posterior = read_run(run)
     written = write_with_progress(console, posterior, out, title=title, documents=documents)
     console.print(convergence_sentence(posterior), markup=False, soft_wrap=not console.is_terminal)
@@ -55,8 +56,6 @@ def write_with_progress(console: Console, posterior: Posterior[Any], path: Path,
     from franchise.cli.render import shared_progress
     from franchise.report import write_report
 
-    if console.quiet:
-        return write_report(posterior, path, **settings)
     with shared_progress(console) as on_progress:
         return write_report(posterior, path, progress=on_progress, **settings)
 

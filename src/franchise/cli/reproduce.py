@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from franchise.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 ENTRY_POINTS = "franchise.studies"
 
@@ -38,7 +41,7 @@ def reproduce(
     console = make_console()
     with shared_progress(console) as on_progress:
         page = run_study(name, out or Path(f"reproduce-{name}"), quick, data, on_progress)
-    _print_statements(page.parent)
+    _print_statements(console, page.parent)
     console.print(f"Everything is in {page.parent}; open {page}", soft_wrap=True)
 
 
@@ -55,17 +58,15 @@ def find_studies() -> Callable[..., Path]:
     )
 
 
-def _print_statements(folder: Path) -> None:
+def _print_statements(console: Console, folder: Path) -> None:
     """Print the paper's statements and what was measured, as a table."""
     import pandas as pd
-    from rich.table import Table
-
-    from franchise.cli.render import make_console
+    from rich.table import Column, Table
 
     statements = pd.read_csv(folder / "tables" / "statements.csv", dtype=str)
-    table = Table(title="What the paper says, and what was measured", title_justify="left", show_lines=True)
-    for name in statements.columns:
-        table.add_column(name, overflow="fold")
+    columns = (Column(name, overflow="fold") for name in statements.columns)
+    title = "What the paper says, and what was measured"
+    table = Table(*columns, title=title, title_justify="left", show_lines=True)
     for row in statements.itertuples(index=False):
         table.add_row(*row)
-    make_console().print(table)
+    console.print(table)

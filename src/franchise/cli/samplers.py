@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-_YES, _NO = "yes", "-"
-
 
 def samplers() -> None:
     """List the samplers: exact for which model, what each can do."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from franchise.cli.render import make_console
     from franchise.samplers.registry import sampler_table
 
     facts = sampler_table()
-    table = Table(title="Samplers", title_justify="left")
     short = facts.drop(columns="what")
-    for name in short.columns:
-        table.add_column(name.replace("_", " "), overflow="fold")
+    columns = (Column(name.replace("_", " "), overflow="fold") for name in short.columns)
+    table = Table(*columns, title="Samplers", title_justify="left")
     for row in short.itertuples(index=False):
         table.add_row(*(_in_words(value) for value in row))
     console = make_console()
@@ -31,5 +28,5 @@ def samplers() -> None:
 
 def _in_words(value: object) -> str:
     if isinstance(value, bool):
-        return _YES if value else _NO
+        return "yes" if value else "-"
     return str(value)

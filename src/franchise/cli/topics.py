@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json as plain
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from franchise.cli import options
+from franchise.cli.options import Run, TableOutput, with_options
 
 
+@with_options()
 def topics(
-    run: options.Run,
+    run: Run,
+    output: TableOutput,
     words: Annotated[int, typer.Option(help="Words to show of each topic.")] = 10,
     most: Annotated[int | None, typer.Option(min=1, help="Show only the N largest topics.")] = None,
-    out: options.Table = None,
     documents: Annotated[
         Path | None,
         typer.Option(
@@ -30,21 +30,16 @@ def topics(
             help="Show the topics of the last draw of this chain instead of the consensus topics.",
         ),
     ] = None,
-    json: options.Json = False,
 ) -> None:
     """Show the topics of a run, finished or not, with the numbers and labels of `franchise report`."""
     from franchise.cli.library_arguments import read_run
-    from franchise.cli.render import make_console, print_topics, rows_of, write_table
+    from franchise.cli.render import give_table, make_console, print_topics, write_table
 
     posterior = read_run(run)
     shown = posterior if draw is None else posterior.draw(draw)
     everything = shown.topics(words=words)
     table = everything if most is None else everything.head(most)
-    if out is not None:
-        write_table(out, table)
     if documents is not None:
         write_table(documents, shown.document_topics())
-    if json:
-        print(plain.dumps(rows_of(table)))
-    elif out is None and documents is None:
+    if not give_table(output, table) and documents is None:
         print_topics(make_console(), table, len(everything))
