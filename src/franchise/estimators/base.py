@@ -7,7 +7,8 @@ used to; every refusal is an `InputError` all the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sized
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -20,20 +21,41 @@ from franchise.data.corpus import Corpus
 from franchise.data.grouped import is_sparse
 from franchise.data.tokens import count_matrix, numbered
 from franchise.errors import InputError
+from franchise.parallel.engine import Engine
+from franchise.posterior.document_tables import OTHER
+from franchise.priors import Gamma
 from franchise.validation import PathLike, describe
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+LEARNED = Gamma(1.0, 1.0)
+
+
 class NotFitted(InputError, NotFittedError):
     """The model is asked for something that only a fitted one can say."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TopicEstimator(TransformerMixin, BaseEstimator):
-    """What the estimators share: new documents become rows of topic weights."""
+    """What the estimators share: new documents become rows of topic weights.
 
-    _made_by_fit: str
+    Parameters are fields of dataclasses, whose constructor is as scikit-learn wants it.
+    """
+
+    alpha: float | Gamma = LEARNED
+    gamma: float | Gamma = LEARNED
+    thin: int = 1
+    chains: int = 2
+    workers: int | None = None
+    engine: Engine | str | None = None
+    progress: bool | None = None
+    run_dir: PathLike | None = None
+    time_limit: float | None = None
+    checkpoint_interval: float = 60.0
+
+    _made_by_fit: ClassVar[str]
     """An attribute that a fitted model has."""
 
     def fit(self, X: object, y: object = None, groups: object = None) -> Self:
@@ -71,10 +93,7 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
             _check_feature_names_in(self, input_features, generate_names=False)
         except ValueError as error:
             raise InputError(str(error)) from error
-        return np.array(self._topic_names(), dtype=object)
-
-    def _topic_names(self) -> list[str]:
-        raise NotImplementedError
+        return np.array([*(f"topic{topic}" for topic in range(self.n_topics_)), OTHER], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         """Counts of words, dense or sparse: whole numbers, none negative.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,14 +32,11 @@ from franchise.estimators.base import (
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
-from franchise.parallel.engine import Engine
-from franchise.posterior.document_tables import OTHER
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.predictive import Occurrences, check_like
 from franchise.priors import Gamma
 from franchise.samplers.registry import SamplerLike
 from franchise.sampling import sample
-from franchise.validation import PathLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +45,7 @@ _WORDS = "a Corpus, texts, or a document-term matrix"
 _OBSERVATIONS = "Groups, or observations with groups="
 
 
+@dataclass(eq=False, repr=False)
 class HDP(TopicEstimator):
     """Topics shared by documents, or clusters shared by groups of observations; their number is learned.
 
@@ -93,48 +92,16 @@ class HDP(TopicEstimator):
 
     _made_by_fit = "posterior_"
 
-    def __init__(
-        self,
-        family: Family | None = None,
-        *,
-        prior: float | np.ndarray | Gamma = 0.1,
-        sampler: SamplerLike = "auto",
-        alpha: float | Gamma = Gamma(1.0, 1.0),  # noqa: B008 (immutable)
-        gamma: float | Gamma = Gamma(1.0, 1.0),  # noqa: B008 (immutable)
-        draws: int = 500,
-        warmup: int = 500,
-        thin: int = 1,
-        chains: int = 2,
-        seed: int | None = 0,
-        start: object = None,
-        finite_topics: int = 100,
-        keep_labels: bool = False,
-        workers: int | None = None,
-        engine: Engine | str | None = None,
-        progress: bool | None = None,
-        run_dir: PathLike | None = None,
-        time_limit: float | None = None,
-        checkpoint_interval: float = 60.0,
-    ) -> None:
-        self.family = family
-        self.prior = prior
-        self.sampler = sampler
-        self.alpha = alpha
-        self.gamma = gamma
-        self.draws = draws
-        self.warmup = warmup
-        self.thin = thin
-        self.chains = chains
-        self.seed = seed
-        self.start = start
-        self.finite_topics = finite_topics
-        self.keep_labels = keep_labels
-        self.workers = workers
-        self.engine = engine
-        self.progress = progress
-        self.run_dir = run_dir
-        self.time_limit = time_limit
-        self.checkpoint_interval = checkpoint_interval
+    family: Family | None = None
+    _: KW_ONLY
+    prior: float | np.ndarray | Gamma = 0.1
+    sampler: SamplerLike = "auto"
+    draws: int = 500
+    warmup: int = 500
+    seed: int | None = 0
+    start: object = None
+    finite_topics: int = 100
+    keep_labels: bool = False
 
     # -- fitting -------------------------------------------------------------------------------------------
 
@@ -153,28 +120,9 @@ class HDP(TopicEstimator):
             The group of each row of X, where rows are observations.
         """
         data = self._read(X, groups)
-        posterior = sample(
-            data,
-            self._family_of(data),
-            sampler=self.sampler,
-            alpha=self.alpha,
-            gamma=self.gamma,
-            draws=self.draws,
-            warmup=self.warmup,
-            thin=self.thin,
-            chains=self.chains,
-            seed=self.seed,
-            start=self.start,
-            finite_topics=self.finite_topics,
-            keep_labels=self.keep_labels,
-            engine=self.engine,
-            workers=self.workers,
-            progress=self.progress,
-            run_dir=self.run_dir,
-            time_limit=self.time_limit,
-            checkpoint_interval=self.checkpoint_interval,
-        )
-        return self._take_draws(posterior)
+        names = {parameter.name for parameter in fields(HDP)} - {"family", "prior"}
+        asked = {name: getattr(self, name) for name in names}
+        return self._take_draws(sample(data, self._family_of(data), **asked))
 
     def _take_draws(self, posterior: HDPPosterior) -> HDP:
         """Be fitted."""
@@ -286,9 +234,6 @@ class HDP(TopicEstimator):
         observed, names = self._observe(X, groups)
         weights = self.posterior_.infer_shares(observed)
         return weights if names is None else name_groups(self, weights, names)
-
-    def _topic_names(self) -> list[str]:
-        return [*(f"topic{topic}" for topic in range(self.n_topics_)), OTHER]
 
     def score(self, X: object, y: object = None, groups: object = None) -> float:
         """Mean log probability of a held-out word (log density of an observation), in nats; higher is better.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,20 +25,21 @@ from franchise.htmm.em import Fit
 from franchise.htmm.results import HTMMResults, sentence_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.viterbi import DECODERS
-from franchise.parallel.engine import BlockExecutor, Engine
-from franchise.posterior.document_tables import OTHER, shares_table
+from franchise.parallel.engine import BlockExecutor
+from franchise.posterior.document_tables import shares_table
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.posterior.htmm_sampling import sample_segments
 from franchise.posterior.topic_tables import estimated_topics
 from franchise.priors import Gamma
 from franchise.sampling import make_engine
-from franchise.validation import PathLike, check_choice, check_integer
+from franchise.validation import check_choice, check_integer
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @renamed_arguments(checkpoint_seconds="checkpoint_interval")
+@dataclass(eq=False, repr=False)
 class HTMM(TopicEstimator):
     """Topics that follow the text: each sentence has one topic, and the next one keeps it or draws a new one.
 
@@ -114,58 +116,21 @@ class HTMM(TopicEstimator):
 
     _made_by_fit = "findings_"
 
-    def __init__(
-        self,
-        n_topics: int | None = 10,
-        *,
-        inference: str = "gibbs",
-        document_prior: float | Gamma = 1.5,
-        word_prior: float | Gamma = 1.01,
-        switch_prior: tuple[float, float] = (1.0, 1.0),
-        alpha: float | Gamma = Gamma(1.0, 1.0),  # noqa: B008 (immutable)
-        gamma: float | Gamma = Gamma(1.0, 1.0),  # noqa: B008 (immutable)
-        draws: int = 200,
-        warmup: int = 200,
-        thin: int = 1,
-        chains: int = 2,
-        starts: int = 10,
-        tolerance: float = 1e-6,
-        max_iterations: int = 1000,
-        start: str | int = "em",
-        decoding: str = "path",
-        sentences: str = "english",
-        seed: int = 0,
-        workers: int | None = None,
-        engine: Engine | str | None = None,
-        progress: bool | None = None,
-        run_dir: PathLike | None = None,
-        time_limit: float | None = None,
-        checkpoint_interval: float = 60.0,
-    ) -> None:
-        self.n_topics = n_topics
-        self.inference = inference
-        self.document_prior = document_prior
-        self.word_prior = word_prior
-        self.switch_prior = switch_prior
-        self.alpha = alpha
-        self.gamma = gamma
-        self.draws = draws
-        self.warmup = warmup
-        self.thin = thin
-        self.chains = chains
-        self.starts = starts
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.start = start
-        self.decoding = decoding
-        self.sentences = sentences
-        self.seed = seed
-        self.workers = workers
-        self.engine = engine
-        self.progress = progress
-        self.run_dir = run_dir
-        self.time_limit = time_limit
-        self.checkpoint_interval = checkpoint_interval
+    n_topics: int | None = 10
+    _: KW_ONLY
+    inference: str = "gibbs"
+    document_prior: float | Gamma = 1.5
+    word_prior: float | Gamma = 1.01
+    switch_prior: tuple[float, float] = (1.0, 1.0)
+    draws: int = 200
+    warmup: int = 200
+    starts: int = 10
+    tolerance: float = 1e-6
+    max_iterations: int = 1000
+    start: str | int = "em"
+    decoding: str = "path"
+    sentences: str = "english"
+    seed: int = 0
 
     # -- fitting -------------------------------------------------------------------------------------------
 
@@ -311,9 +276,6 @@ class HTMM(TopicEstimator):
             prepared = Prepared.without_words(n_documents, self.n_features_in_)
         proportions = self._infer(prepared).proportions
         return proportions if names is None else name_groups(self, proportions, names)
-
-    def _topic_names(self) -> list[str]:
-        return [*(f"topic{topic}" for topic in range(self.n_topics_)), OTHER]
 
     def score(self, X: object, y: object = None, groups: object = None) -> float:
         """Mean log probability of a word in the last half of each document's sentences, given the first half.

@@ -67,18 +67,10 @@ def gibbs_plan(model: HTMM) -> Sampling:
         )
     else:
         start = check_integer("start", start, minimum=1)
-    return Sampling(
-        draws=check_integer("draws", model.draws, minimum=1),
-        warmup=check_integer("warmup", model.warmup, minimum=0),
-        thin=check_integer("thin", model.thin, minimum=1),
-        chains=check_integer("chains", model.chains, minimum=1),
-        start=start,
-        starts=check_integer("starts", model.starts, minimum=1),
-        progress=model.progress,
-        run_dir=model.run_dir,
-        time_limit=model.time_limit,
-        checkpoint_interval=model.checkpoint_interval,
-    )
+    least = {"draws": 1, "warmup": 0, "thin": 1, "chains": 1, "starts": 1}
+    numbers = {name: check_integer(name, getattr(model, name), minimum=least[name]) for name in least}
+    given = {name: getattr(model, name) for name in Sampling._fields}
+    return Sampling(**{**given, **numbers, "start": start})
 
 
 def _at_least_one(name: str, value: object) -> float:
