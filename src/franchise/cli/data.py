@@ -17,7 +17,9 @@ def data(
     ] = None,
 ) -> None:
     """List the data sets that ship with franchise, or write one to a file to look at and try things on."""
-    from franchise.data.datasets import names
+    from franchise.cli.render import write_text
+    from franchise.data.datasets import names, table
+    from franchise.errors import InputError
     from franchise.validation import check_choice
 
     if name is None:
@@ -25,7 +27,13 @@ def data(
         return
     check_choice("name", name, names())
     path = out or Path(f"{name}.{_FILES[name]}")
-    _write(name, path)
+    if path.exists():
+        raise InputError(f"{str(path)!r} is there already; give another file by --out.")
+    rows = table(name)
+    if path.suffix == ".jsonl":
+        write_text(path, rows.to_json(orient="records", lines=True, force_ascii=False))
+    else:
+        write_text(path, rows.to_csv(index=False))
     print(path)
 
 
@@ -39,24 +47,3 @@ def _list() -> None:
     console.print("\n  franchise fit sotu --out run                 topics of the addresses", markup=False)
     console.print("  franchise fit ants --family poisson          clusters of the counts", markup=False)
     console.print("  franchise data sotu                          the texts as a file", markup=False)
-
-
-def _write(name: str, path: Path) -> None:
-    """Write texts and what is known of them as JSONL, or a table as CSV; nothing is overwritten."""
-    from franchise.data.datasets import table
-    from franchise.errors import InputError
-    from franchise.storage.atomic import write_atomically
-    from franchise.validation import check_folder
-
-    if path.exists():
-        raise InputError(f"{str(path)!r} is there already; give another file by --out.")
-    check_folder("--out", path.parent)
-    rows = table(name)
-    as_lines = path.suffix == ".jsonl"
-    content = (
-        rows.to_json(orient="records", lines=True, force_ascii=False)
-        if as_lines
-        else rows.to_csv(index=False)
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, content.encode())

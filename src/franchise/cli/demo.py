@@ -30,26 +30,38 @@ def demo(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the files written.")] = False,
 ) -> None:
     """Find the topics of the State of the Union addresses, 1790 to 2026, and write a report, in three minutes."""
-    from franchise.cli.render import convergence_sentence, make_console, size_sentence
+    from franchise.cli.render import make_console, print_size_and_verdict
     from franchise.cli.report import show_written, write_with_progress
+    from franchise.families.categorical import Categorical
+    from franchise.sampling import sample
     from franchise.validation import check_folder
 
     check_folder("--out", out)
     console = make_console(quiet)
     corpus = _load(console)
-    posterior = _fit(corpus, draws, warmup, chains, seed, quiet)
+    posterior = sample(
+        corpus,
+        Categorical(corpus.vocabulary_size, prior=PRIOR),
+        draws=draws,
+        warmup=warmup,
+        chains=chains,
+        seed=seed,
+        start=START,
+        progress=False if quiet else None,
+    )
     out.mkdir(parents=True, exist_ok=True)
     page = write_with_progress(console, posterior, out / "report.html", title=TITLE)
-    shares = shares_of_addresses(corpus, _topics_of_paragraphs(posterior))
+    shares = shares_of_addresses(corpus, posterior.document_topics())
     console.print()
     console.print(_topic_table(posterior, shares, console))
-    for sentence in (size_sentence(posterior), convergence_sentence(posterior)):
-        console.print(sentence, markup=False, soft_wrap=not console.is_terminal)
-    written = _write(out, posterior, shares)
+    print_size_and_verdict(console, posterior)
+    topics, addresses = out / "topics.csv", out / "document_topics.csv"
+    posterior.consensus(words=20).to_csv(topics, float_format="%.6f")
+    shares.to_csv(addresses, float_format="%.5f")
     if quiet:
-        print(*written, sep="\n")
+        print(topics, addresses, sep="\n")
     else:
-        _print_what_next(console, written)
+        _print_what_next(console, topics, addresses)
     show_written(console, page)
 
 
@@ -64,30 +76,6 @@ def _load(console: Console) -> Corpus:
         f"Looking for topics in them; how many is learned. (The first run also compiles: some seconds more.)"
     )
     return corpus
-
-
-def _fit(corpus: Corpus, draws: int, warmup: int, chains: int, seed: int, quiet: bool) -> HDPPosterior:
-    from franchise.families.categorical import Categorical
-    from franchise.sampling import sample
-
-    return sample(
-        corpus,
-        Categorical(corpus.vocabulary_size, prior=PRIOR),
-        draws=draws,
-        warmup=warmup,
-        chains=chains,
-        seed=seed,
-        start=START,
-        progress=False if quiet else None,
-    )
-
-
-def _topics_of_paragraphs(posterior: HDPPosterior) -> pd.DataFrame:
-    """The share of each topic in each paragraph, a mean over draws, and of what is in none they agree on."""
-    import pandas as pd
-
-    shares = posterior.consensus_topics.document_shares()
-    return pd.DataFrame(shares, columns=[*range(shares.shape[1] - 1), "other"])
 
 
 def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.DataFrame:
@@ -105,20 +93,20 @@ def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.Dat
 
 
 def _topic_table(posterior: HDPPosterior, shares: pd.DataFrame, console: Console) -> Table:
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from franchise.cli.render import SHOWN, WIDE, sparkline
 
     topics = posterior.consensus(words=8 if console.width >= WIDE else 5)
     history = _history(shares)
+    years = shares.index.get_level_values("year")
     table = Table(
+        *(Column(name, justify="right") for name in ("topic", "share", "draws", "chains")),
+        Column(f"{years.min()}-{years.max()}", no_wrap=True),
+        "most frequent words",
         title=f"The {min(SHOWN, len(topics))} largest of {len(topics)} topics that the draws agree on",
         title_justify="left",
     )
-    for name in ("topic", "share", "draws", "chains"):
-        table.add_column(name, justify="right")
-    table.add_column(_span(shares), no_wrap=True)
-    table.add_column("most frequent words")
     for topic, row in topics.head(SHOWN).iterrows():
         picture = sparkline(history[topic].tolist(), console.encoding)
         seen = f"{row['chains']} of {row['n_chains']}"
@@ -128,29 +116,14 @@ def _topic_table(posterior: HDPPosterior, shares: pd.DataFrame, console: Console
 
 def _history(shares: pd.DataFrame) -> pd.DataFrame:
     """Share of each topic in the words of every twenty years."""
-    years = shares.index.get_level_values("year")
-    words = shares.index.get_level_values("words")
-    period = (years - years.min()) // YEARS_PER_BAR
-    by_period = shares.mul(words, axis=0).groupby(period).sum()
+    years, words = (shares.index.get_level_values(level) for level in ("year", "words"))
+    by_period = shares.mul(words, axis=0).groupby((years - years.min()) // YEARS_PER_BAR).sum()
     return by_period.div(by_period.sum(axis=1), axis=0)
 
 
-def _span(shares: pd.DataFrame) -> str:
-    years = shares.index.get_level_values("year")
-    return f"{years.min()}-{years.max()}"
-
-
-def _write(out: Path, posterior: HDPPosterior, shares: pd.DataFrame) -> list[Path]:
-    topics, addresses = out / "topics.csv", out / "document_topics.csv"
-    posterior.consensus(words=20).to_csv(topics, float_format="%.6f")
-    shares.to_csv(addresses, float_format="%.5f")
-    return [topics, addresses]
-
-
-def _print_what_next(console: Console, written: list[Path]) -> None:
+def _print_what_next(console: Console, topics: Path, addresses: Path) -> None:
     console.print(
-        f"\nWritten: [bold]{written[0]}[/bold] (all topics), "
-        f"[bold]{written[1]}[/bold] (topics of each address)."
+        f"\nWritten: [bold]{topics}[/bold] (all topics), [bold]{addresses}[/bold] (topics of each address)."
     )
     console.print("Next:", style="bold")
     console.print("  franchise demo --warmup 2000 --draws 1000            longer chains")

@@ -46,8 +46,7 @@ def show_fit(console: Console, posterior: Posterior[Any], run: Path, as_json: bo
         )
     else:
         print_topics(console, topics.head(SHOWN), len(topics))
-    for sentence in (size_sentence(posterior), convergence_sentence(posterior)):
-        console.print(sentence, markup=False, soft_wrap=not console.is_terminal)
+    print_size_and_verdict(console, posterior)
     console.print(f"\nThe run is in [bold]{escape(str(run))}[/bold]. Next:")
     for command, what in (
         (f"franchise topics {run}", "all topics, and those of documents"),
@@ -56,7 +55,7 @@ def show_fit(console: Console, posterior: Posterior[Any], run: Path, as_json: bo
         (f"franchise evaluate {run} PATH", "how well new documents are predicted"),
         _more_draws(posterior, run),
     ):
-        console.print(f"  {command:<40} {what}", markup=False, soft_wrap=not console.is_terminal)
+        print_line(console, f"  {command:<40} {what}")
 
 
 def _more_draws(posterior: Posterior[Any], run: Path) -> tuple[str, str]:
@@ -130,6 +129,17 @@ def _cell(name: str, value: Any) -> str:
     if name == "draws":
         return f"{value:.0%}"
     return f"{value:.1%}" if name == "share" else f"{int(value):,}"
+
+
+def print_line(console: Console, text: str) -> None:
+    """Print a text as it is; only a terminal breaks its lines."""
+    console.print(text, markup=False, soft_wrap=not console.is_terminal)
+
+
+def print_size_and_verdict(console: Console, posterior: Posterior[Any]) -> None:
+    """Print how many topics there are, and whether to trust it."""
+    for sentence in (size_sentence(posterior), convergence_sentence(posterior)):
+        print_line(console, sentence)
 
 
 def size_sentence(posterior: Posterior[Any]) -> str:
@@ -237,7 +247,12 @@ def give_table(output: TableOutput, table: pd.DataFrame) -> bool:
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
-    """Write a table as CSV, whole or not at all."""
+    """Write a table as CSV."""
+    write_text(path, table.to_csv(float_format="%.6g"))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write the file that --out names, whole or not at all."""
     from franchise.storage.atomic import write_atomically
     from franchise.validation import check_folder
 
@@ -245,7 +260,7 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
     if path.is_dir():
         raise InputError(f"--out must be a file; {str(path)!r} is a folder.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, table.to_csv(float_format="%.6g").encode())
+    write_atomically(path, text.encode())
 
 
 def sparkline(values: Sequence[float], encoding: str = "utf-8") -> str:

@@ -38,12 +38,12 @@ def report(
 ) -> None:
     """Write what a run has found, and whether to trust it, as one HTML file that opens offline anywhere."""
     from franchise.cli.library_arguments import read_run
-    from franchise.cli.render import convergence_sentence, make_console
+    from franchise.cli.render import convergence_sentence, make_console, print_line
 
     console = make_console(output.quiet)
     posterior = read_run(run)
     written = write_with_progress(console, posterior, out, title=title, documents=documents)
-    console.print(convergence_sentence(posterior), markup=False, soft_wrap=not console.is_terminal)
+    print_line(console, convergence_sentence(posterior))
     show_written(console, written)
     if open_it:
         import webbrowser
