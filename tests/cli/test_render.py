@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from franchise.cli.render import make_console, topic_table
+from franchise.cli.render import make_console, print_topics
 from franchise.cli.report import show_written
 
 WORDS = "[/bold] [red] cat"
@@ -14,7 +14,7 @@ WORDS = "[/bold] [red] cat"
 
 def test_words_are_shown_as_they_are(capsys):
     topics = pd.DataFrame({"share": [0.5], "words": [WORDS]}, index=pd.RangeIndex(1, name="topic"))
-    make_console().print(topic_table(topics))
+    print_topics(make_console(), topics, 1)
     assert WORDS in capsys.readouterr().out
 
 

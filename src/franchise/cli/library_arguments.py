@@ -103,7 +103,6 @@ def refuse(why: str, **options: object) -> None:
 def family_of(model: Model, data: GroupedData) -> Family:
     """The family that is meant: of words for a corpus; for other data by name, as wide as they are."""
     from franchise.data.corpus import Corpus
-    from franchise.families.categorical import Categorical
     from franchise.families.registry import FAMILIES, family_from_settings
     from franchise.validation import check_choice
 
@@ -113,7 +112,8 @@ def family_of(model: Model, data: GroupedData) -> Family:
             raise InputError(
                 f"--family {name} is for tables of observations: give --group COLUMN. Words are categorical."
             )
-        return Categorical(data.vocabulary_size, **{**prior, **settings_of(model.setting)})
+        settings = {"size": data.vocabulary_size, **prior, **settings_of(model.setting)}
+        return family_from_settings("categorical", settings)
     if name is None:
         raise InputError(
             f"a table of observations needs --family, one of {', '.join(FAMILIES)}: how observations of one topic "

@@ -1,7 +1,4 @@
-"""What a posterior says, as commands print it: a table of topics, and sentences on its uncertainty.
-
-What commands print with: a console of sensible width, and small pictures of numbers in a row.
-"""
+"""What commands print: topics and their uncertainty, tables, progress; and the files that they write."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from franchise.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
-    from rich.table import Table
 
     from franchise.cli.options import TableOutput
     from franchise.posterior.base import Posterior
@@ -72,36 +68,32 @@ def topics_or_none(posterior: Posterior[Any], words: int) -> pd.DataFrame | None
 
 
 def print_topics(console: Console, topics: pd.DataFrame, total: int) -> None:
-    """Print a table of topics, and how much of the data they cover if that is not nearly everything."""
-    console.print(topic_table(topics, total))
-    if "note" in topics.attrs:
-        console.print(topics.attrs["note"], markup=False)
+    """Print some topics, of `total` in all, and how much of the data they cover if not nearly everything."""
+    from rich.table import Column, Table
 
-
-def topic_table(topics: pd.DataFrame, total: int | None = None) -> Table:
-    """Return topics as a table to print; `total` is how many there are in all."""
-    from rich.table import Table
-
-    largest = "" if total is None or total == len(topics) else f" largest of {total}"
-    table = Table(title=f"The {len(topics)}{largest} topics", title_justify="left")
     means = [str(name) for name in topics.columns if str(name).startswith("mean")]
     names = ("topic", "label", "share", "draws", "chains", "groups", "sentences", *means, "words")
     columns = [name for name in names if name in topics]
-    for name in (str(topics.index.name), *columns):
-        table.add_column(name, justify="left" if name in ("label", "words") else "right")
+    largest = "" if total == len(topics) else f" largest of {total}"
+    table = Table(
+        Column(str(topics.index.name), justify="right"),
+        *(Column(name, justify="left" if name in ("label", "words") else "right") for name in columns),
+        title=f"The {len(topics)}{largest} topics",
+        title_justify="left",
+    )
     for topic, row in topics.iterrows():
         table.add_row(str(topic), *(_cell(name, row[name]) for name in columns))
-    return table
+    console.print(table)
+    if "note" in topics.attrs:
+        console.print(topics.attrs["note"], markup=False)
 
 
 def print_largest_topics(console: Console, weights: pd.DataFrame, total: int, labels: Sequence[str]) -> None:
     """Print some documents, of `total` in all, each with its largest topics and their labels."""
     from rich.markup import escape
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table(show_lines=True)
-    table.add_column("document", overflow="fold")
-    table.add_column("topics", overflow="fold")
+    table = Table(*(Column(name, overflow="fold") for name in ("document", "topics")), show_lines=True)
     for name, row in weights.drop(columns="other", errors="ignore").iterrows():
         shares = dict(enumerate(row.astype(float)))  # columns are topics 0, 1, ...
         largest = sorted(shares, key=lambda topic: -shares[topic])[:LARGEST]
@@ -221,13 +213,13 @@ def shared_progress(console: Console) -> Iterator[Callable[[str, float], None]]:
         return
     tenths = 0
 
-    def print_line(what: str, share: float) -> None:
+    def print_tenth(what: str, share: float) -> None:
         nonlocal tenths
         if int(10 * share) > tenths:
             tenths = int(10 * share)
             console.print(f"{what}: {share:.0%}")
 
-    yield print_line
+    yield print_tenth
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -57,14 +57,6 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
 
     _made_by_fit: ClassVar[str]
     """An attribute that a fitted model has."""
-
-    def fit(self, X: object, y: object = None, groups: object = None) -> Self:
-        """Fit the model."""
-        raise NotImplementedError
-
-    def transform(self, X: object, groups: object = None) -> Any:
-        """The weights of topics in new documents."""
-        raise NotImplementedError
 
     def fit_transform(self, X: object, y: object = None, groups: object = None) -> Any:
         """Fit the model, then `transform` the same documents, as if they were new.

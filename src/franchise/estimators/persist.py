@@ -8,26 +8,31 @@ estimates are in the place of a checkpoint. Nothing is pickled.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
+from franchise.estimators.base import TopicEstimator
+from franchise.estimators.hdp_estimator import HDP
+from franchise.estimators.htmm_estimator import HTMM
 from franchise.families.base import Family
 from franchise.families.registry import family_from_settings, name_of
+from franchise.htmm.em import Fit, expectations_for, run_expect
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.kernels.htmm_em import Parameters
 from franchise.moves.base import Move
 from franchise.moves.compose import Composed
+from franchise.parallel.threads import Threads
 from franchise.priors import Gamma
+from franchise.sampling import load_posterior
 from franchise.storage.atomic import read_errors_named
 from franchise.storage.moves import from_plain, to_plain
 from franchise.storage.run_store import BY_EM, RunDirectory, check_new
 from franchise.validation import PathLike, check_choice
 
-if TYPE_CHECKING:
-    from franchise.estimators.base import TopicEstimator
-    from franchise.estimators.htmm_estimator import HTMM
-    from franchise.htmm.em import Fit
+_KINDS: dict[str, Any] = {"HDP": HDP, "HTMM": HTMM}
 
 _OF_THE_CALL = ("workers", "engine", "progress", "run_dir", "time_limit", "checkpoint_interval")
 """Parameters that do not change the result; a loaded model has their default values."""
@@ -43,7 +48,7 @@ def save_model(model: TopicEstimator, path: PathLike) -> None:
         "n_columns": model.n_features_in_,
         "columns": list(getattr(model, "feature_names_in_", [])) or None,
     }
-    check_choice("the class of the model", metadata["kind"], _kinds())
+    check_choice("the class of the model", metadata["kind"], _KINDS)
     if hasattr(model, "em_"):
         _save_estimates(model, path, metadata)
     else:
@@ -52,11 +57,9 @@ def save_model(model: TopicEstimator, path: PathLike) -> None:
 
 def load_model(folder: RunDirectory) -> Any:
     """Return the estimator that was saved in a folder."""
-    from franchise.sampling import load_posterior
-
     with read_errors_named(folder.path / "run.json"):
         metadata = folder.settings["estimator"]
-        kind = _kinds()[check_choice("kind", metadata["kind"], _kinds())]
+        kind = _KINDS[check_choice("kind", metadata["kind"], _KINDS)]
         model = kind(**{name: _from_plain(value) for name, value in metadata["parameters"].items()})
         model.n_features_in_ = int(metadata["n_columns"])
         if metadata["columns"] is not None:
@@ -64,13 +67,6 @@ def load_model(folder: RunDirectory) -> Any:
     if folder.settings["model"] == BY_EM:
         return _load_estimates(model, folder)
     return model._take_draws(load_posterior(folder))
-
-
-def _kinds() -> dict[str, Any]:
-    from franchise.estimators.hdp_estimator import HDP
-    from franchise.estimators.htmm_estimator import HTMM
-
-    return {"HDP": HDP, "HTMM": HTMM}
 
 
 # --- parameters ---------------------------------------------------------------------------------------------
@@ -142,11 +138,6 @@ def _save_estimates(model: HTMM, path: PathLike, metadata: dict[str, Any]) -> No
 
 def _load_estimates(model: HTMM, folder: RunDirectory) -> HTMM:
     """Return the model with its estimates; what depends on them is recomputed."""
-    from franchise.htmm.em import Fit, expectations_for, run_expect
-    from franchise.htmm.sentence_arrays import Prepared
-    from franchise.kernels.htmm_em import Parameters
-    from franchise.parallel.threads import Threads
-
     corpus, store = folder.data(), folder.chain(0)
     arrays, numbers = store.read_checkpoint()
     with read_errors_named(store.checkpoint_path):
