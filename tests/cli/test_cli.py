@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 import franchise
 from franchise.cli import main as cli
+from franchise.cli import options
 from franchise.cli.render import make_console, shared_progress, sparkline
 from franchise.errors import InputError, InternalError
 
@@ -55,6 +57,20 @@ def test_help_names_the_commands():
     assert result.exit_code == 0
     for name in ("demo", "samplers", "--version"):
         assert name in result.output
+
+
+def test_a_command_has_the_options_of_its_classes_except_some():
+    @options.with_options(without=("sampler", "start", "thin"), draws=7)
+    def command(chains: options.Chains, words: int = 10) -> None:
+        given.append((chains, words))
+
+    given = []
+    found = inspect.signature(command).parameters
+    assert list(found) == ["chains", "draws", "warmup", "seed", "words"]
+    assert found["draws"].default == 7
+    assert found["warmup"].default == options.Chains().warmup
+    command(chains=1, draws=2, warmup=3, seed=4, words=5)
+    assert given == [(options.Chains(chains=1, draws=2, warmup=3, seed=4), 5)]
 
 
 def test_help_imports_nothing_heavy():

@@ -62,7 +62,6 @@ def with_options(without: Collection[str] = (), **defaults: Any) -> Callable[...
             }
             command(**collected, **given)
 
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         return run
 

@@ -169,14 +169,14 @@ class HTMM(TopicEstimator):
         """Be fitted, by EM."""
         settings = em_settings(self, prepared)
         findings = fitting.findings_of(settings, found, self.decoding, self._executor())
-        self._forget()
+        self.__dict__.pop("posterior_", None)  # of an earlier fit
         self.em_ = found
         return self._take(corpus, findings, settings.priors.document)
 
     def _take_draws(self, posterior: HTMMPosterior) -> HTMM:
         """Be fitted, by Gibbs sampling."""
         findings = posterior.findings
-        self._forget()
+        self.__dict__.pop("em_", None)  # of an earlier fit
         self.posterior_ = posterior
         return self._take(posterior.data, findings, posterior.prior_of_documents())
 
@@ -189,12 +189,6 @@ class HTMM(TopicEstimator):
         self.components_ = findings.topic_words
         self._of_new = _OfNew(self.seed, self.decoding, prior)
         return self
-
-    def _forget(self) -> None:
-        """Forget an earlier fit."""
-        for name in ("em_", "posterior_"):
-            if hasattr(self, name):
-                delattr(self, name)
 
     def _read(self, X: object, groups: object) -> Corpus:
         """Return what is to be fitted; the columns of a matrix are remembered."""
