@@ -35,7 +35,7 @@ FAMILIES = (
 # --- from classes to options --------------------------------------------------------------------------------
 
 
-def with_options(without: Collection[str] = (), **defaults: Any) -> Callable[..., Callable[..., None]]:
+def with_options(without: Collection[str] = (), **defaults: object) -> Callable[..., Callable[..., None]]:
     """Decorate a command so that the fields of its classes of options are options of the command line.
 
     `without` names fields that are no option of this command, and `defaults` are the values that it starts from
@@ -53,7 +53,7 @@ def with_options(without: Collection[str] = (), **defaults: Any) -> Callable[...
                 parameters.append(parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
 
         @wraps(command)
-        def run(**given: Any) -> None:
+        def run(**given: object) -> None:
             collected = {
                 name: kind(
                     **{entry.name: given.pop(entry.name) for entry in fields(kind) if entry.name in given}
@@ -68,7 +68,7 @@ def with_options(without: Collection[str] = (), **defaults: Any) -> Callable[...
     return decorate
 
 
-def _parameters_of(kind: Any, without: Collection[str], defaults: dict[str, Any]) -> list[Parameter]:
+def _parameters_of(kind: type[Any], without: Collection[str], defaults: dict[str, object]) -> list[Parameter]:
     """Return the fields of a class of options as parameters that typer understands."""
     types = get_type_hints(kind)
     return [
@@ -83,9 +83,20 @@ def _parameters_of(kind: Any, without: Collection[str], defaults: dict[str, Any]
     ]
 
 
-def _option(panel: str, default: Any, help: str, *names: str, **more: Any) -> Any:
+def _option(
+    panel: str,
+    default: object,
+    help: str,
+    *names: str,
+    metavar: str | None = None,
+    min: int | None = None,
+    values: Collection[str] = (),
+) -> Any:
     """Return a field that is an option; its name is that of the field, unless others are given."""
-    option = typer.Option(*names, help=help, rich_help_panel=panel, **more)
+    completion = one_of(values) if values else None
+    option = typer.Option(
+        *names, help=help, rich_help_panel=panel, metavar=metavar, min=min, autocompletion=completion
+    )
     return field(default=default, metadata={"option": option})
 
 
@@ -118,7 +129,7 @@ class Source:
     format: str | None = _data(
         None,
         f"How the file is written: {', '.join(FORMATS)}. Detected by default.",
-        autocompletion=one_of(FORMATS),
+        values=FORMATS,
     )
     text: str | None = _data(None, "The column that has the texts.", metavar="COLUMN")
     name: str | None = _data(None, "The column that names documents.", metavar="COLUMN")
@@ -164,7 +175,7 @@ class Model:
     family: str | None = _model(
         None,
         f"How observations of a topic are distributed, for tables with --group: {', '.join(FAMILIES)}.",
-        autocompletion=one_of(FAMILIES),
+        values=FAMILIES,
     )
     setting: list[str] = _model(
         (),
@@ -185,9 +196,7 @@ class Model:
 class Chains:
     """What is drawn."""
 
-    sampler: str = _run(
-        "auto", "One of those that `franchise samplers` lists, or auto.", autocompletion=one_of(SAMPLERS)
-    )
+    sampler: str = _run("auto", "One of those that `franchise samplers` lists, or auto.", values=SAMPLERS)
     start: str | None = _run(
         None, 'Initial state: a number of random topics, or "sequential" [default: chosen by the sampler].'
     )
