@@ -31,18 +31,11 @@ class _Record(NamedTuple):
     fields: list[str]
 
 
-def read_csv(source: Source, texts: list[str] | None = None) -> Table:
-    """A table whose columns are parted by commas, or by what the header has instead of them."""
-    return _read(source, None, texts)
+def read_csv(source: Source, texts: list[str] | None = None, separator: str | None = None) -> Table:
+    """A table with these columns, or all, as text, and the others as what they seem to be.
 
-
-def read_tsv(source: Source, texts: list[str] | None = None) -> Table:
-    """A table whose columns are parted by tabs."""
-    return _read(source, "\t", texts)
-
-
-def _read(source: Source, separator: str | None, texts: list[str] | None) -> Table:
-    """A table with these columns, or all, as text, and the others as what they seem to be."""
+    Columns are parted by the separator [default: a comma, or what the header has instead].
+    """
     content = source.text()
     with _long_fields():
         file = _File(source, content, separator or _separator(content))
