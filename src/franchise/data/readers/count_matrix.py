@@ -120,6 +120,12 @@ def check_likely(source: Source, what: str, size: int, n_entries: int, line: int
         )
 
 
+def check_cut_off(source: Source, expected: int, said: str, found: int) -> None:
+    """InputError if a file has not as many entries as is `said` in it."""
+    if expected != found:
+        raise source.error(f"must have {expected} entries, {said}; got {found}. Was the file cut off?")
+
+
 def _words(counts: Counts, vocabulary: GivenWords) -> list[str] | None:
     """The words of the columns, as many as there are columns."""
     words, where = words_given(counts.source, vocabulary), "vocabulary"
@@ -184,21 +190,8 @@ class Rows:
     form: str
     """how a line looks like"""
 
-    def columns(self, expected: int, said: str) -> list[np.ndarray]:
-        """The columns of numbers; there must be as many rows as is `said` in the header."""
-        columns = self._columns()
-        if len(columns[0]) != expected:
-            raise self.source.error(
-                f"must have {expected} entries, {said}; got {len(columns[0])}. Was the file cut off?"
-            )
-        return columns
-
-    def line(self, row: int) -> int | None:
-        """The line of the file, from 1, that a row, from 0, is in."""
-        return next((number for number, _ in islice(self._lines(), row, None)), None)
-
-    def _columns(self) -> list[np.ndarray]:
-        """Parse all lines at once, or, if that fails, one by one to name the first that is wrong."""
+    def parse(self) -> list[np.ndarray]:
+        """The columns: all lines at once, or, if that fails, one by one to name the first that is wrong."""
         if not self.body.strip():
             return [np.empty(0, kind) for kind in self.kinds]
         dtype = np.dtype([(str(number), kind) for number, kind in enumerate(self.kinds)])
@@ -211,10 +204,14 @@ class Rows:
             return [np.array([row[place] for row in rows], kind) for place, kind in enumerate(self.kinds)]
         return [table[str(number)] for number in range(len(self.kinds))]
 
+    def line(self, row: int) -> int | None:
+        """The line of the file, from 1, that a row, from 0, is in."""
+        return next((number for number, _ in islice(self._lines(), row, None)), None)
+
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
         """Each line that is not blank: its number and its fields."""
         for number, line in enumerate(NEWLINE.split(self.body), start=self.first_line):
-            if fields := line.decode("utf-8").split():
+            if fields := line.decode("utf-8", "backslashreplace").split():
                 yield number, fields
 
     def _parse(self, line: int, fields: list[str]) -> list[int | float]:

@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from franchise.data.readers.count_matrix import Counts, Rows
+from franchise.data.readers.count_matrix import Counts, Rows, check_cut_off
 from franchise.data.readers.source import Source, line_at
 from franchise.validation import describe
 
@@ -40,12 +40,14 @@ def read_matrix_market(source: Source) -> Counts:
     body, said = content[header.end() :], f"by the sizes in line {line}"
     if layout == "array":  # numbers column after column
         lines = Rows(source, body, line, kinds, "a number")
-        (values,) = lines.columns(n_documents * n_words, said)
+        (values,) = lines.parse()
+        check_cut_off(source, n_documents * n_words, said, len(values))
         columns, rows = np.divmod(np.arange(len(values)), max(1, n_documents))
         return Counts(source, rows, columns, values, n_documents, n_words, lines.line)
     form = "`row column count`" if kinds else "`row column`"
     lines = Rows(source, body, line, [int, int, *kinds], form)
-    rows, columns, *counted = lines.columns(n_entries[0], said)
+    rows, columns, *counted = lines.parse()
+    check_cut_off(source, n_entries[0], said, len(rows))
     values = counted[0] if counted else np.ones(len(rows), np.int64)
     counts = Counts(source, rows - 1, columns - 1, values, n_documents, n_words, lines.line)
     return counts.checked("a row", "a column")
