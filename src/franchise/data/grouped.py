@@ -72,7 +72,8 @@ class GroupedData:
         self.observations = read_only(observations)
         self.group_of_observation = read_only(group_of_observation)
         self.offsets = read_only(offsets_of_sizes(sizes))
-        self.order = _grouping_order(group_of_observation)
+        is_grouped = np.all(group_of_observation[1:] >= group_of_observation[:-1])
+        self.order = None if is_grouped else read_only(np.argsort(group_of_observation, kind="stable"))
         self.grouped_observations = (
             self.observations if self.order is None else read_only(self.observations[self.order])
         )
@@ -203,9 +204,3 @@ def check_sparse_values(name: str, rows: csr_array, good: np.ndarray, wanted: st
     raise InputError(
         f"{name} must hold {wanted}; got {rows.data[entry]} at row {row}, column {rows.indices[entry]}."
     )
-
-
-def _grouping_order(group_of_observation: np.ndarray) -> np.ndarray | None:
-    if np.all(group_of_observation[1:] >= group_of_observation[:-1]):
-        return None
-    return read_only(np.argsort(group_of_observation, kind="stable").astype(np.int64, copy=False))

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from franchise.data.readers.vocabulary import GivenWords, find_vocabulary, read_
 from franchise.data.tokens import MOST, numbered
 from franchise.errors import InputError
 from franchise.validation import describe
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 _FEW = 1_000_000
 _MOST_PER_ENTRY = 100
@@ -75,6 +72,8 @@ class Counts:
 
 def corpus_of_counts(counts: Counts, vocabulary: GivenWords) -> Corpus:
     """A corpus of counts; the words are given, or in a file beside, or numbers."""
+    from scipy.sparse import csr_array
+
     if not len(counts.values):
         raise counts.source.error("has no counts.")
     words = _words(counts, vocabulary)
@@ -84,7 +83,9 @@ def corpus_of_counts(counts: Counts, vocabulary: GivenWords) -> Corpus:
         line = counts.place(int(np.argmax(counts.columns))) if counts.words_may_be_more else None
         check_likely(counts.source, "words", counts.n_words, len(counts.values), line)
     _check_tokens(counts)
-    corpus = Corpus.from_matrix(_matrix(counts, counts.n_words if words is None else len(words)), words)
+    shape = (counts.n_documents, counts.n_words if words is None else len(words))
+    matrix = csr_array((counts.values.astype(np.int64), (counts.rows, counts.columns)), shape=shape)
+    corpus = Corpus.from_matrix(matrix, words)
     corpus.dropped = Dropped(empty_documents=corpus.n_empty_documents)
     return corpus
 
@@ -164,14 +165,6 @@ def _check_tokens(counts: Counts) -> None:
             f"and more; the limit is {format_bytes(counts.source.limit.most)} (max_bytes [default: a "
             f"quarter of the free memory]). If this is intended, increase max_bytes."
         )
-
-
-def _matrix(counts: Counts, n_words: int) -> csr_array:
-    from scipy.sparse import csr_array
-
-    return csr_array(
-        (counts.values.astype(np.int64), (counts.rows, counts.columns)), shape=(counts.n_documents, n_words)
-    )
 
 
 # --- lines of numbers ---------------------------------------------------------------------------------------
