@@ -106,14 +106,6 @@ class _File:
                     row.line,
                 )
 
-    def without_rows(self) -> InputError:
-        """The error for a table of nothing but a header, or a header that runs to the end."""
-        if "\n" in self.header.fields[-1]:
-            return self.open_quotation()
-        return self.source.error(
-            "must have a header, the names of the columns, and at least one row below it."
-        )
-
     def open_quotation(self) -> InputError:
         """The error for a quotation mark that is never closed: all that follows is in the last record."""
         *_, last = self.records()
@@ -132,7 +124,11 @@ def _parse(file: _File, as_text: type[str] | dict[int, type[str]]) -> DataFrame:
             file.body(), sep=file.separator, header=None, dtype=as_text, na_filter=False, low_memory=False
         )
     except pandas.errors.EmptyDataError as error:
-        raise file.without_rows() from error
+        if "\n" in file.header.fields[-1]:
+            raise file.open_quotation() from error
+        raise file.source.error(
+            "must have a header, the names of the columns, and at least one row below it."
+        ) from error
     except (pandas.errors.ParserError, ValueError, OverflowError) as error:
         if "EOF inside string" in str(error):
             raise file.open_quotation() from error

@@ -201,10 +201,8 @@ class ShardedCorpus:
             low, high = max(first, shard.first), min(last, shard.first + shard.documents)
             if low < high:
                 self._verify(shard)
-                path = self.folder / shard.file
-                for documents in read_shard(
-                    path, self.vocabulary_size, low - shard.first, high - shard.first
-                ):
+                places = (low - shard.first, high - shard.first)
+                for documents in read_shard(self.folder / shard.file, self.vocabulary_size, *places):
                     yield documents.words
 
     def _verify(self, shard: Shard) -> None:
@@ -214,8 +212,7 @@ class ShardedCorpus:
 
     def _check_range(self, first: int, last: int | None) -> tuple[int, int]:
         first = check_integer("first", first, minimum=0, maximum=self.n_documents)
-        if last is None:
-            return first, self.n_documents
+        last = self.n_documents if last is None else last
         return first, check_integer("last", last, minimum=first, maximum=self.n_documents)
 
     def _check_memory(self, need: int, instead: str) -> None:
@@ -239,9 +236,8 @@ class ShardedWords(NamedTuple):
 
     def of_groups(self, first: int, last: int, share: float) -> ShardedWords:
         """Return the words of some of these documents, which have this proportion of the words."""
-        return self._replace(
-            first=self.first + first, last=self.first + last, nbytes=int(share * self.nbytes)
-        )
+        size = int(share * self.nbytes)
+        return self._replace(first=self.first + first, last=self.first + last, nbytes=size)
 
     def shards(self) -> ShardedCorpus:
         """Return the corpus; raise InputError if it is not there, or another."""
