@@ -328,10 +328,7 @@ def _check_sizes(like: str | None, *given: int | None) -> Sizes:
 
 
 def _check_free_space(folder: Path, need: int) -> None:
-    place = folder
-    while not place.exists():
-        place = place.parent
-    free = shutil.disk_usage(place).free
+    free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
     if need * _SPARE > free:
         raise InputError(
             f"folder {str(folder)!r}: the corpus takes about {format_bytes(need)}, and the disk has "

@@ -105,7 +105,10 @@ def decode_options(stored: dict[str, Any] | None) -> TextOptions | None:
     """Undoes `encode_options`, after JSON has made lists of tuples."""
     if stored is None:
         return None
-    return TextOptions(**{name: tuple(x) if isinstance(x, list) else x for name, x in stored.items()})
+    plain: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
+    }
+    return TextOptions(**plain)
 
 
 def _check_names(settings: Iterable[str]) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -226,21 +225,14 @@ def number_of(source: Source, line: int, text: str, kind: type = int) -> Any:
     return number
 
 
-_UNSOUND = (
-    OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, IndexError, OverflowError,
-    RuntimeError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
-"""What reading a damaged archive may end in: it has parts in parts, each with its own errors."""
-
-
 def read_npz(source: Source) -> Counts:
     """The entries of a matrix that was written by `scipy.sparse.save_npz`."""
-    source.check_readable()
+    source.head()  # may it be read?
     try:
         matrix = _load(source)
-    except InputError:
+    except (InputError, MemoryError):
         raise
-    except _UNSOUND as error:
+    except Exception as error:  # a damaged archive has parts in parts, each with its own errors
         raise source.error(
             f"is not a sound sparse matrix of scipy ({type(error).__name__}: {str(error)[:200]}). Write it by "
             "scipy.sparse.save_npz."

@@ -124,12 +124,8 @@ class Source:
             while chunk := _next_chunk(self, stream, _CHUNK):
                 yield chunk
 
-    def check_readable(self) -> None:
-        """InputError if this is no file, or may not be read."""
-        _opened(self).close()
-
     def head(self) -> bytes:
-        """The first bytes, uncompressed."""
+        """The first bytes, uncompressed; InputError if this is no file, or may not be read."""
         with _opened(self) as stream:
             return _next_chunk(self, stream, HEAD)
 

@@ -333,8 +333,7 @@ def index_shards(folder: PathLike) -> ShardedCorpus:
     place = check_folder("folder", _check_folder(folder))
     paths = _find_parts(place)
     vocabulary = len(read_words(place))
-    shards: list[Shard] = []
-    lengths: list[np.ndarray] = []
+    documents, shards, lengths = 0, [], []
     for path in paths:
         shard = path
         if docword := _DOCWORD.fullmatch(path.name):
@@ -342,10 +341,10 @@ def index_shards(folder: PathLike) -> ShardedCorpus:
             convert_docword(path, shard, vocabulary)
         pieces = [documents.lengths for documents in read_shard(shard, vocabulary)]
         of_shard = np.concatenate([np.empty(0, np.int64), *pieces])
-        facts = (len(of_shard), int(of_shard.sum()), shard.stat().st_size, checksum_of(shard))
-        shards.append(Shard(shard.name, sum(map(len, lengths)), *facts))
+        sizes = (documents, len(of_shard), int(of_shard.sum()), shard.stat().st_size)
+        shards.append(Shard(shard.name, *sizes, checksum_of(shard)))
         lengths.append(of_shard)
-    documents = sum(map(len, lengths))
+        documents += len(of_shard)
     if not 1 <= documents <= MOST:
         raise InputError(f"{place}: shards must have from 1 to {MOST} documents in all; got {documents}.")
     write_index(place, shards, np.concatenate(lengths), vocabulary)
