@@ -159,6 +159,11 @@ class GroupedData:
         return array
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and a noun: "1 group", "2 groups"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def read_only(values: Any) -> Any:
     """The same array (or the arrays of a CSR array) flagged read-only."""
     for array in (values.data, values.indices, values.indptr) if is_sparse(values) else (values,):

@@ -15,7 +15,7 @@ import numpy as np
 from narwhals.dependencies import is_into_dataframe, is_into_series
 
 from franchise.data.dataframes import first_missing, numbers_of_frame, numbers_of_series
-from franchise.data.grouped import GroupedData, check_sparse_values, is_missing, is_sparse
+from franchise.data.grouped import GroupedData, check_sparse_values, counted, is_missing, is_sparse
 from franchise.errors import InputError
 from franchise.validation import check_finite, describe
 
@@ -60,7 +60,7 @@ class Groups(GroupedData):
         super().__init__(checked, numbers, len(names), names, metadata)
 
     def __repr__(self) -> str:
-        return f"Groups({_count(self.n_observations, 'observation')} in {_count(self.n_groups, 'group')})"
+        return f"Groups({counted(self.n_observations, 'observation')} in {counted(self.n_groups, 'group')})"
 
 
 def _check_observations(observations: object) -> Any:
@@ -142,7 +142,3 @@ def _missing_label(position: int, label: object) -> InputError:
         f"groups must name a group for every observation; got {label!r} at position {position}. "
         "Drop such observations or give them a label."
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -18,7 +18,6 @@ topics (K, V) and their weights (`planted_match`).
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -31,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.data.grouped import offsets_of_sizes
-from franchise.data.readers.source import format_bytes
+from franchise.data.readers.source import format_bytes, given_path
 from franchise.data.sharded.files import need_pyarrow, write_shard
 from franchise.data.sharded.index import INDEX, VOCABULARY
 from franchise.data.sharded.sharded_corpus import ShardedCorpus, index_shards
@@ -40,14 +39,7 @@ from franchise.errors import InputError
 from franchise.kernels.random.dirichlet import draw_dirichlet
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.storage.atomic import written_whole
-from franchise.validation import (
-    PathLike,
-    available_memory,
-    check_choice,
-    check_folder,
-    check_integer,
-    describe,
-)
+from franchise.validation import PathLike, available_memory, check_choice, check_folder, check_integer
 
 ZIPF_EXPONENT, TOPIC_CONCENTRATION, DOCUMENT_CONCENTRATION, LENGTH_SPREAD = 1.05, 200.0, 5.0, 0.7
 _SHORTEST, _LONG_ENOUGH = 5, 20  # tokens of the shortest document if the mean is 20 or more; else 1
@@ -209,9 +201,7 @@ class PlantedCorpus:
 
     def check_new(self, folder: PathLike) -> Path:
         """Return the path of a folder that can become the corpus; raise InputError unless it is new or empty."""
-        if not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder):
-            raise InputError(f"folder must be the path of a new folder; got {describe(folder)}.")
-        place = check_folder("folder", Path(os.fsdecode(folder)).expanduser())
+        place = check_folder("folder", given_path(folder, "folder must be the path of a new folder"))
         if (place / INDEX).exists():
             raise InputError(
                 f"folder {str(place)!r} already contains a sharded corpus. Open it by "

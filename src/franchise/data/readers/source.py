@@ -164,11 +164,9 @@ def open_source(path: PathLike, encoding: str, max_bytes: int | None) -> Source:
 
 def check_path(path: PathLike, argument: str = "path") -> Path:
     """The path of a file or folder that is there, and nothing else such as a pipe."""
-    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise InputError(f"{argument} must name a file or a folder; got {describe(path)}.")
+    location = given_path(path, f"{argument} must name a file or a folder")
     if "://" in str(path):
         raise FileError(f"{path}: addresses are not read. Download the file first.")
-    location = Path(os.path.expanduser(os.fsdecode(path)))
     try:
         mode = os.stat(location).st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -181,6 +179,13 @@ def check_path(path: PathLike, argument: str = "path") -> Path:
             "to a file first."
         )
     return location
+
+
+def given_path(path: PathLike, wanted: str) -> Path:
+    """A path as it was given, in which ~ is the home; `wanted` begins the error if it is none."""
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise InputError(f"{wanted}; got {describe(path)}.")
+    return Path(os.path.expanduser(os.fsdecode(path)))
 
 
 def format_bytes(size: int) -> str:

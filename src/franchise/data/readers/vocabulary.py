@@ -16,7 +16,7 @@ GivenWords: TypeAlias = PathLike | Sequence[str] | None
 def read_vocabulary(source: Source) -> list[str]:
     """The words of a file, one per line; no word twice."""
     lines = [line.strip() for line in source.lines()]
-    while lines and not lines[-1]:
+    while not lines[-1]:
         lines.pop()
     line_of_word: dict[str, int] = {}
     for number, word in enumerate(lines, start=1):
@@ -28,8 +28,6 @@ def read_vocabulary(source: Source) -> list[str]:
                 f"must not have a word twice; got {word!r}, which is in line {first} already. Rename one.",
                 number,
             )
-    if not lines:
-        raise source.error("has no words.")
     return lines
 
 

@@ -16,7 +16,6 @@ of a cluster get `ShardedWords` instead: each reads the words of its own documen
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -27,7 +26,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import read_only
-from franchise.data.readers.source import check_path, format_bytes
+from franchise.data.readers.source import check_path, format_bytes, given_path
 from franchise.data.sharded.files import convert_docword, read_shard
 from franchise.data.sharded.index import (
     INDEX,
@@ -43,7 +42,7 @@ from franchise.data.tokens import MOST, numbered
 from franchise.errors import InputError, warn_renamed
 from franchise.kernels.runtime.large_arrays import large_empty, type_for
 from franchise.storage.atomic import written_whole
-from franchise.validation import PathLike, available_memory, check_folder, check_integer, describe
+from franchise.validation import PathLike, available_memory, check_folder, check_integer
 
 _BYTES_PER_TOKEN, _BYTES_PER_DOCUMENT = 28, 200  # that a Corpus takes while it is made
 _DOCWORD = re.compile(r"(docword\..+)\.txt(\.gz)?")
@@ -381,9 +380,7 @@ def _check_folder(folder: PathLike) -> Path:
 
 
 def _check_target(path: PathLike) -> Path:
-    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise InputError(f"path must name the file to be written; got {describe(path)}.")
-    target = Path(os.fsdecode(path)).expanduser()
+    target = given_path(path, "path must name the file to be written")
     if target.is_dir():
         raise InputError(
             f"path must name the file to be written; {str(target)!r} is a folder. Give a name in it."
