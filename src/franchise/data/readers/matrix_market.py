@@ -37,19 +37,18 @@ def read_matrix_market(source: Source) -> Counts:
     layout, kinds = _check_banner(source, header[1].decode("utf-8"))
     line = line_at(content, header.start(2))
     n_documents, n_words, *n_entries = _check_sizes(source, line, header[2].decode("utf-8"), _LAYOUTS[layout])
-    body, said = content[header.end() :], f"by the sizes in line {line}"
-    if layout == "array":  # numbers column after column
-        lines = Rows(source, body, line, kinds, "a number")
-        (values,) = lines.parse()
-        check_cut_off(source, n_documents * n_words, said, len(values))
-        columns, rows = np.divmod(np.arange(len(values)), max(1, n_documents))
-        return Counts(source, rows, columns, values, n_documents, n_words, lines.line)
-    form = "`row column count`" if kinds else "`row column`"
-    lines = Rows(source, body, line, [int, int, *kinds], form)
-    rows, columns, *counted = lines.parse()
-    check_cut_off(source, n_entries[0], said, len(rows))
-    values = counted[0] if counted else np.ones(len(rows), np.int64)
-    counts = Counts(source, rows - 1, columns - 1, values, n_documents, n_words, lines.line)
+    is_array = layout == "array"
+    form = "a number" if is_array else "`row column count`" if kinds else "`row column`"
+    lines = Rows(source, content[header.end() :], line, kinds if is_array else [int, int, *kinds], form)
+    table = lines.parse()
+    expected = n_documents * n_words if is_array else n_entries[0]
+    check_cut_off(source, expected, f"by the sizes in line {line}", len(table[0]))
+    if is_array:  # numbers column after column
+        columns, rows = np.divmod(np.arange(expected), max(1, n_documents))
+    else:
+        rows, columns = table[0] - 1, table[1] - 1
+    values = table[-1] if kinds else np.ones(len(rows), np.int64)
+    counts = Counts(source, rows, columns, values, n_documents, n_words, lines.line)
     return counts.checked("a row", "a column")
 
 
