@@ -24,7 +24,6 @@ from franchise.errors import InputError
 from franchise.validation import check_choice, check_counts, describe
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
     from pandas import DataFrame
 
     from franchise.data.corpus_arrays import CorpusArrays
