@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,12 +36,11 @@ def read_csv(source: Source, texts: list[str] | None = None, separator: str | No
     Columns are parted by the separator [default: a comma, or what the header has instead].
     """
     content = source.text()
-    with _long_fields():
-        file = _File(source, content, separator or _separator(content))
-        names = check_columns(source, file.header.fields, file.header.line)
-        as_text = str if texts is None else {names.index(name): str for name in texts if name in names}
-        frame = _parse(file, as_text)
-        file.check_lengths_if_doubtful(frame)
+    file = _File(source, content, separator or _separator(content))
+    names = check_columns(source, file.header.fields, file.header.line)
+    as_text = str if texts is None else {names.index(name): str for name in texts if name in names}
+    frame = _parse(file, as_text)
+    file.check_lengths_if_doubtful(frame)
     frame.columns = names
     return Table(source, frame, file.place, untyped=True)
 
@@ -58,7 +56,8 @@ class _File:
         self.header = header
 
     def records(self) -> Iterator[_Record]:
-        """All records that are not blank, the header first."""
+        """All records that are not blank, the header first; fields may be longer than Python's limit."""
+        before = csv.field_size_limit(_LONGEST_FIELD)
         text = io.TextIOWrapper(io.BytesIO(self.content), "utf-8", newline="")
         reader = csv.reader(text, delimiter=self.separator)
         line = 1
@@ -69,6 +68,8 @@ class _File:
                 line = reader.line_num + 1
         except csv.Error as error:
             raise self.source.error(f"cannot be read as a table ({error}).", line) from error
+        finally:
+            csv.field_size_limit(before)
 
     def rows(self) -> Iterator[_Record]:
         """All records after the header."""
@@ -76,8 +77,7 @@ class _File:
 
     def place(self, row: int) -> str:
         """Where a row is, in words."""
-        with _long_fields():
-            record = next(islice(self.rows(), row, None), None)
+        record = next(islice(self.rows(), row, None), None)
         return f"row {row + 1}" if record is None else f"line {record.line}"
 
     def body(self) -> io.BytesIO:
@@ -98,13 +98,13 @@ class _File:
     def check_lengths(self) -> None:
         """InputError for the first row that is not as long as the header."""
         wanted = len(self.header.fields)
-        for row in self.rows():
-            if len(row.fields) != wanted:
-                raise self.source.error(
-                    f"must have {wanted} fields, as the header has; got {len(row.fields)}. A text with "
-                    f'{self.separator!r} or a line break in it must be in quotation marks ("...").',
-                    row.line,
-                )
+        row = next((row for row in self.rows() if len(row.fields) != wanted), None)
+        if row is not None:
+            raise self.source.error(
+                f"must have {wanted} fields, as the header has; got {len(row.fields)}. A text with "
+                f'{self.separator!r} or a line break in it must be in quotation marks ("...").',
+                row.line,
+            )
 
     def open_quotation(self) -> InputError:
         """The error for a quotation mark that is never closed: all that follows is in the last record."""
@@ -140,13 +140,3 @@ def _separator(content: bytes) -> str:
     """What parts the columns of the header: a comma, unless there is none but another usual one."""
     header = NEWLINE.split(content[:HEAD].lstrip(), maxsplit=1)[0].decode("utf-8", "ignore")
     return next((mark for mark in _SEPARATORS if mark in header), ",")
-
-
-@contextmanager
-def _long_fields() -> Iterator[None]:
-    """Let fields be as long as they are; Python's limit is 131,072 characters."""
-    before = csv.field_size_limit(_LONGEST_FIELD)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
