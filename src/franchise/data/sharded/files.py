@@ -160,6 +160,7 @@ def convert_docword(path: Path, target: Path, vocabulary: int) -> None:
     A docword file has the numbers of documents, words and entries, one per line, and then lines `document word
     count`; documents and words are numbered from 1.  It may be compressed by gzip.
     """
+    need_pyarrow(path)
     source = source_of(path)
     chunks = source.chunks()
     first = next(chunks, b"")
