@@ -14,6 +14,7 @@ from franchise.data.planted import (
     LENGTH_SPREAD,
     PlantedCorpus,
     Sizes,
+    draw_words,
     plan_planted,
     share_out,
 )
@@ -95,8 +96,8 @@ def test_the_seed_counts(small, tmp_path):
 def test_a_part_alone_is_that_of_the_whole(small, tmp_path):
     for number in reversed(range(len(small.shards))):
         plan = PlantedCorpus(Sizes(1500, 400, 250_000), 6, 3, shard_tokens=120_000)
-        shard = plan.write_shard(tmp_path, number)
-        assert shard == small.shards[number]
+        plan.write_shard(tmp_path, number)
+        shard = small.shards[number]
         assert (tmp_path / shard.file).read_bytes() == (small.folder / shard.file).read_bytes()
 
 
@@ -178,7 +179,7 @@ def test_topics_and_words_are_drawn_from_their_weights():
     weights = draw_dirichlet(stream.generator(), shape)
     generator = stream.generator()  # at its beginning: the same weights are drawn again
     topics = PLANTING._draw_topics(generator, lengths)
-    words = PLANTING._draw_words(generator, topics)
+    words = draw_words(generator, PLANTING._tables, topics)
     truth = PLANTING.word_probabilities.astype(np.float64)
     for rows, columns, probabilities in [
         (np.repeat(np.arange(300), lengths), topics, weights),

@@ -9,6 +9,7 @@ import pytest
 from tests.data.without import without
 
 import franchise as fr
+from franchise.data.readers import source
 from franchise.data.sharded import sharded_corpus as shards_module
 from franchise.data.sharded.files import write_shard
 from franchise.errors import InputError
@@ -247,11 +248,8 @@ def test_plain_docword_with_gaps_and_repeats(tmp_path):
 
 def test_docword_files_are_converted_once(tmp_path, documents, monkeypatch):
     """Batches of the file cut documents; the index has Parquet shards only."""
-    import pyarrow.csv as csv
-
     folder = write_parts(tmp_path / "corpus", documents, "docword")
-    options = csv.ReadOptions
-    monkeypatch.setattr(csv, "ReadOptions", lambda **given: options(block_size=48, **given))
+    monkeypatch.setattr(source, "_CHUNK", 48)
     corpus = fr.index_shards(folder)
     assert [shard.file for shard in corpus.shards] == [f"docword.part.{n}.parquet" for n in (9, 10, 11, 12)]
     for path in folder.glob("*.txt.gz"):

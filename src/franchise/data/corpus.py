@@ -144,11 +144,9 @@ class Corpus(CorpusArrays):
                 names = [str(row) for row in X.index] if names is None else names
             X = numbers_of_frame("X", X)
         rows = count_matrix(X)
-        if vocabulary is None:
-            vocabulary = numbered(rows.shape[1])
-        vocabulary = check_vocabulary(vocabulary, rows.shape[1])
         words, offsets = words_of_counts(rows)
-        return cls(words, offsets, vocabulary, names=names, metadata=metadata)
+        known = check_vocabulary(numbered(rows.shape[1]) if vocabulary is None else vocabulary, rows.shape[1])
+        return cls(words, offsets, known, names=names, metadata=metadata)
 
     @classmethod
     def from_tokens(
@@ -261,7 +259,7 @@ class Corpus(CorpusArrays):
         Left out: 1 stop word (2 tokens); 4 words below min_df (4 tokens).
         """
         options = check_options(settings, sentences)
-        return cls._read(texts, options, vocabulary, names, metadata, keep_texts)
+        return cls._read(texts, options, vocabulary, keep_texts, names=names, metadata=metadata)
 
     @classmethod
     def from_sentence_texts(
@@ -287,7 +285,7 @@ class Corpus(CorpusArrays):
             As for `from_texts`.
         """
         options = check_options(settings, GIVEN)
-        return cls._read(documents, options, vocabulary, names, metadata, keep_texts)
+        return cls._read(documents, options, vocabulary, keep_texts, names=names, metadata=metadata)
 
     def read_new_texts(
         self,
@@ -315,7 +313,7 @@ class Corpus(CorpusArrays):
         options = self.text_options or options_for_vocabulary(self.vocabulary)
         if sentences is not None:
             options = options._replace(sentences=sentences)
-        return self._read(texts, options, self.vocabulary, names, metadata, keep_texts)
+        return self._read(texts, options, self.vocabulary, keep_texts, names=names, metadata=metadata)
 
     @classmethod
     def _read(
@@ -323,10 +321,10 @@ class Corpus(CorpusArrays):
         documents: Iterable[Any],
         options: TextOptions,
         vocabulary: Sequence[str] | None,
-        names: Iterable[Any] | None,
-        metadata: Mapping[str, Iterable[Any]] | None,
         keep_texts: bool,
+        **facts: Any,
     ) -> Corpus:
+        """The corpus of some texts; `facts` are their names and metadata."""
         if options.sentences == GIVEN:
             texts, spans = join_sentences(check_sentence_texts(documents))
             reading = read_texts(texts, spans, options, vocabulary)
@@ -334,8 +332,8 @@ class Corpus(CorpusArrays):
             texts = check_texts(documents)
             reading = read_texts(*cut_texts(texts, options.sentences), options, vocabulary)
         words, offsets, known, sentences, dropped = reading
-        kept: dict[str, Any] = {"texts": texts if keep_texts else None, "text_options": options}
-        corpus = cls(words, offsets, known, names=names, metadata=metadata, sentences=sentences, **kept)
+        facts |= {"texts": texts if keep_texts else None, "sentences": sentences, "text_options": options}
+        corpus = cls(words, offsets, known, **facts)
         corpus.dropped = dropped
         return corpus
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.data.dropped import Dropped
-from franchise.data.grouped import GroupedData, offsets_of_sizes, read_only
-from franchise.data.sentences import Sentences, check_sentences, sentence_table
+from franchise.data.grouped import GroupedData, counted, offsets_of_sizes, read_only
+from franchise.data.sentences import Sentences, check_rise, check_sentences, sentence_table
 from franchise.data.text_options import TextOptions
 from franchise.data.tokens import check_vocabulary, numbered
 from franchise.errors import InputError, NoWords
@@ -147,10 +147,10 @@ class CorpusArrays(GroupedData):
         )
 
     def __repr__(self) -> str:
-        documents = f"{self.n_documents} document{'' if self.n_documents == 1 else 's'}"
-        text = f"{documents}, {self.n_tokens} tokens, vocabulary of {self.vocabulary_size}"
+        sizes = f"{counted(self.n_documents, 'document')}, {self.n_tokens} tokens"
+        text = f"{sizes}, vocabulary of {self.vocabulary_size}"
         if self.sentences is not None:
-            text += f", {self.n_sentences} sentence{'' if self.n_sentences == 1 else 's'}"
+            text += f", {counted(self.n_sentences, 'sentence')}"
         empty = self.n_empty_documents
         if empty:
             text += f"; {empty} document{' is' if empty == 1 else 's are'} empty"
@@ -181,9 +181,4 @@ def _check_offsets(offsets: ArrayLike, n_tokens: int) -> np.ndarray:
     checked = check_counts("offsets", offsets)
     if checked.ndim != 1 or checked.size < 2:
         raise InputError("The corpus has no documents; at least one is needed.")
-    if checked[0] != 0 or checked[-1] != n_tokens or np.any(np.diff(checked) < 0):
-        raise InputError(
-            f"offsets must rise from 0 to the number of tokens ({n_tokens}) without ever falling; "
-            f"got {describe(checked.tolist())}."
-        )
-    return checked
+    return check_rise("offsets", checked, n_tokens, "tokens")

@@ -38,35 +38,27 @@ class Dropped:
     """files and folders of a folder that were not read"""
 
     def __str__(self) -> str:
-        left_out = [*self._words(), *self._files()]
-        parts = [f"Left out: {'; '.join(left_out)}." if left_out else "", self._documents()]
-        return " ".join(filter(None, parts)) or "Nothing was left out."
-
-    def _words(self) -> list[str]:
         reasons = {
             ("stop word", ""): self.stop_words,
             ("word", " below min_df"): self.below_min_df,
             ("word", " above max_df"): self.above_max_df,
             ("word", " not in the vocabulary"): self.not_in_vocabulary,
         }
-        return [
+        left_out = [
             f"{_count(left.words, noun)}{why} ({_count(left.tokens, 'token')})"
             for (noun, why), left in reasons.items()
             if left.words
         ]
-
-    def _documents(self) -> str:
-        if not self.empty_documents:
-            return ""
-        verb = "is" if self.empty_documents == 1 else "are"
-        why = f" ({_count(self.missing_texts, 'missing text')})" if self.missing_texts else ""
-        return f"{_count(self.empty_documents, 'document')} {verb} empty{why}."
-
-    def _files(self) -> list[str]:
-        if not self.files:
-            return []
-        shown = ", ".join(self.files[:3]) + (", ..." if len(self.files) > 3 else "")
-        return [f"{_count(len(self.files), 'file or folder', 'files and folders')} not read ({shown})"]
+        if self.files:
+            shown = ", ".join(self.files[:3]) + (", ..." if len(self.files) > 3 else "")
+            number = _count(len(self.files), "file or folder", "files and folders")
+            left_out.append(f"{number} not read ({shown})")
+        sentences = [f"Left out: {'; '.join(left_out)}."] if left_out else []
+        if self.empty_documents:
+            verb = "is" if self.empty_documents == 1 else "are"
+            why = f" ({_count(self.missing_texts, 'missing text')})" if self.missing_texts else ""
+            sentences.append(f"{_count(self.empty_documents, 'document')} {verb} empty{why}.")
+        return " ".join(sentences) or "Nothing was left out."
 
 
 def _count(number: int, noun: str, plural: str | None = None) -> str:

@@ -72,7 +72,8 @@ class GroupedData:
         self.observations = read_only(observations)
         self.group_of_observation = read_only(group_of_observation)
         self.offsets = read_only(offsets_of_sizes(sizes))
-        self.order = _grouping_order(group_of_observation)
+        is_grouped = np.all(group_of_observation[1:] >= group_of_observation[:-1])
+        self.order = None if is_grouped else read_only(np.argsort(group_of_observation, kind="stable"))
         self.grouped_observations = (
             self.observations if self.order is None else read_only(self.observations[self.order])
         )
@@ -158,6 +159,11 @@ class GroupedData:
         return array
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and a noun: "1 group", "2 groups"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def read_only(values: Any) -> Any:
     """The same array (or the arrays of a CSR array) flagged read-only."""
     for array in (values.data, values.indices, values.indptr) if is_sparse(values) else (values,):
@@ -203,9 +209,3 @@ def check_sparse_values(name: str, rows: csr_array, good: np.ndarray, wanted: st
     raise InputError(
         f"{name} must hold {wanted}; got {rows.data[entry]} at row {row}, column {rows.indices[entry]}."
     )
-
-
-def _grouping_order(group_of_observation: np.ndarray) -> np.ndarray | None:
-    if np.all(group_of_observation[1:] >= group_of_observation[:-1]):
-        return None
-    return read_only(np.argsort(group_of_observation, kind="stable").astype(np.int64, copy=False))

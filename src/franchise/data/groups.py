@@ -15,11 +15,11 @@ import numpy as np
 from narwhals.dependencies import is_into_dataframe, is_into_series
 
 from franchise.data.dataframes import first_missing, numbers_of_frame, numbers_of_series
-from franchise.data.grouped import GroupedData, check_sparse_values, is_missing, is_sparse
+from franchise.data.grouped import GroupedData, check_sparse_values, counted, is_missing, is_sparse
 from franchise.errors import InputError
 from franchise.validation import check_finite, describe
 
-_PLAIN_KINDS = "biufUS"  # array types whose labels NumPy can sort: numbers and strings
+_PLAIN_KINDS = "biufUS"  # array types whose entries are plain in Python, too: numbers and strings
 
 
 class Groups(GroupedData):
@@ -60,76 +60,62 @@ class Groups(GroupedData):
         super().__init__(checked, numbers, len(names), names, metadata)
 
     def __repr__(self) -> str:
-        return f"Groups({_count(self.n_observations, 'observation')} in {_count(self.n_groups, 'group')})"
+        return f"Groups({counted(self.n_observations, 'observation')} in {counted(self.n_groups, 'group')})"
 
 
 def _check_observations(observations: object) -> Any:
-    if is_sparse(observations):
-        return _check_sparse(observations)
     if is_into_dataframe(observations):
         observations = numbers_of_frame("observations", observations)
     elif is_into_series(observations):
         observations = numbers_of_series("observations", observations)
     try:
-        array = np.asarray(observations)
+        values: Any = observations if is_sparse(observations) else np.asarray(observations)
     except ValueError as error:
         raise InputError(f"observations must be one row of equal length per observation; {error}.") from error
-    _check_type(array)
-    _check_shape(array.shape)
-    _check_size(array)
-    array = array.astype(_standard_type(array.dtype))  # always a copy
-    return check_finite("observations", array)
-
-
-def _check_sparse(observations: Any) -> Any:
+    _check_type_and_shape(values)
+    stored = values.data if is_sparse(values) else values
+    largest = np.iinfo(np.int64).max
+    if stored.dtype.kind == "u" and stored.size and stored.max() > largest:
+        raise InputError(f"observations must be at most {largest} where they are whole; got {stored.max()}.")
+    standard = np.float64 if values.dtype.kind == "f" else np.int64
+    if not is_sparse(values):
+        return check_finite("observations", values.astype(standard))  # always a copy
     from scipy.sparse import csr_array
 
-    _check_type(observations)
-    _check_shape(observations.shape)
-    _check_size(observations.data)
-    rows = csr_array(observations, dtype=_standard_type(observations.dtype), copy=True)
+    rows = csr_array(values, dtype=standard, copy=True)
     rows.sum_duplicates()
     check_sparse_values("observations", rows, np.isfinite(rows.data), "finite numbers")
     return rows
 
 
-def _check_type(observations: Any) -> None:
+def _check_type_and_shape(observations: Any) -> None:
     if observations.dtype.kind not in "biuf":
         raise InputError(
             f"observations must be numbers; got values of type {observations.dtype}. Convert them first "
             "(words: use Corpus.from_tokens; a table: keep its numeric columns)."
         )
-
-
-def _check_shape(shape: tuple[int, ...]) -> None:
-    if len(shape) not in (1, 2):
+    if len(observations.shape) not in (1, 2):
         raise InputError(
-            f"observations must have shape (N,) or (N, D); got shape {shape}. "
+            f"observations must have shape (N,) or (N, D); got shape {observations.shape}. "
             "Flatten each observation to one row."
         )
-    if 0 in shape:
-        raise InputError(f"observations must hold at least one observation; got shape {shape}.")
+    if 0 in observations.shape:
+        raise InputError(f"observations must hold at least one observation; got shape {observations.shape}.")
 
 
-def _check_size(values: np.ndarray) -> None:
-    largest = np.iinfo(np.int64).max
-    if values.dtype.kind == "u" and values.size and values.max() > largest:
-        raise InputError(f"observations must be at most {largest} where they are whole; got {values.max()}.")
-
-
-def _standard_type(dtype: np.dtype) -> type:
-    return np.float64 if dtype.kind == "f" else np.int64
-
-
-def _check_labels(groups: object, n_observations: int) -> Any:
-    """The labels as an array that NumPy can sort, or as a list; as many as there are observations."""
+def _check_labels(groups: object, n_observations: int) -> list[Any]:
+    """As many labels as there are observations."""
     if isinstance(groups, str) or is_into_dataframe(groups) or not isinstance(groups, Iterable):
         raise InputError(f"groups must be a sequence of labels, one per observation; got {describe(groups)}.")
-    entries: Any = _entries_of_series(groups) if is_into_series(groups) else groups
+    entries: Any = groups
+    if is_into_series(entries):
+        if (missing := first_missing(entries)) is not None:
+            raise _missing_label(missing, None)
+        entries = entries.to_numpy()
     if isinstance(entries, np.ndarray) and entries.ndim != 1:
         raise InputError(f"groups must be one label per observation; got {describe(entries)}.")
     plain = isinstance(entries, np.ndarray) and entries.dtype.kind in _PLAIN_KINDS
-    labels: Any = entries if plain else list(entries)
+    labels = entries.tolist() if plain else list(entries)
     if len(labels) != n_observations:
         raise InputError(
             f"groups must have one label per observation: got {len(labels)} labels "
@@ -138,27 +124,8 @@ def _check_labels(groups: object, n_observations: int) -> Any:
     return labels
 
 
-def _entries_of_series(groups: Any) -> np.ndarray:
-    missing = first_missing(groups)
-    if missing is not None:
-        raise _missing_label(missing, None)
-    return groups.to_numpy()
-
-
-def _number_by_first_appearance(labels: Any) -> tuple[np.ndarray, list[Any]]:
+def _number_by_first_appearance(labels: list[Any]) -> tuple[np.ndarray, list[Any]]:
     """Each label's group number (int32) and the list of distinct labels, both by first appearance."""
-    if isinstance(labels, np.ndarray):
-        if labels.dtype.kind == "f" and np.isnan(labels).any():
-            raise _missing_label(int(np.argmax(np.isnan(labels))), np.nan)
-        distinct, first, numbers = np.unique(labels, return_index=True, return_inverse=True)
-        appearance = np.argsort(first)
-        rank = np.empty(len(distinct), dtype=np.int32)
-        rank[appearance] = np.arange(len(distinct), dtype=np.int32)
-        return rank[numbers], distinct[appearance].tolist()
-    return _number_hashables(labels)
-
-
-def _number_hashables(labels: list[Any]) -> tuple[np.ndarray, list[Any]]:
     number_of_label: dict[Any, int] = {}
     try:
         numbers = [number_of_label.setdefault(label, len(number_of_label)) for label in labels]
@@ -175,7 +142,3 @@ def _missing_label(position: int, label: object) -> InputError:
         f"groups must name a group for every observation; got {label!r} at position {position}. "
         "Drop such observations or give them a label."
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -18,7 +18,6 @@ topics (K, V) and their weights (`planted_match`).
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -31,23 +30,16 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.data.grouped import offsets_of_sizes
-from franchise.data.readers.source import format_bytes
+from franchise.data.readers.source import format_bytes, given_path
 from franchise.data.sharded.files import need_pyarrow, write_shard
-from franchise.data.sharded.index import INDEX, VOCABULARY, Shard, checksum_of, write_index
-from franchise.data.sharded.sharded_corpus import ShardedCorpus
+from franchise.data.sharded.index import INDEX, VOCABULARY
+from franchise.data.sharded.sharded_corpus import ShardedCorpus, index_shards
 from franchise.data.tokens import MOST, numbered
 from franchise.errors import InputError
 from franchise.kernels.random.dirichlet import draw_dirichlet
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.storage.atomic import written_whole
-from franchise.validation import (
-    PathLike,
-    available_memory,
-    check_choice,
-    check_folder,
-    check_integer,
-    describe,
-)
+from franchise.validation import PathLike, available_memory, check_choice, check_folder, check_integer
 
 ZIPF_EXPONENT, TOPIC_CONCENTRATION, DOCUMENT_CONCENTRATION, LENGTH_SPREAD = 1.05, 200.0, 5.0, 0.7
 _SHORTEST, _LONG_ENOUGH = 5, 20  # tokens of the shortest document if the mean is 20 or more; else 1
@@ -144,17 +136,16 @@ class PlantedCorpus:
 
     def block(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """The lengths, int64, and the words, int64, of the documents of a block; words rise within a document."""
-        lengths = np.diff(self.bounds_of(number, number + 1))
+        lengths = np.diff(self.bounds_of(number))
         generator = self._streams(STREAMS.planted_documents).generator(number)
         topic_of_token = self._draw_topics(generator, lengths)
-        word_of_token = self._draw_words(generator, topic_of_token)
+        word_of_token = draw_words(generator, self._tables, topic_of_token)
         first_word = np.repeat(np.arange(len(lengths)) * self.sizes.vocabulary, lengths)
         return lengths, np.sort(first_word + word_of_token) - first_word
 
-    def bounds_of(self, first_block: int, last_block: int) -> np.ndarray:
-        """The offsets of the documents of some blocks."""
-        first, last = (block * self.documents_per_block for block in (first_block, last_block))
-        return self.offsets[first : min(last, self.sizes.documents) + 1]
+    def bounds_of(self, block: int) -> np.ndarray:
+        """The offsets of the documents of a block."""
+        return self.offsets[block * self.documents_per_block :][: self.documents_per_block + 1]
 
     def _draw_topics(self, generator: np.random.Generator, lengths: np.ndarray) -> np.ndarray:
         """The topic of each token, by a search of all documents' cumulative weights, laid end to end: j + sum."""
@@ -168,32 +159,9 @@ class PlantedCorpus:
         found -= np.repeat(np.arange(len(lengths)) * self.topics, lengths)
         return np.minimum(found, self.topics - 1)  # j + u may have been rounded up to j + 1
 
-    def _draw_words(self, generator: np.random.Generator, topic_of_token: np.ndarray) -> np.ndarray:
-        """The word of each token, by a search of its topic's cumulative probabilities."""
-        small = topic_of_token.astype(np.min_scalar_type(self.topics - 1))  # NumPy sorts these by radix
-        order = np.argsort(small, kind="stable")
-        bounds = offsets_of_sizes(np.bincount(topic_of_token, minlength=self.topics))
-        uniforms = generator.random(len(order))
-        drawn = np.empty(len(order), np.int64)
-        for topic, (cumulative, words) in enumerate(self._tables):
-            part = slice(bounds[topic], bounds[topic + 1])
-            drawn[part] = words[np.searchsorted(cumulative, uniforms[part], side="right")]
-        result = np.empty_like(drawn)
-        result[order] = drawn
-        return result
-
     @cached_property
-    def _tables(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The words of each topic and their cumulative probabilities, the last of them 1.
-
-        Most words have probability 0 in a topic, as the base measure is uneven: tables are small.
-        """
-        tables = []
-        for row in self.word_probabilities:
-            words = np.flatnonzero(row)
-            cumulative = np.cumsum(row[words], dtype=np.float64)
-            tables.append((cumulative / cumulative[-1], words))
-        return tables
+    def _tables(self) -> list[WordTable]:
+        return [word_table(row) for row in self.word_probabilities]
 
     def _streams(self, name: int) -> Streams:
         return Streams(self.seed, 0, 0, name)
@@ -233,9 +201,7 @@ class PlantedCorpus:
 
     def check_new(self, folder: PathLike) -> Path:
         """Return the path of a folder that can become the corpus; raise InputError unless it is new or empty."""
-        if not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder):
-            raise InputError(f"folder must be the path of a new folder; got {describe(folder)}.")
-        place = check_folder("folder", Path(os.fsdecode(folder)).expanduser())
+        place = check_folder("folder", given_path(folder, "folder must be the path of a new folder"))
         if (place / INDEX).exists():
             raise InputError(
                 f"folder {str(place)!r} already contains a sharded corpus. Open it by "
@@ -255,28 +221,22 @@ class PlantedCorpus:
         place = self.check_new(folder)
         _check_free_space(place, self.estimate.bytes)
         place.mkdir(parents=True, exist_ok=True)
-        shards = [self.write_shard(place, number, progress) for number in range(self.n_shards)]
         with written_whole(place / VOCABULARY) as temporary:
             temporary.write_text("\n".join(numbered(self.sizes.vocabulary)) + "\n", encoding="utf-8")
         with written_whole(place / TRUTH) as temporary:
             save_file({"topics": self.word_probabilities, "weights": self.topic_weights}, temporary)
-        write_index(place, shards, np.diff(self.offsets), self.sizes.vocabulary)
-        return ShardedCorpus(place)
+        for number in range(self.n_shards):
+            self.write_shard(place, number, progress)
+        return index_shards(place)
 
-    def write_shard(self, folder: Path, number: int, progress: Progress | None = None) -> Shard:
-        """Write one shard and return its entry in the index."""
-        blocks = range(self.n_blocks)[number * self.blocks_per_shard :][: self.blocks_per_shard]
-        bounds = self.bounds_of(blocks[0], blocks[-1] + 1)
-        path = folder / self.shard_name(number)
-        with write_shard(path) as write:
-            for block in blocks:
+    def write_shard(self, folder: Path, number: int, progress: Progress | None = None) -> None:
+        """Write one shard."""
+        with write_shard(folder / self.shard_name(number)) as write:
+            for block in range(self.n_blocks)[number * self.blocks_per_shard :][: self.blocks_per_shard]:
                 write(*self.block(block))
                 if progress is not None:
-                    done = int(self.bounds_of(block, block + 1)[-1])
+                    done = int(self.bounds_of(block)[-1])
                     progress(f"shard {number + 1} of {self.n_shards}", done / self.sizes.tokens)
-        first = blocks[0] * self.documents_per_block
-        tokens = int(bounds[-1] - bounds[0])
-        return Shard(path.name, first, len(bounds) - 1, tokens, path.stat().st_size, checksum_of(path))
 
 
 def write_planted(
@@ -358,15 +318,42 @@ def _check_sizes(like: str | None, *given: int | None) -> Sizes:
 
 
 def _check_free_space(folder: Path, need: int) -> None:
-    place = folder
-    while not place.exists():
-        place = place.parent
-    free = shutil.disk_usage(place).free
+    free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
     if need * _SPARE > free:
         raise InputError(
             f"folder {str(folder)!r}: the corpus takes about {format_bytes(need)}, and the disk has "
             f"{format_bytes(free)} left. Make room, or give a folder on another disk."
         )
+
+
+class WordTable(NamedTuple):
+    """The words of a topic that have a probability above 0."""
+
+    cumulative: np.ndarray
+    """sums of their probabilities, the last of them 1, so that a uniform below 1 never falls beyond it"""
+    words: np.ndarray
+
+
+def word_table(probabilities: np.ndarray) -> WordTable:
+    """The words of a topic; most have probability 0 where the base measure is uneven, so tables are small."""
+    words = np.flatnonzero(probabilities)
+    cumulative = np.cumsum(probabilities[words], dtype=np.float64)
+    return WordTable(cumulative / cumulative[-1], words)
+
+
+def draw_words(
+    generator: np.random.Generator, tables: list[WordTable], topic_of_token: np.ndarray
+) -> np.ndarray:
+    """Draw the word of each token, int64, by a search of its topic's cumulative probabilities."""
+    small = topic_of_token.astype(np.min_scalar_type(len(tables) - 1))  # NumPy sorts these by radix
+    order = np.argsort(small, kind="stable")
+    bounds = offsets_of_sizes(np.bincount(topic_of_token, minlength=len(tables)))
+    uniforms = generator.random(len(order))
+    result = np.empty(len(order), np.int64)
+    for topic, (cumulative, words) in enumerate(tables):
+        part = slice(bounds[topic], bounds[topic + 1])
+        result[order[part]] = words[np.searchsorted(cumulative, uniforms[part], side="right")]
+    return result
 
 
 def share_out(raw: np.ndarray, total: int) -> np.ndarray:

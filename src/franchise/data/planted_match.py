@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-_VARIATION = "total-variation"
+_DISTANCES: dict[str, tuple[Any, float]] = {"total-variation": ("cityblock", 0.5), "cosine": ("cosine", 1.0)}
+"""scipy's metric for each distance, and its factor."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +72,7 @@ def read_truth(folder: PathLike | ShardedCorpus) -> Truth:
 AnyTruth: TypeAlias = "PathLike | ShardedCorpus | Truth | Planted | ArrayLike"
 
 
-def planted_match(found: ArrayLike, truth: AnyTruth, distance: str = _VARIATION) -> pd.DataFrame:
+def planted_match(found: ArrayLike, truth: AnyTruth, distance: str = "total-variation") -> pd.DataFrame:
     """Match each planted topic to one found topic, so that the sum of distances is smallest.
 
     The Hungarian method (scipy's `linear_sum_assignment`) with one of two distances:
@@ -105,16 +106,14 @@ def planted_match(found: ArrayLike, truth: AnyTruth, distance: str = _VARIATION)
     from scipy.optimize import linear_sum_assignment
     from scipy.spatial.distance import cdist
 
-    check_choice("distance", distance, (_VARIATION, "cosine"))
+    metric, factor = _DISTANCES[check_choice("distance", distance, _DISTANCES)]
     planted, shares = _topics_and_shares(truth)
     rows = _check_topics("found", found)
     if rows.shape[1] != planted.shape[1]:
         raise InputError(
             f"found must have one column for each of the {planted.shape[1]} words; got {rows.shape[1]} columns."
         )
-    distances = (
-        0.5 * cdist(planted, rows, "cityblock") if distance == _VARIATION else cdist(planted, rows, "cosine")
-    )
+    distances = factor * cdist(planted, rows, metric)
     matched, partner = linear_sum_assignment(distances)
     table = pd.DataFrame({"found": -1, "distance": 1.0, "share": shares}, index=range(len(planted)))
     table.index.name = "planted"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,6 @@ from franchise.errors import InputError
 from franchise.validation import check_choice, check_counts, describe
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
     from pandas import DataFrame
 
     from franchise.data.corpus_arrays import CorpusArrays
@@ -147,9 +146,7 @@ def _trimmed(text: str, begin: int, end: int) -> Span:
 
 
 def _spans_of_joined(sentences: list[str]) -> list[Span]:
-    begins = offsets_of_sizes(
-        np.array([len(sentence) + 1 for sentence in sentences], dtype=np.int64)
-    ).tolist()
+    begins = accumulate((len(sentence) + 1 for sentence in sentences), initial=0)
     return [(begin, after - 1) for begin, after in pairwise(begins)]
 
 
@@ -162,8 +159,8 @@ def check_sentences(sentences: object, corpus: CorpusArrays) -> Sentences:
         raise InputError(
             f"sentences must be a pair (offsets, documents) or a Sentences; got {describe(sentences)}."
         )
-    offsets = _check_rise("sentences.offsets", sentences[0], corpus.n_tokens, "tokens")
-    documents = _check_rise("sentences.documents", sentences[1], len(offsets) - 1, "sentences")
+    offsets = check_rise("sentences.offsets", sentences[0], corpus.n_tokens, "tokens")
+    documents = check_rise("sentences.documents", sentences[1], len(offsets) - 1, "sentences")
     _check_documents(documents, offsets, corpus.offsets)
     spans = sentences[2] if len(sentences) == 3 else None
     if spans is not None:
@@ -194,7 +191,8 @@ def check_sentence_texts(documents: object) -> list[list[str]]:
     return checked
 
 
-def _check_rise(name: str, values: ArrayLike, last: int, what: str) -> np.ndarray:
+def check_rise(name: str, values: ArrayLike, last: int, what: str) -> np.ndarray:
+    """Offsets of pieces that fill a range: whole numbers from 0 to `last`, which never fall."""
     checked = np.array(check_counts(name, values))
     if checked.ndim != 1 or checked.size < 2:
         raise InputError(f"{name} must be a flat array of at least two numbers; got {describe(checked)}.")

@@ -18,8 +18,9 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import offsets_of_sizes
-from franchise.data.planted import write_planted
+from franchise.data.planted import draw_words, word_table, write_planted
 from franchise.data.planted_match import Planted, planted_match, read_truth
+from franchise.data.tokens import numbered
 from franchise.errors import InputError
 from franchise.kernels.random.dirichlet import draw_dirichlet, seeded_generator
 from franchise.validation import check_counts, check_integer, check_positive, describe
@@ -75,16 +76,12 @@ def from_hdp(
     n_groups = check_integer("n_groups", n_groups, minimum=1)
     vocabulary_size = check_integer("vocabulary_size", vocabulary_size, minimum=1)
     sizes = _check_sizes(group_size, n_groups)
-    prior, alpha, gamma = (
-        check_positive("prior", prior),
-        check_positive("alpha", alpha),
-        check_positive("gamma", gamma),
-    )
+    prior = check_positive("prior", prior)
+    alpha, gamma = check_positive("alpha", alpha), check_positive("gamma", gamma)
     generator = seeded_generator(seed)
     labels = _seat_franchise(generator, sizes, alpha, gamma)
     topics = draw_dirichlet(generator, np.full((int(labels.max()) + 1, vocabulary_size), prior))
-    words = _draw_words(generator, topics, labels)
-    return Planted(_corpus(words, sizes, vocabulary_size), labels, topics, weights=None)
+    return _planted(generator, topics, labels, sizes, weights=None)
 
 
 def five_topics(seed: int = 0, documents: int = 100, words: int = 50) -> Planted:
@@ -210,32 +207,26 @@ def _plant(
     generator: np.random.Generator, weights: np.ndarray, topics: np.ndarray, lengths: np.ndarray
 ) -> Planted:
     """Draw every token's topic from its document's weights, then its word from the topic."""
-    labels = _draw_by_row(generator, weights, lengths)
-    words = _draw_words(generator, topics, labels)
-    return Planted(_corpus(words, lengths, topics.shape[1]), labels, topics, weights)
-
-
-def _draw_words(generator: np.random.Generator, topics: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """A word for each token, given its topic."""
-    by_topic = np.argsort(labels, kind="stable")
-    words = np.empty(len(labels), dtype=np.int32)
-    words[by_topic] = _draw_by_row(generator, topics, np.bincount(labels, minlength=len(topics)))
-    return words
-
-
-def _draw_by_row(generator: np.random.Generator, probabilities: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """For each row of probabilities draw `sizes[row]` columns; all draws end to end, int32.
-
-    Inverts the cumulative sums, divided by their last so that no uniform below 1 falls beyond it and a column
-    of probability zero is never drawn.
-    """
-    offsets = offsets_of_sizes(sizes)
+    offsets = offsets_of_sizes(lengths)
     uniforms = generator.random(int(offsets[-1]))
-    drawn = np.empty(len(uniforms), dtype=np.int32)
-    for row, cumulative in enumerate(np.cumsum(probabilities, axis=1)):
-        part = slice(offsets[row], offsets[row + 1])
-        drawn[part] = np.searchsorted(cumulative / cumulative[-1], uniforms[part], side="right")
-    return drawn
+    labels = np.empty(len(uniforms), dtype=np.int32)
+    for document, cumulative in enumerate(np.cumsum(weights, axis=1)):
+        part = slice(offsets[document], offsets[document + 1])
+        labels[part] = np.searchsorted(cumulative / cumulative[-1], uniforms[part], side="right")
+    return _planted(generator, topics, labels, lengths, weights)
+
+
+def _planted(
+    generator: np.random.Generator,
+    topics: np.ndarray,
+    labels: np.ndarray,
+    sizes: np.ndarray,
+    weights: np.ndarray | None,
+) -> Planted:
+    """Draw the word of every token from its topic."""
+    words = draw_words(generator, [word_table(row) for row in topics], labels)
+    corpus = Corpus(words, offsets_of_sizes(sizes), numbered(topics.shape[1]))
+    return Planted(corpus, labels, topics, weights)
 
 
 def _seat_franchise(
@@ -245,9 +236,7 @@ def _seat_franchise(
     labels: list[int] = []
     tables_per_topic: list[int] = []
     for size in sizes.tolist():
-        topic_of_seated: list[
-            int
-        ] = []  # topic of each token seated so far; a uniform choice among them is ~ n_jt
+        topic_of_seated: list[int] = []  # of each token so far; a uniform choice among them is ~ n_jt
         for seated, uniform in enumerate(generator.random(size).tolist()):
             place = uniform * (seated + alpha)
             if place < seated:
@@ -269,10 +258,6 @@ def _open_table(uniform: float, tables_per_topic: list[int], gamma: float) -> in
         place -= tables
     tables_per_topic.append(1)
     return len(tables_per_topic) - 1
-
-
-def _corpus(words: np.ndarray, sizes: np.ndarray, vocabulary_size: int) -> Corpus:
-    return Corpus(words, offsets_of_sizes(sizes), [str(word) for word in range(vocabulary_size)])
 
 
 def _check_sizes(group_size: int | Sequence[int], n_groups: int) -> np.ndarray:

@@ -15,10 +15,10 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,28 +71,37 @@ def read_texts(
     options: TextOptions,
     vocabulary: Sequence[str] | None,
 ) -> Reading:
-    """The words of texts, and which of them are in which sentence; `spans` has the sentences of each text."""
+    """The words of texts, and which of them are in which sentence; `spans` has the sentences of each text.
+
+    Where no sentences are wanted, each text is read as one.
+    """
     analyser = _Analyser(options)
-    if spans is None:
-        tokens = _number(analyser.words(text) for text in texts)
-        documents = np.arange(len(texts) + 1)
-        places = None
-    else:
-        cut = _Cut(analyser, texts, spans)
-        tokens = _number(cut.sentences())
-        documents = offsets_of_sizes(np.array(cut.sentences_per_text))
-        places = np.array(cut.spans, dtype=np.int64).reshape(-1, 2)
-    choice = _choose(tokens, tokens.offsets[documents], options, vocabulary)
-    ids = choice.id_of_word[tokens.ids]
-    kept = ids >= 0
-    offsets = offsets_of_sizes(kept)[tokens.offsets]
-    sentences = None if places is None else Sentences(offsets, documents, places)
+    number_of_word: defaultdict[str, int] = defaultdict()
+    number_of_word.default_factory = number_of_word.__len__
+    ids, sizes, per_text = array("i"), array("q"), array("q")
+    places: list[Span] = []
+    wholes = ([(0, len(text))] for text in texts)
+    for text, inside in zip(texts, wholes if spans is None else spans, strict=True):
+        pieces, inside = analyser.sentences(text, inside)
+        for words in pieces:
+            ids.extend(map(number_of_word.__getitem__, words))
+            sizes.append(len(words))
+        per_text.append(len(inside))
+        places += inside
+    documents, bounds = offsets_of_sizes(np.array(per_text)), offsets_of_sizes(np.array(sizes))
+    tokens = _Tokens(np.array(ids), bounds[documents], list(number_of_word))
+    choice = _choose(tokens, options, vocabulary)
+    kept_ids = choice.id_of_word[tokens.ids]
+    kept = kept_ids >= 0
+    offsets = offsets_of_sizes(kept)[bounds]
+    sentences = Sentences(offsets, documents, np.array(places, dtype=np.int64).reshape(-1, 2))
     dropped = replace(
         choice.dropped,
         stop_words=analyser.left_out,
         empty_documents=int(np.count_nonzero(np.diff(offsets[documents]) == 0)),
     )
-    return Reading(ids[kept], offsets[documents], choice.vocabulary, sentences, dropped)
+    known = None if spans is None else sentences
+    return Reading(kept_ids[kept], offsets[documents], choice.vocabulary, known, dropped)
 
 
 # --- cutting ------------------------------------------------------------------------------------------------
@@ -102,34 +111,17 @@ class _Analyser:
     """Cuts texts into words and n-grams, stop words left out, and counts these."""
 
     def __init__(self, options: TextOptions) -> None:
-        from sklearn.feature_extraction.text import CountVectorizer
-
-        own = options.stop_words if isinstance(options.stop_words, tuple) else ()
-        own_words = [word.lower() if options.lowercase else word for word in own]
-        vectoriser = CountVectorizer(
-            lowercase=options.lowercase, stop_words=own_words or None, token_pattern=options.token_pattern
-        )
-        vectoriser.build_analyzer()  # warns of own stop words that the pattern cuts in pieces
-        self._preprocess: Callable[[str], str] = vectoriser.build_preprocessor()
-        self._tokenise: Callable[[str], list[str]] = vectoriser.build_tokenizer()
+        self._preprocess: Callable[[str], str] = str.lower if options.lowercase else str
         self._pattern = re.compile(options.token_pattern)
-        language = options.stop_words if isinstance(options.stop_words, str) else None
-        self._stop_words = frozenset(own_words) if language is None else stop_words_of(language)
+        self._stop_words = _stop_words(options)
         self._stop_tokens = 0
         self._stop_words_seen: set[str] = set()
-        self._ngrams = _ngram_maker(options.ngrams)
+        self._shortest, self._longest = options.ngrams
 
     @property
     def left_out(self) -> LeftOut:
         """The stop words met so far."""
         return LeftOut(len(self._stop_words_seen), self._stop_tokens)
-
-    def words(self, text: str) -> list[str]:
-        """The words and n-grams of a text."""
-        words = self._tokenise(self._preprocess(text))
-        kept = [word for word in words if word not in self._stop_words]
-        self._count_stop_words(words, len(words) - len(kept))
-        return self._ngrams(kept)
 
     def sentences(self, text: str, spans: list[Span]) -> tuple[list[list[str]], list[Span]]:
         """The words and n-grams of each sentence of a text, and the spans of the sentences.
@@ -137,68 +129,52 @@ class _Analyser:
         A word belongs to the sentence in which it begins, or the last one before.  Where a pattern finds words
         in a text without sentences, such as "...", all of it is one.
         """
-        words, begins = self._words_and_begins(text)
+        read = self._preprocess(text)
+        found = self._pattern.findall(read)
+        words = [word for word in found if word not in self._stop_words]
+        if len(words) < len(found):
+            self._stop_tokens += len(found) - len(words)
+            self._stop_words_seen |= self._stop_words.intersection(found)
         if words and not spans:
             spans = [(0, len(text))]
-        first = self._in_preprocessed(text, [begin for begin, _ in spans])
+        if len(spans) < 2:
+            return [self._ngrams(words) for _ in spans], spans
+        group, matches = self._pattern.groups, self._pattern.finditer(read)
+        begins = [
+            max(match.start(group), match.start())
+            for word, match in zip(found, matches, strict=True)
+            if word not in self._stop_words
+        ]
+        first = np.array([begin for begin, _ in spans], dtype=np.int64)
+        if len(read) != len(text):  # a few letters have longer lower cases
+            first = offsets_of_sizes(np.array([len(letter.lower()) for letter in text]))[first]
         sentence = np.searchsorted(first, begins, side="right") - 1
         sizes = np.bincount(np.maximum(sentence, 0), minlength=len(spans))
         return [self._ngrams(words[a:b]) for a, b in pairwise(offsets_of_sizes(sizes).tolist())], spans
 
-    def _words_and_begins(self, text: str) -> tuple[list[str], list[int]]:
-        """The words of a text, and where in the preprocessed text each of them begins."""
-        group = self._pattern.groups
-        found = [
-            (match[group] or "", max(match.start(group), match.start()))
-            for match in self._pattern.finditer(self._preprocess(text))
+    def _ngrams(self, words: list[str]) -> list[str]:
+        """The n-grams of a sequence of words, the shorter ones first."""
+        if self._longest == 1:
+            return words
+        return [
+            " ".join(words[begin : begin + size])
+            for size in range(self._shortest, self._longest + 1)
+            for begin in range(len(words) - size + 1)
         ]
-        kept = [(word, begin) for word, begin in found if word not in self._stop_words]
-        self._count_stop_words([word for word, _ in found], len(found) - len(kept))
-        return [word for word, _ in kept], [begin for _, begin in kept]
-
-    def _count_stop_words(self, words: list[str], tokens: int) -> None:
-        if tokens:
-            self._stop_tokens += tokens
-            self._stop_words_seen |= self._stop_words.intersection(words)
-
-    def _in_preprocessed(self, text: str, places: list[int]) -> np.ndarray:
-        """Places of a text as places of the preprocessed one: a few letters have longer lower cases."""
-        if len(self._preprocess(text)) == len(text):
-            return np.array(places, dtype=np.int64)
-        return offsets_of_sizes(np.array([len(letter.lower()) for letter in text]))[places]
 
 
-class _Cut:
-    """Goes through the sentences of texts, and knows afterwards where they are."""
+def _stop_words(options: TextOptions) -> frozenset[str]:
+    if isinstance(options.stop_words, str):
+        return stop_words_of(options.stop_words)
+    own = [word.lower() if options.lowercase else word for word in options.stop_words or ()]
+    if own:
+        from sklearn.feature_extraction.text import CountVectorizer
 
-    def __init__(self, analyser: _Analyser, texts: list[str], spans: list[list[Span]]) -> None:
-        self._analyser, self._texts, self._spans = analyser, texts, spans
-        self.spans: list[Span] = []
-        self.sentences_per_text: list[int] = []
-
-    def sentences(self) -> Iterator[list[str]]:
-        """The words of each sentence, text after text."""
-        for text, inside in zip(self._texts, self._spans, strict=True):
-            sentences, spans = self._analyser.sentences(text, inside)
-            self.spans += spans
-            self.sentences_per_text.append(len(spans))
-            yield from sentences
-
-
-def _ngram_maker(ngrams: tuple[int, int]) -> Callable[[list[str]], list[str]]:
-    """A function from the words of a text to its n-grams, the shorter ones first."""
-    if ngrams == (1, 1):
-        return _unchanged
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    vectoriser = CountVectorizer(
-        preprocessor=_unchanged, tokenizer=_unchanged, token_pattern=None, ngram_range=ngrams
-    )
-    return vectoriser.build_analyzer()
-
-
-def _unchanged(words: object) -> Any:
-    return words
+        vectoriser = CountVectorizer(
+            lowercase=options.lowercase, stop_words=own, token_pattern=options.token_pattern
+        )
+        vectoriser.build_analyzer()  # warns of stop words that the pattern cuts in pieces
+    return frozenset(own)
 
 
 # --- choosing -----------------------------------------------------------------------------------------------
@@ -209,10 +185,10 @@ class _Tokens(NamedTuple):
 
     ids: np.ndarray
     """number of each token's word"""
-    offsets: np.ndarray
-    """where each text, or sentence, begins among them"""
+    documents: np.ndarray
+    """where each text begins among them"""
     words: list[str]
-    """the distinct words"""
+    """the distinct words, numbered as they come"""
 
 
 class _Choice(NamedTuple):
@@ -225,24 +201,11 @@ class _Choice(NamedTuple):
     """what was left out for its frequency, or because the vocabulary does not have it"""
 
 
-def _number(pieces: Iterable[list[str]]) -> _Tokens:
-    """The tokens of texts, or sentences, distinct words numbered as they come."""
-    number_of_word: defaultdict[str, int] = defaultdict()
-    number_of_word.default_factory = number_of_word.__len__
-    ids, sizes = array("i"), array("q")
-    for words in pieces:
-        ids.extend(map(number_of_word.__getitem__, words))
-        sizes.append(len(words))
-    return _Tokens(np.array(ids), offsets_of_sizes(np.array(sizes)), list(number_of_word))
-
-
-def _choose(
-    tokens: _Tokens, documents: np.ndarray, options: TextOptions, vocabulary: Sequence[str] | None
-) -> _Choice:
-    stem = _unchanged if options.stem is None else stemmer_of(options.stem)
+def _choose(tokens: _Tokens, options: TextOptions, vocabulary: Sequence[str] | None) -> _Choice:
+    stem = str if options.stem is None else stemmer_of(options.stem)
     if vocabulary is not None:
         return _choose_known(tokens, check_vocabulary(vocabulary), stem)
-    return _choose_frequent(tokens, documents, options, stem)
+    return _choose_frequent(tokens, options, stem)
 
 
 def _choose_known(tokens: _Tokens, vocabulary: list[str], stem: Callable[[str], str]) -> _Choice:
@@ -255,23 +218,22 @@ def _choose_known(tokens: _Tokens, vocabulary: list[str], stem: Callable[[str], 
                 f"vocabulary must have one word per stem; got {vocabulary[other]!r} and {word!r}, which have the "
                 f"stem {stem(word)!r}. Leave one of them out."
             )
-    ids = [id_of_stem.get(stem(word), -1) for word in tokens.words]
-    id_of_word = np.array(ids, dtype=np.int32)
-    uses = np.bincount(tokens.ids, minlength=len(ids))
-    unknown = id_of_word < 0
-    return _Choice(vocabulary, id_of_word, Dropped(not_in_vocabulary=_left_out(unknown, uses)))
+    id_of_word = np.array([id_of_stem.get(stem(word), -1) for word in tokens.words], dtype=np.int32)
+    unknown = _left_out(id_of_word < 0, np.bincount(tokens.ids, minlength=len(tokens.words)))
+    return _Choice(vocabulary, id_of_word, Dropped(not_in_vocabulary=unknown))
 
 
-def _choose_frequent(
-    tokens: _Tokens, documents: np.ndarray, options: TextOptions, stem: Callable[[str], str]
-) -> _Choice:
+def _choose_frequent(tokens: _Tokens, options: TextOptions, stem: Callable[[str], str]) -> _Choice:
     """The words whose stem is within the limits of document frequency, sorted."""
     uses = np.bincount(tokens.ids, minlength=len(tokens.words))
     shown, stem_of_word = _group_by_stem(tokens.words, uses, stem)
-    frequency = _document_frequency(stem_of_word[tokens.ids], documents, len(shown))
-    n_documents = len(documents) - 1
-    rare = frequency < _documents_of(options.min_df, n_documents)
-    frequent = ~rare & (frequency > _documents_of(options.max_df, n_documents))
+    frequency = _document_frequency(stem_of_word[tokens.ids], tokens.documents, len(shown))
+    fewest, most = (
+        limit if isinstance(limit, int) else limit * (len(tokens.documents) - 1)
+        for limit in (options.min_df, options.max_df)
+    )
+    rare = frequency < fewest
+    frequent = ~rare & (frequency > most)
     kept = np.flatnonzero(~(rare | frequent))
     if len(kept) == 0:
         raise NoWords(
@@ -318,7 +280,3 @@ def _document_frequency(ids: np.ndarray, documents: np.ndarray, size: int) -> np
     document_of_token = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
     cells = np.sort(document_of_token * size + ids)  # equal for the same word in the same document
     return np.bincount(cells[np.diff(cells, prepend=-1) != 0] % max(1, size), minlength=size)
-
-
-def _documents_of(limit: int | float, n_documents: int) -> int | float:
-    return limit if isinstance(limit, int) else limit * n_documents

@@ -67,14 +67,18 @@ def check_options(settings: TextSettings, sentences: str | None) -> TextOptions:
     """Settings as users give them, checked and in one form: languages by name, words as a tuple."""
     _check_names(settings)
     raw = TextOptions(**settings)  # type: ignore[arg-type]  # what is given is checked now
+    if not isinstance(raw.lowercase, (bool, np.bool_)):
+        raise InputError(f"lowercase must be True or False; got {describe(raw.lowercase)}.")
+    if raw.stem is not None and not isinstance(raw.stem, str):
+        raise InputError(f'stem must be a language such as "english", or None; got {describe(raw.stem)}.')
     options = TextOptions(
-        _check_flag("lowercase", raw.lowercase),
+        bool(raw.lowercase),
         _check_stop_words(raw.stop_words),
         _check_frequency("min_df", raw.min_df),
         _check_frequency("max_df", raw.max_df),
         _check_pattern(raw.token_pattern),
         _check_ngrams(raw.ngrams),
-        None if raw.stem is None else _check_text("stem", raw.stem, 'a language such as "english", or None'),
+        None if raw.stem is None else language_name(raw.stem),
         sentences,
     )
     if isinstance(options.stop_words, str) and options.stop_words != "english":
@@ -114,18 +118,6 @@ def _check_names(settings: Iterable[str]) -> None:
             close = get_close_matches(name, known, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
             raise TypeError(f"unexpected keyword argument {name!r}{hint}")
-
-
-def _check_flag(name: str, value: object) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name} must be True or False; got {describe(value)}.")
-    return bool(value)
-
-
-def _check_text(name: str, value: object, wanted: str) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"{name} must be {wanted}; got {describe(value)}.")
-    return language_name(value)
 
 
 def _check_stop_words(stop_words: object) -> str | tuple[str, ...] | None:

@@ -44,7 +44,20 @@ def check_documents(documents: object) -> list[Any]:
     """Documents as a list of lists, or arrays, of tokens."""
     if not isinstance(documents, Iterable):
         raise InputError(f"documents must be a list of documents; got {describe(documents)}.")
-    return [_check_document(position, document) for position, document in enumerate(documents)]
+    checked = []
+    for position, document in enumerate(documents):
+        if isinstance(document, str):
+            raise InputError(
+                f"documents must be lists of words; got the text {describe(document)} at position {position}. "
+                "Use Corpus.from_texts for texts."
+            )
+        try:
+            checked.append(document if hasattr(document, "__len__") else list(document))
+        except TypeError as error:
+            raise InputError(
+                f"documents must be lists of words; got {describe(document)} at position {position}."
+            ) from error
+    return checked
 
 
 def ids_of_lists(
@@ -63,22 +76,6 @@ def ids_of_lists(
 def numbered(size: int) -> list[str]:
     """The names "0", "1", ... for what has none."""
     return [str(number) for number in range(size)]
-
-
-def _check_document(position: int, document: Any) -> Any:
-    if isinstance(document, str):
-        raise InputError(
-            f"documents must be lists of words; got the text {describe(document)} at position {position}. "
-            "Use Corpus.from_texts for texts."
-        )
-    if isinstance(document, np.ndarray) or hasattr(document, "__len__"):
-        return document
-    try:
-        return list(document)
-    except TypeError as error:
-        raise InputError(
-            f"documents must be lists of words; got {describe(document)} at position {position}."
-        ) from error
 
 
 def _ids_of_tokens(

@@ -506,7 +506,7 @@ def test_kinds_of_sparse_matrices(kind, dtype, tmp_path):
 
 def test_large_counts_are_read_in_bulk(tmp_path, monkeypatch):
     """Two million lines; one by one they would take far longer."""
-    monkeypatch.setattr(counts, "_parse_lines", lambda *_: pytest.fail("read line by line"))
+    monkeypatch.setattr(counts.Rows, "_parse", lambda *_: pytest.fail("read line by line"))
     rng = np.random.default_rng(0)
     entries = np.column_stack([np.sort(rng.integers(1, 5001, 500_000)), rng.integers(1, 3001, 500_000)])
     lines = "".join(f"{document} {word} 1\n" for document, word in entries.tolist())

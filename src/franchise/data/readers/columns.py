@@ -34,7 +34,8 @@ _RESERVED = ("name", "tokens", "sentences")  # of the table of documents of a co
 _MOST_SHOWN = 12
 _MOST_COLUMNS = 100_000  # pandas takes a tenth of a millisecond for each
 _LARGEST = 2**63 - 1
-_NO_NUMBER = frozenset({"NA", "N/A", "NaN", "nan", "NULL", "null"})
+_NESTED = (list, tuple, dict, np.ndarray)
+_NO_NUMBER = frozenset({None, "NA", "N/A", "NaN", "nan", "NULL", "null"})
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,30})", re.ASCII)
 _NUMBER = re.compile(r"[+-]?((0|[1-9]\d{0,30})(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,4})?", re.ASCII)
 
@@ -110,11 +111,16 @@ def texts_of_table(table: Table, text: str | None, name: str | None) -> Texts:
     texts = [_check_text(table, chosen, row, value) for row, value in enumerate(values)]
     others = [column for column in table.columns if column != chosen]
     if name is None:
-        naming = next((column for column in _usual_names(others) if _is_unique(table.values(column))), None)
+        usual = [column for name in NAME_COLUMNS for column in others if column.lower() == name]
+        naming = next((column for column in usual if _is_unique(table.values(column))), None)
     else:
         naming = _check_naming(table, table.column("name", name), chosen)
     names = None if naming is None else [str(entry) for entry in table.values(naming)]
-    facts = {_free_name(column): table.facts(column) for column in others if column != naming}
+    facts = {
+        f"{column}_" if column in _RESERVED else column: table.facts(column)
+        for column in others
+        if column != naming
+    }
     return Texts(texts, names, facts, missing=values.count(None))
 
 
@@ -138,10 +144,6 @@ def _check_text(table: Table, column: str, row: int, value: object) -> str:
     return value
 
 
-def _usual_names(columns: list[str]) -> list[str]:
-    return [column for usual in NAME_COLUMNS for column in columns if column.lower() == usual]
-
-
 def _is_unique(entries: list[Any]) -> bool:
     return None not in entries and len(set(entries)) == len(entries)
 
@@ -162,25 +164,16 @@ def _check_naming(table: Table, column: str, text: str) -> str:
     return column
 
 
-def _free_name(column: str) -> str:
-    """The name of a fact; a corpus has a few columns of its own."""
-    return f"{column}_" if column in _RESERVED else column
-
-
 def typed(entries: list[Any]) -> list[Any]:
     """Texts that are all numbers as numbers, where "NA" and the like are missing; others as they are.
 
     Numbers with leading zeros are taken for codes, and stay as they are.
     """
-    numbers = [entry for entry in entries if entry is not None and entry not in _NO_NUMBER]
-    if not numbers or not all(map(_is_number, numbers)):
+    numbers = [entry for entry in entries if entry not in _NO_NUMBER]
+    if not numbers or not all(map(_NUMBER.fullmatch, numbers)):
         return entries
     kind = int if all(_WHOLE.fullmatch(number) for number in numbers) else float
-    return [None if entry is None or entry in _NO_NUMBER else kind(entry) for entry in entries]
-
-
-def _is_number(text: str) -> bool:
-    return _NUMBER.fullmatch(text) is not None
+    return [None if entry in _NO_NUMBER else kind(entry) for entry in entries]
 
 
 # --- values -------------------------------------------------------------------------------------------------
@@ -192,9 +185,11 @@ def plain(value: object) -> Any:
         return value
     if isinstance(value, np.generic):
         return plain(value.item())
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return _plain_list(list(value))
-    if isinstance(value, dict):
+    if isinstance(value, np.ndarray):
+        value = list(value)
+    if isinstance(value, (list, tuple)) and not any(isinstance(entry, _NESTED) for entry in value):
+        return tuple(plain(entry) for entry in value)
+    if isinstance(value, (list, tuple, dict)):
         return json.dumps(value, default=str)
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
@@ -203,12 +198,6 @@ def plain(value: object) -> Any:
     if isinstance(value, Decimal):
         return float(value)
     return value if isinstance(value, float) or hasattr(value, "isoformat") else str(value)
-
-
-def _plain_list(values: list[Any]) -> Any:
-    if any(isinstance(value, (list, tuple, dict, np.ndarray)) for value in values):
-        return json.dumps(values, default=str)
-    return tuple(plain(value) for value in values)
 
 
 # --- groups -------------------------------------------------------------------------------------------------
@@ -285,7 +274,7 @@ def _numbers(table: Table, column: str) -> np.ndarray:
 
 def _parsed(value: object, untyped: bool) -> object:
     """A decimal, or a text in an untyped table, as the number that it is."""
-    if isinstance(value, Decimal) or (untyped and isinstance(value, str) and _is_number(value)):
+    if isinstance(value, Decimal) or (untyped and isinstance(value, str) and _NUMBER.fullmatch(value)):
         return float(value)
     return value
 

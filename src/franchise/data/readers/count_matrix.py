@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from franchise.data.readers.vocabulary import GivenWords, find_vocabulary, read_
 from franchise.data.tokens import MOST, numbered
 from franchise.errors import InputError
 from franchise.validation import describe
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 _FEW = 1_000_000
 _MOST_PER_ENTRY = 100
@@ -56,6 +53,12 @@ class Counts:
         where = "" if line is not None else f" It is in row {self.rows[entry]}, column {self.columns[entry]}."
         return self.source.error(message + where, line)
 
+    def checked(self, row: str, column: str) -> Counts:
+        """The same, if rows and columns, which the file counts from 1, are within the sizes."""
+        self.check_below(row, self.rows, self.n_documents, 1)
+        self.check_below(column, self.columns, self.n_words, 1)
+        return self
+
     def check_below(self, what: str, ids: np.ndarray, size: int, first: int) -> None:
         """Ids must be from 0 to size - 1; the file counts them from `first`."""
         bad = (ids < 0) | (ids >= size)
@@ -68,6 +71,8 @@ class Counts:
 
 def corpus_of_counts(counts: Counts, vocabulary: GivenWords) -> Corpus:
     """A corpus of counts; the words are given, or in a file beside, or numbers."""
+    from scipy.sparse import csr_array
+
     if not len(counts.values):
         raise counts.source.error("has no counts.")
     words = _words(counts, vocabulary)
@@ -77,7 +82,9 @@ def corpus_of_counts(counts: Counts, vocabulary: GivenWords) -> Corpus:
         line = counts.place(int(np.argmax(counts.columns))) if counts.words_may_be_more else None
         check_likely(counts.source, "words", counts.n_words, len(counts.values), line)
     _check_tokens(counts)
-    corpus = Corpus.from_matrix(_matrix(counts, counts.n_words if words is None else len(words)), words)
+    shape = (counts.n_documents, counts.n_words if words is None else len(words))
+    matrix = csr_array((counts.values.astype(np.int64), (counts.rows, counts.columns)), shape=shape)
+    corpus = Corpus.from_matrix(matrix, words)
     corpus.dropped = Dropped(empty_documents=corpus.n_empty_documents)
     return corpus
 
@@ -111,6 +118,12 @@ def check_likely(source: Source, what: str, size: int, n_entries: int, line: int
             "with so few counts. Is the header, or an id, wrong?",
             line,
         )
+
+
+def check_cut_off(source: Source, expected: int, said: str, found: int) -> None:
+    """InputError if a file has not as many entries as is `said` in it."""
+    if expected != found:
+        raise source.error(f"must have {expected} entries, {said}; got {found}. Was the file cut off?")
 
 
 def _words(counts: Counts, vocabulary: GivenWords) -> list[str] | None:
@@ -153,55 +166,51 @@ def _check_tokens(counts: Counts) -> None:
         )
 
 
-def _matrix(counts: Counts, n_words: int) -> csr_array:
-    from scipy.sparse import csr_array
-
-    return csr_array(
-        (counts.values.astype(np.int64), (counts.rows, counts.columns)), shape=(counts.n_documents, n_words)
-    )
-
-
 # --- lines of numbers ---------------------------------------------------------------------------------------
 
 
-def parse_rows(
-    source: Source, body: bytes, first_line: int, kinds: list[type], form: str
-) -> list[np.ndarray]:
-    """The columns of lines of numbers, parted by white space; blank lines are left out.
+@dataclass(frozen=True)
+class Rows:
+    """Lines of numbers, parted by white space; blank lines are left out."""
 
-    `kinds` says whether each column holds int or float, `form` how a line looks like, and `first_line` which line
-    of the file is the first.
-    """
-    dtype = np.dtype([(str(number), kind) for number, kind in enumerate(kinds)])
-    if not body.strip():
-        return [np.empty(0, kind) for kind in kinds]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            table = np.loadtxt(BytesIO(body), dtype=dtype, comments=None, ndmin=1, encoding="utf-8")
-    except (ValueError, OverflowError, DeprecationWarning, UserWarning):
-        return _parse_lines(source, body, first_line, kinds, form)
-    return [table[str(number)] for number in range(len(kinds))]
+    source: Source
+    body: bytes
+    first_line: int
+    """which line of the file is the first"""
+    kinds: list[type]
+    """whether each column holds int or float"""
+    form: str
+    """how a line looks like"""
 
+    def parse(self) -> list[np.ndarray]:
+        """The columns: all lines at once, or, if that fails, one by one to name the first that is wrong."""
+        if not self.body.strip():
+            return [np.empty(0, kind) for kind in self.kinds]
+        dtype = np.dtype([(str(number), kind) for number, kind in enumerate(self.kinds)])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                table = np.loadtxt(BytesIO(self.body), dtype=dtype, comments=None, ndmin=1, encoding="utf-8")
+        except (ValueError, OverflowError, DeprecationWarning, UserWarning):
+            rows = [self._parse(*line) for line in self._lines()]
+            return [np.array([row[place] for row in rows], kind) for place, kind in enumerate(self.kinds)]
+        return [table[str(number)] for number in range(len(self.kinds))]
 
-def _parse_lines(
-    source: Source, body: bytes, first_line: int, kinds: list[type], form: str
-) -> list[np.ndarray]:
-    """The same, line by line, to name the first that is wrong."""
-    rows = []
-    for number, line in enumerate(NEWLINE.split(body), start=first_line):
-        fields = line.decode("utf-8").split()
-        if fields:
-            rows.append(_parse_fields(source, number, fields, kinds, form))
-    return [np.array(column, kind) for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)]
+    def line(self, row: int) -> int | None:
+        """The line of the file, from 1, that a row, from 0, is in."""
+        return next((number for number, _ in islice(self._lines(), row, None)), None)
 
+    def _lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Each line that is not blank: its number and its fields."""
+        for number, line in enumerate(NEWLINE.split(self.body), start=self.first_line):
+            if fields := line.decode("utf-8", "backslashreplace").split():
+                yield number, fields
 
-def _parse_fields(
-    source: Source, line: int, fields: list[str], kinds: list[type], form: str
-) -> list[int | float]:
-    if len(fields) != len(kinds):
-        raise source.error(f"must be {form}; got {len(fields)} fields: {describe(' '.join(fields))}.", line)
-    return [number_of(source, line, text, kind) for text, kind in zip(fields, kinds, strict=True)]
+    def _parse(self, line: int, fields: list[str]) -> list[int | float]:
+        if len(fields) != len(self.kinds):
+            got = f"{len(fields)} fields: {describe(' '.join(fields))}"
+            raise self.source.error(f"must be {self.form}; got {got}.", line)
+        return [number_of(self.source, line, *field) for field in zip(fields, self.kinds, strict=True)]
 
 
 def number_of(source: Source, line: int, text: str, kind: type = int) -> Any:
@@ -216,31 +225,14 @@ def number_of(source: Source, line: int, text: str, kind: type = int) -> Any:
     return number
 
 
-def line_of_row(body: bytes, first_line: int) -> Callable[[int], int | None]:
-    """A function that says in which line the n-th line that is not blank is."""
-
-    def place(row: int) -> int | None:
-        lines = (number for number, line in enumerate(NEWLINE.split(body), first_line) if line.strip())
-        return next((number for count, number in enumerate(lines) if count == row), None)
-
-    return place
-
-
-_UNSOUND = (
-    OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, IndexError, OverflowError,
-    RuntimeError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
-"""What reading a damaged archive may end in: it has parts in parts, each with its own errors."""
-
-
 def read_npz(source: Source) -> Counts:
     """The entries of a matrix that was written by `scipy.sparse.save_npz`."""
-    source.check_readable()
+    source.head()  # may it be read?
     try:
         matrix = _load(source)
-    except InputError:
+    except (InputError, MemoryError):
         raise
-    except _UNSOUND as error:
+    except Exception as error:  # a damaged archive has parts in parts, each with its own errors
         raise source.error(
             f"is not a sound sparse matrix of scipy ({type(error).__name__}: {str(error)[:200]}). Write it by "
             "scipy.sparse.save_npz."

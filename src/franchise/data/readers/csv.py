@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,25 +30,17 @@ class _Record(NamedTuple):
     fields: list[str]
 
 
-def read_csv(source: Source, texts: list[str] | None = None) -> Table:
-    """A table whose columns are parted by commas, or by what the header has instead of them."""
-    return _read(source, None, texts)
+def read_csv(source: Source, texts: list[str] | None = None, separator: str | None = None) -> Table:
+    """A table with these columns, or all, as text, and the others as what they seem to be.
 
-
-def read_tsv(source: Source, texts: list[str] | None = None) -> Table:
-    """A table whose columns are parted by tabs."""
-    return _read(source, "\t", texts)
-
-
-def _read(source: Source, separator: str | None, texts: list[str] | None) -> Table:
-    """A table with these columns, or all, as text, and the others as what they seem to be."""
+    Columns are parted by the separator [default: a comma, or what the header has instead].
+    """
     content = source.text()
-    with _long_fields():
-        file = _File(source, content, separator or _separator(content))
-        names = check_columns(source, file.header.fields, file.header.line)
-        as_text = str if texts is None else {names.index(name): str for name in texts if name in names}
-        frame = _parse(file, as_text)
-        file.check_lengths_if_doubtful(frame)
+    file = _File(source, content, separator or _separator(content))
+    names = check_columns(source, file.header.fields, file.header.line)
+    as_text = str if texts is None else {names.index(name): str for name in texts if name in names}
+    frame = _parse(file, as_text)
+    file.check_lengths_if_doubtful(frame)
     frame.columns = names
     return Table(source, frame, file.place, untyped=True)
 
@@ -65,7 +56,8 @@ class _File:
         self.header = header
 
     def records(self) -> Iterator[_Record]:
-        """All records that are not blank, the header first."""
+        """All records that are not blank, the header first; fields may be longer than Python's limit."""
+        before = csv.field_size_limit(_LONGEST_FIELD)
         text = io.TextIOWrapper(io.BytesIO(self.content), "utf-8", newline="")
         reader = csv.reader(text, delimiter=self.separator)
         line = 1
@@ -76,6 +68,8 @@ class _File:
                 line = reader.line_num + 1
         except csv.Error as error:
             raise self.source.error(f"cannot be read as a table ({error}).", line) from error
+        finally:
+            csv.field_size_limit(before)
 
     def rows(self) -> Iterator[_Record]:
         """All records after the header."""
@@ -83,8 +77,7 @@ class _File:
 
     def place(self, row: int) -> str:
         """Where a row is, in words."""
-        with _long_fields():
-            record = next(islice(self.rows(), row, None), None)
+        record = next(islice(self.rows(), row, None), None)
         return f"row {row + 1}" if record is None else f"line {record.line}"
 
     def body(self) -> io.BytesIO:
@@ -105,21 +98,13 @@ class _File:
     def check_lengths(self) -> None:
         """InputError for the first row that is not as long as the header."""
         wanted = len(self.header.fields)
-        for row in self.rows():
-            if len(row.fields) != wanted:
-                raise self.source.error(
-                    f"must have {wanted} fields, as the header has; got {len(row.fields)}. A text with "
-                    f'{self.separator!r} or a line break in it must be in quotation marks ("...").',
-                    row.line,
-                )
-
-    def without_rows(self) -> InputError:
-        """The error for a table of nothing but a header, or a header that runs to the end."""
-        if "\n" in self.header.fields[-1]:
-            return self.open_quotation()
-        return self.source.error(
-            "must have a header, the names of the columns, and at least one row below it."
-        )
+        row = next((row for row in self.rows() if len(row.fields) != wanted), None)
+        if row is not None:
+            raise self.source.error(
+                f"must have {wanted} fields, as the header has; got {len(row.fields)}. A text with "
+                f'{self.separator!r} or a line break in it must be in quotation marks ("...").',
+                row.line,
+            )
 
     def open_quotation(self) -> InputError:
         """The error for a quotation mark that is never closed: all that follows is in the last record."""
@@ -139,7 +124,11 @@ def _parse(file: _File, as_text: type[str] | dict[int, type[str]]) -> DataFrame:
             file.body(), sep=file.separator, header=None, dtype=as_text, na_filter=False, low_memory=False
         )
     except pandas.errors.EmptyDataError as error:
-        raise file.without_rows() from error
+        if "\n" in file.header.fields[-1]:
+            raise file.open_quotation() from error
+        raise file.source.error(
+            "must have a header, the names of the columns, and at least one row below it."
+        ) from error
     except (pandas.errors.ParserError, ValueError, OverflowError) as error:
         if "EOF inside string" in str(error):
             raise file.open_quotation() from error
@@ -151,13 +140,3 @@ def _separator(content: bytes) -> str:
     """What parts the columns of the header: a comma, unless there is none but another usual one."""
     header = NEWLINE.split(content[:HEAD].lstrip(), maxsplit=1)[0].decode("utf-8", "ignore")
     return next((mark for mark in _SEPARATORS if mark in header), ",")
-
-
-@contextmanager
-def _long_fields() -> Iterator[None]:
-    """Let fields be as long as they are; Python's limit is 131,072 characters."""
-    before = csv.field_size_limit(_LONGEST_FIELD)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from franchise.data.readers.count_matrix import Counts, line_of_row, parse_rows
+from franchise.data.readers.count_matrix import Counts, Rows, check_cut_off
 from franchise.data.readers.source import Source, line_at
 from franchise.validation import describe
 
@@ -30,6 +30,10 @@ class Header(NamedTuple):
     """where the entries begin"""
     line: int
     """the line of the number of entries"""
+
+    def check_entries(self, source: Source, found: int) -> None:
+        """InputError if the header does not tell the truth."""
+        check_cut_off(source, self.entries, f"as line {self.line} says", found)
 
 
 def header_of(source: Source, content: bytes) -> Header:
@@ -49,18 +53,12 @@ def header_of(source: Source, content: bytes) -> Header:
 def read_docword(source: Source) -> Counts:
     """The entries of a docword file; the header must tell the truth."""
     content = source.text()
-    n_documents, n_words, n_entries, end, line = header_of(source, content)
-    body = content[end:]
-    documents, words, values = parse_rows(source, body, line, [int, int, int], "`document word count`")
-    if len(values) != n_entries:
-        raise source.error(
-            f"must have {n_entries} entries, as line {line} says; got {len(values)}. Was the file cut off?"
-        )
-    place = line_of_row(body, line)
-    counts = Counts(source, documents - 1, words - 1, values, n_documents, n_words, place)
-    counts.check_below("the number of a document", counts.rows, n_documents, 1)
-    counts.check_below("the number of a word", counts.columns, n_words, 1)
-    return counts
+    header = header_of(source, content)
+    rows = Rows(source, content[header.end :], header.line, [int, int, int], "`document word count`")
+    documents, words, values = rows.parse()
+    header.check_entries(source, len(values))
+    counts = Counts(source, documents - 1, words - 1, values, header.documents, header.words, rows.line)
+    return counts.checked("the number of a document", "the number of a word")
 
 
 def _check_size(source: Source, line: int, what: str, text: bytes) -> int:

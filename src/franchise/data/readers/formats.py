@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable
+from functools import partial
 
 from franchise.data.readers.columns import Table
 from franchise.data.readers.count_matrix import Counts, read_npz
-from franchise.data.readers.csv import read_csv, read_tsv
+from franchise.data.readers.csv import read_csv
 from franchise.data.readers.docword import read_docword
 from franchise.data.readers.jsonl import read_json_lines
 from franchise.data.readers.ldac import read_ldac
@@ -30,7 +31,7 @@ TEXTS: dict[str, Callable[[Source], Texts]] = {
 }
 TABLES: dict[str, Callable[[Source, list[str] | None], Table]] = {
     "csv": read_csv,
-    "tsv": read_tsv,
+    "tsv": partial(read_csv, separator="\t"),
     "jsonl": read_json_lines,
     "parquet": read_parquet,
 }
@@ -42,22 +43,15 @@ COUNTS: dict[str, Callable[[Source], Counts]] = {
 }
 ALL = [*TEXTS, *TABLES, *COUNTS]
 
-_FORMAT_OF_SUFFIX = {
-    "csv": "csv",
-    "tsv": "tsv",
-    "tab": "tsv",
-    "jsonl": "jsonl",
-    "ndjson": "jsonl",
-    "json": "jsonl",
-    "parquet": "parquet",
-    "pq": "parquet",
-    "ldac": "ldac",
-    "mtx": "mtx",
-    "npz": "npz",
-    "mallet": "mallet",
-}
+_BY_SUFFIX = [*TABLES, "mallet", "ldac", "mtx", "npz"]  # formats whose name is the suffix of their files
+_OTHER_SUFFIXES = {"tab": "tsv", "ndjson": "jsonl", "json": "jsonl", "pq": "parquet"}
 _PLAIN_SUFFIXES = ("txt", "text", "")
-_DOCWORD = re.compile(rb"([ \t]*\d+[ \t]*\r?\n){3}[ \t]*\d+[ \t]+\d+[ \t]+\d+[ \t]*(\r?\n|$)")
+_BEGINNINGS = {
+    "parquet": re.compile(rb"PAR1"),
+    "mtx": re.compile(rb"%%MatrixMarket"),
+    "docword": re.compile(rb"([ \t]*\d+[ \t]*\r?\n){3}[ \t]*\d+[ \t]+\d+[ \t]+\d+[ \t]*(\r?\n|$)"),
+    "jsonl": re.compile(rb'\s*\{\s*"'),
+}
 _LDAC_LINE = re.compile(rb"\s*\d+(\s+\d+:\d+)*\s*")
 _LINES_LOOKED_AT = 20
 
@@ -76,29 +70,25 @@ def choose_format(source: Source, given: str | None, allowed: list[str]) -> str:
 
 
 def _by_name(source: Source) -> str | None:
-    name = source.plain_name.lower()
-    if re.match(r"docword\b", name):
+    if re.match(r"docword\b", source.plain_name, re.IGNORECASE):
         return "docword"
-    return _FORMAT_OF_SUFFIX.get(_suffix(name))
+    suffix = _suffix(source)
+    return suffix if suffix in _BY_SUFFIX else _OTHER_SUFFIXES.get(suffix)
 
 
 def _by_content(source: Source) -> str | None:
     """Return the format that the first bytes of a file show; other texts have one document per line."""
     head = source.head().removeprefix(BOM_UTF8)
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith(b"%%MatrixMarket"):
-        return "mtx"
-    if _DOCWORD.match(head):
-        return "docword"
+    for name, beginning in _BEGINNINGS.items():
+        if beginning.match(head):
+            return name
     if _looks_like_ldac(head):
         return "ldac"
-    if re.match(rb'\s*\{\s*"', head):
-        return "jsonl"
-    return "lines" if _suffix(source.plain_name.lower()) in _PLAIN_SUFFIXES else None
+    return "lines" if _suffix(source) in _PLAIN_SUFFIXES else None
 
 
-def _suffix(name: str) -> str:
+def _suffix(source: Source) -> str:
+    name = source.plain_name.lower()
     return name.rpartition(".")[2] if "." in name else ""
 
 

@@ -18,23 +18,18 @@ def read_json_lines(source: Source, texts: list[str] | None = None) -> Table:
     """Return a table with one row per line and one column per key; `texts` is not needed, as JSON has types."""
     from pandas import DataFrame, Series
 
-    records, lines = _records(source)
+    parsed = {
+        number: _parse(source, number, line)
+        for number, line in enumerate(source.lines(), start=1)
+        if line.strip()
+    }
+    lines, records = list(parsed), list(parsed.values())
     names = list(dict.fromkeys(key for record in records for key in record))
     _check_keys(source, names, records)
     columns = {name: Series([record.get(name) for record in records], dtype=object) for name in names}
     frame = DataFrame(columns)
     frame.columns = check_columns(source, names)
     return Table(source, frame, lambda row: f"line {lines[row]}")
-
-
-def _records(source: Source) -> tuple[list[dict[str, Any]], list[int]]:
-    """The objects of all lines that are not blank, and these lines."""
-    records, numbers = [], []
-    for number, line in enumerate(source.lines(), start=1):
-        if line.strip():
-            records.append(_parse(source, number, line))
-            numbers.append(number)
-    return records, numbers
 
 
 def _parse(source: Source, number: int, line: str) -> dict[str, Any]:

@@ -25,26 +25,18 @@ def read_ldac(source: Source) -> Counts:
     pairs = np.array([line.count(":") for line in lines])
     numbers = np.fromstring(" ".join(lines).replace(":", " "), dtype=np.int64, sep=" ")
     begins = offsets_of_sizes(2 * pairs + 1)[:-1]
-    _check_sizes(source, numbers[begins], pairs)
+    wrong = numbers[begins] != pairs
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        wanted = f"must have as many pairs word:count as the first number, {numbers[begins[row]]}"
+        raise source.error(f"{wanted}; got {pairs[row]}.", row + 1)
     entries = np.delete(numbers, begins)
     rows = np.repeat(np.arange(len(lines)), pairs)
     columns, values = entries[::2], entries[1::2]
     n_words = int(columns.max(initial=-1)) + 1
-
-    def place(entry: int) -> int:
-        return int(rows[entry]) + 1
-
-    return Counts(source, rows, columns, values, len(lines), n_words, place, words_may_be_more=True)
-
-
-def _check_sizes(source: Source, expected: np.ndarray, found: np.ndarray) -> None:
-    wrong = expected != found
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise source.error(
-            f"must have as many pairs word:count as the first number, {expected[row]}; got {found[row]}.",
-            row + 1,
-        )
+    return Counts(
+        source, rows, columns, values, len(lines), n_words, lambda entry: int(rows[entry]) + 1, True
+    )
 
 
 def _trouble(source: Source, number: int, line: str) -> str:

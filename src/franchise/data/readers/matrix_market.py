@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from franchise.data.readers.count_matrix import Counts, line_of_row, parse_rows
+from franchise.data.readers.count_matrix import Counts, Rows, check_cut_off
 from franchise.data.readers.source import Source, line_at
 from franchise.validation import describe
 
@@ -34,16 +34,26 @@ def read_matrix_market(source: Source) -> Counts:
         raise source.error(
             "must begin with '%%MatrixMarket', and then have a line with the matrix' sizes.", 1
         )
-    layout, numbers = _check_banner(source, header[1].decode("utf-8"))
+    layout, kinds = _check_banner(source, header[1].decode("utf-8"))
     line = line_at(content, header.start(2))
-    sizes = _check_sizes(source, line, header[2].decode("utf-8"), _LAYOUTS[layout])
-    body = content[header.end() :]
-    if layout == "coordinate":
-        return _read_coordinates(source, body, line, sizes, _NUMBERS[numbers])
-    return _read_array(source, body, line, sizes, _NUMBERS[numbers])
+    n_documents, n_words, *n_entries = _check_sizes(source, line, header[2].decode("utf-8"), _LAYOUTS[layout])
+    is_array = layout == "array"
+    form = "a number" if is_array else "`row column count`" if kinds else "`row column`"
+    lines = Rows(source, content[header.end() :], line, kinds if is_array else [int, int, *kinds], form)
+    table = lines.parse()
+    expected = n_documents * n_words if is_array else n_entries[0]
+    check_cut_off(source, expected, f"by the sizes in line {line}", len(table[0]))
+    if is_array:  # numbers column after column
+        columns, rows = np.divmod(np.arange(expected), max(1, n_documents))
+    else:
+        rows, columns = table[0] - 1, table[1] - 1
+    values = table[-1] if kinds else np.ones(len(rows), np.int64)
+    counts = Counts(source, rows, columns, values, n_documents, n_words, lines.line)
+    return counts.checked("a row", "a column")
 
 
-def _check_banner(source: Source, banner: str) -> tuple[str, str]:
+def _check_banner(source: Source, banner: str) -> tuple[str, list[type]]:
+    """The layout, and the type of the number of each entry, if it has one."""
     words = banner.lower().split()
     if words[:2] != ["%%matrixmarket", "matrix"] or len(words) != 5:
         raise source.error(
@@ -58,7 +68,7 @@ def _check_banner(source: Source, banner: str) -> tuple[str, str]:
     for allowed, met in wanted.items():
         if not met:
             raise source.error(f"must be a matrix of counts ({allowed}); got {describe(banner)}.", 1)
-    return layout, numbers
+    return layout, _NUMBERS[numbers]
 
 
 def _check_sizes(source: Source, line: int, text: str, wanted: int) -> list[int]:
@@ -70,31 +80,3 @@ def _check_sizes(source: Source, line: int, text: str, wanted: int) -> list[int]
             line,
         )
     return [int(field) for field in fields]
-
-
-def _read_coordinates(
-    source: Source, body: bytes, line: int, sizes: list[int], numbers: list[type]
-) -> Counts:
-    form = "`row column count`" if numbers else "`row column`"
-    rows, columns, *counted = parse_rows(source, body, line, [int, int, *numbers], form)
-    values = counted[0] if counted else np.ones(len(rows), np.int64)
-    _check_entries(source, line, sizes[2], len(values))
-    counts = Counts(source, rows - 1, columns - 1, values, sizes[0], sizes[1], line_of_row(body, line))
-    counts.check_below("a row", counts.rows, sizes[0], 1)
-    counts.check_below("a column", counts.columns, sizes[1], 1)
-    return counts
-
-
-def _read_array(source: Source, body: bytes, line: int, sizes: list[int], numbers: list[type]) -> Counts:
-    """Numbers column after column."""
-    (values,) = parse_rows(source, body, line, numbers, "a number")
-    _check_entries(source, line, sizes[0] * sizes[1], len(values))
-    columns, rows = np.divmod(np.arange(len(values)), max(1, sizes[0]))
-    return Counts(source, rows, columns, values, sizes[0], sizes[1], line_of_row(body, line))
-
-
-def _check_entries(source: Source, line: int, expected: int, found: int) -> None:
-    if expected != found:
-        raise source.error(
-            f"must have {expected} entries, by the sizes in line {line}; got {found}. Was the file cut off?"
-        )

@@ -13,7 +13,7 @@ _MOST_ROWS = 4096  # at a time
 
 def read_parquet(source: Source, texts: list[str] | None = None) -> Table:
     """The table of a Parquet file; `texts` is not needed, as its columns have types."""
-    source.check_readable()
+    source.head()  # may it be read?
     try:
         import pyarrow
     except ImportError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,29 +67,24 @@ def read_folder(source: Source) -> Texts:
 
 
 def _sort_out(source: Source) -> tuple[list[Path], list[str]]:
-    """The .txt files, sorted by their paths, and the paths of what else there is."""
-    read, left_out = [], []
-    for path, wanted in _entries(source):
-        if wanted:
-            read.append(path)
-        else:
-            left_out.append(path.relative_to(source.path).as_posix())
-    return sorted(read, key=lambda path: path.relative_to(source.path).parts), sorted(left_out)
+    """The .txt files, sorted by their paths, and the paths of what else there is.
 
-
-def _entries(source: Source) -> Iterator[tuple[Path, bool]]:
-    """Each file, and hidden folder, with whether it is to be read; links to folders are not followed."""
+    Hidden folders, and links to folders, are not looked into.
+    """
 
     def fail(error: OSError) -> None:
         raise source.error(f"the folder {error.filename!r} cannot be read ({error.strerror}).") from error
 
+    read, left_out = [], []
     for place, folders, files in os.walk(source.path, onerror=fail):
         folder = Path(place)
-        for name in [name for name in folders if name.startswith(".") or (folder / name).is_symlink()]:
-            folders.remove(name)
-            yield folder / name, False
-        for name in files:
-            yield folder / name, not name.startswith(".") and _is_text(name)
+        ignored = {name for name in folders if name.startswith(".") or (folder / name).is_symlink()}
+        folders[:] = [name for name in folders if name not in ignored]
+        texts = {name for name in files if not name.startswith(".") and _is_text(name)}
+        read += [folder / name for name in texts]
+        left_out += [folder / name for name in {*ignored, *files} - texts]
+    others = sorted(path.relative_to(source.path).as_posix() for path in left_out)
+    return sorted(read, key=lambda path: path.relative_to(source.path).parts), others
 
 
 def _is_text(name: str) -> bool:

@@ -14,7 +14,6 @@ from franchise.data.groups import Groups
 from franchise.data.readers.columns import groups_of_table, listed, texts_of_table
 from franchise.data.readers.count_matrix import corpus_of_counts, over_vocabulary
 from franchise.data.readers.formats import ALL, COUNTS, TABLES, TEXTS, choose_format
-from franchise.data.readers.plain_text import Texts
 from franchise.data.readers.source import FileError, Source, open_source
 from franchise.data.readers.vocabulary import words_given
 from franchise.data.text_options import TextSettings, check_options
@@ -94,24 +93,37 @@ def read_corpus(
     >>> corpus = fr.read_corpus("docword.kos.txt.gz")                                         # doctest: +SKIP
     """
     if like is not None:
-        _refuse_with_like(like, {"sentences": sentences, **settings})
-    options = check_options(settings, sentences)
+        if not isinstance(like, Corpus):
+            raise InputError(f"like must be a Corpus; got {describe(like)}.")
+        message = "{argument} must be left out with like=: new texts are read as that corpus was."
+        _refuse(message, sentences=sentences, **settings)
+    check_options(settings, sentences)
     source = open_source(path, encoding, max_bytes)
     chosen = choose_format(source, format, ALL)
     with _file_named(source):
         if chosen in COUNTS:
-            _refuse_for_counts(chosen, {"text": text, "name": name, "sentences": sentences, **settings})
+            message = (
+                f"{{argument}}={{value!r}} is for texts, but the format is {chosen!r}, which has counts of words. "
+                "Leave {argument} out."
+            )
+            _refuse(message, text=text, name=name, sentences=sentences, **settings)
             corpus = corpus_of_counts(COUNTS[chosen](source), vocabulary)
             return corpus if like is None else over_vocabulary(corpus, like.vocabulary)
-        found = _texts(source, chosen, text, name)
+        if chosen in TABLES:
+            found = texts_of_table(TABLES[chosen](source, None), text, name)
+        else:
+            message = (
+                f"{{argument}}={{value!r}} is for a column of a table, but the format is {chosen!r}, which has "
+                "none. Leave {argument} out, or give the right format."
+            )
+            _refuse(message, text=text, name=name)
+            found = TEXTS[chosen](source)
         known: dict[str, Any] = {"names": found.names, "metadata": found.metadata, "keep_texts": keep_texts}
         if like is not None:
             corpus = like.read_new_texts(found.texts, **known)
         else:
-            words = words_given(source, vocabulary)
-            corpus = Corpus.from_texts(
-                found.texts, vocabulary=words, sentences=options.sentences, **known, **settings
-            )
+            known |= {"vocabulary": words_given(source, vocabulary), "sentences": sentences}
+            corpus = Corpus.from_texts(found.texts, **known, **settings)
     corpus.dropped = replace(corpus.dropped or Dropped(), missing_texts=found.missing, files=found.not_read)
     return corpus
 
@@ -152,35 +164,11 @@ def read_groups(
         return groups_of_table(TABLES[chosen](source, listed(group)), group, columns)
 
 
-def _texts(source: Source, chosen: str, text: str | None, name: str | None) -> Texts:
-    if chosen in TABLES:
-        return texts_of_table(TABLES[chosen](source, None), text, name)
-    for argument, value in {"text": text, "name": name}.items():
-        if value is not None:
-            raise InputError(
-                f"{argument}={value!r} is for a column of a table, but the format is {chosen!r}, which has none. "
-                f"Leave {argument} out, or give the right format."
-            )
-    return TEXTS[chosen](source)
-
-
-def _refuse_for_counts(chosen: str, given: dict[str, Any]) -> None:
+def _refuse(message: str, /, **given: Any) -> None:
+    """Raise InputError, with this message, for the first argument that is given."""
     for argument, value in given.items():
         if value is not None:
-            raise InputError(
-                f"{argument}={value!r} is for texts, but the format is {chosen!r}, which has counts of words. "
-                f"Leave {argument} out."
-            )
-
-
-def _refuse_with_like(like: object, given: dict[str, Any]) -> None:
-    if not isinstance(like, Corpus):
-        raise InputError(f"like must be a Corpus; got {describe(like)}.")
-    for argument, value in given.items():
-        if value is not None:
-            raise InputError(
-                f"{argument} must be left out with like=: new texts are read as that corpus was."
-            )
+            raise InputError(message.format(argument=argument, value=value))
 
 
 @contextmanager

@@ -124,12 +124,8 @@ class Source:
             while chunk := _next_chunk(self, stream, _CHUNK):
                 yield chunk
 
-    def check_readable(self) -> None:
-        """InputError if this is no file, or may not be read."""
-        _opened(self).close()
-
     def head(self) -> bytes:
-        """The first bytes, uncompressed."""
+        """The first bytes, uncompressed; InputError if this is no file, or may not be read."""
         with _opened(self) as stream:
             return _next_chunk(self, stream, HEAD)
 
@@ -168,11 +164,9 @@ def open_source(path: PathLike, encoding: str, max_bytes: int | None) -> Source:
 
 def check_path(path: PathLike, argument: str = "path") -> Path:
     """The path of a file or folder that is there, and nothing else such as a pipe."""
-    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise InputError(f"{argument} must name a file or a folder; got {describe(path)}.")
+    location = given_path(path, f"{argument} must name a file or a folder")
     if "://" in str(path):
         raise FileError(f"{path}: addresses are not read. Download the file first.")
-    location = _without_tilde(Path(os.fsdecode(path)))
     try:
         mode = os.stat(location).st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -185,6 +179,13 @@ def check_path(path: PathLike, argument: str = "path") -> Path:
             "to a file first."
         )
     return location
+
+
+def given_path(path: PathLike, wanted: str) -> Path:
+    """A path as it was given, in which ~ is the home; `wanted` begins the error if it is none."""
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise InputError(f"{wanted}; got {describe(path)}.")
+    return Path(os.path.expanduser(os.fsdecode(path)))
 
 
 def format_bytes(size: int) -> str:
@@ -203,13 +204,6 @@ def line_at(content: bytes, place: int) -> int:
 
 
 # --- opening ------------------------------------------------------------------------------------------------
-
-
-def _without_tilde(path: Path) -> Path:
-    try:
-        return path.expanduser()
-    except RuntimeError:  # no such user: then it may well be a name
-        return path
 
 
 def _opened(source: Source) -> BinaryIO:
@@ -270,13 +264,28 @@ def _check_encoding(encoding: str) -> str:
 
 
 def _as_utf8(source: Source, content: bytes) -> bytes:
-    """Text in UTF-8, without a byte order mark."""
-    if source.encoding == "utf-8":
+    """Text in UTF-8, without a byte order mark; decoded in parts, as one odd character makes a long `str` large."""
+    recode = source.encoding != "utf-8"
+    if not recode:
         _check_kind(source, content, (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        _check_utf8(source, content)
-        text = content
-    else:
-        text = _recoded(source, content)
+    decoder, parts = codecs.getincrementaldecoder(source.encoding)(), []
+    for begin in range(0, len(content) + 1, _CHUNK):
+        end = begin + _CHUNK
+        try:
+            part = decoder.decode(content[begin:end], final=end > len(content))
+            parts += [part.encode("utf-8")] if recode else []
+        except UnicodeDecodeError as error:
+            _check_kind(source, content, _KINDS)
+            place = min(end, len(content)) - len(error.object) + error.start
+            before = content[:place].decode(source.encoding, "replace").encode("utf-8")
+            raise source.error(
+                f"is not text in {source.encoding}: byte {content[place]:#04x} cannot be decoded. {_REPAIR}",
+                line_at(before, len(before)),
+            ) from error
+        except UnicodeError as error:  # some encodings have errors of their own, or give halves of characters
+            _check_kind(source, content, _KINDS)
+            raise source.error(f"is not text in {source.encoding} ({error}). {_REPAIR}") from error
+    text = b"".join(parts) if recode else content
     if b"\0" in text:
         _check_kind(source, content, _KINDS)
         raise source.error(
@@ -287,39 +296,8 @@ def _as_utf8(source: Source, content: bytes) -> bytes:
     return text.removeprefix(codecs.BOM_UTF8)
 
 
-def _check_utf8(source: Source, content: bytes) -> None:
-    """InputError if this is not UTF-8; checked in parts, as one odd character makes a long `str` a large one."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for begin in range(0, len(content) + 1, _CHUNK):
-        pending = len(decoder.getstate()[0])
-        try:
-            decoder.decode(content[begin : begin + _CHUNK], final=begin + _CHUNK > len(content))
-        except UnicodeDecodeError as error:
-            _check_kind(source, content, _KINDS)
-            place = begin - pending + error.start
-            raise _undecodable(source, content[place], line_at(content, place)) from error
-
-
-def _recoded(source: Source, content: bytes) -> bytes:
-    try:
-        return content.decode(source.encoding).encode("utf-8")
-    except UnicodeDecodeError as error:
-        _check_kind(source, content, _KINDS)
-        before = content[: error.start].decode(source.encoding, "replace").encode("utf-8")
-        raise _undecodable(source, content[error.start], line_at(before, len(before))) from error
-    except UnicodeError as error:  # some encodings have errors of their own, or give halves of characters
-        _check_kind(source, content, _KINDS)
-        raise source.error(f"is not text in {source.encoding} ({error}). {_REPAIR}") from error
-
-
 def _check_kind(source: Source, content: bytes, marks: Iterable[bytes]) -> None:
     """Say what kind of file this is if it begins with one of these marks."""
     for mark in marks:
         if content.startswith(mark):
             raise source.error(f"is not text in {source.encoding}. It seems to be {_KINDS[mark]}.")
-
-
-def _undecodable(source: Source, byte: int, line: int) -> InputError:
-    return source.error(
-        f"is not text in {source.encoding}: byte {byte:#04x} cannot be decoded. {_REPAIR}", line
-    )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from franchise.data.readers.source import COMPRESSED, Source
@@ -17,7 +16,7 @@ GivenWords: TypeAlias = PathLike | Sequence[str] | None
 def read_vocabulary(source: Source) -> list[str]:
     """The words of a file, one per line; no word twice."""
     lines = [line.strip() for line in source.lines()]
-    while lines and not lines[-1]:
+    while not lines[-1]:
         lines.pop()
     line_of_word: dict[str, int] = {}
     for number, word in enumerate(lines, start=1):
@@ -29,8 +28,6 @@ def read_vocabulary(source: Source) -> list[str]:
                 f"must not have a word twice; got {word!r}, which is in line {first} already. Rename one.",
                 number,
             )
-    if not lines:
-        raise source.error("has no words.")
     return lines
 
 
@@ -49,18 +46,12 @@ def find_vocabulary(source: Source) -> Source | None:
     It is vocab.kos.txt for docword.kos.txt, vocab.kos.txt or kos.vocab for kos.dat, or vocab.txt.  Failing these,
     it is the only one that there is of the form vocab.*.txt.
     """
-    for path in _places(source):
-        if path.is_file():
-            return source.beside(path)
-    others = list(source.path.parent.glob("vocab.*.txt*"))
-    return source.beside(others[0]) if len(others) == 1 else None
-
-
-def _places(source: Source) -> Iterator[Path]:
-    """Where the words may be, the likeliest first."""
     stem = source.plain_name.removesuffix(".txt").removeprefix("docword.")
     if stem == source.plain_name:
         stem = stem.rpartition(".")[0]
     for name in (f"vocab.{stem}.txt", f"{stem}.vocab", f"{stem}.vocab.txt", "vocab.txt"):
         for suffix in ("", *COMPRESSED):
-            yield source.path.with_name(name + suffix)
+            if (path := source.path.with_name(name + suffix)).is_file():
+                return source.beside(path)
+    others = list(source.path.parent.glob("vocab.*.txt*"))
+    return source.beside(others[0]) if len(others) == 1 else None

@@ -6,9 +6,9 @@ file.  Docword files of the UCI collection become shards by `convert_docword`.  
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from franchise.data.grouped import offsets_of_sizes
-from franchise.data.readers.count_matrix import check_likely
+from franchise.data.readers.count_matrix import Rows, check_likely
 from franchise.data.readers.docword import Header, header_of
 from franchise.data.readers.source import Source, format_bytes
 from franchise.data.sharded.index import source_of
@@ -43,7 +43,6 @@ class Documents(NamedTuple):
 def need_pyarrow(path: Path) -> ModuleType:
     """Return the package pyarrow; raise InputError if it is not installed."""
     try:
-        import pyarrow.csv
         import pyarrow.parquet
     except ImportError:
         raise InputError(
@@ -159,10 +158,13 @@ def convert_docword(path: Path, target: Path, vocabulary: int) -> None:
     """Write a docword file as a shard; entries must come in the order of documents.
 
     A docword file has the numbers of documents, words and entries, one per line, and then lines `document word
-    count`, separated by one space; documents and words are numbered from 1.  It may be compressed by gzip.
+    count`; documents and words are numbered from 1.  It may be compressed by gzip.
     """
-    pyarrow, source = need_pyarrow(path), source_of(path)
-    header = header_of(source, next(source.chunks(), b""))
+    need_pyarrow(path)
+    source = source_of(path)
+    chunks = source.chunks()
+    first = next(chunks, b"")
+    header = header_of(source, first)
     if header.words != vocabulary:
         raise source.error(
             f"has {header.words} words, as its second line says, but vocab.txt has {vocabulary}. Give the "
@@ -171,7 +173,7 @@ def convert_docword(path: Path, target: Path, vocabulary: int) -> None:
     check_likely(source, "documents", header.documents, header.entries)
     done, rest = 0, np.empty((3, 0), np.int64)  # documents written; entries of one that may continue
     with write_shard(target) as write:
-        for entries in _entries(source, pyarrow, header):
+        for entries in _entries(source, header, chain([first[header.end :]], chunks, [b"\n"])):
             rest = np.concatenate([rest, entries], axis=1)
             newest = int(rest[0, -1])
             whole = int(np.searchsorted(rest[0], newest))
@@ -181,35 +183,24 @@ def convert_docword(path: Path, target: Path, vocabulary: int) -> None:
         write(*_expand(source, rest, done, header.documents))
 
 
-def _entries(source: Source, pyarrow: ModuleType, header: Header) -> Iterator[np.ndarray]:
+def _entries(source: Source, header: Header, chunks: Iterable[bytes]) -> Iterator[np.ndarray]:
     """Yield int64 (3, entries): document and word, from 0, and count; raise InputError if something is wrong."""
-    names, csv = ["document", "word", "count"], pyarrow.csv
-    read, newest = 0, 0
-    try:
-        with pyarrow.input_stream(source.path, compression="detect") as stream:
-            for batch in csv.open_csv(
-                stream,
-                csv.ReadOptions(skip_rows=header.line, column_names=names, use_threads=False),
-                csv.ParseOptions(delimiter=" "),
-                csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.int64()), null_values=[]),
-            ):
-                entries = np.stack([column.to_numpy() for column in batch.columns])
-                _check_entries(source, entries, header, read, newest)
-                read, newest = read + len(batch), int(entries[0, -1])
-                yield entries - [[1], [1], [0]]
-    except (pyarrow.ArrowException, OSError) as error:
-        found = re.search(r"(?:Row #(\d+): )(.*)", str(error))
-        message, line = (found[2], int(found[1])) if found else (str(error), None)
-        raise source.error(f"must have lines `document word count`. {message[:200]}", line) from error
-    if read != header.entries:
-        raise source.error(
-            f"must have {header.entries} entries, as line {header.line} says; got {read}. Was the file cut off?"
-        )
+    read, newest, line, text = 0, 0, header.line, b""
+    for chunk in chunks:
+        text += chunk
+        end = text.rfind(b"\n") + 1
+        rows = Rows(source, text[:end], line, [int, int, int], "`document word count`")
+        entries = np.stack(rows.parse())
+        if entries.size:
+            _check_entries(rows, entries, header, newest)
+            read, newest = read + entries.shape[1], int(entries[0, -1])
+            yield entries - [[1], [1], [0]]
+        line, text = line + text.count(b"\n"), text[end:]
+    header.check_entries(source, read)
 
 
-def _check_entries(source: Source, entries: np.ndarray, header: Header, read: int, newest: int) -> None:
+def _check_entries(rows: Rows, entries: np.ndarray, header: Header, newest: int) -> None:
     documents, words, counts = entries
-    order = "entries must be in the order of documents: sort them first"
     for wrong, message in (
         (
             (documents < 1) | (documents > header.documents),
@@ -217,12 +208,15 @@ def _check_entries(source: Source, entries: np.ndarray, header: Header, read: in
         ),
         ((words < 1) | (words > header.words), f"a word must be from 1 to {header.words}"),
         ((counts < 0) | (counts > MOST), f"a count must be from 0 to {MOST}"),
-        (np.diff(documents, prepend=newest) < 0, order),
+        (
+            np.diff(documents, prepend=newest) < 0,
+            "entries must be in the order of documents: sort them first",
+        ),
     ):
         if wrong.any():
             entry = int(np.argmax(wrong))
             got = " ".join(map(str, entries[:, entry]))
-            raise source.error(f"{message}; got `{got}`.", header.line + 1 + read + entry)
+            raise rows.source.error(f"{message}; got `{got}`.", rows.line(entry))
 
 
 def _expand(source: Source, entries: np.ndarray, first: int, last: int) -> Documents:

@@ -94,7 +94,13 @@ def read_index(folder: Path) -> Index:
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: is damaged ({type(error).__name__}: {error}). {repair(folder)}") from error
     for shard in index.shards:
-        _check_file(folder, shard)
+        file = folder / shard.file
+        size = f"{file.stat().st_size} bytes" if file.is_file() else "no file"
+        if size != f"{shard.bytes} bytes":
+            raise InputError(
+                f"{file}: must have {shard.bytes} bytes; got {size}. Was it cut off, moved or changed? Put it "
+                f"back; or, if the corpus is right: {repair(folder)}"
+            )
     return index
 
 
@@ -158,16 +164,6 @@ def _check_sizes(index: Index) -> None:
         raise ValueError(f"shards have {found[0]} documents and {found[1]} tokens in all")
     if not (1 <= index.vocabulary <= MOST and 1 <= index.documents <= MOST):
         raise ValueError(f"documents and vocabulary must be from 1 to {MOST}")
-
-
-def _check_file(folder: Path, shard: Shard) -> None:
-    path = folder / shard.file
-    size = f"{path.stat().st_size} bytes" if path.is_file() else "no file"
-    if size != f"{shard.bytes} bytes":
-        raise InputError(
-            f"{path}: must have {shard.bytes} bytes; got {size}. Was it cut off, moved or changed? Put it back; "
-            f"or, if the corpus is right: {repair(folder)}"
-        )
 
 
 # --- files ------------------------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ of a cluster get `ShardedWords` instead: each reads the words of its own documen
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -27,7 +26,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import read_only
-from franchise.data.readers.source import check_path, format_bytes
+from franchise.data.readers.source import check_path, format_bytes, given_path
 from franchise.data.sharded.files import convert_docword, read_shard
 from franchise.data.sharded.index import (
     INDEX,
@@ -43,7 +42,7 @@ from franchise.data.tokens import MOST, numbered
 from franchise.errors import InputError, warn_renamed
 from franchise.kernels.runtime.large_arrays import large_empty, type_for
 from franchise.storage.atomic import written_whole
-from franchise.validation import PathLike, available_memory, check_folder, check_integer, describe
+from franchise.validation import PathLike, available_memory, check_folder, check_integer
 
 _BYTES_PER_TOKEN, _BYTES_PER_DOCUMENT = 28, 200  # that a Corpus takes while it is made
 _DOCWORD = re.compile(r"(docword\..+)\.txt(\.gz)?")
@@ -201,10 +200,8 @@ class ShardedCorpus:
             low, high = max(first, shard.first), min(last, shard.first + shard.documents)
             if low < high:
                 self._verify(shard)
-                path = self.folder / shard.file
-                for documents in read_shard(
-                    path, self.vocabulary_size, low - shard.first, high - shard.first
-                ):
+                places = (low - shard.first, high - shard.first)
+                for documents in read_shard(self.folder / shard.file, self.vocabulary_size, *places):
                     yield documents.words
 
     def _verify(self, shard: Shard) -> None:
@@ -214,8 +211,7 @@ class ShardedCorpus:
 
     def _check_range(self, first: int, last: int | None) -> tuple[int, int]:
         first = check_integer("first", first, minimum=0, maximum=self.n_documents)
-        if last is None:
-            return first, self.n_documents
+        last = self.n_documents if last is None else last
         return first, check_integer("last", last, minimum=first, maximum=self.n_documents)
 
     def _check_memory(self, need: int, instead: str) -> None:
@@ -239,9 +235,8 @@ class ShardedWords(NamedTuple):
 
     def of_groups(self, first: int, last: int, share: float) -> ShardedWords:
         """Return the words of some of these documents, which have this proportion of the words."""
-        return self._replace(
-            first=self.first + first, last=self.first + last, nbytes=int(share * self.nbytes)
-        )
+        size = int(share * self.nbytes)
+        return self._replace(first=self.first + first, last=self.first + last, nbytes=size)
 
     def shards(self) -> ShardedCorpus:
         """Return the corpus; raise InputError if it is not there, or another."""
@@ -337,8 +332,7 @@ def index_shards(folder: PathLike) -> ShardedCorpus:
     place = check_folder("folder", _check_folder(folder))
     paths = _find_parts(place)
     vocabulary = len(read_words(place))
-    shards: list[Shard] = []
-    lengths: list[np.ndarray] = []
+    documents, shards, lengths = 0, [], []
     for path in paths:
         shard = path
         if docword := _DOCWORD.fullmatch(path.name):
@@ -346,10 +340,10 @@ def index_shards(folder: PathLike) -> ShardedCorpus:
             convert_docword(path, shard, vocabulary)
         pieces = [documents.lengths for documents in read_shard(shard, vocabulary)]
         of_shard = np.concatenate([np.empty(0, np.int64), *pieces])
-        facts = (len(of_shard), int(of_shard.sum()), shard.stat().st_size, checksum_of(shard))
-        shards.append(Shard(shard.name, sum(map(len, lengths)), *facts))
+        sizes = (documents, len(of_shard), int(of_shard.sum()), shard.stat().st_size)
+        shards.append(Shard(shard.name, *sizes, checksum_of(shard)))
         lengths.append(of_shard)
-    documents = sum(map(len, lengths))
+        documents += len(of_shard)
     if not 1 <= documents <= MOST:
         raise InputError(f"{place}: shards must have from 1 to {MOST} documents in all; got {documents}.")
     write_index(place, shards, np.concatenate(lengths), vocabulary)
@@ -386,9 +380,7 @@ def _check_folder(folder: PathLike) -> Path:
 
 
 def _check_target(path: PathLike) -> Path:
-    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise InputError(f"path must name the file to be written; got {describe(path)}.")
-    target = Path(os.fsdecode(path)).expanduser()
+    target = given_path(path, "path must name the file to be written")
     if target.is_dir():
         raise InputError(
             f"path must name the file to be written; {str(target)!r} is a folder. Give a name in it."
