@@ -15,8 +15,7 @@ from franchise.errors import InputError, renamed_arguments
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData, frozen
+from franchise.model.hdp_model import Model, PreparedData, frozen
 from franchise.model.state.base import State
 from franchise.moves.compose import InTurn, check_schedule, moves_of
 from franchise.parallel.engine import BlockExecutor, Engine, make_engine

@@ -13,7 +13,7 @@ from franchise.checks.statistics import SMALLEST_P
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state import PreparedData, Weights
-from franchise.model.state.subclusters import no_subtopics
+from franchise.model.state.base import no_subtopics
 from franchise.moves import (
     Concentrations,
     DocumentSweep,

@@ -179,7 +179,7 @@ _ROWS = [
     # states
     (
         "damaged weights",
-        "model.state.weights.Weights",
+        "model.state.base.Weights",
         "One count, weight, label or statistic is wrong.",
         STATES + "damaged_weights",
     ),
@@ -197,7 +197,7 @@ _ROWS = [
     ),
     (
         "an observation without a topic",
-        "model.state.weights.Weights",
+        "model.state.base.Weights",
         "All counts agree that it has none.",
         STATES + "an_observation_without_a_topic_is_noticed_although_all_counts_agree",
     ),

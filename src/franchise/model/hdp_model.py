@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.data.sharded.sharded_corpus import ShardedWords
 from franchise.families.abilities import Ability
@@ -17,10 +18,65 @@ from franchise.families.base import Family
 from franchise.kernels.recount import list_by_category
 from franchise.kernels.runtime.blocks import cut_blocks
 from franchise.kernels.runtime.large_arrays import bytes_in, large_empty
-from franchise.model.prepared_data import PreparedData, derived_property, frozen
 from franchise.model.split import Partition
-from franchise.parallel.communicator import Communicator
+from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
 from franchise.priors import Gamma
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """Observations as moves see them: prepared by the family, in grouped order."""
+
+    observations: Any  # what `family.prepare` returned; `ShardedWords` before they are read
+    offsets: np.ndarray  # int64 (J + 1,): group j has the observations from offsets[j] to offsets[j + 1]
+    comm: Communicator = field(default=SINGLE_PROCESS, repr=False)  # of those that have the other groups
+    n_observations: int = field(init=False)  # N
+    n_groups: int = field(init=False)  # J
+
+    def __post_init__(self) -> None:
+        """Count once what is asked for often."""
+        self.__dict__.update(n_observations=int(self.offsets[-1]), n_groups=len(self.offsets) - 1)
+
+    @classmethod
+    def of(cls, observations: ArrayLike, offsets: np.ndarray, family: Family) -> PreparedData:
+        """Check the observations (in grouped order) and prepare them; all arrays are read-only from here on."""
+        return cls(frozen(family.prepare(observations)), frozen(np.asarray(offsets, np.int64)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is copied and pickled: all but the communicator, which belongs to one process."""
+        return without_comm(self)
+
+
+def without_comm(data: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass without its communicator; a copy then has that of a single process."""
+    return {part.name: getattr(data, part.name) for part in fields(data) if part.name != "comm"}
+
+
+if TYPE_CHECKING:
+    derived_property = cached_property
+else:
+
+    class derived_property(cached_property):
+        """A cached property that copies of an object share with the `_original` that they name.
+
+        Chains of the same data have communicators of their own, but share what is derived from the data.
+        """
+
+        def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:
+            """Return the value of the original."""
+            if instance is not None:
+                instance = instance.__dict__.get("_original", instance)
+            return super().__get__(instance, owner)
+
+
+def frozen(prepared: object) -> Any:
+    """Read-only views of an array or of the arrays in a named tuple, so that kernels always see one type."""
+    if isinstance(prepared, tuple):
+        return type(prepared)(*(frozen(part) for part in prepared))
+    if isinstance(prepared, np.ndarray):
+        prepared = prepared.view()
+        prepared.flags.writeable = False
+    return prepared
 
 
 class CategoryIndex(NamedTuple):

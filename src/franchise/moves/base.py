@@ -26,11 +26,9 @@ from franchise.errors import InputError, InternalError
 from franchise.families.abilities import Ability, adopt_old_names
 from franchise.families.base import Family
 from franchise.kernels.random.streams import Streams
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.base import State
+from franchise.model.hdp_model import Model, PreparedData
+from franchise.model.state.base import State, Weights
 from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weights
 from franchise.parallel.engine import BlockExecutor
 
 HDP: Final = "HDP"

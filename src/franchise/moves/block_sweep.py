@@ -20,10 +20,8 @@ from franchise.kernels.block_sweep import Cells, gather_runs
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import cut_blocks
 from franchise.kernels.runtime.padding import padded_copy, padded_rows
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.base import CellTables
-from franchise.model.state.weights import Weighted, Weights
+from franchise.model.hdp_model import Model, PreparedData
+from franchise.model.state.base import CellTables, Weighted, Weights
 from franchise.moves.base import Move
 from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_positive

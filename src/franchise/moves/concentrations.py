@@ -20,12 +20,10 @@ from franchise.kernels.random.gamma import draw_auxiliary
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.runtime.blocks import BlockQueue, cut_evenly
 from franchise.model.hdp_model import Model
-from franchise.model.state.base import State
+from franchise.model.state.base import State, Weighted, Weights
 from franchise.model.state.cell_counts import CellCounts
-from franchise.model.state.cell_tables import new_cell_tables
-from franchise.model.state.convert import draw_topic_weights
+from franchise.model.state.cell_tables import draw_topic_weights, new_cell_tables
 from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move, MoveReport
 from franchise.parallel.engine import BlockExecutor, BlockStages
 from franchise.parallel.threads import CALLING_THREAD

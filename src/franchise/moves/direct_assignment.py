@@ -11,7 +11,7 @@ from franchise.families.abilities import Ability
 from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
 from franchise.moves.base import Move, MoveReport, scratch_for, sweep_with_room, with_sparse
 from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_positive

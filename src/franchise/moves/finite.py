@@ -20,8 +20,8 @@ from franchise.families.abilities import Ability
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.model.hdp_model import Model
+from franchise.model.state.base import Weights
 from franchise.model.state.cell_tables import new_cell_tables
-from franchise.model.state.weights import Weights
 from franchise.moves.base import FINITE, Move, MoveReport, with_sparse
 from franchise.moves.block_sweep import SweepContext, drop_empty_topics
 from franchise.moves.concentrations import draw_concentrations

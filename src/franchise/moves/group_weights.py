@@ -36,8 +36,8 @@ from franchise.kernels.random.dirichlet import draw_dirichlets, draw_log_gammas
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
+from franchise.model.state.base import Weighted, Weights
 from franchise.model.state.cell_counts import CellCounts, sums_of_runs
-from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import MoveReport
 from franchise.moves.block_sweep import (
     Sliced,

@@ -29,7 +29,7 @@ from franchise.kernels import restricted as kernels
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
 from franchise.moves.base import HDP, Move, MoveReport, Target
 from franchise.moves.block_sweep import SweepContext, drop_empty_topics, raise_fault
 from franchise.moves.document.document_sweep import is_sparse

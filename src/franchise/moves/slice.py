@@ -41,8 +41,7 @@ from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.kernels.slice import BlockTables, Scratch
 from franchise.model.hdp_model import Model
-from franchise.model.state.base import grown
-from franchise.model.state.convert import draw_topic_weights
+from franchise.model.state.cell_tables import draw_topic_weights
 from franchise.model.state.seating import Seating
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.block_sweep import SweepContext, draw_topics, raise_fault, vacant_slots
@@ -192,7 +191,7 @@ def open_topics(
         sticks.append(rest * -math.expm1(log_stays))
         rest *= math.exp(log_stays)
     fresh = vacant_slots(context, len(sticks))
-    weights = grown(topic_weights, context.state.capacity)
+    weights = np.pad(topic_weights, (0, context.state.capacity - len(topic_weights)))
     order = np.concatenate([context.state.occupied, fresh])
     weights[fresh] = sticks
     return weights[: int(order.max()) + 1], order

@@ -11,8 +11,7 @@ import numpy as np
 from franchise.errors import InternalError, renamed_arguments
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.split_merge import ROOM, Outcome, split_or_merge
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData
+from franchise.model.hdp_model import Model, PreparedData
 from franchise.model.state.seating import Seating
 from franchise.moves.base import Move, MoveReport
 from franchise.parallel.engine import BlockExecutor

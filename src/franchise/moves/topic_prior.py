@@ -12,10 +12,9 @@ from franchise.errors import InputError
 from franchise.families.base import Family
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
-from franchise.model.state.base import State
+from franchise.model.state.base import State, Weighted, Weights
 from franchise.model.state.cell_counts import CellCounts
 from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weighted, Weights
 from franchise.moves.base import Move, MoveReport
 from franchise.parallel.engine import BlockExecutor
 from franchise.validation import LARGEST_LOG, check_positive

@@ -16,9 +16,8 @@ from typing import TypeAlias
 
 from franchise.families.abilities import Ability
 from franchise.model.hdp_model import Model, usual_topics
-from franchise.model.state.base import State
+from franchise.model.state.base import State, Weights
 from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weights
 from franchise.moves.base import FINITE, HDP, Move
 from franchise.moves.compose import Composed, at_random, during_warmup, in_turn
 from franchise.moves.concentrations import Concentrations, TopicWeights, UniformWeights

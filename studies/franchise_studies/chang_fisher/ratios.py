@@ -17,7 +17,7 @@ import numpy as np
 
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
 from franchise.moves.block_sweep import SweepContext
 from franchise.moves.subcluster.global_moves import (
     draw_merged,

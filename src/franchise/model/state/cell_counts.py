@@ -8,15 +8,13 @@ arranged at random within each cell (`state.convert`), the two views have the sa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from franchise.families.base import Family
 from franchise.families.categorical import set_totals
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.base import check_equal, check_statistics
-from franchise.model.state.weights import Weighted
+from franchise.model.hdp_model import PreparedData
+from franchise.model.state.base import Weighted, check_equal, placed
 
 
 class DataCells(NamedTuple):
@@ -84,18 +82,13 @@ class CellCounts(Weighted):
         self.observations_per_topic[:] = self.topic_counts.sum(axis=0)
         set_totals(self.statistics, self.observations_per_topic)
 
-    def widen(self, family: Family, capacity: int) -> None:
-        """Widen the state to this number of slots for topics."""
-        super().widen(family, capacity)
-        more = capacity - self.topic_counts.shape[1]
-        self.topic_counts = np.pad(self.topic_counts, ((0, 0), (0, more)))
+    def place_topics(self, slots: np.ndarray, capacity: int) -> None:
+        """Move what is held of the topics in these slots to the first of `capacity` slots."""
+        super().place_topics(slots, capacity)
+        self.topic_counts = placed(self.topic_counts, slots, capacity)
 
-    def check_consistency(self, data: PreparedData, family: Family) -> None:
-        """Recount everything; InternalError names what does not agree."""
-        fresh = self.copy()
-        fresh.recount(data)
-        check_equal("observations_per_topic", self.observations_per_topic, fresh.observations_per_topic)
-        check_statistics(family, self, fresh.statistics)
+    def check_view(self, data: PreparedData, fresh: Self) -> None:
+        """Compare what only this view has with what a recount gives, and with the data."""
         check_equal("observations of each cell", self.topic_counts.sum(axis=1), self.cells.counts)
         self.check_weights(data)
 

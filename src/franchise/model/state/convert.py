@@ -9,32 +9,18 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 import numpy as np
 
 from franchise.kernels.crf_seating import seat_by_weights
-from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.recount import shuffle_runs
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.base import State
+from franchise.model.hdp_model import PreparedData
+from franchise.model.state.base import State, Weights
 from franchise.model.state.cell_counts import CellCounts, cells_of
+from franchise.model.state.cell_tables import draw_topic_weights
 from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weights
-
-
-def draw_topic_weights(
-    tables_per_topic: np.ndarray, gamma: float, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """beta ~ Dirichlet(m_1, ..., m_K, gamma): the weights by slot (zero where m_k = 0), and the unseen one (1,).
-
-    In logs, since a Gamma(gamma) draw underflows for a small gamma.
-    """
-    occupied = np.flatnonzero(tables_per_topic)
-    logs = draw_log_gammas(np.append(tables_per_topic[occupied].astype(np.float64), gamma), rng)
-    shares = np.exp(logs - logs.max())
-    shares /= shares.sum()
-    weights = np.zeros(len(tables_per_topic))
-    weights[occupied] = shares[:-1]
-    return weights, shares[-1:]
 
 
 def to_weights(state: State, data: PreparedData, rng: np.random.Generator) -> Weights:
@@ -43,22 +29,22 @@ def to_weights(state: State, data: PreparedData, rng: np.random.Generator) -> We
         return state
     if isinstance(state, CellCounts):
         weights, unseen = state.topic_weights, state.unseen_weight
-        topics = arranged_topics(state, rng)
+        topics, cell_tables = arranged_topics(state, rng), state.cell_tables
     else:
         assert isinstance(state, Seating)
         weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
-        topics = state.topics(data)
+        topics, cell_tables = state.topics(data), None
     return Weights(
-        statistics=state.statistics,
-        observations_per_topic=state.observations_per_topic,
-        group_concentration=state.group_concentration,
-        top_concentration=state.top_concentration,
+        **_in_all_views(state),
         topic_of_observation=topics,
         topic_weights=weights,
         unseen_weight=unseen,
-        cell_tables=state.cell_tables if isinstance(state, CellCounts) else None,
-        parameters=state.parameters,
+        cell_tables=cell_tables,
     )
+
+
+def _in_all_views(state: State) -> dict[str, Any]:
+    return {part.name: getattr(state, part.name) for part in fields(State)}
 
 
 def to_seating(state: State, data: PreparedData, rng: np.random.Generator) -> Seating:
@@ -86,10 +72,7 @@ def to_counts(state: State, data: PreparedData, rng: np.random.Generator) -> Cel
     places = np.repeat(np.arange(len(cells.counts)) * np.int64(state.capacity), cells.counts) + topics
     wide = (len(cells.counts), state.capacity)
     return CellCounts(
-        statistics=state.statistics,
-        observations_per_topic=state.observations_per_topic,
-        group_concentration=state.group_concentration,
-        top_concentration=state.top_concentration,
+        **_in_all_views(state),
         topic_weights=state.topic_weights,
         unseen_weight=state.unseen_weight,
         cell_tables=state.cell_tables,

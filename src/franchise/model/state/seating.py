@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from franchise.families.base import Arrays, Family
 from franchise.kernels.crf_seating import Tables
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.base import State, check_equal, check_statistics, grown, slots_for
+from franchise.model.hdp_model import PreparedData
+from franchise.model.state.base import State, check_equal, placed, slots_for
 
 
 @dataclass
@@ -48,16 +49,10 @@ class Seating(State):
 
     @classmethod
     def from_topics(
-        cls,
-        data: PreparedData,
-        family: Family,
-        topics: np.ndarray,
-        alpha: float,
-        gamma: float,
-        slots: int | None = None,
+        cls, data: PreparedData, family: Family, topics: np.ndarray, alpha: float, gamma: float
     ) -> Seating:
         """A state with the given topics, one table for each topic in each group. A start, not a draw."""
-        capacity = slots_for(topics, data.comm) if slots is None else slots
+        capacity = slots_for(topics, data.comm)
         state = cls.empty(data, family.empty_statistics(capacity), capacity, alpha, gamma)
         groups = np.repeat(np.arange(data.n_groups), np.diff(data.offsets))
         cells, cell_of_observation = np.unique(groups * np.int64(capacity) + topics, return_inverse=True)
@@ -104,20 +99,20 @@ class Seating(State):
         self.table_slots[:] = 0
         np.maximum.at(self.table_slots, groups, open_tables - data.offsets[groups] + 1)
 
-    def widen(self, family: Family, capacity: int) -> None:
-        """Widen the state to this number of slots for topics."""
-        super().widen(family, capacity)
-        self.tables_per_topic = grown(self.tables_per_topic, capacity)
+    def place_topics(self, slots: np.ndarray, capacity: int) -> None:
+        """Move what is held of the topics in these slots to the first of `capacity` slots."""
+        super().place_topics(slots, capacity)
+        self.tables_per_topic = placed(self.tables_per_topic, slots, capacity)
 
-    def check_consistency(self, data: PreparedData, family: Family) -> None:
-        """Recount everything; InternalError names what does not agree."""
-        fresh = self.copy()
-        fresh.recount(data)
-        check_equal("observations_per_topic", self.observations_per_topic, fresh.observations_per_topic)
+    def renumber(self, numbers: np.ndarray) -> None:
+        """Replace the slots that tables refer to by their new numbers."""
+        self.topic_of_table[:] = numbers[self.topic_of_table]
+
+    def check_view(self, data: PreparedData, fresh: Self) -> None:
+        """Compare what only this view has with what a recount gives, and with the data."""
         check_equal("tables_per_topic", self.tables_per_topic, fresh.tables_per_topic)
         check_equal("table_count", self.table_count, fresh.table_count)
         check_equal("table_slots", self.table_slots >= fresh.table_slots, True)
         check_equal("size_of_table", self.size_of_table, fresh.size_of_table)
         check_equal("vacant tables", self.topic_of_table[self.size_of_table == 0], -1)
         check_equal("all observations seated", self.size_of_table.sum(), data.n_observations)
-        check_statistics(family, self, fresh.statistics)

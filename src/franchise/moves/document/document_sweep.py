@@ -39,7 +39,7 @@ from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
 from franchise.moves.base import Move, MoveReport, with_sparse
 from franchise.moves.block_sweep import (
     CellLists,

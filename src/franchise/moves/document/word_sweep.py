@@ -17,7 +17,7 @@ from franchise.kernels.runtime.padding import padded_copy, padded_zeros
 from franchise.kernels.word_sweep import Densities, Live
 from franchise.kernels.word_sweep_fixed import CHUNK, SweepInputs, SweepStages
 from franchise.kernels.word_sweep_slices import Fresh, Order
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
 from franchise.moves.block_sweep import CellLists, SweepContext, break_sticks, keep_cells
 from franchise.moves.document.topic_gammas import Gammas, draw_fresh_gammas, drawn_gammas
 from franchise.parallel.engine import BlockStages

@@ -47,7 +47,7 @@ from franchise.kernels import launched_splits as kernels
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.recount import move_observations
 from franchise.model.hdp_model import Model
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.block_sweep import with_rows
 from franchise.moves.launched.proposals import (

@@ -20,9 +20,8 @@ import numpy as np
 from franchise.families.base import Arrays, Family
 from franchise.kernels import launched_splits as kernels
 from franchise.kernels.launched_splits_urn import PIECE, Members, Urn
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.weights import Weights
+from franchise.model.hdp_model import Model, PreparedData
+from franchise.model.state.base import Weights
 
 SAMPLE, PART = 50_000, 20
 """A launch begins with documents that have this number of observations, or a fraction of all, if that is more."""

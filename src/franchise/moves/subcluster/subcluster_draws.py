@@ -13,8 +13,7 @@ from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.recount import recount
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.kernels.table_counts import draw_table_counts
-from franchise.model.state.subclusters import SubTopics, no_subtopics
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import SubTopics, Weights, no_subtopics
 from franchise.moves.block_sweep import SweepContext, drop_empty_topics
 from franchise.moves.document.document_sweep import is_sparse
 from franchise.moves.document.word_sweep import count_labels

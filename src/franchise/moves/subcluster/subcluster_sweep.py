@@ -36,7 +36,7 @@ from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
 from franchise.moves.base import Move, MoveReport, Target
 from franchise.moves.block_sweep import SweepContext
 from franchise.moves.subcluster.global_moves import try_global_merge, try_global_split
