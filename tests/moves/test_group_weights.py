@@ -88,9 +88,8 @@ def test_every_cell_is_visited_once_a_sweep(small_blocks, monkeypatch):
 
     def watch(context, block, *rest):
         counts = original(context, block, *rest)
-        begin, end = context.range_of(block)
-        visited.extend(range(begin, end))
-        np.testing.assert_array_equal(counts.sum(axis=1), context.state.cells.counts[begin:end])
+        visited.extend(range(block.items.start, block.items.stop))
+        np.testing.assert_array_equal(counts.sum(axis=1), context.state.cells.counts[block.items])
         return counts
 
     monkeypatch.setattr(blocked, "_draw_cells", watch)

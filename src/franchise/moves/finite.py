@@ -21,13 +21,12 @@ from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import Weights
-from franchise.model.state.cell_tables import new_cell_tables
-from franchise.moves.base import FINITE, Move, MoveReport, with_sparse
-from franchise.moves.block_sweep import SweepContext, drop_empty_topics
+from franchise.model.state.cell_tables import draw_shares, new_cell_tables
+from franchise.moves.base import FINITE, Move, MoveReport
+from franchise.moves.block_sweep import SweepContext
 from franchise.moves.concentrations import draw_concentrations
 from franchise.moves.document.document_sweep import is_sparse, sweep_any
-from franchise.moves.document.topic_gammas import drawn_gammas
-from franchise.moves.document.word_sweep import sweep_settled_categories
+from franchise.moves.document.word_sweep import Gammas, sweep_settled_categories
 from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_integer
 
@@ -60,10 +59,6 @@ class FiniteSweep(Move):
         """Check the setting."""
         check_integer("topics", self.topics, minimum=1)
 
-    def needed_abilities(self) -> frozenset[Ability]:
-        """Return what it requires, and the kernels for categories with sparse=True."""
-        return with_sparse(self.requires, self.sparse)
-
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Share out the weight of the empty topics; draw parameters; sweep."""
         check_order(state, self.topics)
@@ -72,14 +67,14 @@ class FiniteSweep(Move):
         heights[slots] = 1.0
         context = SweepContext(model, state, streams, executor)
         if is_sparse(self.sparse, model):
-            gammas = drawn_gammas(context, slots)
+            gammas = Gammas(context, state.statistics, slots, STREAMS.parameters)
             gammas.redraw_prior(
                 slots[state.observations_per_topic[slots] == 0], streams.generator(STREAMS.finite_empty)
             )
             sweep_settled_categories(context, gammas, heights, log_rest=0.0)
         else:
             sweep_any(context, heights, log_rest=0.0)
-        drop_empty_topics(state)
+        state.drop_empty_topics()
         return MoveReport()
 
 
@@ -133,9 +128,7 @@ def check_order(state: Weights, topics: int) -> None:
 def share_out_unseen(model: Model, state: Weights, topics: int, rng: np.random.Generator) -> np.ndarray:
     """Give weights to the empty topics; the slots of all topics."""
     occupied = state.occupied
-    while state.capacity < topics:
-        state.make_room(model.family)
-    empty = np.flatnonzero(state.observations_per_topic == 0)[: topics - len(occupied)]
+    empty = state.vacant_slots(model.family, topics - len(occupied))
     if len(empty) > 0:
         logs = draw_log_gammas(np.full(len(empty), state.top_concentration / topics), rng)
         shares = np.exp(logs - logs.max())
@@ -162,9 +155,7 @@ def draw_finite_weights(
     empty = topics - len(occupied)
     if empty > 0:
         shapes = np.append(shapes, empty * gamma / topics)
-    logs = draw_log_gammas(shapes, rng)
-    shares = np.exp(logs - logs.max())
-    shares /= shares.sum()
+    shares = draw_shares(shapes, rng)
     weights = np.zeros(len(tables))
     weights[occupied] = shares[: len(occupied)]
     return weights, shares[len(occupied) :] if empty > 0 else np.zeros(1)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from franchise.errors import InternalError, renamed_arguments
+from franchise.errors import renamed_arguments
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.split_merge import ROOM, Outcome, split_or_merge
 from franchise.model.hdp_model import Model, PreparedData
 from franchise.model.state.seating import Seating
-from franchise.moves.base import Move, MoveReport
+from franchise.moves.base import Move, MoveReport, count_decisions, raise_fault
 from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_choice, check_integer
 
@@ -65,11 +65,21 @@ class SplitMerge(Move):
         rng = streams.generator()
         outcomes = []
         for _ in range(self.n_proposals if state.table_count[0] > 1 else 0):
-            while state.capacity - state.topic_count < ROOM:
-                state.make_room(model.family)
+            state.vacant_slots(model.family, ROOM)  # adds slots if there are fewer
             outcomes.append(self.propose(model, state, rng))
-            _check_densities(model, outcomes[-1])
-        return _report(outcomes)
+            if math.isnan(outcomes[-1].log_acceptance):
+                raise_fault(
+                    model.family,
+                    f"densities for a split or merge of {outcomes[-1].observations} observations",
+                )
+        values = count_decisions(
+            "",
+            split=[outcome.accepted for outcome in outcomes if outcome.is_split],
+            merge=[outcome.accepted for outcome in outcomes if not outcome.is_split],
+        )
+        values["split_merge_tables"] = sum(outcome.tables for outcome in outcomes)
+        values["split_merge_observations"] = sum(outcome.observations for outcome in outcomes)
+        return MoveReport(values)
 
     def propose(self, model: Model, state: Seating, rng: np.random.Generator) -> Outcome:
         """One try."""
@@ -116,26 +126,3 @@ def _slot_of(index: int, state: Seating, data: PreparedData) -> int:
 
 
 _PICKS = {"uniform": pick_uniformly, "by size": pick_by_size}
-
-
-def _check_densities(model: Model, outcome: Outcome) -> None:
-    if math.isnan(outcome.log_acceptance):
-        raise InternalError(
-            f"{type(model.family).__name__} gave no usable densities for a split or merge of "
-            f"{outcome.observations} observations. Run franchise.check_family on it."
-        )
-
-
-def _report(outcomes: list[Outcome]) -> MoveReport:
-    splits = [outcome for outcome in outcomes if outcome.is_split]
-    merges = [outcome for outcome in outcomes if not outcome.is_split]
-    return MoveReport(
-        {
-            "split_tries": len(splits),
-            "splits": sum(outcome.accepted for outcome in splits),
-            "merge_tries": len(merges),
-            "merges": sum(outcome.accepted for outcome in merges),
-            "split_merge_tables": sum(outcome.tables for outcome in outcomes),
-            "split_merge_observations": sum(outcome.observations for outcome in outcomes),
-        }
-    )

@@ -305,28 +305,20 @@ def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
     updated = {part for move in moves for part in move.updates}
     ours = all(type(move).__module__.startswith("franchise.") for move in moves)
     waiting = [name for name in ("alpha", "gamma") if isinstance(getattr(model, name), Gamma)]
-    learned = model.family.learned_prior is not None
     fixed = "would be learned, but no move in the sampler does that: fixed at the mean of"
-    for applies, part, message in (
-        (
-            ours,
-            "observations",
+    if ours and "observations" not in updated:
+        warn_caller(
             "no move in the sampler draws the topics or seats of single observations, so most states are never "
-            "reached. Add franchise.moves.CrfGibbs() or franchise.moves.DirectAssignment().",
-        ),
-        (
-            bool(waiting),
-            "concentrations",
-            f"{' and '.join(waiting)} {fixed} the prior. Add franchise.moves.Concentrations(), or give a number.",
-        ),
-        (
-            learned,
-            "prior",
-            f"the family's prior {fixed} its prior. Add franchise.moves.TopicPrior(), or give a number.",
-        ),
-    ):
-        if applies and part not in updated:
-            warn_caller(message)
+            "reached. Add franchise.moves.CrfGibbs() or franchise.moves.DirectAssignment()."
+        )
+    if waiting and "concentrations" not in updated:
+        warn_caller(
+            f"{' and '.join(waiting)} {fixed} the prior. Add franchise.moves.Concentrations(), or give a number."
+        )
+    if model.family.learned_prior is not None and "prior" not in updated:
+        warn_caller(
+            f"the family's prior {fixed} its prior. Add franchise.moves.TopicPrior(), or give a number."
+        )
 
 
 def sampler_table() -> pd.DataFrame:

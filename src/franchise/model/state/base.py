@@ -151,6 +151,12 @@ class State:
         """More slots for topics when all are taken; few more, as sweeps take time for vacant slots too."""
         self.widen(family, self.capacity + self.capacity // 8 + SPARE_SLOTS)
 
+    def vacant_slots(self, family: Family, count: int) -> np.ndarray:
+        """Return `count` slots without observations; slots are added if needed."""
+        while self.capacity - self.topic_count < count:
+            self.make_room(family)
+        return np.flatnonzero(self.observations_per_topic == 0)[:count]
+
     def widen(self, family: Family, capacity: int) -> None:
         """Widen the state to this number of slots for topics."""
         self.statistics = family.grow(self.statistics, capacity)
@@ -223,6 +229,12 @@ class Weighted(State):
         if self.cell_tables is not None:
             per_topic = placed(self.cell_tables.per_topic, slots, capacity)
             self.cell_tables = self.cell_tables._replace(per_topic=per_topic)
+
+    def drop_empty_topics(self) -> None:
+        """Give the weights of topics without observations back to the unseen."""
+        empty = (self.observations_per_topic == 0) & (self.topic_weights > 0.0)
+        self.unseen_weight[0] += self.topic_weights[empty].sum()
+        self.topic_weights[empty] = 0.0
 
     def forget_log_likelihood(self) -> None:
         """Let it be computed again, as something that it depends on may change."""

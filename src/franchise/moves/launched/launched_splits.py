@@ -48,7 +48,7 @@ from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.recount import move_observations
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import Weights
-from franchise.moves.base import Move, MoveReport
+from franchise.moves.base import Move, MoveReport, count_decisions
 from franchise.moves.block_sweep import with_rows
 from franchise.moves.launched.proposals import (
     SAMPLE,
@@ -124,7 +124,8 @@ class LaunchSplitMerge(Move):
             self._pick(model.family, state, occupied[colour_of == colour], rng) for colour in range(colours)
         ]
         tries = [picked for picked in picks if picked is not None]
-        tries.sort(key=lambda picked: -_size_of(picked, state))  # so that workers come to an end together
+        sizes = state.observations_per_topic
+        tries.sort(key=lambda picked: -sizes[picked.topics].sum())  # so that workers come to an end together
         comm = model.comm
         if comm.size == 1:
             outcomes = self._try_all(model, state, tries, streams, executor)
@@ -133,12 +134,16 @@ class LaunchSplitMerge(Move):
         accepted = [outcome for outcome in outcomes if outcome.accepted]
         moves_along = comm.size == 1 and Ability.EXACT_STATISTICS in model.family.abilities
         for outcome in accepted:
-            source, target = _carry_out(model, state, outcome)
-            if moves_along:
-                _move_statistics(model, state, outcome, source, target)
+            _carry_out(model, state, outcome, moves_along)
         if accepted and not moves_along:
             state.recount(model.data)
-        return _report(outcomes)
+        return MoveReport(
+            count_decisions(
+                "launch_",
+                split=[outcome.accepted for outcome in outcomes if outcome.picked.is_split],
+                merge=[outcome.accepted for outcome in outcomes if not outcome.picked.is_split],
+            )
+        )
 
     def _try_all(
         self, model: Model, state: Weights, tries: list[Picked], streams: Streams, executor: BlockExecutor
@@ -291,17 +296,12 @@ def usual_crowd(size: int, rng: np.random.Generator) -> int:
     return int(2 ** rng.integers(1, most.bit_length()))
 
 
-def _size_of(picked: Picked, state: Weights) -> int:
-    """Number of observations to be split, or merged."""
-    return int(state.observations_per_topic[picked.topics].sum())
-
-
-def _carry_out(model: Model, state: Weights, outcome: Outcome) -> tuple[int, int]:
-    """Split or merge, for good, all but the statistics; from which slot to which observations go."""
+def _carry_out(model: Model, state: Weights, outcome: Outcome, with_statistics: bool) -> None:
+    """Split or merge, for good; the statistics where that is asked for, else they are to be recounted."""
     first, second = outcome.picked.first, outcome.picked.second
     moving = outcome.observations[outcome.sides == 1]
     if outcome.picked.is_split:
-        second = _vacant_slot(model, state)
+        second = int(state.vacant_slots(model.family, 1)[0])
         source, target = first, second
         weight = state.topic_weights[first]
         state.topic_weights[second] = weight * (1.0 - outcome.share)
@@ -321,35 +321,10 @@ def _carry_out(model: Model, state: Weights, outcome: Outcome) -> tuple[int, int
             else:
                 rows[first] = new[kernels.UNION]
     state.cell_tables = None
-    return source, target
-
-
-def _move_statistics(model: Model, state: Weights, outcome: Outcome, source: int, target: int) -> None:
-    moving = outcome.observations[outcome.sides == 1]
-    move_observations(state.statistics, model.data.observations, moving, source, target)
-    if state.observations_per_topic[source] == 0:
-        family_ops.clear(state.statistics, source)
-
-
-def _vacant_slot(model: Model, state: Weights) -> int:
-    vacant = np.flatnonzero(state.observations_per_topic == 0)
-    if len(vacant) == 0:
-        vacant = np.array([state.capacity])
-        state.make_room(model.family)
-    return int(vacant[0])
-
-
-def _report(outcomes: list[Outcome]) -> MoveReport:
-    splits = [outcome for outcome in outcomes if outcome.picked.is_split]
-    merges = [outcome for outcome in outcomes if not outcome.picked.is_split]
-    return MoveReport(
-        {
-            "launch_split_tries": float(len(splits)),
-            "launch_splits": float(sum(outcome.accepted for outcome in splits)),
-            "launch_merge_tries": float(len(merges)),
-            "launch_merges": float(sum(outcome.accepted for outcome in merges)),
-        }
-    )
+    if with_statistics:
+        move_observations(state.statistics, model.data.observations, moving, source, target)
+        if state.observations_per_topic[source] == 0:
+            family_ops.clear(state.statistics, source)
 
 
 def shares_beside(likeness: np.ndarray | None, count: int, alike: float) -> np.ndarray:

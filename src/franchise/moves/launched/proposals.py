@@ -93,7 +93,7 @@ class Proposal:
         self.model, self.state, self.picked, self.rng = model, state, picked, rng
         self.weight = float(state.topic_weights[picked.topics].sum())
         self.observations, self.members = gathered.observations, gathered.members
-        self.statistics = statistics_like(model.family, state, 3)  # two sides and their union
+        self.statistics = state.empty_statistics(model.family, 3)  # two sides and their union
         self.urn = Urn(np.zeros((PIECE + 1, PIECE + 1)), np.zeros((PIECE, 2)), np.ones(2))
         self.rng_state = rng.bit_generator.random_raw(4)
 
@@ -117,7 +117,7 @@ class Proposal:
         documents = np.arange(len(self.members.documents) - 1)
         self.launched = np.full(self.size, -1, np.int64)
         sampled = kernels.draw_crowd(
-            statistics_like(self.model.family, self.state, crowd),
+            self.state.empty_statistics(self.model.family, crowd),
             observations,
             self.members,
             documents,
@@ -287,11 +287,3 @@ def _members(labels: np.ndarray, topics: list[int], offsets: np.ndarray) -> Memb
     documents = np.searchsorted(offsets, indices, side="right")
     begins = np.flatnonzero(np.diff(documents, prepend=-1))
     return Members(indices, np.append(begins, len(indices)))
-
-
-def statistics_like(family: Family, state: Weights, slots: int) -> Any:
-    """Empty statistics under the present prior."""
-    statistics = family.empty_statistics(slots)
-    if family.learned_prior is not None:
-        family.set_prior_value(statistics, family.prior_value(state.statistics))
-    return statistics
