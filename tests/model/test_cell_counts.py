@@ -11,9 +11,8 @@ import franchise as fr
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model, PreparedData
 from franchise.model.state import CellCounts, Weights
-from franchise.model.state.cell_counts import cells_of
 from franchise.model.state.cell_tables import draw_cell_tables
-from franchise.model.state.convert import convert, to_counts, to_seating, to_weights
+from franchise.model.state.views import cells_of, convert, to_counts, to_seating, to_weights
 from franchise.storage.state_arrays import state_from_arrays, state_to_arrays
 
 WORDS = np.array([2, 0, 2, 2, 0, 1, 1, 1, 0])

@@ -20,7 +20,7 @@ def scattered(model, view, slots=(3, 20, 41), seed=0):
     state = Weights.from_topics(model.data, model.family, labels, ALPHA, GAMMA)
     shares = rng.dirichlet(np.ones(len(slots) + 1))
     state.topic_weights[list(slots)], state.unseen_weight[0] = shares[:-1], shares[-1]
-    from franchise.model.state.convert import convert
+    from franchise.model.state.views import convert
 
     return convert(state, view, model.data, rng)
 

@@ -26,9 +26,8 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.hdp_model import Model, PreparedData, frozen
 from franchise.model.state.base import State, Weights
-from franchise.model.state.cell_counts import CellCounts
 from franchise.model.state.cell_tables import log_likelihood
-from franchise.model.state.convert import convert
+from franchise.model.state.views import CellCounts, convert
 from franchise.moves.compose import InTurn
 from franchise.parallel.threads import Threads
 from franchise.priors import Gamma

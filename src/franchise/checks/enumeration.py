@@ -28,7 +28,7 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Arrays, Family
 from franchise.model.hdp_model import Model, PreparedData, frozen
 from franchise.model.state.base import State, Weights
-from franchise.model.state.seating import Seating
+from franchise.model.state.views import Seating
 
 LARGEST = 8
 """More observations than this have too many partitions (Bell number of 9: 21,147)."""

@@ -28,7 +28,7 @@ from franchise.families.base import Family
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import State, Weights
-from franchise.model.state.seating import Seating
+from franchise.model.state.views import Seating
 from franchise.parallel.engine import BlockExecutor
 
 HDP: Final = "HDP"

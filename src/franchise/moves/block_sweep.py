@@ -26,6 +26,8 @@ from franchise.moves.base import Move, raise_fault
 from franchise.parallel.engine import BlockExecutor, Result
 from franchise.validation import check_positive
 
+CELLS_IN_BLOCK = 2**11
+
 
 @dataclass(frozen=True)
 class Sliced(Move):
@@ -59,7 +61,7 @@ class Block(NamedTuple):
 
 
 class SweepContext:
-    """What all steps of a sweep need; `offsets` are of the items that make a block as large as `size`."""
+    """What all steps of a sweep need; the items of its blocks are observations, or cells with these offsets."""
 
     def __init__(
         self,
@@ -67,16 +69,13 @@ class SweepContext:
         state: Any,
         streams: Streams,
         executor: BlockExecutor,
-        offsets: np.ndarray | None = None,
-        size: int | None = None,
+        cells: np.ndarray | None = None,
     ) -> None:
         self.model, self.state, self.streams, self.executor = model, state, streams, executor
         self.comm = model.comm
         self.data: PreparedData = model.data
-        self.offsets = model.data.offsets if offsets is None else offsets
-        self.block_bounds = (
-            model.block_bounds if offsets is None and size is None else cut_blocks(self.offsets, size)
-        )
+        self.offsets = model.data.offsets if cells is None else cells
+        self.block_bounds = model.block_bounds if cells is None else cut_blocks(cells, CELLS_IN_BLOCK)
         self.blocks = len(self.block_bounds) - 1
         self.rng_states = streams.rng_states(model.first_block, self.blocks, 3)  # kernels copy them
         if isinstance(state, Weighted):

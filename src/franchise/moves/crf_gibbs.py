@@ -10,7 +10,7 @@ from franchise.families.abilities import Ability
 from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
-from franchise.model.state.seating import Seating
+from franchise.model.state.views import Seating
 from franchise.moves.base import Move, MoveReport, scratch_for, sweep_with_room
 from franchise.parallel.engine import BlockExecutor
 

@@ -22,6 +22,7 @@ how much is in them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -35,7 +36,7 @@ from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import Weighted, Weights
-from franchise.model.state.cell_counts import CellCounts, sums_of_runs
+from franchise.model.state.views import CellCounts, sums_of_runs
 from franchise.moves.base import MoveReport
 from franchise.moves.block_sweep import (
     Block,
@@ -50,8 +51,6 @@ from franchise.parallel.engine import BlockExecutor
 
 FEW = 10.0
 """Topics with fewer observations in a group than about this are guarded by slices of their own width."""
-
-CELLS_IN_BLOCK = 2**11
 
 
 class Slices(NamedTuple):
@@ -85,10 +84,7 @@ class BlockedSweep(Sliced):
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
         context = SweepContext(model, state, streams, executor)
         cutoffs = usual_cutoffs(model, state, self.cutoff, np.diff(model.data.offsets))
-        topics = np.flatnonzero(state.topic_weights)
-        slices = context.map_blocks(lambda block: _slice_observations(context, block, topics, cutoffs))
-        sticks = break_off_topics(context, slices)
-        shares, slots = _all_shares(context, topics, slices, sticks)
+        slices, shares, slots = _draw_weights(context, cutoffs, _slice_observations)
         limit = int(slots.max()) + 1
         shares = np.ascontiguousarray(shares[:, :limit])
         heights = heights_of(shares, cutoffs)
@@ -123,12 +119,9 @@ class CellSweep(Sliced):
 
     def step(self, model: Model, state: CellCounts, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
-        context = SweepContext(model, state, streams, executor, state.cells.offsets, CELLS_IN_BLOCK)
+        context = SweepContext(model, state, streams, executor, state.cells.offsets)
         cutoffs = usual_cutoffs(model, state, self.cutoff, np.diff(state.cells.offsets))
-        topics = np.flatnonzero(state.topic_weights)
-        slices = context.map_blocks(lambda block: _slice_cells(context, block, topics, cutoffs))
-        sticks = break_off_topics(context, slices)
-        shares, slots = _all_shares(context, topics, slices, sticks)
+        slices, shares, slots = _draw_weights(context, cutoffs, _slice_cells)
         densities = _draw_densities(context, slots)
         shares = shares[:, slots]
         counts = context.map_blocks(
@@ -210,16 +203,24 @@ def break_off_topics(context: SweepContext, slices: list[Slices]) -> Sticks:
     return Sticks(np.array(weights), np.array(shares).reshape(-1, len(log_left)).T, rest)
 
 
-def _all_shares(
-    context: SweepContext, topics: np.ndarray, slices: list[Slices], sticks: Sticks
-) -> tuple[np.ndarray, np.ndarray]:
-    """pi_jk by slot, (J, C), fresh topics in vacant slots; and the slots of all topics, fresh ones last."""
-    state = context.state
+def _draw_weights(
+    context: SweepContext,
+    cutoffs: np.ndarray,
+    slice_block: Callable[[SweepContext, Block, np.ndarray, np.ndarray], Slices],
+) -> tuple[list[Slices], np.ndarray, np.ndarray]:
+    """Draw the weights of all groups, slices, and sticks as far as slices reach.
+
+    The blocks after the first part of the sweep; pi_jk by slot, (J, C), fresh topics in vacant slots; and the slots
+    of all topics, fresh ones last.
+    """
+    state, topics = context.state, np.flatnonzero(context.state.topic_weights)
+    slices = context.map_blocks(lambda block: slice_block(context, block, topics, cutoffs))
+    sticks = break_off_topics(context, slices)
     vacant = take_vacant_slots(context, sticks.weights, sticks.rest)
     shares = np.zeros((context.model.data.n_groups, state.capacity))
     shares[:, topics] = np.concatenate([part.shares for part in slices])
     shares[:, vacant] = sticks.shares
-    return shares, np.concatenate([topics, vacant])
+    return slices, shares, np.concatenate([topics, vacant])
 
 
 # --- observation by observation -------------------------------------------------------------------------------

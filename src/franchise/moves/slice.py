@@ -27,7 +27,7 @@ gamma).  A vacant table takes a topic from beta.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,7 @@ from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.kernels.slice import BlockTables, Scratch
 from franchise.model.hdp_model import Model
-from franchise.model.state.cell_tables import draw_topic_weights
-from franchise.model.state.seating import Seating
+from franchise.model.state.views import Seating, draw_topic_weights
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.block_sweep import Block, SweepContext, break_sticks, draw_topics
 from franchise.moves.restricted import draw_parameters
@@ -67,7 +66,11 @@ class SliceSweep(Move):
         topic_weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
         parts = context.map_blocks(lambda block: slice_tables(context, block, topic_weights))
         topic_weights, order = open_topics(context, topic_weights, float(unseen[0]), parts, rng)
-        parameters = _draw_parameters(context, order, len(topic_weights))
+        limit = len(topic_weights)
+        if Ability.CONJUGATE in model.family.abilities:
+            parameters = draw_parameters(context, state.statistics, order, limit, STREAMS.parameters)
+        else:
+            parameters = draw_topics(context, limit)
         cumulative = np.cumsum(topic_weights[order])
 
         def draw(block: Block) -> None:
@@ -180,12 +183,6 @@ def open_topics(
     order = np.concatenate([context.state.occupied, fresh])
     weights[fresh] = sticks
     return weights[: int(order.max()) + 1], order
-
-
-def _draw_parameters(context: SweepContext, topics: np.ndarray, limit: int) -> Any:
-    if Ability.CONJUGATE not in context.model.family.abilities:
-        return draw_topics(context, limit)
-    return draw_parameters(context, context.state.statistics, topics, limit, STREAMS.parameters)
 
 
 def _draw_block(

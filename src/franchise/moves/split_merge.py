@@ -12,7 +12,7 @@ from franchise.errors import renamed_arguments
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.split_merge import ROOM, Outcome, split_or_merge
 from franchise.model.hdp_model import Model, PreparedData
-from franchise.model.state.seating import Seating
+from franchise.model.state.views import Seating
 from franchise.moves.base import Move, MoveReport, count_decisions, raise_fault
 from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_choice, check_integer
@@ -83,20 +83,10 @@ class SplitMerge(Move):
 
     def propose(self, model: Model, state: Seating, rng: np.random.Generator) -> Outcome:
         """One try."""
-        data, gamma = model.data, state.top_concentration
+        data, gamma, scans = model.data, state.top_concentration, self.restricted_scans
         picked = _PICKS[self.pair_selection](state, data, rng)
-        return Outcome(
-            *self.kernel(
-                state.statistics,
-                data.observations,
-                data.offsets,
-                state.tables,
-                picked,
-                gamma,
-                self.restricted_scans,
-                rng,
-            )
-        )
+        given = (state.statistics, data.observations, data.offsets, state.tables)
+        return Outcome(*self.kernel(*given, picked, gamma, scans, rng))
 
     @property
     def kernel(self) -> Callable[..., tuple[bool, bool, int, int, float]]:

@@ -13,10 +13,8 @@ from franchise.families.abilities import Ability
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import CellTables, State, Weighted
-from franchise.model.state.cell_counts import CellCounts
 from franchise.model.state.cell_tables import count_cell_tables, draw_cell_tables, log_likelihood, log_prior
-from franchise.model.state.convert import convert, to_weights
-from franchise.model.state.seating import Seating
+from franchise.model.state.views import CellCounts, Seating, convert, to_weights
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import InTurn, Sweep, moves_of, plan
 from franchise.parallel.engine import BlockExecutor

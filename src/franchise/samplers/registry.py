@@ -18,10 +18,10 @@ from franchise.errors import InputError, warn_caller
 from franchise.families.abilities import Ability
 from franchise.model.hdp_model import Model, usual_topics
 from franchise.model.state.base import State, Weights
-from franchise.model.state.seating import Seating
+from franchise.model.state.views import Seating
 from franchise.moves.base import FINITE, HDP, Move
 from franchise.moves.compose import Composed, InTurn, at_random, during_warmup, in_turn, moves_of
-from franchise.moves.concentrations import Concentrations, TopicWeights, UniformWeights
+from franchise.moves.concentrations import Concentrations, TopicPrior, TopicWeights, UniformWeights
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
@@ -31,7 +31,6 @@ from franchise.moves.launched.launched_splits import LaunchSplitMerge
 from franchise.moves.slice import SliceSweep
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.subcluster.subcluster_sweep import BALANCED, GLOBAL, LOCAL, SubclusterSweep
-from franchise.moves.topic_prior import TopicPrior
 from franchise.priors import Gamma
 from franchise.validation import check_choice, describe
 

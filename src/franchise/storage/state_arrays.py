@@ -19,8 +19,7 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.hdp_model import PreparedData
 from franchise.model.state.base import CellTables, State, SubTopics, Weighted, Weights
-from franchise.model.state.cell_counts import CellCounts, cells_of
-from franchise.model.state.seating import Seating
+from franchise.model.state.views import CellCounts, Seating, cells_of
 from franchise.validation import check_array, check_labels, check_learned
 
 Arrays = dict[str, np.ndarray]

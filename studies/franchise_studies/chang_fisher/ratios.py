@@ -118,7 +118,7 @@ def weigh_merge(model: Model, state: Weights, number: int) -> dict[str, Any] | N
     first, second = (int(topic) for topic in sweep.rng.choice(ready, 2, replace=False))
     others = topics[(topics != first) & (topics != second)]
     merged = draw_merged(sweep, first, second)
-    temporary = temporary_of_merge(sweep, (first, second), others, merged)
+    temporary = temporary_of_merge(sweep, [first, second], others, merged)
     proposal = propose(sweep, temporary, len(topics) - 1, _STREAM)
     if proposal is None:
         return None

@@ -2,7 +2,6 @@
 
 from franchise.model.hdp_model import PreparedData
 from franchise.model.state.base import CellTables, State, Weights
-from franchise.model.state.cell_counts import CellCounts
-from franchise.model.state.seating import Seating
+from franchise.model.state.views import CellCounts, Seating
 
 __all__ = ["CellCounts", "CellTables", "PreparedData", "Seating", "State", "Weights"]

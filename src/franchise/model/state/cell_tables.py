@@ -1,4 +1,4 @@
-"""Customers and tables of every cell, the topic weights given tables, and the probabilities of a state.
+"""Customers and tables of every cell, and the probabilities of a state.
 
 Tables are drawn in the weights view, and counted in the seating view.  The log joint is the same for every sampler:
 
@@ -17,14 +17,12 @@ import numpy as np
 
 from franchise.families.abilities import Ability
 from franchise.kernels.family_ops import family_of
-from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.recount import sum_log_densities, sum_log_stirling
 from franchise.kernels.table_counts import draw_table_counts, draw_tables, log_stirling_table
 from franchise.model.hdp_model import Model, PreparedData
 from franchise.model.state.base import CellTables, State, Weighted, Weights
-from franchise.model.state.cell_counts import CellCounts
-from franchise.model.state.seating import Seating
+from franchise.model.state.views import CellCounts, Seating
 from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
 from franchise.parallel.engine import BlockExecutor
 from franchise.parallel.threads import CALLING_THREAD
@@ -83,24 +81,6 @@ def count_cell_tables(state: Seating, data: PreparedData) -> CellTables:
     customers = np.bincount(cell_of_table, weights=state.size_of_table[slots], minlength=len(cells))
     tables = np.bincount(cell_of_table, minlength=len(cells))
     return CellTables(customers.astype(np.int32), tables.astype(np.int32), state.tables_per_topic.copy())
-
-
-def draw_topic_weights(
-    tables_per_topic: np.ndarray, gamma: float, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """beta ~ Dirichlet(m_1, ..., m_K, gamma): the weights by slot (zero where m_k = 0), and the unseen one (1,)."""
-    occupied = np.flatnonzero(tables_per_topic)
-    shares = draw_shares(np.append(tables_per_topic[occupied].astype(np.float64), gamma), rng)
-    weights = np.zeros(len(tables_per_topic))
-    weights[occupied] = shares[:-1]
-    return weights, shares[-1:]
-
-
-def draw_shares(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A Dirichlet draw, in logs on the way, since a Gamma draw of a small shape underflows."""
-    logs = draw_log_gammas(shapes, rng)
-    shares = np.exp(logs - logs.max())
-    return shares / shares.sum()
 
 
 def log_likelihood(

@@ -92,8 +92,10 @@ class Proposal:
     ) -> None:
         self.model, self.state, self.picked, self.rng = model, state, picked, rng
         self.weight = float(state.topic_weights[picked.topics].sum())
-        self.observations, self.members = gathered.observations, gathered.members
+        self.members = gathered.members
         self.statistics = state.empty_statistics(model.family, 3)  # two sides and their union
+        self.subject = (self.statistics, gathered.observations, gathered.members)  # what most kernels need
+        self.observed = (gathered.observations, gathered.members)
         self.urn = Urn(np.zeros((PIECE + 1, PIECE + 1)), np.zeros((PIECE, 2)), np.ones(2))
         self.rng_state = rng.bit_generator.random_raw(4)
 
@@ -113,13 +115,12 @@ class Proposal:
 
     def launch(self, scans: tuple[int, int], crowd: int) -> None:
         """Draw u: the sides of a launch, and the shapes of the share: the tables that they are expected to have."""
-        observations, whole = self.observations, self.whole
+        whole = self.whole
         documents = np.arange(len(self.members.documents) - 1)
         self.launched = np.full(self.size, -1, np.int64)
         sampled = kernels.draw_crowd(
             self.state.empty_statistics(self.model.family, crowd),
-            observations,
-            self.members,
+            *self.observed,
             documents,
             sample_of(self.size),
             np.full(crowd, whole / crowd),
@@ -129,9 +130,7 @@ class Proposal:
         )
         left, right = kernels.expected_tables(self.members, documents[:sampled], whole, self.launched)
         kernels.draw_followers(
-            self.statistics,
-            observations,
-            self.members,
+            *self.subject,
             documents,
             sampled,
             self.concentrations(left / (left + right)),
@@ -153,14 +152,7 @@ class Proposal:
         """Sides given the launch, and their log probability."""
         sides = np.zeros(self.size, np.int64)
         log_probability = kernels.draw_sides(
-            self.statistics,
-            self.observations,
-            self.members,
-            self.launched,
-            self.concentrations(share),
-            self.urn,
-            self.rng_state,
-            sides,
+            *self.subject, self.launched, self.concentrations(share), self.urn, self.rng_state, sides
         )
         return sides, float(log_probability)
 
@@ -172,17 +164,8 @@ class Proposal:
 
     def log_of_naming(self, sides: np.ndarray, share: float) -> float:
         """The log probability of the sides as they are named."""
-        return float(
-            kernels.score_sides(
-                self.statistics,
-                self.observations,
-                self.members,
-                self.launched,
-                self.concentrations(share),
-                self.urn,
-                sides,
-            )
-        )
+        concentrations = self.concentrations(share)
+        return float(kernels.score_sides(*self.subject, self.launched, concentrations, self.urn, sides))
 
     def _log_of_both(self, share: float, log_probability: float, log_swapped: float) -> float:
         one = _log_beta_density(share, *self.shapes) + log_probability
@@ -231,14 +214,13 @@ class DrawnProposal(Proposal):
         self.shapes = kernels.expected_tables(self.members, documents, self.whole, self.launched)
 
     def _parameters_of_launch(self) -> Any:
-        kernels.put_sides(self.statistics, self.observations, self.members, self.launched)
+        kernels.put_sides(*self.subject, self.launched)
         return self.model.family.propose_parameters(self.statistics, 2, self.rng)
 
     def _draw(self, parameters: Arrays, concentrations: np.ndarray, sides: np.ndarray) -> float:
-        observations = self.observations
         return float(
             kernels.draw_sides_given(
-                parameters, observations, self.members, concentrations, self.urn, self.rng_state, sides
+                parameters, *self.observed, concentrations, self.urn, self.rng_state, sides
             )
         )
 
@@ -249,16 +231,14 @@ class DrawnProposal(Proposal):
 
     def log_of_naming(self, sides: np.ndarray, share: float) -> float:
         """The log probability of the sides as they are named."""
-        concentrations, observations = self.concentrations(share), self.observations
+        concentrations = self.concentrations(share)
         return float(
-            kernels.score_sides_given(
-                self.parameters, observations, self.members, concentrations, self.urn, sides
-            )
+            kernels.score_sides_given(self.parameters, *self.observed, concentrations, self.urn, sides)
         )
 
     def log_ratio_of_marginals(self, sides: np.ndarray) -> float:
         """The log of the product of p(x, phi) / g(phi | x) over the sides, over that of the whole."""
-        kernels.put_sides(self.statistics, self.observations, self.members, sides)
+        kernels.put_sides(*self.subject, sides)
         family, kept = self.model.family, self.state.parameters
         proposed = family.propose_parameters(self.statistics, 3, self.rng)
         if self.picked.is_split:

@@ -33,7 +33,7 @@ from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.runtime.padding import padded_zeros
-from franchise.model.state.cell_tables import draw_shares
+from franchise.model.state.views import draw_shares
 from franchise.moves.block_sweep import Block
 from franchise.moves.restricted import draw_parameters, draw_topics_of_block, joined
 from franchise.moves.subcluster.hastings import (
@@ -63,50 +63,42 @@ class Proposal(NamedTuple):
 
 def try_global_split(sweep: Sweep, balanced: bool) -> list[bool]:
     """Try to split one topic; whether it was accepted, or nothing if its sub-topics have not burned in."""
-    topics = sweep.topics
-    topic = int(sweep.rng.choice(topics))
-    if not sweep.is_ready(topic):
-        return []
-    sweep.draw_given()
-    labels = sweep.state.topic_of_observation
-    others = topics[topics != topic]
-    proposal = propose(sweep, temporary_of_split(sweep, topic, others), len(topics), STREAMS.global_split)
-    if proposal is None:
-        return [False]
-    log_ratio = log_ratio_but_for_parameter(sweep, [topic], others, proposal, STREAMS.global_split)
-    log_ratio += log_of_merged_parameter(
-        sweep, sweep.parameters, topic, (proposal.labels >= len(others), labels == topic), balanced
-    )
-    if not math.log1p(-sweep.rng.random()) < log_ratio:
-        return [False]
-    fresh = int(sweep.state.vacant_slots(sweep.context.model.family, 1)[0])
-    take(sweep, proposal, [*others.tolist(), topic, fresh], [topic, fresh])
-    return [True]
+    topic = int(sweep.rng.choice(sweep.topics))
+    return [_is_carried_out(sweep, [topic], balanced)] if sweep.is_ready(topic) else []
 
 
 def try_global_merge(sweep: Sweep, balanced: bool) -> list[bool]:
     """Try to merge one pair of topics; whether it was accepted, or nothing if there is none that has burned in."""
-    topics = sweep.topics
-    if len(topics) < 2:
+    if len(sweep.topics) < 2:
         return []
-    first, second = (int(topic) for topic in sweep.rng.choice(topics, 2, replace=False))
-    if not sweep.is_ready(first, second):
-        return []
+    pair = [int(topic) for topic in sweep.rng.choice(sweep.topics, 2, replace=False)]
+    return [_is_carried_out(sweep, pair, balanced)] if sweep.is_ready(*pair) else []
+
+
+def _is_carried_out(sweep: Sweep, chosen: list[int], balanced: bool) -> bool:
+    """Try to split the topic chosen, or to merge the two; whether it was accepted."""
     sweep.draw_given()
-    labels = sweep.state.topic_of_observation
-    others = topics[(topics != first) & (topics != second)]
-    merged = draw_merged(sweep, first, second)
-    temporary = temporary_of_merge(sweep, (first, second), others, merged)
-    proposal = propose(sweep, temporary, len(topics) - 1, STREAMS.global_merge)
+    others = np.setdiff1d(sweep.topics, chosen)
+    if len(chosen) == 1:
+        stream, sign, merged, place = STREAMS.global_split, 1.0, sweep.parameters, chosen[0]
+        temporary = temporary_of_split(sweep, chosen[0], others)
+    else:
+        stream, sign, merged, place = STREAMS.global_merge, -1.0, draw_merged(sweep, *chosen), 0
+        temporary = temporary_of_merge(sweep, chosen, others, merged)
+    proposal = propose(sweep, temporary, len(others) + 1, stream)
     if proposal is None:
-        return [False]
-    log_ratio = log_ratio_but_for_parameter(sweep, [first, second], others, proposal, STREAMS.global_merge)
-    union = (labels == first) | (labels == second)
-    log_ratio -= log_of_merged_parameter(sweep, merged, 0, (union, proposal.labels == len(others)), balanced)
+        return False
+    log_ratio = log_ratio_but_for_parameter(sweep, chosen, others, proposal, stream)
+    before, after = np.isin(sweep.state.topic_of_observation, chosen), proposal.labels >= len(others)
+    members = (after, before) if len(chosen) == 1 else (before, after)
+    log_ratio += sign * log_of_merged_parameter(sweep, merged, place, members, balanced)
     if not math.log1p(-sweep.rng.random()) < log_ratio:
-        return [False]
-    take(sweep, proposal, [*others.tolist(), first], [first])
-    return [True]
+        return False
+    slots = chosen[:1]
+    if len(chosen) == 1:
+        slots += sweep.state.vacant_slots(sweep.context.model.family, 1).tolist()
+    take(sweep, proposal, [*others.tolist(), *slots], slots)
+    return True
 
 
 # --- proposals ------------------------------------------------------------------------------------------------
@@ -127,7 +119,7 @@ def temporary_of_split(sweep: Sweep, topic: int, others: np.ndarray) -> Temporar
     )
 
 
-def temporary_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, merged: Arrays) -> Temporary:
+def temporary_of_merge(sweep: Sweep, pair: list[int], others: np.ndarray, merged: Arrays) -> Temporary:
     """(23): the topics there are, two of them replaced by one that has the sum of their weights."""
     return Temporary(
         joined((sweep.parameters, others), (merged, np.array([0]))),
