@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -99,10 +98,22 @@ class Model:
     gamma: float | Gamma  # top_concentration: the same
     finite_topics: int = 100  # the order of the finite model, for the sampler of that
     partition: Partition | None = None  # the groups that this process has; None: all
+    comm: Communicator = field(init=False, repr=False)  # of the processes that have the groups
+    n_observations: int = field(init=False)  # N, held here or not
+    first_block: int = field(init=False)  # the number of the first block that is held, among all
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is copied and pickled: the fields; all else can be derived again."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
+    def __post_init__(self) -> None:
+        """Work out once what is asked for often."""
+        part = self.partition
+        self.__dict__.update(
+            comm=self.data.comm,
+            n_observations=self.data.n_observations if part is None else int(part.sizes.sum()),
+            first_block=0 if part is None else part.first_block,
+        )
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        """Return what is copied and pickled: what it was made of; all else can be derived again."""
+        return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     def start_alpha(self) -> float:
         """Where alpha starts: its value, or the mean of its prior."""
@@ -131,15 +142,10 @@ class Model:
             return self
         return replace(self, data=replace(self.data, observations=frozen(words.read())))
 
-    @property
-    def comm(self) -> Communicator:
-        """The communicator of the processes that have the groups."""
-        return self.data.comm
-
     def with_comm(self, comm: Communicator) -> Self:
         """Return the model with a communicator; both share everything derived from the data."""
-        model = copy.copy(self)
-        model.__dict__.update(data=replace(self.data, comm=comm), _original=self)
+        model = replace(self, data=replace(self.data, comm=comm))
+        model.__dict__["_original"] = self
         return model
 
     @property
@@ -199,20 +205,10 @@ class Model:
             return cut_blocks(self.data.offsets)
         return self.partition.local_bounds
 
-    @property
-    def first_block(self) -> int:
-        """The number of the first block that is held, among all."""
-        return 0 if self.partition is None else self.partition.first_block
-
     @derived_property
     def all_sizes(self) -> np.ndarray:
         """n_j of all groups, held here or not."""
         return np.diff(self.data.offsets) if self.partition is None else self.partition.sizes
-
-    @derived_property
-    def n_observations(self) -> int:
-        """Number of observations, N, held here or not."""
-        return int(self.all_sizes.sum())
 
     @derived_property
     def group_sizes(self) -> np.ndarray:

@@ -31,9 +31,12 @@ CELLS_IN_BLOCK = 2**11
 
 @dataclass(frozen=True)
 class Sliced(Move):
-    """A move whose slices have a constant c that can be set."""
+    """A sweep over all observations whose slices have a constant c that can be set."""
 
     cutoff: float | None = None
+
+    updates = frozenset({"observations"})
+    requires = frozenset({Ability.DRAWS_PARAMETERS})
 
     def __post_init__(self) -> None:
         """Check the setting."""
@@ -48,6 +51,7 @@ class Block(NamedTuple):
     groups: slice
     items: slice
     offsets: np.ndarray  # int64: where the items of each group begin, and those of the last end
+    data: tuple[Any, np.ndarray]  # what kernels get: the observations of all blocks, and these offsets
 
     @property
     def group_of_item(self) -> np.ndarray:
@@ -74,6 +78,7 @@ class SweepContext:
         self.model, self.state, self.streams, self.executor = model, state, streams, executor
         self.comm = model.comm
         self.data: PreparedData = model.data
+        self.arrays = (model.data.observations, model.data.offsets)
         self.offsets = model.data.offsets if cells is None else cells
         self.block_bounds = model.block_bounds if cells is None else cut_blocks(cells, CELLS_IN_BLOCK)
         self.blocks = len(self.block_bounds) - 1
@@ -85,7 +90,8 @@ class SweepContext:
         """One of the blocks."""
         first, last = int(self.block_bounds[number]), int(self.block_bounds[number + 1])
         offsets = self.offsets[first : last + 1]
-        return Block(number, slice(first, last), slice(int(offsets[0]), int(offsets[-1])), offsets)
+        items = slice(int(offsets[0]), int(offsets[-1]))
+        return Block(number, slice(first, last), items, offsets, (self.data.observations, offsets))
 
     def map_blocks(self, function: Callable[[Block], Result]) -> list[Result]:
         """The results of a function of a block, for all of them."""

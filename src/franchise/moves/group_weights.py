@@ -77,8 +77,6 @@ class BlockedSweep(Sliced):
     """
 
     views = (Weights,)
-    updates = frozenset({"observations"})
-    requires = frozenset({Ability.DRAWS_PARAMETERS})
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
@@ -114,7 +112,6 @@ class CellSweep(Sliced):
     """
 
     views = (CellCounts,)
-    updates = frozenset({"observations"})
     requires = frozenset({Ability.CONJUGATE, Ability.SPARSE})
 
     def step(self, model: Model, state: CellCounts, streams: Streams, executor: BlockExecutor) -> MoveReport:
@@ -252,18 +249,12 @@ def _draw_observations(
     slices: np.ndarray,
 ) -> None:
     """The second part: a topic for every observation of a block."""
-    fault = kernels.draw_given_shares(
-        parameters,
-        context.data.observations,
-        block.offsets,
-        shares[block.groups],
-        heights[block.groups],
-        slices,
-        context.rng_state(block, STREAMS.cell_topics),
-        padded_zeros((2, shares.shape[1])),
-        context.state.topic_of_observation,
+    given = (shares[block.groups], heights[block.groups], slices)
+    rng_state, scratch = context.rng_state(block, STREAMS.cell_topics), padded_zeros((2, shares.shape[1]))
+    labels = context.state.topic_of_observation
+    context.check_fault(
+        kernels.draw_given_shares(parameters, *block.data, *given, rng_state, scratch, labels)
     )
-    context.check_fault(fault)
 
 
 # --- by cells ---------------------------------------------------------------------------------------------------

@@ -121,15 +121,8 @@ def draw_topics_of_block(
     topics: np.ndarray,
 ) -> float:
     """(4) in a block: `topics` of its observations are filled; the log probability of what was drawn."""
-    fault, log_probability = kernels.draw_topics(
-        parameters,
-        context.data.observations,
-        block.offsets,
-        shares,
-        padded_zeros(shares.shape[1]),
-        context.rng_state(block, stream),
-        topics,
-    )
+    scratch, rng_state = padded_zeros(shares.shape[1]), context.rng_state(block, stream)
+    fault, log_probability = kernels.draw_topics(parameters, *block.data, shares, scratch, rng_state, topics)
     context.check_fault(fault)
     return float(log_probability)
 

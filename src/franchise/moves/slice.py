@@ -198,10 +198,9 @@ def _draw_block(
         ends=np.empty(len(tables.weights), np.int64),
     )
     rng_state = context.rng_state(block, STREAMS.seats)
-    fault = kernels.draw_block(
-        parameters, context.data.observations, block.offsets, tables, topic_weights, scratch, rng_state
+    context.check_fault(
+        kernels.draw_block(parameters, *block.data, tables, topic_weights, scratch, rng_state)
     )
-    context.check_fault(fault)
     numbers = np.full(len(tables.weights), -1)
     kernels.take_seats(
         block.offsets, tables, numbers, context.state.table_of_observation, context.state.topic_of_table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -53,6 +54,7 @@ class SplitMerge(Move):
     pair_selection: str = "uniform"
 
     views = (Seating,)
+    kernel: ClassVar[Callable[..., tuple[bool, bool, int, int, float]]] = staticmethod(split_or_merge)
 
     def __post_init__(self) -> None:
         for name in ("n_proposals", "restricted_scans"):  # as plain ints, whatever came
@@ -87,11 +89,6 @@ class SplitMerge(Move):
         picked = _PICKS[self.pair_selection](state, data, rng)
         given = (state.statistics, data.observations, data.offsets, state.tables)
         return Outcome(*self.kernel(*given, picked, gamma, scans, rng))
-
-    @property
-    def kernel(self) -> Callable[..., tuple[bool, bool, int, int, float]]:
-        """What does a try."""
-        return split_or_merge
 
 
 def pick_uniformly(state: Seating, data: PreparedData, rng: np.random.Generator) -> tuple[int, int]:

@@ -39,16 +39,8 @@ def draw_cell_tables(state: Weighted, model: Model, streams: Streams) -> CellTab
     tables = np.empty(model.data.n_observations, np.int32)
     per_topic = np.zeros(state.capacity, np.int64)
     concentrations = state.group_concentration * state.topic_weights
-    cells = draw_tables(
-        state.topic_of_observation,
-        model.data.offsets,
-        model.block_bounds,
-        concentrations,
-        customers,
-        tables,
-        per_topic,
-        rng_states,
-    )
+    given = (state.topic_of_observation, model.data.offsets, model.block_bounds, concentrations)
+    cells = draw_tables(*given, customers, tables, per_topic, rng_states)
     return CellTables(customers[:cells].copy(), tables[:cells].copy(), model.comm.allreduce(per_topic))
 
 

@@ -139,8 +139,6 @@ class DocumentSweep(Sliced):
 
     views = (Weights,)
     distributed = True
-    updates = frozenset({"observations"})
-    requires = frozenset({Ability.DRAWS_PARAMETERS})
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw slices, fresh topics as far as they reach, parameters; sweep; drop what is empty."""
@@ -172,7 +170,7 @@ def sweep_any(context: SweepContext, heights: np.ndarray, log_rest: float) -> No
     limit = int(np.flatnonzero(heights)[-1]) + 1 if heights.any() else 0
     limit = max(limit, int(state.occupied[-1]) + 1)
     parameters = draw_topics(context, limit)
-    concentrations = context.concentrations
+    given = (heights[:limit], context.concentrations, log_rest)
     lists = CellLists(context, state.capacity)
 
     def make_worker() -> Callable[[int], None]:
@@ -183,13 +181,10 @@ def sweep_any(context: SweepContext, heights: np.ndarray, log_rest: float) -> No
             cells.filled[0] = cells.begins[number]
             fault = kernels.sweep_any(
                 parameters,
-                context.data.observations,
-                context.data.offsets,
+                *context.arrays,
                 (groups.start, groups.stop),
                 state.topic_of_observation,
-                heights[:limit],
-                concentrations,
-                log_rest,
+                *given,
                 padded_copy(context.rng_states[number]),
                 scratch,
                 cells,

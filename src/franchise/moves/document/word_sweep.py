@@ -259,17 +259,9 @@ def sweep_slices_categories(context: SweepContext, cutoff: float) -> None:
 
     def make_worker() -> Callable[[BlockQueue], None]:
         live, cells = _room_for_live(state.capacity), lists.room()
+        labels, rng_states = state.topic_of_observation, context.rng_states
         return lambda queue: slice_kernels.sweep_slices(
-            queue,
-            densities,
-            context.data.observations,
-            context.data.offsets,
-            state.topic_of_observation,
-            order,
-            fresh,
-            context.rng_states,
-            live,
-            cells,
+            queue, densities, *context.arrays, labels, order, fresh, rng_states, live, cells
         )
 
     context.executor.run(BlockStages(make_worker, [context.block_bounds]))
@@ -280,21 +272,14 @@ def lowest_slices(
     context: SweepContext, heights: np.ndarray, cutoff: float, words: np.ndarray, size: int
 ) -> np.ndarray:
     """The lowest slice of each word, infinite where none reaches fresh topics; `words` are of all observations."""
-    reach = min(cutoff, float(context.state.unseen_weight[0]))
+    labels, reach = context.state.topic_of_observation, min(cutoff, float(context.state.unseen_weight[0]))
     found: list[np.ndarray] = []
 
     def make_worker() -> Callable[[BlockQueue], None]:
         lowest = np.full(size, np.inf)
         found.append(lowest)
         return lambda queue: slice_kernels.find_lowest_slices(
-            queue,
-            heights,
-            words,
-            context.data.offsets,
-            context.state.topic_of_observation,
-            reach,
-            context.rng_states,
-            lowest,
+            queue, heights, words, context.data.offsets, labels, reach, context.rng_states, lowest
         )
 
     context.executor.run(BlockStages(make_worker, [context.block_bounds]))

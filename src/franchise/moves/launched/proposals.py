@@ -66,7 +66,13 @@ class Gathered(NamedTuple):
 
 def gather(data: PreparedData, labels: np.ndarray, picked: Picked) -> Gathered:
     """What a try is about, of the observations at hand."""
-    members = _members(labels, picked.topics, data.offsets)
+    found = labels == picked.first
+    if not picked.is_split:
+        found |= labels == picked.second
+    indices = np.flatnonzero(found)
+    documents = np.searchsorted(data.offsets, indices, side="right")
+    begins = np.flatnonzero(np.diff(documents, prepend=-1))
+    members = Members(indices, np.append(begins, len(indices)))
     return Gathered(data.observations, members, labels[members.observations] == picked.second)
 
 
@@ -115,29 +121,18 @@ class Proposal:
 
     def launch(self, scans: tuple[int, int], crowd: int) -> None:
         """Draw u: the sides of a launch, and the shapes of the share: the tables that they are expected to have."""
-        whole = self.whole
+        whole, urn, rng_state = self.whole, self.urn, self.rng_state
         documents = np.arange(len(self.members.documents) - 1)
         self.launched = np.full(self.size, -1, np.int64)
+        components = self.state.empty_statistics(self.model.family, crowd)
+        shares, size = np.full(crowd, whole / crowd), sample_of(self.size)
         sampled = kernels.draw_crowd(
-            self.state.empty_statistics(self.model.family, crowd),
-            *self.observed,
-            documents,
-            sample_of(self.size),
-            np.full(crowd, whole / crowd),
-            int(scans[0]),
-            self.rng_state,
-            self.launched,
+            components, *self.observed, documents, size, shares, int(scans[0]), rng_state, self.launched
         )
         left, right = kernels.expected_tables(self.members, documents[:sampled], whole, self.launched)
+        shares = self.concentrations(left / (left + right))
         kernels.draw_followers(
-            *self.subject,
-            documents,
-            sampled,
-            self.concentrations(left / (left + right)),
-            int(scans[1]),
-            self.urn,
-            self.rng_state,
-            self.launched,
+            *self.subject, documents, sampled, shares, int(scans[1]), urn, rng_state, self.launched
         )
         self.shapes = kernels.expected_tables(self.members, documents, whole, self.launched)
 
@@ -256,14 +251,3 @@ class DrawnProposal(Proposal):
 def _log_beta_density(value: float, one: float, other: float) -> float:
     log_normaliser = math.lgamma(one) + math.lgamma(other) - math.lgamma(one + other)
     return (one - 1.0) * math.log(value) + (other - 1.0) * math.log1p(-value) - log_normaliser
-
-
-def _members(labels: np.ndarray, topics: list[int], offsets: np.ndarray) -> Members:
-    """The observations of some topics, by document."""
-    found = labels == topics[0]
-    for topic in topics[1:]:
-        found |= labels == topic
-    indices = np.flatnonzero(found)
-    documents = np.searchsorted(offsets, indices, side="right")
-    begins = np.flatnonzero(np.diff(documents, prepend=-1))
-    return Members(indices, np.append(begins, len(indices)))

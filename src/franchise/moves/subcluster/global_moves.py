@@ -147,14 +147,8 @@ def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Pro
     labels = np.empty(context.data.n_observations, np.int32)
 
     def draw(block: Block) -> float:
-        return draw_topics_of_block(
-            context,
-            block,
-            temporary.parameters,
-            temporary.shares[block.groups],
-            STREAMS.topics + stream,
-            labels[block.items],
-        )
+        given = (temporary.parameters, temporary.shares[block.groups])
+        return draw_topics_of_block(context, block, *given, STREAMS.topics + stream, labels[block.items])
 
     log_q = math.fsum(context.map_blocks(draw))
     if len(np.unique(labels)) < columns:
@@ -248,16 +242,8 @@ def score(sweep: Sweep, parameters: Arrays, log_shares: np.ndarray, columns: np.
     context = sweep.context
 
     def score_block(block: Block) -> float:
-        return float(
-            kernels.score_topics(
-                parameters,
-                context.data.observations,
-                block.offsets,
-                log_shares[block.groups],
-                padded_zeros(log_shares.shape[1]),
-                columns[block.items],
-            )
-        )
+        given, scratch = log_shares[block.groups], padded_zeros(log_shares.shape[1])
+        return float(kernels.score_topics(parameters, *block.data, given, scratch, columns[block.items]))
 
     return math.fsum(context.map_blocks(score_block))
 

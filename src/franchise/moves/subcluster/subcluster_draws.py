@@ -129,16 +129,9 @@ class Sweep:
             labels, log_q = state.topic_of_observation[block.items], padded_zeros(limit)
             shares = self.shares[block.groups]
             draw_topics_of_block(context, block, self.parameters, shares, STREAMS.topics, labels)
-            kernels.draw_sides(
-                self.sub_parameters,
-                context.data.observations,
-                block.offsets,
-                labels,
-                self.lefts[block.groups],
-                context.rng_state(block, STREAMS.sides),
-                self.subtopics.sides[block.items],
-                log_q,
-            )
+            lefts, sides = self.lefts[block.groups], self.subtopics.sides[block.items]
+            rng_state = context.rng_state(block, STREAMS.sides)
+            kernels.draw_sides(self.sub_parameters, *block.data, labels, lefts, rng_state, sides, log_q)
             return log_q
 
         self.log_q = np.sum(context.map_blocks(draw), axis=0)

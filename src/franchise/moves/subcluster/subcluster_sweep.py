@@ -165,16 +165,9 @@ def score_pairs(sweep: Sweep, pairs: list[tuple[int, int]]) -> np.ndarray:
         partners[first], partners[second] = second, first
 
     def score(block: Block) -> np.ndarray:
-        log_q = padded_zeros(limit)
-        kernels.score_partners(
-            sweep.parameters,
-            context.data.observations,
-            block.offsets,
-            sweep.shares[block.groups],
-            sweep.state.topic_of_observation[block.items],
-            partners,
-            log_q,
-        )
+        log_q, labels = padded_zeros(limit), sweep.state.topic_of_observation[block.items]
+        shares = sweep.shares[block.groups]
+        kernels.score_partners(sweep.parameters, *block.data, shares, labels, partners, log_q)
         return log_q
 
     return np.sum(context.map_blocks(score), axis=0)
@@ -192,18 +185,18 @@ def evaluate_merges(sweep: Sweep, pairs: list[tuple[int, int]]) -> list[float]:
         pair = pairs[number]
         union = kernels.log_marginal_of_union(benches, *pair, state.capacity + number)
         left, right = (
-            Piece(
-                float(state.topic_weights[topic]),
-                counts[:, topic],
-                int(modes[topic]),
-                float(marginals[topic]),
-            )
-            for topic in pair
+            _piece(float(state.topic_weights[topic]), topic, counts, modes, marginals) for topic in pair
         )
         whole = Piece(left.weight + right.weight, left.counts + right.counts, 0, float(union))
         return log_of_local_split(whole, (left, right), state.group_concentration, state.top_concentration)
 
     return sweep.context.executor.map_blocks(lambda: evaluate, len(pairs))
+
+
+def _piece(
+    weight: float, place: int, counts: np.ndarray, modes: np.ndarray, log_marginals: np.ndarray
+) -> Piece:
+    return Piece(weight, counts[:, place], int(modes[place]), float(log_marginals[place]))
 
 
 def _carry_out_merges(sweep: Sweep, pairs: list[tuple[int, int]]) -> None:
@@ -267,20 +260,11 @@ def evaluate_splits(sweep: Sweep, topics: list[int]) -> list[tuple[float, float]
         if not 0.0 < share < 1.0:
             return -math.inf, share
         weight = float(state.topic_weights[topic])
-        left, right = (
-            Piece(
-                weight * part,
-                counts[:, 2 * topic + side],
-                int(modes[2 * topic + side]),
-                float(sub_marginals[2 * topic + side]),
-            )
-            for side, part in ((0, share), (1, 1.0 - share))
-        )
+        left = _piece(weight * share, 2 * topic, counts, modes, sub_marginals)
+        right = _piece(weight * (1.0 - share), 2 * topic + 1, counts, modes, sub_marginals)
         whole = Piece(weight, whole_counts[:, topic], 0, float(marginals[topic]))
-        return (
-            log_of_local_split(whole, (left, right), state.group_concentration, state.top_concentration),
-            share,
-        )
+        alpha, gamma = state.group_concentration, state.top_concentration
+        return log_of_local_split(whole, (left, right), alpha, gamma), share
 
     return sweep.context.executor.map_blocks(lambda: evaluate, len(topics))
 
