@@ -128,19 +128,17 @@ class Model:
     @cached_property
     def memory_mapped(self) -> Model:
         """The model with its observations in this process: words that are in shards are mapped from a file."""
-        words = self.data.observations
-        if not isinstance(words, ShardedWords):
-            return self
-        return replace(
-            self, data=replace(self.data, observations=frozen(self.family.prepare(words.mapped())))
-        )
+        return self._with_words(lambda words: self.family.prepare(words.mapped()))
 
     def loaded(self) -> Model:
         """Return the model with its observations in memory: words that are in shards are read."""
+        return self._with_words(ShardedWords.read)
+
+    def _with_words(self, read: Callable[[ShardedWords], Any]) -> Model:
         words = self.data.observations
         if not isinstance(words, ShardedWords):
             return self
-        return replace(self, data=replace(self.data, observations=frozen(words.read())))
+        return replace(self, data=replace(self.data, observations=frozen(read(words))))
 
     def with_comm(self, comm: Communicator) -> Self:
         """Return the model with a communicator; both share everything derived from the data."""

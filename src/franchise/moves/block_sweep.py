@@ -152,16 +152,11 @@ class CellLists:
         """n_k and m_k of all blocks, those of others included, (2, slots)."""
         return self._comm.allreduce(sum(self._sums[1:], start=self._sums[0]))
 
-    def _listed(self) -> np.ndarray:
-        """n_jk and m_jk of all cells, (2, cells)."""
-        out = np.empty((2, int((self._ends - self._begins).sum())), np.int32)
-        gather_runs(self._lists, self._begins, self._ends, out)
-        return out
-
     def keep(self, state: Weights, tables_per_topic: np.ndarray, log_likelihood: float | None = None) -> None:
-        """Keep the tables for the draws that need them next; log p(x | z), if it is known."""
-        customers, tables = self._listed()
-        state.cell_tables = CellTables(customers, tables, tables_per_topic, log_likelihood)
+        """Keep n_jk and m_jk of all cells for the draws that need them next; log p(x | z), if it is known."""
+        cells = np.empty((2, int((self._ends - self._begins).sum())), np.int32)
+        gather_runs(self._lists, self._begins, self._ends, cells)
+        state.cell_tables = CellTables(cells[0], cells[1], tables_per_topic, log_likelihood)
         state.tables_are_new = True
 
 

@@ -88,21 +88,24 @@ def draw_concentrations(
     table_count: int,
     rng: np.random.Generator,
     executor: BlockExecutor,
-    clusters: int | None = None,
+    clusters: int,
 ) -> None:
     """Draw those of alpha and gamma that are learned, given the tables; the state takes the new values.
 
-    `clusters` stands for the number of topics in the draw of gamma, where that is not the state's.
+    `clusters` is the number of topics, or what stands for it in the draw of gamma.
     """
     if isinstance(model.gamma, Gamma):
-        topics = state.topic_count if clusters is None else clusters
         state.top_concentration = draw_top_concentration(
-            state.top_concentration, table_count, topics, model.gamma, rng
+            state.top_concentration, table_count, clusters, model.gamma, rng
         )
     if isinstance(model.alpha, Gamma):
         state.group_concentration = draw_group_concentration(
             state.group_concentration, table_count, model.group_sizes, model.alpha, rng, executor
         )
+
+
+def _draw_weights(state: Weighted, tables: np.ndarray, rng: np.random.Generator) -> None:
+    state.topic_weights, state.unseen_weight = draw_topic_weights(tables, state.top_concentration, rng)
 
 
 @dataclass(frozen=True)
@@ -118,11 +121,8 @@ class TopicWeights(Move):
 
     def step(self, model: Model, state: Weighted, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw m, then beta."""
-        rng = streams.generator()
-        cells = new_cell_tables(state, model, streams)
-        state.topic_weights, state.unseen_weight = draw_topic_weights(
-            cells.per_topic, state.top_concentration, rng
-        )
+        tables = new_cell_tables(state, model, streams).per_topic
+        _draw_weights(state, tables, streams.generator())
         return MoveReport()
 
 
@@ -169,13 +169,12 @@ class Concentrations(Move):
         """Draw m if it is not there; then gamma and alpha; then, where weights are held, beta."""
         rng = streams.generator()
         if isinstance(state, Seating):
-            draw_concentrations(model, state, int(state.table_count[0]), rng, executor)
-            return MoveReport()
-        cells = new_cell_tables(state, model, streams)
-        draw_concentrations(model, state, int(cells.per_topic.sum()), rng, executor)
-        state.topic_weights, state.unseen_weight = draw_topic_weights(
-            cells.per_topic, state.top_concentration, rng
-        )
+            tables = state.tables_per_topic
+        else:
+            tables = new_cell_tables(state, model, streams).per_topic
+        draw_concentrations(model, state, int(tables.sum()), rng, executor, state.topic_count)
+        if isinstance(state, Weighted):
+            _draw_weights(state, tables, rng)
         return MoveReport()
 
 

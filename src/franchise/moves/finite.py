@@ -137,11 +137,8 @@ def share_out_unseen(model: Model, state: Weights, topics: int, rng: np.random.G
 
 def draw_clusters(tables: np.ndarray, concentration: float, rng: np.random.Generator) -> int:
     """The sum of r_k: tables of m_k customers at the given concentration, over all topics."""
-    total = 0
-    for count in tables[tables > 0].tolist():
-        seated = np.arange(count)
-        total += int(np.count_nonzero(rng.random(count) * (concentration + seated) < concentration))
-    return total
+    seated = np.concatenate([np.arange(count) for count in tables[tables > 0]])
+    return int(np.count_nonzero(rng.random(len(seated)) * (concentration + seated) < concentration))
 
 
 def draw_finite_weights(

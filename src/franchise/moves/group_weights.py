@@ -170,16 +170,12 @@ def draw_shares(
     return np.exp(logs[:, :-1]), logs[:, -1]
 
 
-class Sticks(NamedTuple):
-    """Fresh topics in the order they were broken off."""
+def break_off_topics(context: SweepContext, slices: list[Slices]) -> tuple[np.ndarray, np.ndarray, float]:
+    """Break topics off the unseen weight until in no group a slice reaches what is left.
 
-    weights: np.ndarray  # float64 (F,): beta of each
-    shares: np.ndarray  # float64 (J, F): pi_j of each; zero in groups that do not reach it
-    rest: float  # the unseen weight that is left
-
-
-def break_off_topics(context: SweepContext, slices: list[Slices]) -> Sticks:
-    """Break topics off the unseen weight until in no group a slice reaches what is left."""
+    For F topics in the order they were broken off: beta of each, (F,); pi_j of each, (J, F), zero in groups that do
+    not reach it; and the unseen weight that is left.
+    """
     state, rng = context.state, context.streams.generator(STREAMS.sticks)
     log_left = np.concatenate([part.log_left for part in slices])
     lowest = np.concatenate([part.lowest for part in slices])
@@ -197,7 +193,7 @@ def break_off_topics(context: SweepContext, slices: list[Slices]) -> Sticks:
         shares.append(column)
         log_left[reaching] += logs[:, 1]
         reaching = reaching[np.exp(log_left[reaching]) >= lowest[reaching]]
-    return Sticks(np.array(weights), np.array(shares).reshape(-1, len(log_left)).T, rest)
+    return np.array(weights), np.array(shares).reshape(-1, len(log_left)).T, rest
 
 
 def _draw_weights(
@@ -212,11 +208,11 @@ def _draw_weights(
     """
     state, topics = context.state, np.flatnonzero(context.state.topic_weights)
     slices = context.map_blocks(lambda block: slice_block(context, block, topics, cutoffs))
-    sticks = break_off_topics(context, slices)
-    vacant = take_vacant_slots(context, sticks.weights, sticks.rest)
+    weights, fresh_shares, rest = break_off_topics(context, slices)
+    vacant = take_vacant_slots(context, weights, rest)
     shares = np.zeros((context.model.data.n_groups, state.capacity))
     shares[:, topics] = np.concatenate([part.shares for part in slices])
-    shares[:, vacant] = sticks.shares
+    shares[:, vacant] = fresh_shares
     return slices, shares, np.concatenate([topics, vacant])
 
 

@@ -85,9 +85,11 @@ def _hyperparameters(model: Model, view: type[State]) -> Moves:
         moves.append(Concentrations())
     elif view is Weights:
         moves.append(TopicWeights())
-    if model.family.learned_prior is not None:
-        moves.append(TopicPrior())
-    return moves
+    return moves + _moves_of_prior(model)
+
+
+def _moves_of_prior(model: Model) -> Moves:
+    return [TopicPrior()] if model.family.learned_prior is not None else []
 
 
 def _repeated_if_tiny(model: Model, moves: Moves) -> Moves:
@@ -105,8 +107,7 @@ def _gibbs(view: type[State], *moves: Move) -> Callable[[Model], Moves]:
 
 def _finite_moves(model: Model) -> Moves:
     moves: Moves = [FiniteSweep(model.finite_topics), FiniteConcentrations(model.finite_topics)]
-    prior: Moves = [TopicPrior()] if model.family.learned_prior is not None else []
-    return _repeated_if_tiny(model, moves + prior)
+    return _repeated_if_tiny(model, moves + _moves_of_prior(model))
 
 
 def uses_cells(model: Model) -> bool:
