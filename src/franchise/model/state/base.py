@@ -68,12 +68,8 @@ class SubTopics(NamedTuple):
 
 def no_subtopics(observations: int, capacity: int) -> SubTopics:
     """None yet, for any topic."""
-    return SubTopics(
-        np.zeros(observations, np.int8),
-        np.full(capacity, np.nan),
-        np.full(capacity, np.nan),
-        np.zeros(capacity, np.bool_),
-    )
+    left_shares, likelihoods = np.full((2, capacity), np.nan)
+    return SubTopics(np.zeros(observations, np.int8), left_shares, likelihoods, np.zeros(capacity, np.bool_))
 
 
 @dataclass

@@ -32,26 +32,26 @@ def draw_cell_tables(state: Weighted, model: Model, streams: Streams) -> CellTab
     """Draw m_jk given z and beta for every cell."""
     blocks = len(model.block_bounds) - 1
     rng_states = streams.rng_states(STREAMS.cell_tables + model.first_block, blocks).reshape(blocks, 4)
+    concentrations = state.group_concentration * state.topic_weights
     if isinstance(state, CellCounts):
-        return _draw_from_counts(state, rng_states[0])
+        return draw_tables_of_counts(state.counts_by_group(), concentrations, rng_states[0])
     assert isinstance(state, Weights)
     customers = np.empty(model.data.n_observations, np.int32)
     tables = np.empty(model.data.n_observations, np.int32)
     per_topic = np.zeros(state.capacity, np.int64)
-    concentrations = state.group_concentration * state.topic_weights
     given = (state.topic_of_observation, model.data.offsets, model.block_bounds, concentrations)
     cells = draw_tables(*given, customers, tables, per_topic, rng_states)
     return CellTables(customers[:cells].copy(), tables[:cells].copy(), model.comm.allreduce(per_topic))
 
 
-def _draw_from_counts(state: CellCounts, rng_states: np.ndarray) -> CellTables:
-    counts = state.counts_by_group()
+def draw_tables_of_counts(
+    counts: np.ndarray, concentrations: np.ndarray, rng_state: np.ndarray
+) -> CellTables:
+    """Draw m_jk given n_jk (J, K) and the concentrations of the topics."""
     groups, topics = np.nonzero(counts)
-    customers = counts[groups, topics]
-    tables = np.empty(len(customers), np.int32)
-    concentrations = state.group_concentration * state.topic_weights
-    draw_table_counts(customers, concentrations[topics], rng_states, tables)
-    per_topic = np.bincount(topics, weights=tables, minlength=state.capacity).astype(np.int64)
+    customers, tables = counts[groups, topics], np.empty(len(groups), np.int32)
+    draw_table_counts(customers, concentrations[topics], rng_state, tables)
+    per_topic = np.bincount(topics, weights=tables, minlength=len(concentrations)).astype(np.int64)
     return CellTables(customers.astype(np.int32), tables, per_topic)
 
 

@@ -170,26 +170,19 @@ def sweep_any(context: SweepContext, heights: np.ndarray, log_rest: float) -> No
     limit = int(np.flatnonzero(heights)[-1]) + 1 if heights.any() else 0
     limit = max(limit, int(state.occupied[-1]) + 1)
     parameters = draw_topics(context, limit)
-    given = (heights[:limit], context.concentrations, log_rest)
+    given = (state.topic_of_observation, heights[:limit], context.concentrations, log_rest)
     lists = CellLists(context, state.capacity)
 
     def make_worker() -> Callable[[int], None]:
         scratch, cells = padded_zeros((3, limit)), lists.room()
 
         def sweep(number: int) -> None:
-            groups = context.block(number).groups
+            block, rng_states = context.block(number), padded_copy(context.rng_states[number])
+            groups = (block.groups.start, block.groups.stop)
             cells.filled[0] = cells.begins[number]
-            fault = kernels.sweep_any(
-                parameters,
-                *context.arrays,
-                (groups.start, groups.stop),
-                state.topic_of_observation,
-                *given,
-                padded_copy(context.rng_states[number]),
-                scratch,
-                cells,
+            context.check_fault(
+                kernels.sweep_any(parameters, *context.arrays, groups, *given, rng_states, scratch, cells)
             )
-            context.check_fault(fault)
             cells.ends[number] = cells.filled[0]
 
         return sweep

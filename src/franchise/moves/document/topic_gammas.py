@@ -44,18 +44,14 @@ def table_of(prior: np.ndarray) -> Table | None:
 def draw_prior_gammas(table: Table, count: int, rng: np.random.Generator) -> np.ndarray:
     """Return `count` gammas whose shape is the prior."""
     rows = -(-count // _ACROSS)
-    drawn = np.empty((rows, _ACROSS), np.float32)
-    draw_rows_by_table(
-        first_turns(np.array([0, rows])),
-        table.small,
-        np.zeros((rows, _ACROSS), np.int32),
-        table.whole,
-        np.empty(0, np.int64),
-        rng.bit_generator.random_raw((1, 4)),
+    queue, rng_states = first_turns(np.array([0, rows])), rng.bit_generator.random_raw((1, 4))
+    counts, vacant = np.zeros((rows, _ACROSS), np.int32), np.empty(0, np.int64)
+    batch, drawn, sums = (
         room_for_batch(_ACROSS),
-        drawn,
+        np.empty((rows, _ACROSS), np.float32),
         np.zeros((1, _ACROSS)),
     )
+    draw_rows_by_table(queue, table.small, counts, table.whole, vacant, rng_states, batch, drawn, sums)
     return drawn.ravel()[:count].astype(np.float64)
 
 

@@ -141,12 +141,8 @@ def _count_anew(context: SweepContext) -> None:
 
 def count_labels(context: SweepContext, labels: np.ndarray, counts: np.ndarray) -> None:
     """Observations by word and label, (V, labels), by blocks of words."""
-    index = context.model.category_index
-
-    def count(queue: BlockQueue) -> None:
-        kernels.count_words(queue, labels, index.observations, index.offsets, counts)
-
-    _run(context, count, cut_categories(len(counts)))
+    index, words = context.model.category_index, cut_categories(len(counts))
+    _run(context, lambda queue: kernels.count_words(queue, labels, *index, counts), words)
 
 
 def _take_sizes(state: Weights, sizes: np.ndarray) -> None:

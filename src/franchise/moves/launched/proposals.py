@@ -196,12 +196,10 @@ class DrawnProposal(Proposal):
     def launch(self, scans: tuple[int, int], crowd: int) -> None:
         """Draw u: documents on random sides; then parameters given sides, and sides given parameters, in turn."""
         sizes = np.diff(self.members.documents)
-        by_document = len(sizes) > 1
-        self.launched = (
-            np.repeat(self.rng.integers(2, size=len(sizes)), sizes)
-            if by_document
-            else self.rng.integers(2, size=self.size)
-        )
+        if len(sizes) > 1:
+            self.launched = np.repeat(self.rng.integers(2, size=len(sizes)), sizes)
+        else:
+            self.launched = self.rng.integers(2, size=self.size)
         for _ in range(sum(scans)):
             self._draw(self._parameters_of_launch(), self.concentrations(0.5), self.launched)
         self.parameters = self._parameters_of_launch()

@@ -57,7 +57,6 @@ class Proposal(NamedTuple):
 
     labels: np.ndarray  # int32 (N,)
     log_q: float  # log q(z' | v)
-    statistics: Arrays
     arrangement: Arrangement
 
 
@@ -107,15 +106,10 @@ def _is_carried_out(sweep: Sweep, chosen: list[int], balanced: bool) -> bool:
 def temporary_of_split(sweep: Sweep, topic: int, others: np.ndarray) -> Temporary:
     """(22): the topics there are, one of them replaced by its sub-topics."""
     left = sweep.lefts[:, topic]
+    whole, sides = sweep.shares[:, topic], np.array([2 * topic, 2 * topic + 1])
     return Temporary(
-        joined((sweep.parameters, others), (sweep.sub_parameters, np.array([2 * topic, 2 * topic + 1]))),
-        np.column_stack(
-            [
-                sweep.shares[:, others],
-                sweep.shares[:, topic] * left,
-                sweep.shares[:, topic] * (1.0 - left),
-            ]
-        ),
+        joined((sweep.parameters, others), (sweep.sub_parameters, sides)),
+        np.column_stack([sweep.shares[:, others], whole * left, whole * (1.0 - left)]),
     )
 
 
@@ -132,13 +126,8 @@ def draw_merged(sweep: Sweep, first: int, second: int) -> Any:
     labels = sweep.state.topic_of_observation
     union = ((labels != first) & (labels != second)).astype(np.int32)
     statistics = sweep.recounted(union, 2)
-    return draw_parameters(
-        sweep.context,
-        statistics,
-        np.array([0, 1]),
-        2,
-        STREAMS.parameters + STREAMS.global_merge + 2 * STREAMS.proposed,
-    )
+    stream = STREAMS.parameters + STREAMS.global_merge + 2 * STREAMS.proposed
+    return draw_parameters(sweep.context, statistics, np.array([0, 1]), 2, stream)
 
 
 def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Proposal | None:
@@ -154,15 +143,12 @@ def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Pro
     if len(np.unique(labels)) < columns:
         return None
     counts = sweep.counts(labels, columns)
-    statistics = sweep.recounted(labels, columns)
     tables = proposed_tables(counts, topics)
     weights = draw_shares(np.append(tables, sweep.state.top_concentration), sweep.rng)
-    likelihood = float(sweep.log_marginals(statistics, columns).sum())
     if weights.min() <= 0.0:
         return None
-    return Proposal(
-        labels, log_q, statistics, Arrangement(weights[:-1], float(weights[-1]), counts, likelihood)
-    )
+    likelihood = float(sweep.log_marginals(sweep.recounted(labels, columns), columns).sum())
+    return Proposal(labels, log_q, Arrangement(weights[:-1], float(weights[-1]), counts, likelihood))
 
 
 def present(sweep: Sweep) -> Arrangement:

@@ -12,8 +12,8 @@ from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.recount import recount
 from franchise.kernels.runtime.padding import padded_zeros
-from franchise.kernels.table_counts import draw_table_counts
 from franchise.model.state.base import SubTopics, Weights, no_subtopics
+from franchise.model.state.cell_tables import draw_tables_of_counts
 from franchise.moves.block_sweep import Block, SweepContext
 from franchise.moves.document.document_sweep import is_sparse
 from franchise.moves.document.word_sweep import count_labels
@@ -149,13 +149,8 @@ class Sweep:
         weights = np.zeros(2 * limit)
         weights[2 * topics] = subtopics.left_shares[topics]
         weights[2 * topics + 1] = 1.0 - subtopics.left_shares[topics]
-        groups, places = np.nonzero(counts)
-        tables = np.empty(len(groups), np.int32)
-        rng_state = self.rng.bit_generator.random_raw(4)
-        draw_table_counts(
-            counts[groups, places], np.maximum(alpha * weights, _LEAST)[places], rng_state, tables
-        )
-        per_side = np.bincount(places, weights=tables, minlength=2 * limit)
+        concentrations, rng_state = np.maximum(alpha * weights, _LEAST), self.rng.bit_generator.random_raw(4)
+        per_side = draw_tables_of_counts(counts, concentrations, rng_state).per_topic
         subtopics.left_shares[topics] = self.rng.beta(
             gamma + per_side[2 * topics], gamma + per_side[2 * topics + 1]
         )

@@ -248,12 +248,8 @@ def evaluate_splits(sweep: Sweep, topics: list[int]) -> list[tuple[float, float]
     whole_counts = counts[:, 0::2] + counts[:, 1::2]
     marginals = sweep.log_marginals(state.statistics, limit)
     sub_marginals = sweep.log_marginals(sweep.recounted(labels, 2 * limit), 2 * limit)
-    shares = [
-        float(sweep.rng.beta(*modes[2 * topic : 2 * topic + 2]))
-        if modes[2 * topic : 2 * topic + 2].all()
-        else math.nan
-        for topic in topics
-    ]
+    tables = modes.reshape(limit, 2)[topics]  # of both sides
+    shares = [float(sweep.rng.beta(*pair)) if pair.all() else math.nan for pair in tables]
 
     def evaluate(number: int) -> tuple[float, float]:
         topic, share = topics[number], shares[number]
