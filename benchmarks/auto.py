@@ -30,10 +30,8 @@ from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.running.chain import Chain
 from franchise.running.starts import make_start, start_streams
 from franchise.running.subsample_start import start_from_sample
-from franchise.samplers.auto import choose
-from franchise.samplers.named import FromSample
 from franchise.samplers.registry import SAMPLERS as NAMED_SAMPLERS
-from franchise.samplers.registry import resolve
+from franchise.samplers.registry import FromSample, choose, resolve
 from franchise.sampling import make_model
 
 WARMUP = 500

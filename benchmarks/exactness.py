@@ -4,7 +4,7 @@
 
 1. Total variation between 40,000 kept sweeps and the enumerated posterior of six observations in two groups.
    Even independent draws are some way off: their average distance stands beside it. With so few observations
-   the named samplers make three passes over them a sweep (see `samplers/named.py`).
+   the named samplers make three passes over them a sweep (see `samplers/registry.py`).
 2. One-step invariance of the moves, for every family: the smallest p-value of several quantities.
 3. With one word the data say nothing: tables a document must be those of the prior.
 """

@@ -24,7 +24,6 @@ REPEATED_NAMES = {
     "__init__": "folders",
     "base": "what the other files of a folder build on",
     "registry": "families and samplers by name",
-    "weights": "a view of the state, and draws from weights",
 }
 
 SHARED_KERNELS = {

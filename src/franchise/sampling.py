@@ -15,8 +15,7 @@ from franchise.errors import InputError, renamed_arguments
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData, frozen
+from franchise.model.hdp_model import Model, PreparedData, frozen
 from franchise.model.state.base import State
 from franchise.moves.compose import InTurn, check_schedule, moves_of
 from franchise.parallel.engine import BlockExecutor, Engine, make_engine
@@ -34,8 +33,7 @@ from franchise.running.progress import say_once
 from franchise.running.run import Problem, Run, RunOptions, check_memory
 from franchise.running.starts import RandomInit, make_start, start_streams, starts_of_chains
 from franchise.running.subsample_start import start_from_sample
-from franchise.samplers.named import FromSample
-from franchise.samplers.registry import SamplerLike, resolve
+from franchise.samplers.registry import FromSample, SamplerLike, resolve
 from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.run_store import BY_EM, RunDirectory, check_new
 from franchise.validation import PathLike, check_choice, check_integer, describe

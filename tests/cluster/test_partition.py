@@ -11,7 +11,7 @@ from franchise.cluster.partition import can_distribute, cut_arrays, part_of, spl
 from franchise.htmm.htmm_chain import HTMMChain
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
 from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
 from franchise.running.chain import Chain
 from franchise.running.initial_state import FromCheckpoint

@@ -11,7 +11,7 @@ import numpy as np
 
 from franchise.moves import DocumentSweep
 from franchise.moves.base import MoveReport
-from franchise.moves.block_sweep import SweepContext, drop_empty_topics
+from franchise.moves.block_sweep import SweepContext
 from franchise.moves.document.document_sweep import sweep_any
 
 
@@ -35,7 +35,7 @@ class SliceByOccupied(DocumentSweep):
         fresh = with_fresh_topics(state, streams, 6)
         heights[fresh] = state.topic_weights[fresh]
         sweep_any(SweepContext(model, state, streams, executor), heights, log_rest=0.0)
-        drop_empty_topics(state)
+        state.drop_empty_topics()
         return MoveReport()
 
 
@@ -49,7 +49,7 @@ class SliceByOrder(DocumentSweep):
         heights = np.zeros(state.capacity)
         heights[order] = 0.5 ** np.arange(1, len(order) + 1)
         sweep_any(SweepContext(model, state, streams, executor), heights, log_rest=0.0)
-        drop_empty_topics(state)
+        state.drop_empty_topics()
         return MoveReport()
 
 
@@ -60,5 +60,5 @@ class CannotOpen(DocumentSweep):
     def step(self, model, state, streams, executor):
         heights = (state.observations_per_topic > 0).astype(float)
         sweep_any(SweepContext(model, state, streams, executor), heights, log_rest=0.0)
-        drop_empty_topics(state)
+        state.drop_empty_topics()
         return MoveReport()

@@ -11,13 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from franchise.kernels import family_ops
+from franchise.model.state.base import Weights
 from franchise.model.state.cell_tables import draw_cell_tables
-from franchise.model.state.convert import draw_topic_weights
-from franchise.model.state.weights import Weights
+from franchise.model.state.views import draw_topic_weights
 from franchise.moves import Concentrations, CrfGibbs, DirectAssignment, MoveReport, TopicWeights
 from franchise.moves.base import Move
-from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
-from franchise.moves.topic_prior import TopicPrior, slice_sample
+from franchise.moves.concentrations import (
+    TopicPrior,
+    draw_group_concentration,
+    draw_top_concentration,
+    slice_sample,
+)
 
 
 @dataclass(frozen=True)

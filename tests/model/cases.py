@@ -12,7 +12,7 @@ from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state import Seating, Weights
 from franchise.model.state.cell_tables import count_cell_tables, draw_cell_tables
-from franchise.model.state.convert import to_seating
+from franchise.model.state.views import to_seating
 from tests.exactness.cases import CASES, GROUPS
 from tests.exactness.test_enumeration import NAIVE
 

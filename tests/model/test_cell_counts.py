@@ -9,13 +9,10 @@ import pytest
 
 import franchise as fr
 from franchise.kernels.random.streams import Streams
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData
+from franchise.model.hdp_model import Model, PreparedData
 from franchise.model.state import CellCounts, Weights
-from franchise.model.state.cell_counts import cells_of
 from franchise.model.state.cell_tables import draw_cell_tables
-from franchise.model.state.compact import compact, has_many_holes
-from franchise.model.state.convert import convert, to_counts, to_seating, to_weights
+from franchise.model.state.views import cells_of, convert, to_counts, to_seating, to_weights
 from franchise.storage.state_arrays import state_from_arrays, state_to_arrays
 
 WORDS = np.array([2, 0, 2, 2, 0, 1, 1, 1, 0])
@@ -114,8 +111,8 @@ def test_room_and_holes():
     before = state.topic_counts.copy()
     state.make_room(model.family)
     state.check_consistency(model.data, model.family)
-    assert has_many_holes(state)
-    compact(state, model.data, model.family)
+    assert state.has_many_holes
+    state.compact(model.data, model.family)
     state.check_consistency(model.data, model.family)
     np.testing.assert_array_equal(state.topic_counts[:, :3], before[:, [0, 2, 60]])
 

@@ -9,9 +9,7 @@ from franchise.checks.enumeration import canonical
 from franchise.kernels.random.streams import Streams
 from franchise.model.state import Seating, Weights
 from franchise.model.state.base import SPARE_SLOTS
-from franchise.model.state.cell_tables import draw_cell_tables
-from franchise.model.state.compact import compact, has_many_holes
-from franchise.model.state.log_joint import log_likelihood, log_prior
+from franchise.model.state.cell_tables import draw_cell_tables, log_likelihood, log_prior
 from tests.model.cases import ALPHA, CASES, GAMMA, cells_of, learned_model, model_of, random_state
 
 
@@ -22,7 +20,7 @@ def scattered(model, view, slots=(3, 20, 41), seed=0):
     state = Weights.from_topics(model.data, model.family, labels, ALPHA, GAMMA)
     shares = rng.dirichlet(np.ones(len(slots) + 1))
     state.topic_weights[list(slots)], state.unseen_weight[0] = shares[:-1], shares[-1]
-    from franchise.model.state.convert import convert
+    from franchise.model.state.views import convert
 
     return convert(state, view, model.data, rng)
 
@@ -34,7 +32,7 @@ def test_nothing_that_matters_changes(family, view):
     state = scattered(model, view)
     rng = np.random.default_rng
     before = state.copy()
-    compact(state, model.data, model.family)
+    state.compact(model.data, model.family)
     state.check_consistency(model.data, model.family)
     assert state.occupied.tolist() == [0, 1, 2]
     assert state.capacity == 3 + SPARE_SLOTS
@@ -58,7 +56,7 @@ def test_a_learned_prior_stays(view):
     state = scattered(model, view)
     model.family.set_prior_value(state.statistics, 0.123)
     likelihood = log_likelihood(state)
-    compact(state, model.data, model.family)
+    state.compact(model.data, model.family)
     assert model.family.prior_value(state.statistics) == 0.123
     assert log_likelihood(state) == pytest.approx(likelihood, rel=1e-12)
     state.check_consistency(model.data, model.family)
@@ -66,20 +64,19 @@ def test_a_learned_prior_stays(view):
 
 def test_when_there_are_many_holes():
     model = model_of("categorical")
-    assert has_many_holes(scattered(model, Weights))
-    assert not has_many_holes(scattered(model, Weights, (0, 1, 2)))
-    assert not has_many_holes(
-        scattered(model, Weights, (0, 1, 3 + SPARE_SLOTS - 1))
-    )  # that many more to spare
-    assert has_many_holes(scattered(model, Weights, (0, 1, 3 + SPARE_SLOTS)))
+    assert scattered(model, Weights).has_many_holes
+    assert not scattered(model, Weights, (0, 1, 2)).has_many_holes
+    fewer = scattered(model, Weights, (0, 1, 3 + SPARE_SLOTS - 1))  # that many more to spare
+    assert not fewer.has_many_holes
+    assert scattered(model, Weights, (0, 1, 3 + SPARE_SLOTS)).has_many_holes
 
 
 def test_compacting_twice_changes_nothing_more():
     model = model_of("poisson")
     state = random_state(Weights, model, np.random.default_rng(3))
-    compact(state, model.data, model.family)
+    state.compact(model.data, model.family)
     topics = state.topics(model.data).copy()
-    compact(state, model.data, model.family)
+    state.compact(model.data, model.family)
     np.testing.assert_array_equal(state.topics(model.data), topics)
 
 
@@ -89,6 +86,6 @@ def test_table_counts_that_are_held_move_along():
     state = scattered(model, Weights)
     state.cell_tables = draw_cell_tables(state, model, Streams(0, 0, 0, 0))
     tables = state.cell_tables.per_topic[state.occupied]
-    compact(state, model.data, model.family)
+    state.compact(model.data, model.family)
     if state.cell_tables is not None:  # forgetting them would do as well
         np.testing.assert_array_equal(state.cell_tables.per_topic[state.occupied], tables)

@@ -9,7 +9,7 @@ from scipy import stats
 from franchise.checks.enumeration import canonical
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit, same_distribution, same_law
 from franchise.model.state import Seating, Weights
-from franchise.model.state.convert import convert, draw_topic_weights, to_seating, to_weights
+from franchise.model.state.views import convert, draw_topic_weights, to_seating, to_weights
 from tests.model.cases import ALPHA, CASES, GAMMA, GROUPS, exact, model_of, random_state, random_weights
 from tests.naive import crf
 from tests.naive.choices import NEW

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from franchise.model.state import Seating, Weights
-from franchise.model.state.log_joint import log_likelihood, log_prior
+from franchise.model.state.cell_tables import log_likelihood, log_prior
 from tests.model.cases import (
     ALPHA,
     CASES,

@@ -11,7 +11,7 @@ from scipy import stats
 import franchise as fr
 from franchise.checks.statistics import SMALLEST_P
 from franchise.kernels.random.streams import Streams
-from franchise.model.prepared_data import frozen
+from franchise.model.hdp_model import frozen
 from franchise.model.state import Seating, Weights
 from franchise.moves import Concentrations, TopicWeights
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration

@@ -13,7 +13,7 @@ from franchise.kernels import document_sweep, word_sweep_fixed, word_sweep_slice
 from franchise.kernels.runtime import blocks
 from franchise.kernels.runtime.blocks import next_block
 from franchise.model.state import Weights
-from franchise.model.state.log_joint import log_likelihood
+from franchise.model.state.cell_tables import log_likelihood
 from franchise.moves import (
     Concentrations,
     DocumentSweep,

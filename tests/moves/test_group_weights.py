@@ -14,10 +14,9 @@ from franchise.moves import (
     Concentrations,
     LaunchSplitMerge,
     TopicWeights,
+    block_sweep,
 )
-from franchise.moves import (
-    group_weights as blocked,
-)
+from franchise.moves import group_weights as blocked
 from franchise.moves.group_weights import heights_of, usual_cutoffs
 from franchise.running import subsample_start
 from franchise.samplers.registry import resolve
@@ -35,7 +34,7 @@ def counts(total: int = 30_000, seed: int = 0) -> fr.Corpus:
 def small_blocks(monkeypatch):
     """Blocks of some 200 observations, or 10 cells."""
     monkeypatch.setattr(blocks, "BLOCK_SIZE", 200)
-    monkeypatch.setattr(blocked, "CELLS_IN_BLOCK", 10)
+    monkeypatch.setattr(block_sweep, "CELLS_IN_BLOCK", 10)
 
 
 @pytest.mark.parametrize("kind", ["poisson", "gaussian"])
@@ -88,9 +87,8 @@ def test_every_cell_is_visited_once_a_sweep(small_blocks, monkeypatch):
 
     def watch(context, block, *rest):
         counts = original(context, block, *rest)
-        begin, end = context.range_of(block)
-        visited.extend(range(begin, end))
-        np.testing.assert_array_equal(counts.sum(axis=1), context.state.cells.counts[begin:end])
+        visited.extend(range(block.items.start, block.items.stop))
+        np.testing.assert_array_equal(counts.sum(axis=1), context.state.cells.counts[block.items])
         return counts
 
     monkeypatch.setattr(blocked, "_draw_cells", watch)

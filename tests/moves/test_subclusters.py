@@ -13,7 +13,7 @@ from franchise.checks.statistics import SMALLEST_P
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state import PreparedData, Weights
-from franchise.model.state.subclusters import no_subtopics
+from franchise.model.state.base import no_subtopics
 from franchise.moves import (
     Concentrations,
     DocumentSweep,
@@ -33,8 +33,8 @@ from franchise.moves.subcluster.hastings import (
     log_pick_ratio_local,
     modes_of_tables,
 )
-from franchise.moves.subcluster.local_moves import evaluate_merges, evaluate_splits, score_pairs
 from franchise.moves.subcluster.subcluster_draws import Sweep, monitor
+from franchise.moves.subcluster.subcluster_sweep import evaluate_merges, evaluate_splits, score_pairs
 from franchise.parallel import Threads
 from tests.moves.test_document_sweep import corpus, draws, groups, same, small_blocks  # noqa: F401 (a fixture)
 from tests.naive import subcluster as twin
@@ -156,7 +156,7 @@ def test_ratio_of_a_global_move(monkeypatch, move, seed, balanced):
     sweep = sweep_of(problem, weights, sides, seed)
     spies = {
         name: Spy(monkeypatch, name)
-        for name in ("propose", "score", f"log_ratio_of_{move}", "log_of_merged_parameter")
+        for name in ("propose", "score", "log_ratio_but_for_parameter", "log_of_merged_parameter")
     }
     getattr(global_subclusters, f"try_global_{move}")(sweep, balanced)
     proposal = spies["propose"].results[0][1]
@@ -175,7 +175,7 @@ def test_ratio_of_a_global_move(monkeypatch, move, seed, balanced):
     assert log_topic == pytest.approx(expected_topic, abs=1e-9)
     ratio_of = twin.log_global_split if move == "split" else twin.log_global_merge
     expected = ratio_of(weights, after, proposal.log_q, log_reverse, log_topic, problem)
-    ours = spies[f"log_ratio_of_{move}"].results[0][1] + (log_topic if move == "split" else -log_topic)
+    ours = spies["log_ratio_but_for_parameter"].results[0][1] + (log_topic if move == "split" else -log_topic)
     assert ours == pytest.approx(expected, abs=1e-8)
 
 

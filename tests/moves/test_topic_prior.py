@@ -13,9 +13,9 @@ from franchise.checks.enumeration import tiny_model
 from franchise.checks.statistics import SMALLEST_P
 from franchise.kernels.random.streams import Streams
 from franchise.model.state import Seating, Weights
-from franchise.model.state.log_joint import log_likelihood
+from franchise.model.state.cell_tables import log_likelihood
 from franchise.moves import TopicPrior
-from franchise.moves.topic_prior import slice_sample
+from franchise.moves.concentrations import slice_sample
 from franchise.parallel.threads import CALLING_THREAD
 from tests.exactness.cases import CASES, GROUPS
 from tests.model.cases import random_state

@@ -179,31 +179,31 @@ _ROWS = [
     # states
     (
         "damaged weights",
-        "model.state.weights.Weights",
+        "model.state.base.Weights",
         "One count, weight, label or statistic is wrong.",
         STATES + "damaged_weights",
     ),
     (
         "damaged seating",
-        "model.state.seating.Seating",
+        "model.state.views.Seating",
         "One count, seat or statistic is wrong.",
         STATES + "damaged_seating",
     ),
     (
         "an observation without a seat",
-        "model.state.seating.Seating",
+        "model.state.views.Seating",
         "All counts agree that it has none.",
         STATES + "somebody_without_a_seat_is_noticed_although_all_counts_agree",
     ),
     (
         "an observation without a topic",
-        "model.state.weights.Weights",
+        "model.state.base.Weights",
         "All counts agree that it has none.",
         STATES + "an_observation_without_a_topic_is_noticed_although_all_counts_agree",
     ),
     (
         "slots that hide a table",
-        "model.state.seating.Seating",
+        "model.state.views.Seating",
         "table_slots is zero.",
         STATES + "table_slots_that_hide_a_table_are_noticed",
     ),
@@ -215,7 +215,7 @@ _ROWS = [
     ),
     (
         "a wrong count of cells",
-        "model.state.cell_counts",
+        "model.state.views",
         "One count is wrong.",
         "tests/model/test_cell_counts.py::test_a_wrong_count_is_found",
     ),

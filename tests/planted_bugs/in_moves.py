@@ -23,7 +23,6 @@ from franchise.moves import (
     TopicWeights,
     concentrations,
     finite,
-    topic_prior,
 )
 from tests.exactness import blocked_bugs, document_bugs, launch_bugs, planted, slice_bugs, split_merge_bugs
 from tests.planted_bugs.planting import in_move, in_place
@@ -132,12 +131,12 @@ LEARNED = [
     ),
     PlantedBug(
         "slice sampling of another density",
-        "franchise.moves.topic_prior.slice_sample",
+        "franchise.moves.concentrations.slice_sample",
         "The density is too wide: it is raised to the power 1 / 1.69.",
         ("tests/moves/test_topic_prior.py::test_slice_sampling_leaves_a_density_invariant",),
         ("tests/moves/test_topic_prior.py::test_slice_sampling_with_a_wrong_density_is_noticed",),
         lambda: in_place(
-            topic_prior,
+            concentrations,
             "slice_sample",
             lambda right: lambda log_density, *rest: right(lambda x: log_density(x) / 1.69, *rest),
         ),

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.model.state.cell_counts import CellCounts
-from franchise.model.state.convert import convert
-from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
+from franchise.model.state.views import CellCounts, Seating, convert
 from franchise.running.label_free import MOST_PAIRS, Pairs, entropy_of, expected_share, fixed_pairs
 from franchise.sampling import make_model
 from tests.running.runs import SENTENCES, sample_segments

@@ -7,7 +7,7 @@ import pytest
 
 import franchise as fr
 from franchise.running.progress import say_once
-from franchise.samplers.auto import NOT_MANY, choose
+from franchise.samplers.registry import NOT_MANY, choose
 from franchise.sampling import make_model
 
 

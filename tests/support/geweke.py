@@ -24,13 +24,10 @@ from franchise.checks import CheckFailed
 from franchise.checks.statistics import SMALLEST_P, same_mean
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData, frozen
-from franchise.model.state.base import State
-from franchise.model.state.cell_counts import CellCounts
-from franchise.model.state.convert import convert
-from franchise.model.state.log_joint import log_likelihood
-from franchise.model.state.weights import Weights
+from franchise.model.hdp_model import Model, PreparedData, frozen
+from franchise.model.state.base import State, Weights
+from franchise.model.state.cell_tables import log_likelihood
+from franchise.model.state.views import CellCounts, convert
 from franchise.moves.compose import InTurn
 from franchise.parallel.threads import Threads
 from franchise.priors import Gamma

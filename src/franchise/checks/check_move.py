@@ -24,11 +24,8 @@ from franchise.families.base import Arrays, Family
 from franchise.families.categorical import Categorical
 from franchise.kernels import family_ops
 from franchise.kernels.random.streams import STREAMS, Streams
-from franchise.model.state.base import State
-from franchise.model.state.cell_counts import CellCounts
-from franchise.model.state.convert import convert
-from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import State, Weights
+from franchise.model.state.views import CellCounts, Seating, convert
 from franchise.moves.base import FINITE, HDP, Move
 from franchise.moves.compose import Composed, InTurn, in_turn, moves_of
 from franchise.parallel.threads import Threads

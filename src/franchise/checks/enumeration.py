@@ -26,11 +26,9 @@ from numpy.typing import ArrayLike
 from franchise.errors import InputError, InternalError
 from franchise.families.abilities import Ability
 from franchise.families.base import Arrays, Family
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData, frozen
-from franchise.model.state.base import State
-from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weights
+from franchise.model.hdp_model import Model, PreparedData, frozen
+from franchise.model.state.base import State, Weights
+from franchise.model.state.views import Seating
 
 LARGEST = 8
 """More observations than this have too many partitions (Bell number of 9: 21,147)."""

@@ -44,7 +44,7 @@ from franchise.kernels.random.streams import Streams
 from franchise.kernels.recount import log_gamma_parts
 from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.table_counts import draw_table_counts, log_stirling_table
-from franchise.model.state.convert import draw_topic_weights
+from franchise.model.state.views import draw_topic_weights
 from franchise.moves.base import Move
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
 from franchise.moves.direct_assignment import DirectAssignment

@@ -14,7 +14,7 @@ from franchise.kernels import htmm_gibbs as kernels
 from franchise.kernels.htmm_gibbs import Drawn, DrawScratch, scratch_for
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import BlockQueue
-from franchise.moves.topic_prior import slice_sample
+from franchise.moves.concentrations import slice_sample
 from franchise.parallel.communicator import Communicator
 from franchise.parallel.engine import BlockExecutor, BlockStages
 from franchise.priors import Gamma

@@ -18,9 +18,8 @@ from franchise.families.multinomial import Multinomial
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.state import InfiniteSegments
 from franchise.kernels.random.streams import Streams
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.weights import Weights
+from franchise.model.hdp_model import Model, PreparedData
+from franchise.model.state.base import Weights
 from franchise.moves.base import Move
 from franchise.parallel.engine import BlockExecutor
 

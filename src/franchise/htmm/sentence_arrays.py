@@ -14,7 +14,7 @@ from franchise.errors import InputError
 from franchise.kernels.htmm_em import SentenceData
 from franchise.kernels.recount import list_by_category
 from franchise.kernels.runtime.blocks import cut_blocks, cut_categories
-from franchise.model.prepared_data import derived_property, without_comm
+from franchise.model.hdp_model import derived_property, without_comm
 from franchise.model.split import Partition
 from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from franchise.data.sharded.sharded_corpus import ShardedWords
 from franchise.families.abilities import Ability
@@ -17,10 +17,65 @@ from franchise.families.base import Family
 from franchise.kernels.recount import list_by_category
 from franchise.kernels.runtime.blocks import cut_blocks
 from franchise.kernels.runtime.large_arrays import bytes_in, large_empty
-from franchise.model.prepared_data import PreparedData, derived_property, frozen
 from franchise.model.split import Partition
-from franchise.parallel.communicator import Communicator
+from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
 from franchise.priors import Gamma
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """Observations as moves see them: prepared by the family, in grouped order."""
+
+    observations: Any  # what `family.prepare` returned; `ShardedWords` before they are read
+    offsets: np.ndarray  # int64 (J + 1,): group j has the observations from offsets[j] to offsets[j + 1]
+    comm: Communicator = field(default=SINGLE_PROCESS, repr=False)  # of those that have the other groups
+    n_observations: int = field(init=False)  # N
+    n_groups: int = field(init=False)  # J
+
+    def __post_init__(self) -> None:
+        """Count once what is asked for often."""
+        self.__dict__.update(n_observations=int(self.offsets[-1]), n_groups=len(self.offsets) - 1)
+
+    @classmethod
+    def of(cls, observations: ArrayLike, offsets: np.ndarray, family: Family) -> PreparedData:
+        """Check the observations (in grouped order) and prepare them; all arrays are read-only from here on."""
+        return cls(frozen(family.prepare(observations)), frozen(np.asarray(offsets, np.int64)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is copied and pickled: all but the communicator, which belongs to one process."""
+        return without_comm(self)
+
+
+def without_comm(data: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass without its communicator; a copy then has that of a single process."""
+    return {part.name: getattr(data, part.name) for part in fields(data) if part.name != "comm"}
+
+
+if TYPE_CHECKING:
+    derived_property = cached_property
+else:
+
+    class derived_property(cached_property):
+        """A cached property that copies of an object share with the `_original` that they name.
+
+        Chains of the same data have communicators of their own, but share what is derived from the data.
+        """
+
+        def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:
+            """Return the value of the original."""
+            if instance is not None:
+                instance = instance.__dict__.get("_original", instance)
+            return super().__get__(instance, owner)
+
+
+def frozen(prepared: object) -> Any:
+    """Read-only views of an array or of the arrays in a named tuple, so that kernels always see one type."""
+    if isinstance(prepared, tuple):
+        return type(prepared)(*(frozen(part) for part in prepared))
+    if isinstance(prepared, np.ndarray):
+        prepared = prepared.view()
+        prepared.flags.writeable = False
+    return prepared
 
 
 class CategoryIndex(NamedTuple):
@@ -43,10 +98,22 @@ class Model:
     gamma: float | Gamma  # top_concentration: the same
     finite_topics: int = 100  # the order of the finite model, for the sampler of that
     partition: Partition | None = None  # the groups that this process has; None: all
+    comm: Communicator = field(init=False, repr=False)  # of the processes that have the groups
+    n_observations: int = field(init=False)  # N, held here or not
+    first_block: int = field(init=False)  # the number of the first block that is held, among all
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is copied and pickled: the fields; all else can be derived again."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
+    def __post_init__(self) -> None:
+        """Work out once what is asked for often."""
+        part = self.partition
+        self.__dict__.update(
+            comm=self.data.comm,
+            n_observations=self.data.n_observations if part is None else int(part.sizes.sum()),
+            first_block=0 if part is None else part.first_block,
+        )
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        """Return what is copied and pickled: what it was made of; all else can be derived again."""
+        return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     def start_alpha(self) -> float:
         """Where alpha starts: its value, or the mean of its prior."""
@@ -61,29 +128,22 @@ class Model:
     @cached_property
     def memory_mapped(self) -> Model:
         """The model with its observations in this process: words that are in shards are mapped from a file."""
-        words = self.data.observations
-        if not isinstance(words, ShardedWords):
-            return self
-        return replace(
-            self, data=replace(self.data, observations=frozen(self.family.prepare(words.mapped())))
-        )
+        return self._with_words(lambda words: self.family.prepare(words.mapped()))
 
     def loaded(self) -> Model:
         """Return the model with its observations in memory: words that are in shards are read."""
+        return self._with_words(ShardedWords.read)
+
+    def _with_words(self, read: Callable[[ShardedWords], Any]) -> Model:
         words = self.data.observations
         if not isinstance(words, ShardedWords):
             return self
-        return replace(self, data=replace(self.data, observations=frozen(words.read())))
-
-    @property
-    def comm(self) -> Communicator:
-        """The communicator of the processes that have the groups."""
-        return self.data.comm
+        return replace(self, data=replace(self.data, observations=frozen(read(words))))
 
     def with_comm(self, comm: Communicator) -> Self:
         """Return the model with a communicator; both share everything derived from the data."""
-        model = copy.copy(self)
-        model.__dict__.update(data=replace(self.data, comm=comm), _original=self)
+        model = replace(self, data=replace(self.data, comm=comm))
+        model.__dict__["_original"] = self
         return model
 
     @property
@@ -143,20 +203,10 @@ class Model:
             return cut_blocks(self.data.offsets)
         return self.partition.local_bounds
 
-    @property
-    def first_block(self) -> int:
-        """The number of the first block that is held, among all."""
-        return 0 if self.partition is None else self.partition.first_block
-
     @derived_property
     def all_sizes(self) -> np.ndarray:
         """n_j of all groups, held here or not."""
         return np.diff(self.data.offsets) if self.partition is None else self.partition.sizes
-
-    @derived_property
-    def n_observations(self) -> int:
-        """Number of observations, N, held here or not."""
-        return int(self.all_sizes.sum())
 
     @derived_property
     def group_sizes(self) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any
 from franchise.errors import warn_renamed
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import at_random, during_first, during_warmup, every, in_turn
-from franchise.moves.concentrations import Concentrations, TopicWeights, UniformWeights
+from franchise.moves.concentrations import Concentrations, TopicPrior, TopicWeights, UniformWeights
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
@@ -16,7 +16,6 @@ from franchise.moves.restricted import GuardedSweep, RestrictedSweep
 from franchise.moves.slice import SliceSweep
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.subcluster.subcluster_sweep import SubclusterSweep
-from franchise.moves.topic_prior import TopicPrior
 
 __all__ = [
     "BlockedSweep",

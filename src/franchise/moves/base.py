@@ -16,9 +16,9 @@ To write one, subclass `Move`, state the target, and prove it: ``franchise.check
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -27,10 +27,8 @@ from franchise.families.abilities import Ability, adopt_old_names
 from franchise.families.base import Family
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.base import State
-from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import State, Weights
+from franchise.model.state.views import Seating
 from franchise.parallel.engine import BlockExecutor
 
 HDP: Final = "HDP"
@@ -100,8 +98,8 @@ class Move(ABC):
         """Change the state; return the report."""
 
     def needed_abilities(self) -> frozenset[Ability]:
-        """Return what it needs of a family with its present settings."""
-        return self.requires
+        """Return what it needs with its present settings: with sparse=True also the kernels for categories."""
+        return self.requires | {Ability.SPARSE} if getattr(self, "sparse", None) else self.requires
 
     def check_family(self, family: Family) -> None:
         """InputError if the family lacks what the move needs; it names the ability and the fix."""
@@ -115,11 +113,6 @@ class Move(ABC):
                 )
 
 
-def with_sparse(requires: frozenset[Ability], sparse: bool | None) -> frozenset[Ability]:
-    """Return what a move requires, and the kernels for categories where its setting asks for them."""
-    return requires | {Ability.SPARSE} if sparse else requires
-
-
 def sweep_with_room(model: Model, state: Seating | Weights, sweep: Callable[[int], int]) -> None:
     """Run a kernel over all observations, making room for topics whenever it stops for want of slots.
 
@@ -129,10 +122,7 @@ def sweep_with_room(model: Model, state: Seating | Weights, sweep: Callable[[int
     where = sweep(0)
     while where < model.data.n_observations:
         if where < 0:
-            raise InternalError(
-                f"{type(model.family).__name__} gave no usable weights for the observation or table at place "
-                f"{-1 - where} (all zero, infinite or not a number). Run franchise.check_family on it."
-            )
+            raise_fault(model.family, f"weights for the observation or table at place {-1 - where}")
         state.make_room(model.family)
         where = sweep(where)
 
@@ -142,6 +132,18 @@ def scratch_for(state: State) -> np.ndarray:
     return np.zeros((3, state.capacity))
 
 
-def lists_for(data: PreparedData) -> np.ndarray:
-    """Room for two lists of the observations of a group."""
-    return np.zeros((2, int(np.diff(data.offsets).max())), np.int64)
+def raise_fault(family: Family, what: str) -> NoReturn:
+    """InternalError: a kernel has stopped, as the family did not give it what it needs."""
+    raise InternalError(
+        f"{type(family).__name__} gave no usable {what} (all zero, infinite or not a number). Run "
+        f"franchise.check_family on it."
+    )
+
+
+def count_decisions(prefix: str, **decisions: Sequence[bool]) -> dict[str, float]:
+    """What a report says of tries, whether accepted or not, by their kind: how many there were, and accepted."""
+    return {
+        f"{prefix}{kind}{ending}": float(count)
+        for kind, made in decisions.items()
+        for ending, count in (("_tries", len(made)), ("s", sum(made)))
+    }

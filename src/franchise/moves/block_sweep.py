@@ -8,32 +8,35 @@ is counts.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.errors import InternalError
 from franchise.families.abilities import Ability
-from franchise.families.base import Arrays, Family
+from franchise.families.base import Arrays
 from franchise.kernels.block_sweep import Cells, gather_runs
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import cut_blocks
-from franchise.kernels.runtime.padding import padded_copy, padded_rows
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.base import CellTables
-from franchise.model.state.weights import Weighted, Weights
-from franchise.moves.base import Move
-from franchise.parallel.engine import BlockExecutor
+from franchise.kernels.runtime.padding import padded_rows
+from franchise.model.hdp_model import Model, PreparedData
+from franchise.model.state.base import CellTables, Weighted, Weights
+from franchise.moves.base import Move, raise_fault
+from franchise.parallel.engine import BlockExecutor, Result
 from franchise.validation import check_positive
+
+CELLS_IN_BLOCK = 2**11
 
 
 @dataclass(frozen=True)
 class Sliced(Move):
-    """A move whose slices have a constant c that can be set."""
+    """A sweep over all observations whose slices have a constant c that can be set."""
 
     cutoff: float | None = None
+
+    updates = frozenset({"observations"})
+    requires = frozenset({Ability.DRAWS_PARAMETERS})
 
     def __post_init__(self) -> None:
         """Check the setting."""
@@ -41,8 +44,28 @@ class Sliced(Move):
             check_positive("cutoff", self.cutoff)
 
 
+class Block(NamedTuple):
+    """A run of whole groups, and their items: observations, or cells."""
+
+    number: int
+    groups: slice
+    items: slice
+    offsets: np.ndarray  # int64: where the items of each group begin, and those of the last end
+    data: tuple[Any, np.ndarray]  # what kernels get: the observations of all blocks, and these offsets
+
+    @property
+    def group_of_item(self) -> np.ndarray:
+        """The group of each item, from 0 in each block."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def counts(self, labels: np.ndarray, limit: int) -> np.ndarray:
+        """n_jk of the groups (groups, limit), whose items have these labels."""
+        wide = (len(self.offsets) - 1, limit)
+        return np.bincount(self.group_of_item * limit + labels, minlength=wide[0] * limit).reshape(wide)
+
+
 class SweepContext:
-    """What all steps of a sweep need; `offsets` are of the items that make a block as large as `size`."""
+    """What all steps of a sweep need; the items of its blocks are observations, or cells with these offsets."""
 
     def __init__(
         self,
@@ -50,46 +73,42 @@ class SweepContext:
         state: Any,
         streams: Streams,
         executor: BlockExecutor,
-        offsets: np.ndarray | None = None,
-        size: int | None = None,
+        cells: np.ndarray | None = None,
     ) -> None:
         self.model, self.state, self.streams, self.executor = model, state, streams, executor
         self.comm = model.comm
         self.data: PreparedData = model.data
-        self.offsets = model.data.offsets if offsets is None else offsets
-        self.block_bounds = (
-            model.block_bounds if offsets is None and size is None else cut_blocks(self.offsets, size)
-        )
+        self.arrays = (model.data.observations, model.data.offsets)
+        self.offsets = model.data.offsets if cells is None else cells
+        self.block_bounds = model.block_bounds if cells is None else cut_blocks(cells, CELLS_IN_BLOCK)
         self.blocks = len(self.block_bounds) - 1
         self.rng_states = streams.rng_states(model.first_block, self.blocks, 3)  # kernels copy them
         if isinstance(state, Weighted):
             state.cell_tables = None
 
-    def groups_of(self, block: int) -> tuple[int, int]:
-        """The first group of a block, and the one after its last."""
-        return int(self.block_bounds[block]), int(self.block_bounds[block + 1])
+    def block(self, number: int) -> Block:
+        """One of the blocks."""
+        first, last = int(self.block_bounds[number]), int(self.block_bounds[number + 1])
+        offsets = self.offsets[first : last + 1]
+        items = slice(int(offsets[0]), int(offsets[-1]))
+        return Block(number, slice(first, last), items, offsets, (self.data.observations, offsets))
 
-    def range_of(self, block: int) -> tuple[int, int]:
-        """The first item of a block, and the one after its last: observations, or cells."""
-        first, last = self.groups_of(block)
-        return int(self.offsets[first]), int(self.offsets[last])
+    def map_blocks(self, function: Callable[[Block], Result]) -> list[Result]:
+        """The results of a function of a block, for all of them."""
+        return self.executor.map_blocks(lambda: lambda number: function(self.block(number)), self.blocks)
 
-    def size_of(self, block: int) -> int:
-        """Number of items of a block."""
-        begin, end = self.range_of(block)
-        return end - begin
+    def generator(self, block: Block, stream: int = 0) -> np.random.Generator:
+        """A generator of a block, at its beginning; `stream` is the number of the first block of a stream."""
+        return self.streams.generator(stream + self.model.first_block + block.number)
 
-    def generator(self, block: int) -> np.random.Generator:
-        """The generator of a block, at its beginning."""
-        return self.streams.generator(self.model.first_block + block)
+    def rng_state(self, block: Block, stream: int) -> np.ndarray:
+        """The same for kernels."""
+        return self.streams.rng_state(stream + self.model.first_block + block.number)[0]
 
-    def recount(self) -> None:
-        """Recount statistics and sizes of all topics, in all processes."""
-        self.state.recount(self.data)
-
-    def rng_states_of(self, block: int) -> np.ndarray:
-        """Return a copy of the states of the generators of a block, so that it restarts every time."""
-        return padded_copy(self.rng_states[block])
+    def check_fault(self, place: int) -> None:
+        """InternalError if a kernel has stopped at a place, not -1, for want of densities."""
+        if place >= 0:
+            raise_fault(self.model.family, f"densities for the observation at place {place}")
 
     @property
     def concentrations(self) -> np.ndarray:
@@ -133,20 +152,12 @@ class CellLists:
         """n_k and m_k of all blocks, those of others included, (2, slots)."""
         return self._comm.allreduce(sum(self._sums[1:], start=self._sums[0]))
 
-    def listed(self) -> np.ndarray:
-        """n_jk and m_jk of all cells, (2, cells)."""
-        out = np.empty((2, int((self._ends - self._begins).sum())), np.int32)
-        gather_runs(self._lists, self._begins, self._ends, out)
-        return out
-
-
-def keep_cells(
-    state: Weights, lists: CellLists, tables_per_topic: np.ndarray, log_likelihood: float | None = None
-) -> None:
-    """The tables that the blocks have drawn, for the draws that need them next; log p(x | z), if it is known."""
-    customers, tables = lists.listed()
-    state.cell_tables = CellTables(customers, tables, tables_per_topic, log_likelihood)
-    state.tables_are_new = True
+    def keep(self, state: Weights, tables_per_topic: np.ndarray, log_likelihood: float | None = None) -> None:
+        """Keep n_jk and m_jk of all cells for the draws that need them next; log p(x | z), if it is known."""
+        cells = np.empty((2, int((self._ends - self._begins).sum())), np.int32)
+        gather_runs(self._lists, self._begins, self._ends, cells)
+        state.cell_tables = CellTables(cells[0], cells[1], tables_per_topic, log_likelihood)
+        state.tables_are_new = True
 
 
 # --- parameters, fresh topics ---------------------------------------------------------------------------------
@@ -172,43 +183,27 @@ def with_rows(parameters: Arrays, limit: int) -> Any:
     return type(parameters)(*(np.concatenate([rows, rows[:1].repeat(more, axis=0)]) for rows in parameters))
 
 
-def raise_fault(family: Family, place: int) -> NoReturn:
-    """InternalError: a kernel has stopped at a place for want of weights."""
-    raise InternalError(
-        f"{type(family).__name__} gave no usable densities for the observation at place {place} (all zero, "
-        f"infinite or not a number). Run franchise.check_family on it."
-    )
-
-
 def break_sticks(
-    state: Weights, cutoff: float, lowest: float, rng: np.random.Generator
+    rest: float, lowest: float, gamma: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
-    """Break Beta(1, gamma) shares off the unseen weight until no slice reaches the rest; weights, largest first."""
-    sticks, rest = [], float(state.unseen_weight[0])
-    while min(cutoff, rest) >= lowest and rest > 0.0:
-        log_left = math.log1p(-rng.random()) / state.top_concentration
-        sticks.append(rest * -math.expm1(log_left))
-        rest *= math.exp(log_left)
-    return np.sort(np.array(sticks))[::-1], rest
+    """Break shares off the unseen weight until no slice reaches the rest: their weights, and the rest."""
+    sticks = []
+    while rest >= lowest and rest > 0.0:
+        stick, rest = break_stick(rest, gamma, rng)
+        sticks.append(stick)
+    return np.array(sticks), rest
 
 
-def take_vacant_slots(context: SweepContext, weights: np.ndarray) -> np.ndarray:
-    """Give fresh topics, whose weights are given, vacant slots for the sweep; which."""
-    vacant = vacant_slots(context, len(weights))
-    context.state.topic_weights[vacant] = weights
-    return vacant
+def break_stick(rest: float, gamma: float, rng: np.random.Generator) -> tuple[float, float]:
+    """Break a Beta(1, gamma) share off the unseen weight: its weight, and what is left."""
+    log_left = math.log1p(-rng.random()) / gamma
+    return rest * -math.expm1(log_left), rest * math.exp(log_left)
 
 
-def vacant_slots(context: SweepContext, count: int) -> np.ndarray:
-    """Return `count` slots without observations; slots are added if needed."""
+def take_vacant_slots(context: SweepContext, weights: np.ndarray, rest: float) -> np.ndarray:
+    """Give fresh topics vacant slots for the sweep, with their weights, and the unseen the rest; which."""
     state = context.state
-    while state.capacity - state.topic_count < count:
-        state.make_room(context.model.family)
-    return np.flatnonzero(state.observations_per_topic == 0)[:count]
-
-
-def drop_empty_topics(state: Weighted) -> None:
-    """The weights of topics without observations go back to the unseen."""
-    empty = (state.observations_per_topic == 0) & (state.topic_weights > 0.0)
-    state.unseen_weight[0] += state.topic_weights[empty].sum()
-    state.topic_weights[empty] = 0.0
+    vacant = state.vacant_slots(context.model.family, len(weights))
+    state.topic_weights[vacant] = weights
+    state.unseen_weight[0] = rest
+    return np.asarray(vacant)

@@ -41,6 +41,7 @@ class Sweep:
         return Streams(self.seed, self.chain, self.number, move)
 
 
+@dataclass(frozen=True)
 class Composed:
     """Several moves composed; `parts` are moves or compositions."""
 
@@ -58,8 +59,6 @@ class Composed:
 class InTurn(Composed):
     """All parts, one after another."""
 
-    parts: tuple[Move | Composed, ...]
-
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
         """All of them."""
         return range(len(self.parts))
@@ -69,7 +68,6 @@ class InTurn(Composed):
 class AtRandom(Composed):
     """One of the parts, drawn by weight in each sweep."""
 
-    parts: tuple[Move | Composed, ...]
     weights: tuple[float, ...]
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
@@ -86,7 +84,6 @@ class AtRandom(Composed):
 class Every(Composed):
     """The part in every `period`-th sweep."""
 
-    parts: tuple[Move | Composed, ...]
     period: int
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
@@ -106,7 +103,6 @@ class Every(Composed):
 class DuringFirst(Composed):
     """The part in the first `sweeps` sweeps."""
 
-    parts: tuple[Move | Composed, ...]
     sweeps: int
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
@@ -126,7 +122,6 @@ class DuringFirst(Composed):
 class DuringWarmup(Composed):
     """The part while the chain warms up, or in some part of that."""
 
-    parts: tuple[Move | Composed, ...]
     span: tuple[float, float] = (0.0, 1.0)
 
     def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:

@@ -1,4 +1,4 @@
-"""The levels above the topics: table counts and topic weights, and the two concentrations.
+"""The levels above the topics: table counts and topic weights, the two concentrations, the prior of the topics.
 
     m_jk | z, beta       by urns (docs/theory/table-counts.md#eq-table-count-urn)
     gamma | m, K         by an auxiliary Beta variable (Escobar & West)
@@ -12,24 +12,25 @@ gamma given m and K has beta integrated out, so beta is drawn last.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from franchise.errors import InputError
+from franchise.families.base import Family
 from franchise.kernels.random.gamma import draw_auxiliary
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.runtime.blocks import BlockQueue, cut_evenly
 from franchise.model.hdp_model import Model
-from franchise.model.state.base import State
-from franchise.model.state.cell_counts import CellCounts
+from franchise.model.state.base import State, Weighted, Weights
 from franchise.model.state.cell_tables import new_cell_tables
-from franchise.model.state.convert import draw_topic_weights
-from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weighted, Weights
+from franchise.model.state.views import CellCounts, Seating, draw_topic_weights
 from franchise.moves.base import Move, MoveReport
 from franchise.parallel.engine import BlockExecutor, BlockStages
 from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import Gamma
+from franchise.validation import LARGEST_LOG, check_positive
 
 GROUPS_IN_BLOCK = 256
 
@@ -87,21 +88,24 @@ def draw_concentrations(
     table_count: int,
     rng: np.random.Generator,
     executor: BlockExecutor,
-    clusters: int | None = None,
+    clusters: int,
 ) -> None:
     """Draw those of alpha and gamma that are learned, given the tables; the state takes the new values.
 
-    `clusters` stands for the number of topics in the draw of gamma, where that is not the state's.
+    `clusters` is the number of topics, or what stands for it in the draw of gamma.
     """
     if isinstance(model.gamma, Gamma):
-        topics = state.topic_count if clusters is None else clusters
         state.top_concentration = draw_top_concentration(
-            state.top_concentration, table_count, topics, model.gamma, rng
+            state.top_concentration, table_count, clusters, model.gamma, rng
         )
     if isinstance(model.alpha, Gamma):
         state.group_concentration = draw_group_concentration(
             state.group_concentration, table_count, model.group_sizes, model.alpha, rng, executor
         )
+
+
+def _draw_weights(state: Weighted, tables: np.ndarray, rng: np.random.Generator) -> None:
+    state.topic_weights, state.unseen_weight = draw_topic_weights(tables, state.top_concentration, rng)
 
 
 @dataclass(frozen=True)
@@ -117,11 +121,8 @@ class TopicWeights(Move):
 
     def step(self, model: Model, state: Weighted, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw m, then beta."""
-        rng = streams.generator()
-        cells = new_cell_tables(state, model, streams)
-        state.topic_weights, state.unseen_weight = draw_topic_weights(
-            cells.per_topic, state.top_concentration, rng
-        )
+        tables = new_cell_tables(state, model, streams).per_topic
+        _draw_weights(state, tables, streams.generator())
         return MoveReport()
 
 
@@ -168,11 +169,81 @@ class Concentrations(Move):
         """Draw m if it is not there; then gamma and alpha; then, where weights are held, beta."""
         rng = streams.generator()
         if isinstance(state, Seating):
-            draw_concentrations(model, state, int(state.table_count[0]), rng, executor)
-            return MoveReport()
-        cells = new_cell_tables(state, model, streams)
-        draw_concentrations(model, state, int(cells.per_topic.sum()), rng, executor)
-        state.topic_weights, state.unseen_weight = draw_topic_weights(
-            cells.per_topic, state.top_concentration, rng
-        )
+            tables = state.tables_per_topic
+        else:
+            tables = new_cell_tables(state, model, streams).per_topic
+        draw_concentrations(model, state, int(tables.sum()), rng, executor, state.topic_count)
+        if isinstance(state, Weighted):
+            _draw_weights(state, tables, rng)
         return MoveReport()
+
+
+@dataclass(frozen=True)
+class TopicPrior(Move):
+    """Draw a learned Dirichlet prior of the topics by slice sampling on its logarithm.
+
+    The target is prior(eta) * eta * p(x | z, eta), the factor eta being the Jacobian of the logarithm
+    (docs/theory/concentrations.md#eq-topic-prior).
+
+    Any view. Exact for the HDP. Families whose `learned_prior` is set.
+    """
+
+    width: float = 1.0
+
+    views = (Weights, Seating, CellCounts)
+    distributed = True
+    updates = frozenset({"prior"})
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        check_positive("width", self.width)
+
+    def check_family(self, family: Family) -> None:
+        """The family must have a prior to learn."""
+        super().check_family(family)
+        if family.learned_prior is None:
+            raise InputError(
+                f"TopicPrior learns the topics' prior, but {family!r} has a fixed one. Give "
+                f"prior=franchise.Gamma(shape, rate), or leave the move out."
+            )
+
+    def step(self, model: Model, state: State, streams: Streams, executor: BlockExecutor) -> MoveReport:
+        """Draw eta given the topics."""
+        family = model.family
+        prior = family.learned_prior
+        assert prior is not None
+        log_likelihood = family.log_likelihood_by_prior(state.statistics, state.capacity)
+
+        def log_target(log_value: float) -> float:
+            if abs(log_value) > LARGEST_LOG:
+                return -math.inf
+            value = math.exp(log_value)
+            return prior.log_density(value) + log_value + log_likelihood(value)
+
+        current = math.log(family.prior_value(state.statistics))
+        new = math.exp(slice_sample(log_target, current, self.width, streams.generator()))
+        family.set_prior_value(state.statistics, new)
+        if isinstance(state, Weighted):
+            state.forget_log_likelihood()
+        return MoveReport()
+
+
+def slice_sample(
+    log_density: Callable[[float], float], start: float, width: float, rng: np.random.Generator
+) -> float:
+    """One step of univariate slice sampling with stepping out and shrinkage (Neal, 2003, figures 3 and 5)."""
+    height = log_density(start) + math.log1p(-rng.random())
+    left = start - width * rng.random()
+    right = left + width
+    while log_density(left) > height:
+        left -= width
+    while log_density(right) > height:
+        right += width
+    while True:
+        candidate = left + (right - left) * rng.random()
+        if log_density(candidate) > height:
+            return candidate
+        if candidate < start:
+            left = candidate
+        else:
+            right = candidate

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from franchise.families.abilities import Ability
 from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
-from franchise.model.state.seating import Seating
-from franchise.moves.base import Move, MoveReport, lists_for, scratch_for, sweep_with_room, with_sparse
+from franchise.model.state.views import Seating
+from franchise.moves.base import Move, MoveReport, scratch_for, sweep_with_room
 from franchise.parallel.engine import BlockExecutor
 
 FEW_TOPICS = 64
@@ -40,10 +42,6 @@ class CrfGibbs(Move):
     views = (Seating,)
     updates = frozenset({"observations"})
 
-    def needed_abilities(self) -> frozenset[Ability]:
-        """Return what it requires, and the kernels for categories with sparse=True."""
-        return with_sparse(self.requires, self.sparse)
-
     def step(self, model: Model, state: Seating, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Sweep over all observations and tables."""
         data, family, rng = model.data, model.family, streams.generator()
@@ -61,7 +59,7 @@ class CrfGibbs(Move):
             ),
         )
         if self.tables:
-            lists = lists_for(data)
+            lists = np.zeros((2, int(np.diff(data.offsets).max())), np.int64)  # observations of a group
             sweep_with_room(
                 model,
                 state,

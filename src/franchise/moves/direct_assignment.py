@@ -11,8 +11,8 @@ from franchise.families.abilities import Ability
 from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
-from franchise.model.state.weights import Weights
-from franchise.moves.base import Move, MoveReport, scratch_for, sweep_with_room, with_sparse
+from franchise.model.state.base import Weights
+from franchise.moves.base import Move, MoveReport, scratch_for, sweep_with_room
 from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_positive
 
@@ -47,10 +47,6 @@ class DirectAssignment(Move):
         """Check the setting."""
         if not 0.0 < check_positive("share", self.share) <= 1.0:
             raise InputError(f"share must be at most 1, all groups; got {self.share}.")
-
-    def needed_abilities(self) -> frozenset[Ability]:
-        """Return what it requires, and the kernels for categories with sparse=True."""
-        return with_sparse(self.requires, self.sparse)
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Sweep over all observations, or those of a share of the groups."""

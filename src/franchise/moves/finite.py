@@ -20,20 +20,43 @@ from franchise.families.abilities import Ability
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.model.hdp_model import Model
+from franchise.model.state.base import Weights
 from franchise.model.state.cell_tables import new_cell_tables
-from franchise.model.state.weights import Weights
-from franchise.moves.base import FINITE, Move, MoveReport, with_sparse
-from franchise.moves.block_sweep import SweepContext, drop_empty_topics
+from franchise.model.state.views import draw_shares
+from franchise.moves.base import FINITE, Move, MoveReport
+from franchise.moves.block_sweep import SweepContext
 from franchise.moves.concentrations import draw_concentrations
 from franchise.moves.document.document_sweep import is_sparse, sweep_any
-from franchise.moves.document.topic_gammas import drawn_gammas
-from franchise.moves.document.word_sweep import sweep_settled_categories
+from franchise.moves.document.word_sweep import Gammas, sweep_settled_categories
 from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_integer
 
 
 @dataclass(frozen=True)
-class FiniteSweep(Move):
+class Finite(Move):
+    """A move of the finite model, whose order L can be set."""
+
+    topics: int = 100
+
+    views = (Weights,)
+    distributed = True
+    exact_for = FINITE
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        check_integer("topics", self.topics, minimum=1)
+
+    def check_order(self, state: Weights) -> None:
+        """InputError if a state has more topics than the model."""
+        if state.topic_count > self.topics:
+            raise InputError(
+                f"the finite model has {self.topics} topics, but the chain has {state.topic_count}. Start with "
+                f"fewer, or give a larger finite_topics."
+            )
+
+
+@dataclass(frozen=True)
+class FiniteSweep(Finite):
     """Draw the topics of all observations, over all L topics: parameters drawn, documents' weights integrated out.
 
     View: weights. Exact for the finite model. Costs as `FixedTopicsSweep`. Parallel over blocks.
@@ -47,44 +70,32 @@ class FiniteSweep(Move):
         1000 observations. One law either way.
     """
 
-    topics: int = 100
     sparse: bool | None = None
 
-    views = (Weights,)
-    distributed = True
-    exact_for = FINITE
     updates = frozenset({"observations"})
     requires = frozenset({Ability.DRAWS_PARAMETERS})
 
-    def __post_init__(self) -> None:
-        """Check the setting."""
-        check_integer("topics", self.topics, minimum=1)
-
-    def needed_abilities(self) -> frozenset[Ability]:
-        """Return what it requires, and the kernels for categories with sparse=True."""
-        return with_sparse(self.requires, self.sparse)
-
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Share out the weight of the empty topics; draw parameters; sweep."""
-        check_order(state, self.topics)
+        self.check_order(state)
         slots = share_out_unseen(model, state, self.topics, streams.generator(STREAMS.finite_weights))
         heights = np.zeros(state.capacity)
         heights[slots] = 1.0
         context = SweepContext(model, state, streams, executor)
         if is_sparse(self.sparse, model):
-            gammas = drawn_gammas(context, slots)
+            gammas = Gammas(context, state.statistics, slots, STREAMS.parameters)
             gammas.redraw_prior(
                 slots[state.observations_per_topic[slots] == 0], streams.generator(STREAMS.finite_empty)
             )
             sweep_settled_categories(context, gammas, heights, log_rest=0.0)
         else:
             sweep_any(context, heights, log_rest=0.0)
-        drop_empty_topics(state)
+        state.drop_empty_topics()
         return MoveReport()
 
 
 @dataclass(frozen=True)
-class FiniteConcentrations(Move):
+class FiniteConcentrations(Finite):
     """Draw table counts, those of alpha and gamma that are learned, and the topic weights, in the finite model.
 
     gamma: r_k tables of m_k customers at concentration gamma / L are drawn for every topic, and gamma given m and
@@ -96,21 +107,12 @@ class FiniteConcentrations(Move):
         The order L of the model.
     """
 
-    topics: int = 100
-
-    views = (Weights,)
-    distributed = True
-    exact_for = FINITE
     updates = frozenset({"concentrations"})
     requires = frozenset()
 
-    def __post_init__(self) -> None:
-        """Check the setting."""
-        check_integer("topics", self.topics, minimum=1)
-
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw m; r; gamma and alpha; beta."""
-        check_order(state, self.topics)
+        self.check_order(state)
         rng = streams.generator()
         tables = new_cell_tables(state, model, streams).per_topic
         clusters = draw_clusters(tables, state.top_concentration / self.topics, rng)
@@ -121,21 +123,10 @@ class FiniteConcentrations(Move):
         return MoveReport()
 
 
-def check_order(state: Weights, topics: int) -> None:
-    """InputError if a state has more topics than the model."""
-    if state.topic_count > topics:
-        raise InputError(
-            f"the finite model has {topics} topics, but the chain has {state.topic_count}. Start with fewer, or "
-            f"give a larger finite_topics."
-        )
-
-
 def share_out_unseen(model: Model, state: Weights, topics: int, rng: np.random.Generator) -> np.ndarray:
     """Give weights to the empty topics; the slots of all topics."""
     occupied = state.occupied
-    while state.capacity < topics:
-        state.make_room(model.family)
-    empty = np.flatnonzero(state.observations_per_topic == 0)[: topics - len(occupied)]
+    empty = state.vacant_slots(model.family, topics - len(occupied))
     if len(empty) > 0:
         logs = draw_log_gammas(np.full(len(empty), state.top_concentration / topics), rng)
         shares = np.exp(logs - logs.max())
@@ -146,11 +137,8 @@ def share_out_unseen(model: Model, state: Weights, topics: int, rng: np.random.G
 
 def draw_clusters(tables: np.ndarray, concentration: float, rng: np.random.Generator) -> int:
     """The sum of r_k: tables of m_k customers at the given concentration, over all topics."""
-    total = 0
-    for count in tables[tables > 0].tolist():
-        seated = np.arange(count)
-        total += int(np.count_nonzero(rng.random(count) * (concentration + seated) < concentration))
-    return total
+    seated = np.concatenate([np.arange(count) for count in tables[tables > 0]])
+    return int(np.count_nonzero(rng.random(len(seated)) * (concentration + seated) < concentration))
 
 
 def draw_finite_weights(
@@ -158,13 +146,9 @@ def draw_finite_weights(
 ) -> tuple[np.ndarray, np.ndarray]:
     """beta ~ Dirichlet(gamma / L + m_k): by slot, and the sum of those of the empty topics (1,)."""
     occupied = np.flatnonzero(tables)
-    shapes = tables[occupied] + gamma / topics
     empty = topics - len(occupied)
-    if empty > 0:
-        shapes = np.append(shapes, empty * gamma / topics)
-    logs = draw_log_gammas(shapes, rng)
-    shares = np.exp(logs - logs.max())
-    shares /= shares.sum()
+    rest = [empty * gamma / topics] if empty > 0 else []
+    shares = draw_shares(np.append(tables[occupied] + gamma / topics, rest), rng)
     weights = np.zeros(len(tables))
     weights[occupied] = shares[: len(occupied)]
     return weights, shares[len(occupied) :] if empty > 0 else np.zeros(1)

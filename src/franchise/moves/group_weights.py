@@ -22,7 +22,6 @@ how much is in them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -36,24 +35,22 @@ from franchise.kernels.random.dirichlet import draw_dirichlets, draw_log_gammas
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
-from franchise.model.state.cell_counts import CellCounts, sums_of_runs
-from franchise.model.state.weights import Weighted, Weights
+from franchise.model.state.base import Weighted, Weights
+from franchise.model.state.views import CellCounts, sums_of_runs
 from franchise.moves.base import MoveReport
 from franchise.moves.block_sweep import (
+    Block,
     Sliced,
     SweepContext,
+    break_stick,
     draw_topics,
-    drop_empty_topics,
     expected_unseen,
-    raise_fault,
     take_vacant_slots,
 )
 from franchise.parallel.engine import BlockExecutor
 
 FEW = 10.0
 """Topics with fewer observations in a group than about this are guarded by slices of their own width."""
-
-CELLS_IN_BLOCK = 2**11
 
 
 class Slices(NamedTuple):
@@ -80,28 +77,24 @@ class BlockedSweep(Sliced):
     """
 
     views = (Weights,)
-    updates = frozenset({"observations"})
-    requires = frozenset({Ability.DRAWS_PARAMETERS})
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
         context = SweepContext(model, state, streams, executor)
         cutoffs = usual_cutoffs(model, state, self.cutoff, np.diff(model.data.offsets))
-        topics = np.flatnonzero(state.topic_weights)
-        slices = _over_blocks(context, lambda block: _slice_observations(context, block, topics, cutoffs))
-        sticks = break_off_topics(context, slices)
-        shares, slots = _all_shares(context, topics, slices, sticks)
+        slices, shares, slots = _draw_weights(context, cutoffs, _slice_observations)
         limit = int(slots.max()) + 1
         shares = np.ascontiguousarray(shares[:, :limit])
         heights = heights_of(shares, cutoffs)
         parameters = draw_topics(context, limit)
 
-        def draw(block: int) -> None:
-            _draw_observations(context, block, parameters, shares, heights, slices[block].details)
-
-        _over_blocks(context, draw)
+        context.map_blocks(
+            lambda block: _draw_observations(
+                context, block, parameters, shares, heights, slices[block.number].details
+            )
+        )
         state.recount(model.data)
-        drop_empty_topics(state)
+        state.drop_empty_topics()
         return MoveReport()
 
 
@@ -119,27 +112,24 @@ class CellSweep(Sliced):
     """
 
     views = (CellCounts,)
-    updates = frozenset({"observations"})
     requires = frozenset({Ability.CONJUGATE, Ability.SPARSE})
 
     def step(self, model: Model, state: CellCounts, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw weights and slices; break sticks as far as slices reach; draw parameters and topics."""
-        context = SweepContext(model, state, streams, executor, state.cells.offsets, CELLS_IN_BLOCK)
+        context = SweepContext(model, state, streams, executor, state.cells.offsets)
         cutoffs = usual_cutoffs(model, state, self.cutoff, np.diff(state.cells.offsets))
-        topics = np.flatnonzero(state.topic_weights)
-        slices = _over_blocks(context, lambda block: _slice_cells(context, block, topics, cutoffs))
-        sticks = break_off_topics(context, slices)
-        shares, slots = _all_shares(context, topics, slices, sticks)
+        slices, shares, slots = _draw_weights(context, cutoffs, _slice_cells)
         densities = _draw_densities(context, slots)
-
-        def draw(block: int) -> np.ndarray:
-            return _draw_cells(context, block, shares[:, slots], cutoffs, densities, slices[block].details)
-
-        counts = np.concatenate(_over_blocks(context, draw))
+        shares = shares[:, slots]
+        counts = context.map_blocks(
+            lambda block: _draw_cells(
+                context, block, shares, cutoffs, densities, slices[block.number].details
+            )
+        )
         state.topic_counts[:] = 0
-        state.topic_counts[:, slots] = counts
+        state.topic_counts[:, slots] = np.concatenate(counts)
         state.recount(model.data)
-        drop_empty_topics(state)
+        state.drop_empty_topics()
         return MoveReport()
 
 
@@ -165,10 +155,6 @@ def heights_of(shares: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
     return np.minimum(heights, shares)  # but for rounding, it is below
 
 
-def _over_blocks(context: SweepContext, function: Callable[[int], Any]) -> list[Any]:
-    return context.executor.map_blocks(lambda: function, context.blocks)
-
-
 # --- weights of groups, and fresh topics ----------------------------------------------------------------------
 
 
@@ -184,16 +170,12 @@ def draw_shares(
     return np.exp(logs[:, :-1]), logs[:, -1]
 
 
-class Sticks(NamedTuple):
-    """Fresh topics in the order they were broken off."""
+def break_off_topics(context: SweepContext, slices: list[Slices]) -> tuple[np.ndarray, np.ndarray, float]:
+    """Break topics off the unseen weight until in no group a slice reaches what is left.
 
-    weights: np.ndarray  # float64 (F,): beta of each
-    shares: np.ndarray  # float64 (J, F): pi_j of each; zero in groups that do not reach it
-    rest: float  # the unseen weight that is left
-
-
-def break_off_topics(context: SweepContext, slices: list[Slices]) -> Sticks:
-    """Break topics off the unseen weight until in no group a slice reaches what is left."""
+    For F topics in the order they were broken off: beta of each, (F,); pi_j of each, (J, F), zero in groups that do
+    not reach it; and the unseen weight that is left.
+    """
     state, rng = context.state, context.streams.generator(STREAMS.sticks)
     log_left = np.concatenate([part.log_left for part in slices])
     lowest = np.concatenate([part.lowest for part in slices])
@@ -201,10 +183,9 @@ def break_off_topics(context: SweepContext, slices: list[Slices]) -> Sticks:
     weights, shares = [], []
     reaching = np.flatnonzero(np.exp(log_left) >= lowest)
     while len(reaching) > 0:
-        log_stays = math.log1p(-rng.random()) / state.top_concentration
-        weights.append(rest * -math.expm1(log_stays))
-        rest *= math.exp(log_stays)
-        shapes = np.tile([alpha * weights[-1], alpha * rest], (len(reaching), 1))
+        weight, rest = break_stick(rest, state.top_concentration, rng)
+        weights.append(weight)
+        shapes = np.tile([alpha * weight, alpha * rest], (len(reaching), 1))
         logs = draw_log_gammas(shapes, rng)
         logs -= np.logaddexp(logs[:, :1], logs[:, 1:])
         column = np.zeros(len(log_left))
@@ -212,67 +193,64 @@ def break_off_topics(context: SweepContext, slices: list[Slices]) -> Sticks:
         shares.append(column)
         log_left[reaching] += logs[:, 1]
         reaching = reaching[np.exp(log_left[reaching]) >= lowest[reaching]]
-    return Sticks(np.array(weights), np.array(shares).reshape(-1, len(log_left)).T, rest)
+    return np.array(weights), np.array(shares).reshape(-1, len(log_left)).T, rest
 
 
-def _all_shares(
-    context: SweepContext, topics: np.ndarray, slices: list[Slices], sticks: Sticks
-) -> tuple[np.ndarray, np.ndarray]:
-    """pi_jk by slot, (J, C), fresh topics in vacant slots; and the slots of all topics, fresh ones last."""
-    state = context.state
-    vacant = take_vacant_slots(context, sticks.weights)
-    state.unseen_weight[0] = sticks.rest
+def _draw_weights(
+    context: SweepContext,
+    cutoffs: np.ndarray,
+    slice_block: Callable[[SweepContext, Block, np.ndarray, np.ndarray], Slices],
+) -> tuple[list[Slices], np.ndarray, np.ndarray]:
+    """Draw the weights of all groups, slices, and sticks as far as slices reach.
+
+    The blocks after the first part of the sweep; pi_jk by slot, (J, C), fresh topics in vacant slots; and the slots
+    of all topics, fresh ones last.
+    """
+    state, topics = context.state, np.flatnonzero(context.state.topic_weights)
+    slices = context.map_blocks(lambda block: slice_block(context, block, topics, cutoffs))
+    weights, fresh_shares, rest = break_off_topics(context, slices)
+    vacant = take_vacant_slots(context, weights, rest)
     shares = np.zeros((context.model.data.n_groups, state.capacity))
     shares[:, topics] = np.concatenate([part.shares for part in slices])
-    shares[:, vacant] = sticks.shares
-    return shares, np.concatenate([topics, vacant])
+    shares[:, vacant] = fresh_shares
+    return slices, shares, np.concatenate([topics, vacant])
 
 
 # --- observation by observation -------------------------------------------------------------------------------
 
 
-def _slice_observations(context: SweepContext, block: int, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
+def _slice_observations(
+    context: SweepContext, block: Block, topics: np.ndarray, cutoffs: np.ndarray
+) -> Slices:
     """The first part of a sweep in a block of observations; in detail, all slices."""
-    (first, last), (begin, end) = context.groups_of(block), context.range_of(block)
-    rng = context.streams.generator(block)
-    sizes = np.diff(context.data.offsets[first : last + 1])
-    groups = np.repeat(np.arange(last - first), sizes)
+    rng, groups = context.generator(block), block.group_of_item
     column_of = np.zeros(context.state.capacity, np.int64)
     column_of[topics] = np.arange(len(topics))
-    columns = column_of[context.state.topic_of_observation[begin:end]]
-    wide = (last - first, len(topics))
-    counts = np.bincount(groups * len(topics) + columns, minlength=wide[0] * wide[1]).reshape(wide)
+    columns = column_of[context.state.topic_of_observation[block.items]]
+    counts = block.counts(columns, len(topics))
     shares, log_left = draw_shares(context, counts, topics, rng)
-    heights = heights_of(shares, cutoffs[first:last])
-    slices = heights[groups, columns] * (1.0 - rng.random(end - begin))
-    lowest = np.full(last - first, np.inf)
+    heights = heights_of(shares, cutoffs[block.groups])
+    slices = heights[groups, columns] * (1.0 - rng.random(len(columns)))
+    lowest = np.full(len(shares), np.inf)
     np.minimum.at(lowest, groups, slices)
     return Slices(shares, log_left, lowest, slices)
 
 
 def _draw_observations(
     context: SweepContext,
-    block: int,
+    block: Block,
     parameters: Arrays,
     shares: np.ndarray,
     heights: np.ndarray,
     slices: np.ndarray,
 ) -> None:
     """The second part: a topic for every observation of a block."""
-    first, last = context.groups_of(block)
-    fault = kernels.draw_given_shares(
-        parameters,
-        context.data.observations,
-        context.data.offsets[first : last + 1],
-        shares[first:last],
-        heights[first:last],
-        slices,
-        context.streams.rng_state(STREAMS.cell_topics + block)[0],
-        padded_zeros((2, shares.shape[1])),
-        context.state.topic_of_observation,
+    given = (shares[block.groups], heights[block.groups], slices)
+    rng_state, scratch = context.rng_state(block, STREAMS.cell_topics), padded_zeros((2, shares.shape[1]))
+    labels = context.state.topic_of_observation
+    context.check_fault(
+        kernels.draw_given_shares(parameters, *block.data, *given, rng_state, scratch, labels)
     )
-    if fault >= 0:
-        raise_fault(context.model.family, fault)
 
 
 # --- by cells ---------------------------------------------------------------------------------------------------
@@ -287,20 +265,18 @@ class CellSlices(NamedTuple):
     single_slices: np.ndarray  # float64 (S,)
 
 
-def _slice_cells(context: SweepContext, block: int, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
+def _slice_cells(context: SweepContext, block: Block, topics: np.ndarray, cutoffs: np.ndarray) -> Slices:
     """The first part of a sweep in a block of cells.
 
     Slices of observations of the r-th topic are uniform below h_r, and so are those of heavier topics, given that
     they are below h_r: so they are pooled as they come down, and a binomial says how many go further.
     """
-    (first, last), (begin, end) = context.groups_of(block), context.range_of(block)
-    rng, cells = context.streams.generator(block), context.state.cells
-    offsets = cells.offsets[first : last + 1] - begin
-    groups = np.repeat(np.arange(last - first), np.diff(offsets))
-    counts = context.state.topic_counts[begin:end][:, topics]
-    shares, log_left = draw_shares(context, sums_of_runs(counts, offsets), topics, rng)
+    rng, groups = context.generator(block), block.group_of_item
+    counts = context.state.topic_counts[block.items][:, topics]
+    by_group = sums_of_runs(counts, block.offsets - block.items.start)
+    shares, log_left = draw_shares(context, by_group, topics, rng)
     order = np.argsort(-shares, axis=1, kind="stable")
-    heights = heights_of(np.take_along_axis(shares, order, axis=1), cutoffs[first:last])
+    heights = heights_of(np.take_along_axis(shares, order, axis=1), cutoffs[block.groups])
     left = np.exp(log_left)
     next_heights = np.maximum(np.append(heights[:, 1:], left[:, None], axis=1), left[:, None])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -322,7 +298,7 @@ def _slice_cells(context: SweepContext, block: int, topics: np.ndarray, cutoffs:
     single_cells = np.concatenate([np.repeat(np.arange(len(groups)), often) for often, _ in alone])
     below_what = np.concatenate([np.repeat(height, often) for often, height in alone])
     single_slices = below_what * (1.0 - rng.random(len(below_what)))
-    lowest = np.full(last - first, np.inf)
+    lowest = np.full(len(shares), np.inf)
     np.minimum.at(lowest, groups[single_cells], single_slices)
     return Slices(shares, log_left, lowest, CellSlices(order, bands, single_cells, single_slices))
 
@@ -336,21 +312,19 @@ def _draw_densities(context: SweepContext, slots: np.ndarray) -> np.ndarray:
 
 def _draw_cells(
     context: SweepContext,
-    block: int,
+    block: Block,
     shares: np.ndarray,
     cutoffs: np.ndarray,
     densities: np.ndarray,
     slices: CellSlices,
 ) -> np.ndarray:
     """The second part: n_jwk of the cells of a block, (M, columns of the shares)."""
-    (first, last), (begin, end) = context.groups_of(block), context.range_of(block)
-    rng, cells = context.streams.generator(STREAMS.cell_topics + block), context.state.cells
-    groups = np.repeat(np.arange(last - first), np.diff(cells.offsets[first : last + 1]))
-    shares = shares[first:last]
-    heights = heights_of(shares, cutoffs[first:last])
+    rng, groups = context.generator(block, STREAMS.cell_topics), block.group_of_item
+    shares = shares[block.groups]
+    heights = heights_of(shares, cutoffs[block.groups])
     with np.errstate(divide="ignore", invalid="ignore"):
         over_heights = np.where(heights > 0.0, shares / heights, 0.0)
-    weights = over_heights[groups] * densities[cells.categories[begin:end]]
+    weights = over_heights[groups] * densities[context.state.cells.categories[block.items]]
     counts = np.zeros(weights.shape, np.int64)
     order = slices.order[groups]
     in_order = np.take_along_axis(weights, order, axis=1)

@@ -16,7 +16,6 @@ Parameters of topics for moves that draw them all at once, by whatever is quicke
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -29,11 +28,11 @@ from franchise.kernels import restricted as kernels
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.model.hdp_model import Model
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
 from franchise.moves.base import HDP, Move, MoveReport, Target
-from franchise.moves.block_sweep import SweepContext, drop_empty_topics, raise_fault
+from franchise.moves.block_sweep import Block, SweepContext
 from franchise.moves.document.document_sweep import is_sparse
-from franchise.moves.document.topic_gammas import Gammas
+from franchise.moves.document.word_sweep import Gammas
 from franchise.parallel.engine import BlockExecutor
 
 
@@ -57,7 +56,7 @@ class RestrictedSweep(Move):
         context = SweepContext(model, state, streams, executor)
         state.topic_of_observation[:] = propose_topics(context)
         state.recount(model.data)
-        drop_empty_topics(state)
+        state.drop_empty_topics()
         return MoveReport()
 
 
@@ -91,30 +90,16 @@ def propose_topics(context: SweepContext) -> np.ndarray:
     parameters = draw_parameters(context, state.statistics, occupied, limit, STREAMS.parameters)
     topics = np.empty(context.data.n_observations, np.int32)
 
-    def draw(block: int) -> None:
-        begin, end = context.range_of(block)
-        counts = count_by_group(context, block, state.topic_of_observation[begin:end], limit)
-        shares = draw_shares(context, counts, occupied, context.streams.generator(block))
-        draw_topics_of_block(context, block, parameters, shares, STREAMS.topics, topics[begin:end])
+    def draw(block: Block) -> None:
+        counts = block.counts(state.topic_of_observation[block.items], limit)
+        shares = draw_group_shares(context, counts, occupied, context.generator(block))
+        draw_topics_of_block(context, block, parameters, shares, STREAMS.topics, topics[block.items])
 
-    over_blocks(context, draw)
+    context.map_blocks(draw)
     return topics
 
 
-def over_blocks(context: SweepContext, function: Callable[[int], Any]) -> list[Any]:
-    """The results of a function of a block, for all of them."""
-    return context.executor.map_blocks(lambda: function, context.blocks)
-
-
-def count_by_group(context: SweepContext, block: int, topics: np.ndarray, limit: int) -> np.ndarray:
-    """n_jk of the groups of a block (groups, limit), whose observations have these topics."""
-    first, last = context.groups_of(block)
-    sizes = np.diff(context.data.offsets[first : last + 1])
-    places = np.repeat(np.arange(last - first) * limit, sizes) + topics
-    return np.bincount(places, minlength=(last - first) * limit).reshape(last - first, limit)
-
-
-def draw_shares(
+def draw_group_shares(
     context: SweepContext, counts: np.ndarray, topics: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """pi_jk of some groups up to a factor for each (2): gammas for the topics listed, zero for others.
@@ -128,21 +113,17 @@ def draw_shares(
 
 
 def draw_topics_of_block(
-    context: SweepContext, block: int, parameters: Arrays, shares: np.ndarray, stream: int, topics: np.ndarray
+    context: SweepContext,
+    block: Block,
+    parameters: Arrays,
+    shares: np.ndarray,
+    stream: int,
+    topics: np.ndarray,
 ) -> float:
     """(4) in a block: `topics` of its observations are filled; the log probability of what was drawn."""
-    first, last = context.groups_of(block)
-    fault, log_probability = kernels.draw_topics(
-        parameters,
-        context.data.observations,
-        context.data.offsets[first : last + 1],
-        shares,
-        padded_zeros(shares.shape[1]),
-        context.streams.rng_state(stream + block)[0],
-        topics,
-    )
-    if fault >= 0:
-        raise_fault(context.model.family, fault)
+    scratch, rng_state = padded_zeros(shares.shape[1]), context.rng_state(block, stream)
+    fault, log_probability = kernels.draw_topics(parameters, *block.data, shares, scratch, rng_state, topics)
+    context.check_fault(fault)
     return float(log_probability)
 
 
@@ -158,14 +139,9 @@ def draw_parameters(
     if not is_sparse(None, context.model):
         return context.model.family.draw_parameters(statistics, limit, rng)
     counts = cast(CategoricalStatistics, statistics)
-    gammas = Gammas(
-        counts,
-        topics,
-        lambda blocks: context.streams.rng_states(stream + 1, blocks).reshape(blocks, 4),
-    )
-    gammas.draw(context)
+    gammas = Gammas(context, counts, topics, stream + 1)
     gammas.redraw_prior(topics[counts.totals[topics] == 0.0], rng)
-    gammas.exchange(context)
+    gammas.exchange()
     with np.errstate(divide="ignore", invalid="ignore"):
         probabilities = gammas.rows[:, :limit] / gammas.totals[:limit].astype(np.float32)
         probabilities = np.nan_to_num(probabilities, nan=0.0, copy=False)

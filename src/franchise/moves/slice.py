@@ -26,10 +26,8 @@ gamma).  A vacant table takes a topic from beta.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,11 +39,9 @@ from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.padding import padded_zeros
 from franchise.kernels.slice import BlockTables, Scratch
 from franchise.model.hdp_model import Model
-from franchise.model.state.base import grown
-from franchise.model.state.convert import draw_topic_weights
-from franchise.model.state.seating import Seating
+from franchise.model.state.views import Seating, draw_topic_weights
 from franchise.moves.base import Move, MoveReport
-from franchise.moves.block_sweep import SweepContext, draw_topics, raise_fault, vacant_slots
+from franchise.moves.block_sweep import Block, SweepContext, break_sticks, draw_topics
 from franchise.moves.restricted import draw_parameters
 from franchise.parallel.engine import BlockExecutor
 
@@ -68,20 +64,24 @@ class SliceSweep(Move):
         context = SweepContext(model, state, streams, executor)
         rng = streams.generator(STREAMS.sticks)
         topic_weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
-        parts = _over_blocks(context, lambda block: slice_tables(context, block, topic_weights))
+        parts = context.map_blocks(lambda block: slice_tables(context, block, topic_weights))
         topic_weights, order = open_topics(context, topic_weights, float(unseen[0]), parts, rng)
-        parameters = _draw_parameters(context, order, len(topic_weights))
+        limit = len(topic_weights)
+        if Ability.CONJUGATE in model.family.abilities:
+            parameters = draw_parameters(context, state.statistics, order, limit, STREAMS.parameters)
+        else:
+            parameters = draw_topics(context, limit)
         cumulative = np.cumsum(topic_weights[order])
 
-        def draw(block: int) -> None:
-            part = parts[block]
+        def draw(block: Block) -> None:
+            part = parts[block.number]
             vacant = np.isinf(part.tables.slices)
             places = np.searchsorted(cumulative, part.uniforms, side="right")
             part.tables.topics[vacant] = order[np.minimum(places, len(order) - 1)]
             _draw_block(context, block, parameters, part.tables, topic_weights)
 
-        _over_blocks(context, draw)
-        context.recount()
+        context.map_blocks(draw)
+        state.recount(model.data)
         return MoveReport()
 
 
@@ -97,41 +97,32 @@ class SlicedBlock(NamedTuple):
         return float(min(self.tables.slices.min(initial=np.inf), 1.0 - self.uniforms.max(initial=0.0)))
 
 
-def _over_blocks(context: SweepContext, function: Callable[[int], Any]) -> list[Any]:
-    return context.executor.map_blocks(lambda: function, context.blocks)
-
-
-def slice_tables(context: SweepContext, block: int, topic_weights: np.ndarray) -> SlicedBlock:
+def slice_tables(context: SweepContext, block: Block, topic_weights: np.ndarray) -> SlicedBlock:
     """The tables of a block with their weights, slices of its observations and tables, and vacant tables."""
     state, rng = context.state, context.generator(block)
-    first, last = context.groups_of(block)
-    begin, end = context.range_of(block)
-    offsets = context.data.offsets[first : last + 1] - begin
+    offsets = block.offsets - block.items.start
     sizes = np.diff(offsets)
+    size_of_table, seat = state.size_of_table[block.items], state.table_of_observation[block.items]
     filled = np.flatnonzero(sizes)  # groups that have observations: others take no part
-    occupied = np.flatnonzero(state.size_of_table[begin:end])
+    occupied = np.flatnonzero(size_of_table)
     group_of_table = np.searchsorted(offsets[filled], occupied, side="right") - 1  # among those filled
     weights, left = draw_table_weights(
-        state.size_of_table[begin:end][occupied],
-        group_of_table,
-        len(filled),
-        state.group_concentration,
-        rng,
+        size_of_table[occupied], group_of_table, len(filled), state.group_concentration, rng
     )
-    place_of_slot = np.empty(end - begin, np.int64)
+    place_of_slot = np.empty(len(seat), np.int64)
     place_of_slot[occupied] = np.arange(len(occupied))
-    seats = place_of_slot[np.repeat(offsets[:-1], sizes) + state.table_of_observation[begin:end]]
-    slices = weights[seats] * (1.0 - rng.random(end - begin))
+    seats = place_of_slot[np.repeat(offsets[:-1], sizes) + seat]
+    slices = weights[seats] * (1.0 - rng.random(len(seats)))
     lowest = np.minimum.reduceat(slices, offsets[filled]) if len(filled) else np.empty(0)
     vacant_weights, vacant_groups = break_tables(left, lowest, state.group_concentration, rng)
-    topics = state.topic_of_table[begin:end][occupied].astype(np.int64)
+    topics = state.topic_of_table[block.items][occupied].astype(np.int64)
     slices_of_tables = topic_weights[topics] * (1.0 - rng.random(len(topics)))
     groups = filled[np.concatenate([group_of_table, vacant_groups])]
     order = np.argsort(groups, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     tables = BlockTables(
-        offsets=np.searchsorted(groups[order], np.arange(last - first + 1)),
+        offsets=np.searchsorted(groups[order], np.arange(len(offsets))),
         weights=np.concatenate([weights, vacant_weights])[order],
         slices=np.concatenate([slices_of_tables, np.full(len(vacant_weights), np.inf)])[order],
         topics=np.concatenate([topics, np.full(len(vacant_weights), -1)])[order],
@@ -186,30 +177,18 @@ def open_topics(
     table has chosen.
     """
     lowest = float(context.comm.allreduce_min(np.array(min((part.lowest for part in parts), default=np.inf))))
-    sticks, rest = [], unseen
-    while rest >= lowest:
-        log_stays = math.log1p(-rng.random()) / context.state.top_concentration
-        sticks.append(rest * -math.expm1(log_stays))
-        rest *= math.exp(log_stays)
-    fresh = vacant_slots(context, len(sticks))
-    weights = grown(topic_weights, context.state.capacity)
+    sticks, _ = break_sticks(unseen, lowest, context.state.top_concentration, rng)
+    fresh = context.state.vacant_slots(context.model.family, len(sticks))
+    weights = np.pad(topic_weights, (0, context.state.capacity - len(topic_weights)))
     order = np.concatenate([context.state.occupied, fresh])
     weights[fresh] = sticks
     return weights[: int(order.max()) + 1], order
 
 
-def _draw_parameters(context: SweepContext, topics: np.ndarray, limit: int) -> Any:
-    if Ability.CONJUGATE not in context.model.family.abilities:
-        return draw_topics(context, limit)
-    return draw_parameters(context, context.state.statistics, topics, limit, STREAMS.parameters)
-
-
 def _draw_block(
-    context: SweepContext, block: int, parameters: Arrays, tables: BlockTables, topic_weights: np.ndarray
+    context: SweepContext, block: Block, parameters: Arrays, tables: BlockTables, topic_weights: np.ndarray
 ) -> None:
     """The second part of a sweep in a block."""
-    first, last = context.groups_of(block)
-    offsets = context.data.offsets[first : last + 1]
     room = padded_zeros((2, len(topic_weights)))
     scratch = Scratch(
         prior_weights=room[0],
@@ -218,13 +197,11 @@ def _draw_block(
         by_table=np.empty(len(tables.seats), np.int64),
         ends=np.empty(len(tables.weights), np.int64),
     )
-    rng_state = context.streams.rng_state(STREAMS.seats + context.model.first_block + block)[0]
-    fault = kernels.draw_block(
-        parameters, context.data.observations, offsets, tables, topic_weights, scratch, rng_state
+    rng_state = context.rng_state(block, STREAMS.seats)
+    context.check_fault(
+        kernels.draw_block(parameters, *block.data, tables, topic_weights, scratch, rng_state)
     )
-    if fault >= 0:
-        raise_fault(context.model.family, fault)
     numbers = np.full(len(tables.weights), -1)
     kernels.take_seats(
-        offsets, tables, numbers, context.state.table_of_observation, context.state.topic_of_table
+        block.offsets, tables, numbers, context.state.table_of_observation, context.state.topic_of_table
     )

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from franchise.errors import InternalError, renamed_arguments
+from franchise.errors import renamed_arguments
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.split_merge import ROOM, Outcome, split_or_merge
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.seating import Seating
-from franchise.moves.base import Move, MoveReport
+from franchise.model.hdp_model import Model, PreparedData
+from franchise.model.state.views import Seating
+from franchise.moves.base import Move, MoveReport, count_decisions, raise_fault
 from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_choice, check_integer
 
@@ -54,6 +54,7 @@ class SplitMerge(Move):
     pair_selection: str = "uniform"
 
     views = (Seating,)
+    kernel: ClassVar[Callable[..., tuple[bool, bool, int, int, float]]] = staticmethod(split_or_merge)
 
     def __post_init__(self) -> None:
         for name in ("n_proposals", "restricted_scans"):  # as plain ints, whatever came
@@ -66,33 +67,28 @@ class SplitMerge(Move):
         rng = streams.generator()
         outcomes = []
         for _ in range(self.n_proposals if state.table_count[0] > 1 else 0):
-            while state.capacity - state.topic_count < ROOM:
-                state.make_room(model.family)
+            state.vacant_slots(model.family, ROOM)  # adds slots if there are fewer
             outcomes.append(self.propose(model, state, rng))
-            _check_densities(model, outcomes[-1])
-        return _report(outcomes)
+            if math.isnan(outcomes[-1].log_acceptance):
+                raise_fault(
+                    model.family,
+                    f"densities for a split or merge of {outcomes[-1].observations} observations",
+                )
+        values = count_decisions(
+            "",
+            split=[outcome.accepted for outcome in outcomes if outcome.is_split],
+            merge=[outcome.accepted for outcome in outcomes if not outcome.is_split],
+        )
+        values["split_merge_tables"] = sum(outcome.tables for outcome in outcomes)
+        values["split_merge_observations"] = sum(outcome.observations for outcome in outcomes)
+        return MoveReport(values)
 
     def propose(self, model: Model, state: Seating, rng: np.random.Generator) -> Outcome:
         """One try."""
-        data, gamma = model.data, state.top_concentration
+        data, gamma, scans = model.data, state.top_concentration, self.restricted_scans
         picked = _PICKS[self.pair_selection](state, data, rng)
-        return Outcome(
-            *self.kernel(
-                state.statistics,
-                data.observations,
-                data.offsets,
-                state.tables,
-                picked,
-                gamma,
-                self.restricted_scans,
-                rng,
-            )
-        )
-
-    @property
-    def kernel(self) -> Callable[..., tuple[bool, bool, int, int, float]]:
-        """What does a try."""
-        return split_or_merge
+        given = (state.statistics, data.observations, data.offsets, state.tables)
+        return Outcome(*self.kernel(*given, picked, gamma, scans, rng))
 
 
 def pick_uniformly(state: Seating, data: PreparedData, rng: np.random.Generator) -> tuple[int, int]:
@@ -117,26 +113,3 @@ def _slot_of(index: int, state: Seating, data: PreparedData) -> int:
 
 
 _PICKS = {"uniform": pick_uniformly, "by size": pick_by_size}
-
-
-def _check_densities(model: Model, outcome: Outcome) -> None:
-    if math.isnan(outcome.log_acceptance):
-        raise InternalError(
-            f"{type(model.family).__name__} gave no usable densities for a split or merge of "
-            f"{outcome.observations} observations. Run franchise.check_family on it."
-        )
-
-
-def _report(outcomes: list[Outcome]) -> MoveReport:
-    splits = [outcome for outcome in outcomes if outcome.is_split]
-    merges = [outcome for outcome in outcomes if not outcome.is_split]
-    return MoveReport(
-        {
-            "split_tries": len(splits),
-            "splits": sum(outcome.accepted for outcome in splits),
-            "merge_tries": len(merges),
-            "merges": sum(outcome.accepted for outcome in merges),
-            "split_merge_tables": sum(outcome.tables for outcome in outcomes),
-            "split_merge_observations": sum(outcome.observations for outcome in outcomes),
-        }
-    )

@@ -36,8 +36,7 @@ from franchise.kernels.predictive import (
     fit_document_weights,
 )
 from franchise.kernels.recount import recount
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import frozen
+from franchise.model.hdp_model import Model, frozen
 from franchise.running.kept_draws import HDPDraw
 from franchise.validation import describe
 

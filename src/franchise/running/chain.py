@@ -12,14 +12,9 @@ import numpy as np
 from franchise.families.abilities import Ability
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.model.hdp_model import Model
-from franchise.model.state.base import CellTables, State
-from franchise.model.state.cell_counts import CellCounts
-from franchise.model.state.cell_tables import count_cell_tables, draw_cell_tables
-from franchise.model.state.compact import compact, has_many_holes
-from franchise.model.state.convert import convert, to_weights
-from franchise.model.state.log_joint import log_likelihood, log_prior
-from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weighted
+from franchise.model.state.base import CellTables, State, Weighted
+from franchise.model.state.cell_tables import count_cell_tables, draw_cell_tables, log_likelihood, log_prior
+from franchise.model.state.views import CellCounts, Seating, convert, to_weights
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import InTurn, Sweep, moves_of, plan
 from franchise.parallel.engine import BlockExecutor
@@ -108,8 +103,8 @@ class Chain:
         if isinstance(self.state, Weighted):
             self.state.tables_are_new = False
             self.state.forget_log_likelihood()
-        if has_many_holes(self.state):
-            compact(self.state, self.model.data, self.model.family)
+        if self.state.has_many_holes:
+            self.state.compact(self.model.data, self.model.family)
         elif Ability.EXACT_STATISTICS not in self.model.family.abilities:
             self.state.recount(self.model.data)
 

@@ -17,8 +17,7 @@ import numpy as np
 
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import State
-from franchise.model.state.cell_counts import CellCounts, DataCells
-from franchise.model.state.seating import Seating
+from franchise.model.state.views import CellCounts, DataCells, Seating
 
 MOST_PAIRS = 1000
 

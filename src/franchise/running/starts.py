@@ -22,9 +22,8 @@ from franchise.errors import InputError
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.large_arrays import large_empty, type_for
 from franchise.model.hdp_model import Model, usual_topics
-from franchise.model.state.base import SPARE_SLOTS, LastStates, State
-from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weighted, Weights
+from franchise.model.state.base import SPARE_SLOTS, LastStates, State, Weighted, Weights
+from franchise.model.state.views import Seating
 from franchise.moves.base import Move
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment

@@ -13,12 +13,9 @@ from collections.abc import Callable
 import numpy as np
 
 from franchise.kernels.random.streams import Streams
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData, frozen
-from franchise.model.state.base import SPARE_SLOTS
-from franchise.model.state.cell_counts import CellCounts, cells_of
-from franchise.model.state.convert import to_weights
-from franchise.model.state.weights import Weights
+from franchise.model.hdp_model import Model, PreparedData, frozen
+from franchise.model.state.base import SPARE_SLOTS, Weights
+from franchise.model.state.views import CellCounts, cells_of, to_weights
 from franchise.moves.base import Move
 from franchise.moves.compose import Composed, in_turn
 from franchise.parallel.engine import BlockExecutor

@@ -1,24 +1,261 @@
-"""`resolve` turns the sampler that a user asks for into moves; `sampler_table` lists the named ones."""
+"""The named samplers, the choice of "auto", and `resolve`, which turns what a user asks for into moves.
+
+crf, direct          Teh et al. (2006), sections 5.1 and 5.3
+split-merge          Wang & Blei, section 3.2
+slice                Amini et al., corrected (docs/theory/slice.md#sec-slice-steps)
+parallel             docs/theory/document-sweep.md#sec-document-sweep, docs/theory/launch-split-merge.md#sec-launch
+subcluster           Chang & Fisher, as published (docs/theory/subcluster.md#sec-subcluster-sweep)
+finite               docs/theory/finite.md#sec-finite
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from franchise.errors import InputError, warn_caller
-from franchise.model.hdp_model import Model
-from franchise.model.state.base import State
-from franchise.moves.base import Move
-from franchise.moves.compose import Composed, InTurn, in_turn, moves_of
+from franchise.families.abilities import Ability
+from franchise.model.hdp_model import Model, usual_topics
+from franchise.model.state.base import State, Weights
+from franchise.model.state.views import Seating
+from franchise.moves.base import FINITE, HDP, Move
+from franchise.moves.compose import Composed, InTurn, at_random, during_warmup, in_turn, moves_of
+from franchise.moves.concentrations import Concentrations, TopicPrior, TopicWeights, UniformWeights
+from franchise.moves.crf_gibbs import CrfGibbs
+from franchise.moves.direct_assignment import DirectAssignment
+from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
+from franchise.moves.finite import FiniteConcentrations, FiniteSweep
+from franchise.moves.group_weights import CellSweep
+from franchise.moves.launched.launched_splits import LaunchSplitMerge
+from franchise.moves.slice import SliceSweep
+from franchise.moves.split_merge import SplitMerge
+from franchise.moves.subcluster.subcluster_sweep import BALANCED, GLOBAL, LOCAL, SubclusterSweep
 from franchise.priors import Gamma
-from franchise.samplers.auto import Choice, choose
-from franchise.samplers.named import PROPERTIES, SAMPLERS, Start
 from franchise.validation import check_choice, describe
 
 if TYPE_CHECKING:
     import pandas as pd
 
 AUTO = "auto"
+
+FEW = 1000
+"""Up to this number of observations, too few topics have a frozen one for `FixedTopicsSweep` to be of use."""
+
+NOT_MANY = 20_000
+"""Up to this number of observations, if they are not words, sampling with tables is fast enough."""
+
+MANY = 32
+"""Sweeps use counts per cell if a category occurs at least this often, on average, in a group where it occurs."""
+
+UNIFORM = 0.25
+"""The fraction of the warm-up in which all topics have the same weight."""
+
+Moves: TypeAlias = list[Move | Composed]
+
+
+@dataclass(frozen=True)
+class FromSample:
+    """An initial state with the topics that these moves find in a sample of the observations."""
+
+    moves: Callable[[Model], Moves]
+
+
+Start: TypeAlias = int | str | FromSample | None
+"""An initial state; None chooses a number of random topics."""
+
+
+@dataclass(frozen=True)
+class NamedSampler:
+    """A row of the table. The properties are the columns of Chang & Fisher's Table 1, for our samplers."""
+
+    name: str
+    view: type[State]  # the view a chain starts in
+    exact: str  # the model it samples exactly, or "approximate"
+    properties: frozenset[str]
+    what: str  # in a few words
+    moves: Callable[[Model], Moves]
+    start: Callable[[Model], Start] = lambda model: None  # the default initial state
+
+
+def _hyperparameters(model: Model, view: type[State]) -> Moves:
+    """List the moves for weights, concentrations and the prior, as far as they are not fixed."""
+    moves: Moves = []
+    if isinstance(model.alpha, Gamma) or isinstance(model.gamma, Gamma):
+        moves.append(Concentrations())
+    elif view is Weights:
+        moves.append(TopicWeights())
+    return moves + _moves_of_prior(model)
+
+
+def _moves_of_prior(model: Model) -> Moves:
+    return [TopicPrior()] if model.family.learned_prior is not None else []
+
+
+def _repeated_if_tiny(model: Model, moves: Moves) -> Moves:
+    """Return the moves two or three times over if there are fewer than two dozen observations.
+
+    A sweep over so few is nearly all overhead; more passes make it mix better at no cost.
+    """
+    return moves * max(1, min(3, 24 // model.n_observations))
+
+
+def _gibbs(view: type[State], *moves: Move) -> Callable[[Model], Moves]:
+    """Return a function that lists some moves and those of the hyperparameters."""
+    return lambda model: _repeated_if_tiny(model, [*moves, *_hyperparameters(model, view)])
+
+
+def _finite_moves(model: Model) -> Moves:
+    moves: Moves = [FiniteSweep(model.finite_topics), FiniteConcentrations(model.finite_topics)]
+    return _repeated_if_tiny(model, moves + _moves_of_prior(model))
+
+
+def uses_cells(model: Model) -> bool:
+    """Whether counts are so large that sweeps draw whole cells."""
+    return model.n_observations > FEW and model.observations_per_cell >= MANY
+
+
+def _parallel_moves(model: Model) -> Moves:
+    """Draw cells where counts are large, without splits and merges, which need single observations."""
+    if not uses_cells(model):
+        return _moves_by_observations(model)
+    return [
+        CellSweep(),
+        *_hyperparameters(model, Weights),
+        during_warmup(UniformWeights(), (0.0, UNIFORM)),
+    ]
+
+
+def _moves_by_observations(model: Model) -> Moves:
+    """List the moves where observations are drawn one by one.
+
+    Most sweeps have fixed topics: these are fast and let small topics grow. One in sixteen opens and closes topics.
+    The warm-up begins with uniform weights, then proposes splits and merges in every sweep; later one in 32 does.
+    """
+    above = _hyperparameters(model, Weights)
+    splits = Ability.PROPOSES in model.family.abilities
+    if model.n_observations <= FEW:
+        tried: Moves = [LaunchSplitMerge(n_proposals=1)] if splits else []
+        return _repeated_if_tiny(model, [DocumentSweep(), *tried, *above])
+    tried = [
+        during_warmup(LaunchSplitMerge(), (UNIFORM, 1.0)),
+        at_random((LaunchSplitMerge(), 1.0), (in_turn(), 31.0)),
+    ]
+    return [
+        at_random((FixedTopicsSweep(), 15.0), (DocumentSweep(), 1.0)),
+        *(tried if splits else []),
+        *above,
+        during_warmup(UniformWeights(), (0.0, UNIFORM)),
+    ]
+
+
+def _subcluster_moves(model: Model) -> Moves:
+    """List the published moves; balanced global moves if the family has no prior density."""
+    last = GLOBAL if Ability.PRIOR_DENSITY in model.family.abilities else BALANCED
+    return [SubclusterSweep((LOCAL, last)), *_hyperparameters(model, Weights)]
+
+
+PROPERTIES = ("parallel", "opens_topics", "non_conjugate", "local_splits", "global_splits")
+
+SAMPLERS = {
+    sampler.name: sampler
+    for sampler in (
+        NamedSampler(
+            "crf",
+            Seating,
+            HDP,
+            frozenset({"opens_topics"}),
+            "collapsed Gibbs in the Chinese restaurant franchise (table assignments, then table topics)",
+            _gibbs(Seating, CrfGibbs()),
+        ),
+        NamedSampler(
+            "split-merge",
+            Seating,
+            HDP,
+            frozenset({"opens_topics", "local_splits"}),
+            "crf plus one split-merge proposal per sweep; sequential initialisation",
+            _gibbs(Seating, CrfGibbs(), SplitMerge()),
+            lambda model: "sequential",
+        ),
+        NamedSampler(
+            "direct",
+            Weights,
+            HDP,
+            frozenset({"opens_topics"}),
+            "direct-assignment collapsed Gibbs (topic assignments given global weights)",
+            _gibbs(Weights, DirectAssignment()),
+        ),
+        NamedSampler(
+            "slice",
+            Seating,
+            HDP,
+            frozenset({"parallel", "opens_topics", "non_conjugate"}),
+            "multithreaded slice sampler over tables and topics, no truncation",
+            _gibbs(Seating, SliceSweep()),
+        ),
+        NamedSampler(
+            "parallel",
+            Weights,
+            HDP,
+            frozenset({"parallel", "opens_topics", "non_conjugate", "local_splits"}),
+            "multithreaded; document proportions collapsed, topics sampled; split-merge proposals",
+            _parallel_moves,
+            lambda model: FromSample(_moves_by_observations) if uses_cells(model) else None,
+        ),
+        NamedSampler(
+            "subcluster",
+            Weights,
+            "approximate",
+            frozenset({"parallel", "opens_topics", "local_splits", "global_splits"}),
+            "Chang & Fisher's sub-cluster sampler as published (approximate; use for warm-up)",
+            _subcluster_moves,
+        ),
+        NamedSampler(
+            "finite",
+            Weights,
+            FINITE,
+            frozenset({"parallel", "non_conjugate"}),
+            "truncated model with finite_topics topics; approximates the HDP",
+            _finite_moves,
+            lambda model: min(model.finite_topics, usual_topics(model.n_observations)),
+        ),
+    )
+}
+
+
+# --- what a user asks for ---------------------------------------------------------------------------------------
+
+
+class Choice(NamedTuple):
+    """A choice, and its reason."""
+
+    sampler: NamedSampler
+    reason: str
+    start: str  # the initial state
+
+    def message(self, start_is_chosen: bool = True) -> str:
+        """Return one line; without the initial state if that was given."""
+        start = f", {self.start}" if start_is_chosen else ""
+        return f"Sampler: {self.sampler.name} (auto; {self.reason}){start}"
+
+
+def choose(model: Model) -> Choice:
+    """Return the sampler of "auto", which suits the family and the size of the data.
+
+    The rules rest on `benchmarks/auto.py`, which runs every sampler from several initial states on many kinds of
+    data. One topic is never the initial state: from there some samplers do not reach the region that others find.
+    """
+    parallel, random = SAMPLERS["parallel"], f"start: {usual_topics(model.n_observations)} random topics"
+    abilities = model.family.abilities
+    if Ability.CONJUGATE not in abilities:
+        return Choice(parallel, "the likelihood is not conjugate", random)
+    if uses_cells(model):
+        return Choice(parallel, "large counts are sampled as multinomials", "start: fit to a subsample")
+    if model.n_observations <= (FEW if Ability.SPARSE in abilities else NOT_MANY):
+        reason = f"default up to {NOT_MANY:,} observations; {FEW:,} for words"
+        return Choice(SAMPLERS["split-merge"], reason, "sequential start")
+    return Choice(parallel, "default for large data", random)
+
 
 SamplerLike: TypeAlias = str | Move | Composed | Sequence[Move | Composed]
 """What a user gives as a sampler: a name, a move, or moves."""
@@ -68,28 +305,20 @@ def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
     updated = {part for move in moves for part in move.updates}
     ours = all(type(move).__module__.startswith("franchise.") for move in moves)
     waiting = [name for name in ("alpha", "gamma") if isinstance(getattr(model, name), Gamma)]
-    learned = model.family.learned_prior is not None
     fixed = "would be learned, but no move in the sampler does that: fixed at the mean of"
-    for applies, part, message in (
-        (
-            ours,
-            "observations",
+    if ours and "observations" not in updated:
+        warn_caller(
             "no move in the sampler draws the topics or seats of single observations, so most states are never "
-            "reached. Add franchise.moves.CrfGibbs() or franchise.moves.DirectAssignment().",
-        ),
-        (
-            bool(waiting),
-            "concentrations",
-            f"{' and '.join(waiting)} {fixed} the prior. Add franchise.moves.Concentrations(), or give a number.",
-        ),
-        (
-            learned,
-            "prior",
-            f"the family's prior {fixed} its prior. Add franchise.moves.TopicPrior(), or give a number.",
-        ),
-    ):
-        if applies and part not in updated:
-            warn_caller(message)
+            "reached. Add franchise.moves.CrfGibbs() or franchise.moves.DirectAssignment()."
+        )
+    if waiting and "concentrations" not in updated:
+        warn_caller(
+            f"{' and '.join(waiting)} {fixed} the prior. Add franchise.moves.Concentrations(), or give a number."
+        )
+    if model.family.learned_prior is not None and "prior" not in updated:
+        warn_caller(
+            f"the family's prior {fixed} its prior. Add franchise.moves.TopicPrior(), or give a number."
+        )
 
 
 def sampler_table() -> pd.DataFrame:

@@ -17,12 +17,9 @@ from franchise import validation
 from franchise.errors import InputError, InternalError
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.base import CellTables, State
-from franchise.model.state.cell_counts import CellCounts, cells_of
-from franchise.model.state.seating import Seating
-from franchise.model.state.subclusters import SubTopics
-from franchise.model.state.weights import Weighted, Weights
+from franchise.model.hdp_model import PreparedData
+from franchise.model.state.base import CellTables, State, SubTopics, Weighted, Weights
+from franchise.model.state.views import CellCounts, Seating, cells_of
 from franchise.validation import check_array, check_labels, check_learned
 
 Arrays = dict[str, np.ndarray]

@@ -15,7 +15,7 @@ import numpy as np
 
 from franchise.data.synthetic import bars
 from franchise.families.categorical import Categorical
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
 from franchise.moves import SubclusterSweep, TopicWeights
 from franchise.parallel.threads import available_cores
 from franchise.sampling import sample

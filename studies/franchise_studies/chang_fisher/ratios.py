@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise.kernels.random.streams import Streams
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.model.hdp_model import Model
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
 from franchise.moves.block_sweep import SweepContext
 from franchise.moves.subcluster.global_moves import (
     draw_merged,
     log_of_merged_parameter,
-    log_ratio_of_merge,
-    log_ratio_of_split,
+    log_ratio_but_for_parameter,
     propose,
     temporary_of_merge,
     temporary_of_split,
@@ -102,7 +101,7 @@ def weigh_split(model: Model, state: Weights, number: int) -> dict[str, Any] | N
     proposal = propose(sweep, temporary_of_split(sweep, topic, others), len(topics), _STREAM)
     if proposal is None:
         return None
-    rest = log_ratio_of_split(sweep, topic, others, proposal)
+    rest = log_ratio_but_for_parameter(sweep, [topic], others, proposal, STREAMS.global_split)
     members = (proposal.labels >= len(others), state.topic_of_observation == topic)
     printed, balanced = (
         log_of_merged_parameter(sweep, sweep.parameters, topic, members, how) for how in (False, True)
@@ -119,11 +118,11 @@ def weigh_merge(model: Model, state: Weights, number: int) -> dict[str, Any] | N
     first, second = (int(topic) for topic in sweep.rng.choice(ready, 2, replace=False))
     others = topics[(topics != first) & (topics != second)]
     merged = draw_merged(sweep, first, second)
-    temporary = temporary_of_merge(sweep, (first, second), others, merged)
+    temporary = temporary_of_merge(sweep, [first, second], others, merged)
     proposal = propose(sweep, temporary, len(topics) - 1, _STREAM)
     if proposal is None:
         return None
-    rest = log_ratio_of_merge(sweep, (first, second), others, proposal)
+    rest = log_ratio_but_for_parameter(sweep, [first, second], others, proposal, STREAMS.global_merge)
     union = np.isin(state.topic_of_observation, (first, second))
     members = (union, proposal.labels == len(others))
     printed, balanced = (log_of_merged_parameter(sweep, merged, 0, members, how) for how in (False, True))

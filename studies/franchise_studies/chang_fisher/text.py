@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from franchise.diagnostics.convergence import summarise
-from franchise.model.state.weights import Weights
+from franchise.model.state.base import Weights
 from franchise_studies.chang_fisher.corpora import AP
 from franchise_studies.chang_fisher.following import Followed, Problem, Task, last_state
 from franchise_studies.chang_fisher.samplers import (

@@ -1,9 +1,7 @@
 """The state of a chain, in three views, with exact conversions between them."""
 
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.base import CellTables, State
-from franchise.model.state.cell_counts import CellCounts
-from franchise.model.state.seating import Seating
-from franchise.model.state.weights import Weights
+from franchise.model.hdp_model import PreparedData
+from franchise.model.state.base import CellTables, State, Weights
+from franchise.model.state.views import CellCounts, Seating
 
 __all__ = ["CellCounts", "CellTables", "PreparedData", "Seating", "State", "Weights"]

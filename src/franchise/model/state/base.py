@@ -1,4 +1,4 @@
-"""What all views of the state share: topics in slots with their statistics, and the two concentrations.
+"""The state of a chain: what all views share, and the weights view.
 
 A chain's state can be held in three ways (docs/theory/views.md#sec-two-views).
 All are exact augmentations of the same posterior over partitions, so a chain may change at any moment:
@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from franchise.errors import InternalError
-from franchise.families.base import Arrays, Family
+from franchise.families.base import Family
+from franchise.kernels.direct_assignment import Assignment
 from franchise.kernels.family_ops import family_of
 from franchise.kernels.recount import count_on, recount
-from franchise.kernels.runtime.large_arrays import type_for
-from franchise.model.prepared_data import PreparedData
+from franchise.kernels.runtime.large_arrays import large_copy, type_for
+from franchise.model.hdp_model import PreparedData
 from franchise.parallel.communicator import Communicator
 
 SPARE_SLOTS = 8
@@ -39,6 +40,36 @@ class CellTables(NamedTuple):
     tables: np.ndarray  # int32: m_jk of each cell
     per_topic: np.ndarray  # int64 (C,): m_k by slot
     log_likelihood: float | None = None  # log p(x | z), if the sweep that has drawn them has worked it out
+
+
+class SubTopics(NamedTuple):
+    """Two sub-topics of every topic, which the sub-cluster sampler learns in every sweep; C slots.
+
+    They are auxiliary: nothing else looks at them, and a state that has none is given new ones
+    (docs/theory/subcluster.md#sec-subcluster-subtopics).
+    """
+
+    sides: np.ndarray  # int8 (N,): bar-z_ji, 0 for the left sub-topic, 1 for the right
+    left_shares: np.ndarray  # float64 (C,): bar-beta_kl; NaN where a topic has no sub-topics yet
+    likelihoods: np.ndarray  # float64 (C,): their log likelihood per observation, a running mean; NaN = none
+    ready: np.ndarray  # bool (C,): whether they have burned in
+
+    def with_slots(self, slots: np.ndarray, capacity: int) -> SubTopics:
+        """Return the sub-topics of some topics, moved to the first of `capacity` slots."""
+        moved = no_subtopics(0, capacity)._replace(sides=self.sides)
+        for new, held in zip(moved[1:], self[1:], strict=True):
+            new[: len(slots)] = held[slots]
+        return moved
+
+    def forget(self, topic: int) -> None:
+        """The sub-topics of a topic that is new, or gone, are to be learned from the beginning."""
+        self.left_shares[topic], self.likelihoods[topic], self.ready[topic] = np.nan, np.nan, False
+
+
+def no_subtopics(observations: int, capacity: int) -> SubTopics:
+    """None yet, for any topic."""
+    left_shares, likelihoods = np.full((2, capacity), np.nan)
+    return SubTopics(np.zeros(observations, np.int8), left_shares, likelihoods, np.zeros(capacity, np.bool_))
 
 
 @dataclass
@@ -113,13 +144,51 @@ class State:
         )
 
     def make_room(self, family: Family) -> None:
-        """More slots for topics."""
-        self.widen(family, larger_capacity(self.capacity))
+        """More slots for topics when all are taken; few more, as sweeps take time for vacant slots too."""
+        self.widen(family, self.capacity + self.capacity // 8 + SPARE_SLOTS)
+
+    def vacant_slots(self, family: Family, count: int) -> np.ndarray:
+        """Return `count` slots without observations; slots are added if needed."""
+        while self.capacity - self.topic_count < count:
+            self.make_room(family)
+        return np.flatnonzero(self.observations_per_topic == 0)[:count]
 
     def widen(self, family: Family, capacity: int) -> None:
         """Widen the state to this number of slots for topics."""
         self.statistics = family.grow(self.statistics, capacity)
-        self.observations_per_topic = grown(self.observations_per_topic, capacity)
+        self.place_topics(np.arange(self.capacity), capacity)
+
+    @property
+    def has_many_holes(self) -> bool:
+        """Whether vacant slots are more than a quarter of the topics, and than twice those a state begins with."""
+        return 0 < self.topic_count < (self.capacity - 2 * SPARE_SLOTS) / 1.25
+
+    def compact(self, data: PreparedData, family: Family) -> None:
+        """Give the topics the first slots, so that sweeps do not walk over holes; statistics are recounted."""
+        occupied = self.occupied
+        capacity = len(occupied) + SPARE_SLOTS
+        numbers = np.full(self.capacity + 1, -1, np.int32)  # the last place is for -1
+        numbers[occupied] = np.arange(len(occupied), dtype=np.int32)
+        self.statistics = self.empty_statistics(family, capacity)
+        if self.parameters is not None:
+            self.parameters = type(self.parameters)(*(rows[occupied] for rows in self.parameters))
+        self.place_topics(occupied, capacity)
+        self.renumber(numbers)
+        self.recount(data)
+
+    def place_topics(self, slots: np.ndarray, capacity: int) -> None:
+        """Move what is held of the topics in these slots to the first of `capacity` slots."""
+        self.observations_per_topic = placed(self.observations_per_topic, slots, capacity)
+
+    def renumber(self, numbers: np.ndarray) -> None:
+        """Replace the slots that observations or tables refer to by their new numbers."""
+
+    def empty_statistics(self, family: Family, capacity: int) -> Any:
+        """Return statistics of no observations under the present prior."""
+        statistics = family.empty_statistics(capacity)
+        if family.learned_prior is not None:
+            family.set_prior_value(statistics, family.prior_value(self.statistics))
+        return statistics
 
     def copy(self) -> Self:
         """An independent copy."""
@@ -127,7 +196,140 @@ class State:
 
     def check_consistency(self, data: PreparedData, family: Family) -> None:
         """Recount everything; InternalError names what does not agree."""
+        fresh = self.copy()
+        fresh.recount(data)
+        check_equal("observations_per_topic", self.observations_per_topic, fresh.observations_per_topic)
+        for name, held, again in zip(self.statistics._fields, self.statistics, fresh.statistics, strict=True):
+            if isinstance(held, np.ndarray):
+                check_equal(f"{type(family).__name__} statistic {name}", held, again)
+        self.check_view(data, fresh)
+
+    def check_view(self, data: PreparedData, fresh: Self) -> None:
+        """Compare what only this view has with what a recount gives, and with the data."""
         raise NotImplementedError
+
+
+@dataclass(kw_only=True)
+class Weighted(State):
+    """What the views that hold topic weights share: beta, and tables drawn for the occasion."""
+
+    topic_weights: np.ndarray  # float64 (C,): beta_k, zero in vacant slots
+    unseen_weight: np.ndarray  # float64 (1,): beta_u
+    cell_tables: CellTables | None = None  # m_jk, if drawn since the last change of z or beta
+    tables_are_new: bool = False  # whether they were drawn given z and beta as they are, and nothing since
+
+    def place_topics(self, slots: np.ndarray, capacity: int) -> None:
+        """Move what is held of the topics in these slots to the first of `capacity` slots."""
+        super().place_topics(slots, capacity)
+        self.topic_weights = placed(self.topic_weights, slots, capacity)
+        if self.cell_tables is not None:
+            per_topic = placed(self.cell_tables.per_topic, slots, capacity)
+            self.cell_tables = self.cell_tables._replace(per_topic=per_topic)
+
+    def drop_empty_topics(self) -> None:
+        """Give the weights of topics without observations back to the unseen."""
+        empty = (self.observations_per_topic == 0) & (self.topic_weights > 0.0)
+        self.unseen_weight[0] += self.topic_weights[empty].sum()
+        self.topic_weights[empty] = 0.0
+
+    def forget_log_likelihood(self) -> None:
+        """Let it be computed again, as something that it depends on may change."""
+        if self.cell_tables is not None:
+            self.cell_tables = self.cell_tables._replace(log_likelihood=None)
+
+    def check_weights(self, data: PreparedData) -> None:
+        """InternalError if the weights do not fit the topics, or the tables their customers."""
+        check_equal(
+            "topic_weights in vacant slots", self.topic_weights[self.observations_per_topic == 0], 0.0
+        )
+        check_equal("sum of all weights", self.topic_weights.sum() + self.unseen_weight[0], 1.0)
+        if self.cell_tables is not None:
+            customers, tables = self.cell_tables.customers, self.cell_tables.tables
+            check_equal("customers in all cells", customers.sum(), data.n_observations)
+            check_equal("cells with more tables than customers", (tables > customers).sum(), 0)
+
+
+@dataclass(kw_only=True)
+class Weights(Weighted):
+    """(z, beta), with the group weights pi and the parameters phi integrated out."""
+
+    topic_of_observation: np.ndarray  # int32, or as narrow as slots allow (`large_arrays`), (N,): z_ji
+    subtopics: SubTopics | None = None  # of the sub-cluster sampler; other views do not have them
+
+    @classmethod
+    def from_topics(
+        cls,
+        data: PreparedData,
+        family: Family,
+        topics: np.ndarray,
+        alpha: float,
+        gamma: float,
+        slots: int | None = None,
+    ) -> Weights:
+        """A state with the given topics (-1 = none yet), weights in proportion to their observations.
+
+        A start, not a draw: the next draw of the topic weights forgets the ones set here. Without a number of
+        slots, there are some to spare.
+        """
+        capacity = slots_for(topics, data.comm) if slots is None else slots
+        has_none = len(topics) > 0 and topics.min() < 0
+        kind = np.dtype(np.int32) if has_none else type_for(data.n_observations, capacity - 1)
+        state = cls(
+            statistics=family.empty_statistics(capacity),
+            observations_per_topic=np.zeros(capacity, np.int64),
+            group_concentration=alpha,
+            top_concentration=gamma,
+            topic_of_observation=large_copy(topics, kind),
+            topic_weights=np.zeros(capacity),
+            unseen_weight=np.ones(1),
+        )
+        state.recount(data)
+        seen = state.observations_per_topic.sum()
+        state.topic_weights[:] = state.observations_per_topic / (seen + gamma)
+        state.unseen_weight[0] = gamma / (seen + gamma)
+        return state
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations, N."""
+        return len(self.topic_of_observation)
+
+    def place_topics(self, slots: np.ndarray, capacity: int) -> None:
+        """Move what is held of the topics in these slots to the first of `capacity` slots."""
+        super().place_topics(slots, capacity)
+        self.make_fit(capacity)
+        if self.subtopics is not None:
+            self.subtopics = self.subtopics.with_slots(slots, capacity)
+
+    def renumber(self, numbers: np.ndarray) -> None:
+        """Replace the slots that observations refer to by their new numbers."""
+        self.topic_of_observation[:] = numbers[self.topic_of_observation]
+
+    def make_fit(self, slots: int) -> None:
+        """Convert topics to a type that can represent this number of slots."""
+        held = self.topic_of_observation
+        if slots - 1 > np.iinfo(held.dtype).max:
+            self.topic_of_observation = large_copy(held, type_for(len(held), slots - 1))
+
+    def topics(self, data: PreparedData) -> np.ndarray:
+        """z, as it is held."""
+        return self.topic_of_observation
+
+    @property
+    def assignment(self) -> Assignment:
+        """The arrays that the kernels change."""
+        return Assignment(
+            self.topic_of_observation, self.observations_per_topic, self.topic_weights, self.unseen_weight
+        )
+
+    def recount(self, data: PreparedData) -> None:
+        """Recount statistics and sizes from the topics."""
+        self.count_topics(data, self.topic_of_observation)
+
+    def check_view(self, data: PreparedData, fresh: Self) -> None:
+        """Compare what only this view has with what a recount gives, and with the data."""
+        check_equal("observations without a topic", (self.topic_of_observation < 0).sum(), 0)
+        self.check_weights(data)
 
 
 def slots_for(topics: np.ndarray, comm: Communicator) -> int:
@@ -156,16 +358,11 @@ def _copied(value: object) -> Any:
     return type(value)(*map(_copied, value)) if isinstance(value, tuple) else value
 
 
-def grown(array: np.ndarray, capacity: int) -> np.ndarray:
-    """A copy of a per-topic array with zeros up to the new capacity."""
-    longer = np.zeros(capacity, array.dtype)
-    longer[: len(array)] = array
-    return longer
-
-
-def larger_capacity(capacity: int) -> int:
-    """The next number of slots when all are taken; few more, as sweeps take time for vacant slots too."""
-    return capacity + capacity // 8 + SPARE_SLOTS
+def placed(array: np.ndarray, slots: np.ndarray, capacity: int) -> np.ndarray:
+    """What an array with topics along its last axis has in these slots, in the first of `capacity` slots."""
+    moved = np.zeros((*array.shape[:-1], capacity), array.dtype)
+    moved[..., : len(slots)] = array[..., slots]
+    return moved
 
 
 def check_equal(what: str, held: ArrayLike, recounted: ArrayLike) -> None:
@@ -179,10 +376,3 @@ def check_equal(what: str, held: ArrayLike, recounted: ArrayLike) -> None:
         raise InternalError(
             f"the state is inconsistent: {what} is held as {held}, a recount gives {recounted}"
         )
-
-
-def check_statistics(family: Family, state: State, recounted: Arrays) -> None:
-    """Compare the statistics of the occupied topics with recounted ones, field by field."""
-    for name, held, again in zip(state.statistics._fields, state.statistics, recounted, strict=True):
-        if isinstance(held, np.ndarray):
-            check_equal(f"{type(family).__name__} statistic {name}", held, again)

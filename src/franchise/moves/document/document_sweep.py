@@ -36,30 +36,27 @@ from franchise.errors import InputError, renamed_arguments
 from franchise.families.abilities import Ability
 from franchise.kernels import document_sweep as kernels
 from franchise.kernels.random.streams import STREAMS, Streams
-from franchise.kernels.runtime.blocks import BlockQueue
-from franchise.kernels.runtime.padding import padded_zeros
+from franchise.kernels.runtime.padding import padded_copy, padded_zeros
 from franchise.model.hdp_model import Model
-from franchise.model.state.weights import Weights
-from franchise.moves.base import Move, MoveReport, with_sparse
+from franchise.model.state.base import Weights
+from franchise.moves.base import Move, MoveReport
 from franchise.moves.block_sweep import (
     CellLists,
     Sliced,
     SweepContext,
-    break_sticks,
     draw_topics,
-    drop_empty_topics,
     expected_unseen,
-    keep_cells,
-    raise_fault,
     take_vacant_slots,
 )
-from franchise.moves.document.topic_gammas import drawn_gammas
 from franchise.moves.document.word_sweep import (
+    Gammas,
+    break_sorted_sticks,
+    find_settled,
     lowest_slices,
     sweep_settled_categories,
     sweep_slices_categories,
 )
-from franchise.parallel.engine import BlockExecutor, BlockStages
+from franchise.parallel.engine import BlockExecutor
 from franchise.validation import check_positive
 
 REACH = 4.0
@@ -107,20 +104,16 @@ class FixedTopicsSweep(Move):
                 f"freeze_probability must be below 1, or nothing is drawn; got {self.freeze_probability}."
             )
 
-    def needed_abilities(self) -> frozenset[Ability]:
-        """Return what it requires, and the kernels for categories with sparse=True."""
-        return with_sparse(self.requires, self.sparse)
-
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Find the settled topics, draw their parameters, sweep."""
         context = SweepContext(model, state, streams, executor)
         log_rest = math.log1p(-self.freeze_probability)
         heights = np.zeros(state.capacity)
         if is_sparse(self.sparse, model):
-            gammas = drawn_gammas(context, state.occupied)
+            gammas = Gammas(context, state.statistics, state.occupied, STREAMS.parameters)
             sweep_settled_categories(context, gammas, heights, log_rest)
         else:
-            _mark_settled(context, heights, log_rest)
+            find_settled(context, heights, log_rest)
             sweep_any(context, heights, log_rest)
         return MoveReport()
 
@@ -146,12 +139,6 @@ class DocumentSweep(Sliced):
 
     views = (Weights,)
     distributed = True
-    updates = frozenset({"observations"})
-    requires = frozenset({Ability.DRAWS_PARAMETERS})
-
-    def needed_abilities(self) -> frozenset[Ability]:
-        """Return what it requires, and the kernels for categories with sparse=True."""
-        return with_sparse(self.requires, self.sparse)
 
     def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
         """Draw slices, fresh topics as far as they reach, parameters; sweep; drop what is empty."""
@@ -161,7 +148,7 @@ class DocumentSweep(Sliced):
             sweep_slices_categories(context, cutoff)
         else:
             _sweep_slices_any(context, cutoff)
-        drop_empty_topics(state)
+        state.drop_empty_topics()
         return MoveReport()
 
 
@@ -177,64 +164,40 @@ def is_sparse(asked: bool | None, model: Model) -> bool:
     return Ability.SPARSE in model.family.abilities and model.n_observations > FEW
 
 
-def _mark_settled(context: SweepContext, heights: np.ndarray, log_rest: float) -> None:
-    """Height 1 for the topics that have a frozen observation."""
-    labels, offsets = context.state.topic_of_observation, context.data.offsets
-
-    def mark(queue: BlockQueue) -> None:
-        kernels.mark_settled(queue, labels, offsets, log_rest, context.rng_states, heights)
-
-    context.executor.run(BlockStages(lambda: mark, [context.block_bounds]))
-    heights[:] = context.comm.allreduce(heights.astype(np.int64)) > 0
-
-
 def sweep_any(context: SweepContext, heights: np.ndarray, log_rest: float) -> None:
     """Sweep with the kernel for all families; statistics are recounted."""
     state = context.state
     limit = int(np.flatnonzero(heights)[-1]) + 1 if heights.any() else 0
     limit = max(limit, int(state.occupied[-1]) + 1)
     parameters = draw_topics(context, limit)
-    concentrations = context.concentrations
+    given = (state.topic_of_observation, heights[:limit], context.concentrations, log_rest)
     lists = CellLists(context, state.capacity)
 
     def make_worker() -> Callable[[int], None]:
         scratch, cells = padded_zeros((3, limit)), lists.room()
 
-        def sweep(block: int) -> None:
-            cells.filled[0] = cells.begins[block]
-            fault = kernels.sweep_any(
-                parameters,
-                context.data.observations,
-                context.data.offsets,
-                context.groups_of(block),
-                state.topic_of_observation,
-                heights[:limit],
-                concentrations,
-                log_rest,
-                context.rng_states_of(block),
-                scratch,
-                cells,
+        def sweep(number: int) -> None:
+            block, rng_states = context.block(number), padded_copy(context.rng_states[number])
+            groups = (block.groups.start, block.groups.stop)
+            cells.filled[0] = cells.begins[number]
+            context.check_fault(
+                kernels.sweep_any(parameters, *context.arrays, groups, *given, rng_states, scratch, cells)
             )
-            if fault >= 0:
-                raise_fault(context.model.family, fault)
-            cells.ends[block] = cells.filled[0]
+            cells.ends[number] = cells.filled[0]
 
         return sweep
 
     context.executor.map_blocks(make_worker, context.blocks)
-    context.recount()
-    keep_cells(state, lists, lists.sums()[1])
+    state.recount(context.data)
+    lists.keep(state, lists.sums()[1])
 
 
 def _sweep_slices_any(context: SweepContext, cutoff: float) -> None:
     """Fresh topics take vacant slots for the sweep."""
     state = context.state
     heights = np.minimum(cutoff, state.topic_weights)
-    reach = min(cutoff, float(state.unseen_weight[0]))
-
     alike = np.zeros(context.data.n_observations, np.int8)
-    lowest = float(lowest_slices(context, heights, reach, alike, 1)[0])
-    sticks, rest = break_sticks(state, cutoff, lowest, context.streams.generator(STREAMS.sticks))
-    take_vacant_slots(context, sticks)
-    state.unseen_weight[0] = rest
+    lowest = lowest_slices(context, heights, cutoff, alike, 1)
+    sticks, rest = break_sorted_sticks(state, lowest, context.streams.generator(STREAMS.sticks))
+    take_vacant_slots(context, sticks, rest)
     sweep_any(context, np.minimum(cutoff, state.topic_weights), log_rest=0.0)

@@ -1,29 +1,21 @@
-"""The parameters of topics over categories, before they are normalised: a gamma for every word and topic.
+"""Gammas whose shape is the prior of words, and the parameters of fresh topics made of them.
 
-By a table of quantiles where all words have one prior, word by word where not (see `kernels/random/gamma.py`).
+The parameters of a topic over categories are a gamma for every word, divided by their sum.  Where all words have
+one prior, gammas are drawn by a table of quantiles (see `kernels/random/gamma.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from franchise.families.categorical import CategoricalStatistics
-from franchise.kernels.random.dirichlet import draw_dirichlets, draw_log_gammas
-from franchise.kernels.random.gamma import (
-    INTERVALS,
-    SmallGammas,
-    draw_rows,
-    draw_rows_by_table,
-    room_for_batch,
-)
-from franchise.kernels.random.streams import STREAMS
-from franchise.kernels.runtime.blocks import BlockQueue, cut_categories, first_turns
-from franchise.moves.block_sweep import SweepContext
-from franchise.parallel.engine import BlockStages
+from franchise.kernels.random.dirichlet import draw_log_gammas
+from franchise.kernels.random.gamma import INTERVALS, SmallGammas, draw_rows_by_table, room_for_batch
+from franchise.kernels.runtime.blocks import first_turns
+from franchise.kernels.word_sweep_slices import Fresh
+from franchise.model.state.base import Weights
 
 SURE = 5.0
 """With so large a sum of the priors, the sum of their gammas cannot underflow."""
@@ -32,105 +24,6 @@ LEAST_SHAPE = 0.001
 """For smaller shapes even 2^16 intervals are too coarse."""
 
 _ACROSS = 64
-
-
-class Gammas:
-    """Gamma(eta_w + n_kw) for all words and the topics listed, drawn by a part of a sweep."""
-
-    def __init__(
-        self,
-        statistics: CategoricalStatistics,
-        topics: np.ndarray,
-        rng_states_of: Callable[[int], np.ndarray],
-    ) -> None:
-        block_bounds = cut_categories(len(statistics.prior))
-        slots = statistics.counts.shape[1]
-        self.rows = np.empty((0, slots), np.float32)  # (V, slots) when they are drawn: zero for other topics
-        self._own = slice(0, 0)  # of rows
-        self._sums = np.empty((len(block_bounds) - 1, slots))
-        self._statistics, self._topics, self._rng_states = (
-            statistics,
-            topics,
-            rng_states_of(len(block_bounds) - 1),
-        )
-        is_vacant = np.ones(slots, np.bool_)
-        is_vacant[topics] = False
-        self._vacant = np.flatnonzero(is_vacant)
-        self._cuts = block_bounds
-
-    def draw(self, context: SweepContext) -> None:
-        """Draw them, by blocks of words. Processes split these, and get only the sums of what others draw."""
-        first, last = context.comm.local_blocks(len(self._cuts) - 1)
-        self._own = slice(int(self._cuts[first]), int(self._cuts[last]))
-        self.rows = context.comm.shared_array("rows", self._statistics.counts.shape, np.float32)
-        own = slice(first, last)
-        table = table_of(self._statistics.prior)
-        make_worker = self._by_word(own) if table is None else self._by_table(own, table)
-        if last > first:
-            context.executor.run(BlockStages(make_worker, [self._cuts[first : last + 1]]))
-        context.comm.allgather_rows(np.arange(len(self._cuts)), self._sums)
-
-    def exchange(self, context: SweepContext) -> None:
-        """Fill in the rows that others have drawn."""
-        context.comm.allgather_rows(self._cuts, self.rows)
-
-    @property
-    def totals(self) -> np.ndarray:
-        """Sums over words, by topic."""
-        return self._sums.sum(axis=0)
-
-    def redraw_prior(self, topics: np.ndarray, rng: np.random.Generator) -> None:
-        """Redraw topics without observations, as Dirichlets, where the sums of their gammas could underflow.
-
-        Before rows are exchanged: only what is drawn here is changed.
-        """
-        prior = self._statistics.prior
-        if prior.sum() < SURE:
-            drawn = np.exp(draw_dirichlets(np.tile(prior, (len(topics), 1)), rng))
-            self.rows[self._own, topics] = drawn.T[self._own]
-            self._sums[:, topics] = 0.0
-            self._sums[0, topics] = drawn.sum(axis=1)
-
-    def _by_word(self, own: slice) -> Callable[[], Callable[[BlockQueue], None]]:
-        return lambda: (
-            lambda queue: draw_rows(
-                queue,
-                self._statistics.counts,
-                self._topics,
-                self._statistics.prior,
-                self._rng_states[own],
-                self.rows,
-                self._sums[own],
-            )
-        )
-
-    def _by_table(self, own: slice, table: Table) -> Callable[[], Callable[[BlockQueue], None]]:
-        def make_worker() -> Callable[[BlockQueue], None]:
-            batch = room_for_batch(self.rows.shape[1])
-            return lambda queue: draw_rows_by_table(
-                queue,
-                table.small,
-                self._statistics.counts,
-                table.whole,
-                self._vacant,
-                self._rng_states[own],
-                batch,
-                self.rows,
-                self._sums[own],
-            )
-
-        return make_worker
-
-
-def drawn_gammas(context: SweepContext, topics: np.ndarray) -> Gammas:
-    """The parameters of a sweep."""
-    gammas = Gammas(
-        context.state.statistics,
-        topics,
-        lambda blocks: context.streams.rng_states(STREAMS.parameters, blocks).reshape(blocks, 4),
-    )
-    gammas.draw(context)
-    return gammas
 
 
 class Table(NamedTuple):
@@ -151,18 +44,14 @@ def table_of(prior: np.ndarray) -> Table | None:
 def draw_prior_gammas(table: Table, count: int, rng: np.random.Generator) -> np.ndarray:
     """Return `count` gammas whose shape is the prior."""
     rows = -(-count // _ACROSS)
-    drawn = np.empty((rows, _ACROSS), np.float32)
-    draw_rows_by_table(
-        first_turns(np.array([0, rows])),
-        table.small,
-        np.zeros((rows, _ACROSS), np.int32),
-        table.whole,
-        np.empty(0, np.int64),
-        rng.bit_generator.random_raw((1, 4)),
+    queue, rng_states = first_turns(np.array([0, rows])), rng.bit_generator.random_raw((1, 4))
+    counts, vacant = np.zeros((rows, _ACROSS), np.int32), np.empty(0, np.int64)
+    batch, drawn, sums = (
         room_for_batch(_ACROSS),
-        drawn,
+        np.empty((rows, _ACROSS), np.float32),
         np.zeros((1, _ACROSS)),
     )
+    draw_rows_by_table(queue, table.small, counts, table.whole, vacant, rng_states, batch, drawn, sums)
     return drawn.ravel()[:count].astype(np.float64)
 
 
@@ -199,3 +88,36 @@ def draw_fresh_gammas(
     logs = draw_log_gammas(shapes, rng)
     logs[ends - 1] = np.where(rest > 0.0, logs[ends - 1], -np.inf)
     return np.exp(logs - np.repeat(np.maximum.reduceat(logs, begins), sizes))
+
+
+def draw_fresh(
+    state: Weights, sticks: np.ndarray, cutoff: float, lowest: np.ndarray, rng: np.random.Generator
+) -> Fresh:
+    """Parameters of fresh topics, only for the words that can reach them: a Dirichlet over those and all the rest.
+
+    Words sorted by their lowest slice: topic f is reached by the first ``reached[f]`` of them.
+    """
+    heights = np.minimum(cutoff, sticks)
+    prior = state.statistics.prior
+    reaching = np.flatnonzero(lowest < heights.max(initial=0.0))
+    by_slice = reaching[np.argsort(lowest[reaching], kind="stable")]
+    reached = np.searchsorted(lowest[by_slice], heights)  # slices below the height
+    ranks = np.zeros(len(prior), np.int64)
+    ranks[by_slice] = np.arange(len(by_slice))
+    sizes = reached + 1  # the last place of a topic is for all words that do not reach it
+    ends = np.cumsum(sizes)
+    begins = ends - sizes
+    reaching_mass = np.concatenate([[0.0], np.cumsum(prior[by_slice])])
+    rest = np.where(sizes > len(prior), 0.0, np.maximum(prior.sum() - reaching_mass[reached], 0.0))
+    probabilities = np.empty(0)
+    if len(sticks):
+        probabilities = draw_fresh_gammas(prior[by_slice], sizes, rest, rng)
+        probabilities /= np.repeat(np.add.reduceat(probabilities, begins), sizes)
+    return Fresh(
+        heights=heights,
+        weights=state.group_concentration * sticks / heights,
+        inverse_heights=1.0 / heights,
+        begins=begins,
+        ranks=ranks,
+        probabilities=probabilities,
+    )

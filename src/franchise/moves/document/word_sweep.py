@@ -6,20 +6,27 @@ from collections.abc import Callable
 
 import numpy as np
 
-from franchise.families.categorical import log_marginals_by_blocks, log_marginals_of_parts, set_totals
+from franchise.families.categorical import (
+    CategoricalStatistics,
+    log_marginals_by_blocks,
+    log_marginals_of_parts,
+    set_totals,
+)
 from franchise.kernels import word_sweep as kernels
 from franchise.kernels import word_sweep_fixed as fixed_kernels
 from franchise.kernels import word_sweep_slices as slice_kernels
 from franchise.kernels.document_sweep import mark_settled
+from franchise.kernels.random.dirichlet import draw_dirichlets
+from franchise.kernels.random.gamma import draw_rows, draw_rows_by_table, room_for_batch
 from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.runtime.blocks import BlockQueue, cut_categories
 from franchise.kernels.runtime.padding import padded_copy, padded_zeros
 from franchise.kernels.word_sweep import Densities, Live
 from franchise.kernels.word_sweep_fixed import CHUNK, SweepInputs, SweepStages
-from franchise.kernels.word_sweep_slices import Fresh, Order
-from franchise.model.state.weights import Weights
-from franchise.moves.block_sweep import CellLists, SweepContext, break_sticks, keep_cells
-from franchise.moves.document.topic_gammas import Gammas, draw_fresh_gammas, drawn_gammas
+from franchise.kernels.word_sweep_slices import Order
+from franchise.model.state.base import Weights
+from franchise.moves.block_sweep import CellLists, SweepContext, break_sticks
+from franchise.moves.document.topic_gammas import SURE, draw_fresh, table_of
 from franchise.parallel.engine import BlockStages
 
 CUSTOMERS = 64
@@ -28,30 +35,92 @@ CUSTOMERS = 64
 _BINS = 256
 
 
-def _over_words(context: SweepContext, function: Callable[[BlockQueue], None]) -> None:
-    """Call a kernel over blocks of words."""
-    context.executor.run(BlockStages(lambda: function, [cut_categories(len(context.state.statistics.prior))]))
+class Gammas:
+    """Gamma(eta_w + n_kw) for all words and the topics listed, drawn by blocks of words, each from its own stream.
+
+    Processes split the blocks, and get only the sums of what others draw.
+    """
+
+    def __init__(
+        self, context: SweepContext, statistics: CategoricalStatistics, topics: np.ndarray, stream: int
+    ) -> None:
+        self._comm, self._prior = context.comm, statistics.prior
+        self._cuts = cut_categories(len(statistics.prior))
+        blocks, shape = len(self._cuts) - 1, statistics.counts.shape
+        first, last = context.comm.local_blocks(blocks)
+        self._own = slice(int(self._cuts[first]), int(self._cuts[last]))  # of rows
+        self._sums = np.empty((blocks, shape[1]))
+        self.rows = context.comm.shared_array("rows", shape, np.float32)  # (V, slots): zero for other topics
+        rng_states = context.streams.rng_states(stream, blocks).reshape(blocks, 4)[first:last]
+        make_worker = _worker_for(statistics, topics, (rng_states, self.rows, self._sums[first:last]))
+        if last > first:
+            context.executor.run(BlockStages(make_worker, [self._cuts[first : last + 1]]))
+        context.comm.allgather_rows(np.arange(len(self._cuts)), self._sums)
+
+    def exchange(self) -> None:
+        """Fill in the rows that others have drawn."""
+        self._comm.allgather_rows(self._cuts, self.rows)
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Sums over words, by topic."""
+        return self._sums.sum(axis=0)
+
+    def redraw_prior(self, topics: np.ndarray, rng: np.random.Generator) -> None:
+        """Redraw topics without observations, as Dirichlets, where the sums of their gammas could underflow.
+
+        Before rows are exchanged: only what is drawn here is changed.
+        """
+        prior = self._prior
+        if prior.sum() < SURE:
+            drawn = np.exp(draw_dirichlets(np.tile(prior, (len(topics), 1)), rng))
+            self.rows[self._own, topics] = drawn.T[self._own]
+            self._sums[:, topics] = 0.0
+            self._sums[0, topics] = drawn.sum(axis=1)
 
 
-def _over_own_words(context: SweepContext, function: Callable[[BlockQueue], None], *rows: np.ndarray) -> None:
-    """Call a kernel over the blocks of words of this process; the rows that it fills are exchanged."""
-    block_bounds = cut_categories(len(context.state.statistics.prior))
-    first, last = context.comm.local_blocks(len(block_bounds) - 1)
-    _between(context, function, block_bounds[first : last + 1])
-    context.comm.allgather_rows(block_bounds, *rows)
+def _worker_for(
+    statistics: CategoricalStatistics, topics: np.ndarray, drawn: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> Callable[[], Callable[[BlockQueue], None]]:
+    """What draws blocks of words; `drawn` are the states of the generators, the gammas and their sums."""
+    counts, prior, (rng_states, rows, sums) = statistics.counts, statistics.prior, drawn
+    table = table_of(prior)
+    if table is None:
+        return lambda: lambda queue: draw_rows(queue, counts, topics, prior, rng_states, rows, sums)
+    vacant = np.delete(np.arange(rows.shape[1]), topics)
+
+    def make_worker() -> Callable[[BlockQueue], None]:
+        batch = room_for_batch(rows.shape[1])
+        return lambda queue: draw_rows_by_table(
+            queue, table.small, counts, table.whole, vacant, rng_states, batch, rows, sums
+        )
+
+    return make_worker
 
 
-def _over_other_words(context: SweepContext, function: Callable[[BlockQueue], None]) -> None:
-    """Call a kernel over the blocks of words of other processes."""
-    block_bounds = cut_categories(len(context.state.statistics.prior))
-    first, last = context.comm.local_blocks(len(block_bounds) - 1)
-    _between(context, function, block_bounds[: first + 1])
-    _between(context, function, block_bounds[last:])
-
-
-def _between(context: SweepContext, function: Callable[[BlockQueue], None], block_bounds: np.ndarray) -> None:
+def _run(context: SweepContext, function: Callable[[BlockQueue], None], block_bounds: np.ndarray) -> None:
+    """Call a kernel over some blocks."""
     if len(block_bounds) > 1:
         context.executor.run(BlockStages(lambda: function, [block_bounds]))
+
+
+def _over_words(
+    context: SweepContext,
+    function: Callable[[BlockQueue], None],
+    *rows: np.ndarray,
+    others: Callable[[BlockQueue], None] | None = None,
+) -> None:
+    """Call a kernel over the blocks of words of this process; the rows that it fills are exchanged.
+
+    `others` is for the blocks of words of other processes, which come with their rows.
+    """
+    block_bounds = cut_categories(len(context.state.statistics.prior))
+    first, last = context.comm.local_blocks(len(block_bounds) - 1)
+    _run(context, function, block_bounds[first : last + 1])
+    context.comm.allgather_rows(block_bounds, *rows)
+    if others is not None:
+        _run(context, others, block_bounds[: first + 1])
+        _run(context, others, block_bounds[last:])
 
 
 def _room_for_live(capacity: int) -> Live:
@@ -72,10 +141,8 @@ def _count_anew(context: SweepContext) -> None:
 
 def count_labels(context: SweepContext, labels: np.ndarray, counts: np.ndarray) -> None:
     """Observations by word and label, (V, labels), by blocks of words."""
-    index = context.model.category_index
-    _over_words(
-        context, lambda queue: kernels.count_words(queue, labels, index.observations, index.offsets, counts)
-    )
+    index, words = context.model.category_index, cut_categories(len(counts))
+    _run(context, lambda queue: kernels.count_words(queue, labels, *index, counts), words)
 
 
 def _take_sizes(state: Weights, sizes: np.ndarray) -> None:
@@ -127,37 +194,41 @@ def sweep_settled_categories(
         context.executor.run(
             BlockStages(make_worker, [context.block_bounds, words, context.block_bounds, words])
         )
-        customers, tables = lists.sums()
-        _take_sizes(state, customers)
-        marginals = log_marginals_of_parts(state.statistics, given.rising)
     else:
         _sweep_distributed(context, given, log_rest, lists)
-        customers, tables = lists.sums()
-        _take_sizes(state, customers)
+    customers, tables = lists.sums()
+    _take_sizes(state, customers)
+    if context.comm.size == 1:
+        marginals = log_marginals_of_parts(state.statistics, given.rising)
+    else:
         marginals = log_marginals_by_blocks(state.statistics, state.capacity, context.executor, context.comm)
-    keep_cells(state, lists, tables, float(marginals[customers > 0].sum()))
+    lists.keep(state, tables, float(marginals[customers > 0].sum()))
 
 
 def _sweep_distributed(context: SweepContext, given: SweepInputs, log_rest: float, lists: CellLists) -> None:
     """Run the stages of a settled sweep one by one, as processes communicate in between."""
-    labels, heights = context.state.topic_of_observation, given.densities.heights
-    offsets, rng_states = given.offsets, given.rng_states
-    by_group = context.block_bounds
-
-    def mark(queue: BlockQueue) -> None:
-        mark_settled(queue, labels, offsets, log_rest, rng_states, heights)
-
-    context.executor.run(BlockStages(lambda: mark, [by_group]))
-    heights[:] = context.comm.allreduce(heights.astype(np.int64)) > 0
+    labels = context.state.topic_of_observation
+    find_settled(context, given.densities.heights, log_rest)
     rows, shared = given.densities.rows, given.shared
-    _over_own_words(context, lambda queue: fixed_kernels.fill_sums_of_rows(queue, given), rows, shared)
+    _over_words(context, lambda queue: fixed_kernels.fill_sums_of_rows(queue, given), rows, shared)
 
     def make_worker() -> Callable[[BlockQueue], None]:
         live, cells = _room_for_live(context.state.capacity), lists.room()
         return lambda queue: fixed_kernels.sweep_settled_only(queue, given, log_rest, labels, live, cells)
 
-    context.executor.run(BlockStages(make_worker, [by_group]))
+    context.executor.run(BlockStages(make_worker, [context.block_bounds]))
     _count_anew(context)
+
+
+def find_settled(context: SweepContext, heights: np.ndarray, log_rest: float) -> None:
+    """Height 1 for the topics that have a frozen observation, in any process."""
+    labels, offsets = context.state.topic_of_observation, context.data.offsets
+    _run(
+        context,
+        lambda queue: mark_settled(queue, labels, offsets, log_rest, context.rng_states, heights),
+        context.block_bounds,
+    )
+    heights[:] = context.comm.allreduce(heights.astype(np.int64)) > 0
 
 
 def _inverse(totals: np.ndarray, heights: np.ndarray) -> np.ndarray:
@@ -171,13 +242,12 @@ def sweep_slices_categories(context: SweepContext, cutoff: float) -> None:
     """Sweep over all topics above each observation's slice, fresh ones included, with the kernel for categories."""
     state = context.state
     heights = np.minimum(cutoff, state.topic_weights)
-    reach = min(cutoff, float(state.unseen_weight[0]))
-    lowest = lowest_slices(context, heights, reach, context.data.observations, len(state.statistics.prior))
+    lowest = lowest_slices(context, heights, cutoff, context.data.observations, len(state.statistics.prior))
     rng = context.streams.generator(STREAMS.sticks)
-    sticks, rest = break_sticks(state, cutoff, float(lowest.min()), rng)
-    fresh = _draw_fresh(state, sticks, cutoff, lowest, rng)
+    sticks, rest = break_sorted_sticks(state, lowest, rng)
+    fresh = draw_fresh(state, sticks, cutoff, lowest, rng)
     topics = np.flatnonzero(heights)
-    gammas = drawn_gammas(context, topics)
+    gammas = Gammas(context, state.statistics, topics, STREAMS.parameters)
     densities = _densities(context, gammas.rows, heights)
     order = _sum_in_order(context, densities, _inverse(gammas.totals, heights), topics)
     lists = CellLists(context, state.capacity + len(sticks))
@@ -185,79 +255,40 @@ def sweep_slices_categories(context: SweepContext, cutoff: float) -> None:
 
     def make_worker() -> Callable[[BlockQueue], None]:
         live, cells = _room_for_live(state.capacity), lists.room()
+        labels, rng_states = state.topic_of_observation, context.rng_states
         return lambda queue: slice_kernels.sweep_slices(
-            queue,
-            densities,
-            context.data.observations,
-            context.data.offsets,
-            state.topic_of_observation,
-            order,
-            fresh,
-            context.rng_states,
-            live,
-            cells,
+            queue, densities, *context.arrays, labels, order, fresh, rng_states, live, cells
         )
 
     context.executor.run(BlockStages(make_worker, [context.block_bounds]))
-    tables = _settle_fresh(context, sticks, rest, lists)
-    keep_cells(state, lists, tables)
+    lists.keep(state, _settle_fresh(context, sticks, rest, lists))
 
 
 def lowest_slices(
-    context: SweepContext, heights: np.ndarray, reach: float, words: np.ndarray, size: int
+    context: SweepContext, heights: np.ndarray, cutoff: float, words: np.ndarray, size: int
 ) -> np.ndarray:
-    """The lowest slice of each word, infinite where none is below `reach`; `words` are of all observations."""
+    """The lowest slice of each word, infinite where none reaches fresh topics; `words` are of all observations."""
+    labels, reach = context.state.topic_of_observation, min(cutoff, float(context.state.unseen_weight[0]))
     found: list[np.ndarray] = []
 
     def make_worker() -> Callable[[BlockQueue], None]:
         lowest = np.full(size, np.inf)
         found.append(lowest)
         return lambda queue: slice_kernels.find_lowest_slices(
-            queue,
-            heights,
-            words,
-            context.data.offsets,
-            context.state.topic_of_observation,
-            reach,
-            context.rng_states,
-            lowest,
+            queue, heights, words, context.data.offsets, labels, reach, context.rng_states, lowest
         )
 
     context.executor.run(BlockStages(make_worker, [context.block_bounds]))
     return context.comm.allreduce_min(np.minimum.reduce(found))
 
 
-def _draw_fresh(
-    state: Weights, sticks: np.ndarray, cutoff: float, lowest: np.ndarray, rng: np.random.Generator
-) -> Fresh:
-    """Parameters of fresh topics, only for the words that can reach them: a Dirichlet over those and all the rest.
-
-    Words sorted by their lowest slice: topic f is reached by the first ``reached[f]`` of them.
-    """
-    heights = np.minimum(cutoff, sticks)
-    prior = state.statistics.prior
-    reaching = np.flatnonzero(lowest < heights.max(initial=0.0))
-    by_slice = reaching[np.argsort(lowest[reaching], kind="stable")]
-    reached = np.searchsorted(lowest[by_slice], heights)  # slices below the height
-    ranks = np.zeros(len(prior), np.int64)
-    ranks[by_slice] = np.arange(len(by_slice))
-    sizes = reached + 1  # the last place of a topic is for all words that do not reach it
-    ends = np.cumsum(sizes)
-    begins = ends - sizes
-    reaching_mass = np.concatenate([[0.0], np.cumsum(prior[by_slice])])
-    rest = np.where(sizes > len(prior), 0.0, np.maximum(prior.sum() - reaching_mass[reached], 0.0))
-    probabilities = np.empty(0)
-    if len(sticks):
-        probabilities = draw_fresh_gammas(prior[by_slice], sizes, rest, rng)
-        probabilities /= np.repeat(np.add.reduceat(probabilities, begins), sizes)
-    return Fresh(
-        heights=heights,
-        weights=state.group_concentration * sticks / heights,
-        inverse_heights=1.0 / heights,
-        begins=begins,
-        ranks=ranks,
-        probabilities=probabilities,
-    )
+def break_sorted_sticks(
+    state: Weights, lowest: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    """The weights of fresh topics, as far as slices reach, largest first; and the unseen weight that is left."""
+    unseen = float(state.unseen_weight[0])
+    sticks, rest = break_sticks(unseen, float(lowest.min()), state.top_concentration, rng)
+    return np.sort(sticks)[::-1], rest
 
 
 def _sum_in_order(
@@ -272,8 +303,7 @@ def _sum_in_order(
     def fill(scale: np.ndarray) -> Callable[[BlockQueue], None]:
         return lambda queue: slice_kernels.fill_prefixes(queue, rows, scale, weights, order, prefixes)
 
-    _over_own_words(context, fill(scale), rows)
-    _over_other_words(context, fill(np.ones_like(scale)))
+    _over_words(context, fill(scale), rows, others=fill(np.ones_like(scale)))
     upper = (np.arange(1, _BINS + 1) / _BINS) * heights[0]
     return Order(order, heights, prefixes, np.searchsorted(-heights, -upper, side="left"))
 
@@ -286,19 +316,16 @@ def _settle_fresh(context: SweepContext, sticks: np.ndarray, rest: float, lists:
     state, capacity = context.state, context.state.capacity
     customers, tables = lists.sums()
     taken = np.flatnonzero(customers[capacity:])
-    slots = np.flatnonzero((state.observations_per_topic == 0) & (state.topic_weights == 0.0))
-    while len(slots) < len(taken):
-        state.make_room(context.model.family)
-        slots = np.flatnonzero((state.observations_per_topic == 0) & (state.topic_weights == 0.0))
+    slots = state.vacant_slots(context.model.family, len(taken))
     slot_of = np.zeros(capacity + len(sticks), np.int32)
     slot_of[:capacity] = np.arange(capacity)
-    slot_of[capacity + taken] = slots[: len(taken)]
+    slot_of[capacity + taken] = slots
     if len(taken) > 0:
         labels = state.topic_of_observation
         opened = np.flatnonzero(labels >= capacity)
         labels[opened] = slot_of[labels[opened]]
     _count_anew(context)
-    state.topic_weights[slots[: len(taken)]] = sticks[taken]
+    state.topic_weights[slots] = sticks[taken]
     state.unseen_weight[0] = rest + np.delete(sticks, taken).sum()
     sizes, tables = (
         np.bincount(slot_of, weights=sums, minlength=state.capacity) for sums in (customers, tables)

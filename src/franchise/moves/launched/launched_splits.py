@@ -47,8 +47,8 @@ from franchise.kernels import launched_splits as kernels
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.recount import move_observations
 from franchise.model.hdp_model import Model
-from franchise.model.state.weights import Weights
-from franchise.moves.base import Move, MoveReport
+from franchise.model.state.base import Weights
+from franchise.moves.base import Move, MoveReport, count_decisions
 from franchise.moves.block_sweep import with_rows
 from franchise.moves.launched.proposals import (
     SAMPLE,
@@ -124,60 +124,58 @@ class LaunchSplitMerge(Move):
             self._pick(model.family, state, occupied[colour_of == colour], rng) for colour in range(colours)
         ]
         tries = [picked for picked in picks if picked is not None]
-        tries.sort(key=lambda picked: -_size_of(picked, state))  # so that workers come to an end together
-        comm = model.comm
-        if comm.size == 1:
-            outcomes = self._try_all(model, state, tries, streams, executor)
-        else:
-            outcomes = self._try_distributed(model, state, tries, streams, executor)
+        sizes = state.observations_per_topic
+        tries.sort(key=lambda picked: -sizes[picked.topics].sum())  # so that workers come to an end together
+        outcomes = self._try_all(model, state, tries, streams, executor)
         accepted = [outcome for outcome in outcomes if outcome.accepted]
-        moves_along = comm.size == 1 and Ability.EXACT_STATISTICS in model.family.abilities
+        moves_along = model.comm.size == 1 and Ability.EXACT_STATISTICS in model.family.abilities
         for outcome in accepted:
-            source, target = _carry_out(model, state, outcome)
-            if moves_along:
-                _move_statistics(model, state, outcome, source, target)
+            _carry_out(model, state, outcome, moves_along)
         if accepted and not moves_along:
             state.recount(model.data)
-        return _report(outcomes)
+        return MoveReport(
+            count_decisions(
+                "launch_",
+                split=[outcome.accepted for outcome in outcomes if outcome.picked.is_split],
+                merge=[outcome.accepted for outcome in outcomes if not outcome.picked.is_split],
+            )
+        )
 
     def _try_all(
         self, model: Model, state: Weights, tries: list[Picked], streams: Streams, executor: BlockExecutor
     ) -> list[Outcome]:
-        """Try all, in parallel."""
+        """Try all, in parallel.
 
-        def attempt(place: int) -> Outcome:
-            gathered = gather(model.data, state.topic_of_observation, tries[place])
-            return self._try(model, state, gathered, tries[place], streams.generator(place))
-
-        return executor.map_blocks(lambda: attempt, len(tries))
-
-    def _try_distributed(
-        self, model: Model, state: Weights, tries: list[Picked], streams: Streams, executor: BlockExecutor
-    ) -> list[Outcome]:
-        """Try all where every process has some of the observations: one process makes each try, and gets them all.
-
-        The outcomes have the sides of this process's own observations.
+        Where every process has some of the observations, one process makes each try, and gets them all; outcomes
+        have the sides of this process's own observations.
         """
-        comm = model.comm
-        here = [gather(model.data, state.topic_of_observation, picked) for picked in tries]
-        handed = comm.alltoall([each.taken_out(model.family) for each in here])
-        own = list(range(comm.rank, len(tries), comm.size))
+        comm, labels = model.comm, state.topic_of_observation
+        own = range(comm.rank, len(tries), comm.size)
+        if comm.size > 1:
+            here = [gather(model.data, labels, picked) for picked in tries]
+            handed = comm.alltoall([each.taken_out(model.family) for each in here])
 
         def attempt(place: int) -> Outcome:
-            number = own[place]
-            gathered = joined(model.family, handed[place])
-            return self._try(model, state, gathered, tries[number], streams.generator(number))
+            picked = tries[own[place]]
+            gathered = (
+                joined(model.family, handed[place]) if comm.size > 1 else gather(model.data, labels, picked)
+            )
+            return self._try(model, state, gathered, picked, streams.generator(own[place]))
 
         made = executor.map_blocks(lambda: attempt, len(own))
+        if comm.size == 1:
+            return made
         results = comm.allgather(
-            [_result(outcome, parts) for outcome, parts in zip(made, handed, strict=True)]
+            [_to_send(outcome, parts) for outcome, parts in zip(made, handed, strict=True)]
         )
-        return [
-            _local_outcome(
-                results[number % comm.size][number // comm.size], picked, each.members.observations, comm.rank
-            )
-            for number, (picked, each) in enumerate(zip(tries, here, strict=True))
-        ]
+        outcomes = []
+        for number, gathered in enumerate(here):
+            outcome, sides = results[number % comm.size][number // comm.size]
+            if outcome.accepted:
+                own_members = gathered.members.observations
+                outcome = outcome._replace(observations=own_members, sides=sides[comm.rank])
+            outcomes.append(outcome)
+        return outcomes
 
     def _try(
         self, model: Model, state: Weights, gathered: Gathered, picked: Picked, rng: np.random.Generator
@@ -245,30 +243,12 @@ class Outcome(NamedTuple):
     parameters: Any  # where topics have some: of the two sides, and of the whole
 
 
-class TryResult(NamedTuple):
-    """The result of a try, as a process sends it to the others."""
-
-    accepted: bool
-    moving: int
-    share: float
-    sides: list[np.ndarray]  # of the observations of each process, where the try was accepted
-    parameters: Any
-
-
-def _result(outcome: Outcome, parts: list[Gathered]) -> TryResult:
-    """Return the result of a try for the processes that sent these parts."""
+def _to_send(outcome: Outcome, parts: list[Gathered]) -> tuple[Outcome, list[np.ndarray]]:
+    """The outcome of a try without its observations; if it was accepted, the sides of those of each process."""
     ends = np.cumsum([len(part.in_second) for part in parts])[:-1]
     sides = np.split(outcome.sides.astype(np.int8), ends) if outcome.accepted else []
-    parameters = outcome.parameters if outcome.accepted else None
-    return TryResult(outcome.accepted, outcome.moving, outcome.share, sides, parameters)
-
-
-def _local_outcome(result: TryResult, picked: Picked, observations: np.ndarray, rank: int) -> Outcome:
-    """Return the outcome of a try for the observations of this process."""
-    sides = result.sides[rank] if result.accepted else np.zeros(len(observations), np.int8)
-    return Outcome(
-        picked, result.accepted, observations, sides, result.moving, result.share, result.parameters
-    )
+    nothing = np.empty(0, np.int64)
+    return outcome._replace(observations=nothing, sides=nothing), sides
 
 
 def usual_tries(observations: int) -> int:
@@ -291,17 +271,12 @@ def usual_crowd(size: int, rng: np.random.Generator) -> int:
     return int(2 ** rng.integers(1, most.bit_length()))
 
 
-def _size_of(picked: Picked, state: Weights) -> int:
-    """Number of observations to be split, or merged."""
-    return int(state.observations_per_topic[picked.topics].sum())
-
-
-def _carry_out(model: Model, state: Weights, outcome: Outcome) -> tuple[int, int]:
-    """Split or merge, for good, all but the statistics; from which slot to which observations go."""
+def _carry_out(model: Model, state: Weights, outcome: Outcome, with_statistics: bool) -> None:
+    """Split or merge, for good; the statistics where that is asked for, else they are to be recounted."""
     first, second = outcome.picked.first, outcome.picked.second
     moving = outcome.observations[outcome.sides == 1]
     if outcome.picked.is_split:
-        second = _vacant_slot(model, state)
+        second = int(state.vacant_slots(model.family, 1)[0])
         source, target = first, second
         weight = state.topic_weights[first]
         state.topic_weights[second] = weight * (1.0 - outcome.share)
@@ -321,35 +296,10 @@ def _carry_out(model: Model, state: Weights, outcome: Outcome) -> tuple[int, int
             else:
                 rows[first] = new[kernels.UNION]
     state.cell_tables = None
-    return source, target
-
-
-def _move_statistics(model: Model, state: Weights, outcome: Outcome, source: int, target: int) -> None:
-    moving = outcome.observations[outcome.sides == 1]
-    move_observations(state.statistics, model.data.observations, moving, source, target)
-    if state.observations_per_topic[source] == 0:
-        family_ops.clear(state.statistics, source)
-
-
-def _vacant_slot(model: Model, state: Weights) -> int:
-    vacant = np.flatnonzero(state.observations_per_topic == 0)
-    if len(vacant) == 0:
-        vacant = np.array([state.capacity])
-        state.make_room(model.family)
-    return int(vacant[0])
-
-
-def _report(outcomes: list[Outcome]) -> MoveReport:
-    splits = [outcome for outcome in outcomes if outcome.picked.is_split]
-    merges = [outcome for outcome in outcomes if not outcome.picked.is_split]
-    return MoveReport(
-        {
-            "launch_split_tries": float(len(splits)),
-            "launch_splits": float(sum(outcome.accepted for outcome in splits)),
-            "launch_merge_tries": float(len(merges)),
-            "launch_merges": float(sum(outcome.accepted for outcome in merges)),
-        }
-    )
+    if with_statistics:
+        move_observations(state.statistics, model.data.observations, moving, source, target)
+        if state.observations_per_topic[source] == 0:
+            family_ops.clear(state.statistics, source)
 
 
 def shares_beside(likeness: np.ndarray | None, count: int, alike: float) -> np.ndarray:

@@ -20,9 +20,8 @@ import numpy as np
 from franchise.families.base import Arrays, Family
 from franchise.kernels import launched_splits as kernels
 from franchise.kernels.launched_splits_urn import PIECE, Members, Urn
-from franchise.model.hdp_model import Model
-from franchise.model.prepared_data import PreparedData
-from franchise.model.state.weights import Weights
+from franchise.model.hdp_model import Model, PreparedData
+from franchise.model.state.base import Weights
 
 SAMPLE, PART = 50_000, 20
 """A launch begins with documents that have this number of observations, or a fraction of all, if that is more."""
@@ -67,7 +66,13 @@ class Gathered(NamedTuple):
 
 def gather(data: PreparedData, labels: np.ndarray, picked: Picked) -> Gathered:
     """What a try is about, of the observations at hand."""
-    members = _members(labels, picked.topics, data.offsets)
+    found = labels == picked.first
+    if not picked.is_split:
+        found |= labels == picked.second
+    indices = np.flatnonzero(found)
+    documents = np.searchsorted(data.offsets, indices, side="right")
+    begins = np.flatnonzero(np.diff(documents, prepend=-1))
+    members = Members(indices, np.append(begins, len(indices)))
     return Gathered(data.observations, members, labels[members.observations] == picked.second)
 
 
@@ -93,8 +98,10 @@ class Proposal:
     ) -> None:
         self.model, self.state, self.picked, self.rng = model, state, picked, rng
         self.weight = float(state.topic_weights[picked.topics].sum())
-        self.observations, self.members = gathered.observations, gathered.members
-        self.statistics = statistics_like(model.family, state, 3)  # two sides and their union
+        self.members = gathered.members
+        self.statistics = state.empty_statistics(model.family, 3)  # two sides and their union
+        self.subject = (self.statistics, gathered.observations, gathered.members)  # what most kernels need
+        self.observed = (gathered.observations, gathered.members)
         self.urn = Urn(np.zeros((PIECE + 1, PIECE + 1)), np.zeros((PIECE, 2)), np.ones(2))
         self.rng_state = rng.bit_generator.random_raw(4)
 
@@ -114,32 +121,18 @@ class Proposal:
 
     def launch(self, scans: tuple[int, int], crowd: int) -> None:
         """Draw u: the sides of a launch, and the shapes of the share: the tables that they are expected to have."""
-        observations, whole = self.observations, self.whole
+        whole, urn, rng_state = self.whole, self.urn, self.rng_state
         documents = np.arange(len(self.members.documents) - 1)
         self.launched = np.full(self.size, -1, np.int64)
+        components = self.state.empty_statistics(self.model.family, crowd)
+        shares, size = np.full(crowd, whole / crowd), sample_of(self.size)
         sampled = kernels.draw_crowd(
-            statistics_like(self.model.family, self.state, crowd),
-            observations,
-            self.members,
-            documents,
-            sample_of(self.size),
-            np.full(crowd, whole / crowd),
-            int(scans[0]),
-            self.rng_state,
-            self.launched,
+            components, *self.observed, documents, size, shares, int(scans[0]), rng_state, self.launched
         )
         left, right = kernels.expected_tables(self.members, documents[:sampled], whole, self.launched)
+        shares = self.concentrations(left / (left + right))
         kernels.draw_followers(
-            self.statistics,
-            observations,
-            self.members,
-            documents,
-            sampled,
-            self.concentrations(left / (left + right)),
-            int(scans[1]),
-            self.urn,
-            self.rng_state,
-            self.launched,
+            *self.subject, documents, sampled, shares, int(scans[1]), urn, rng_state, self.launched
         )
         self.shapes = kernels.expected_tables(self.members, documents, whole, self.launched)
 
@@ -154,14 +147,7 @@ class Proposal:
         """Sides given the launch, and their log probability."""
         sides = np.zeros(self.size, np.int64)
         log_probability = kernels.draw_sides(
-            self.statistics,
-            self.observations,
-            self.members,
-            self.launched,
-            self.concentrations(share),
-            self.urn,
-            self.rng_state,
-            sides,
+            *self.subject, self.launched, self.concentrations(share), self.urn, self.rng_state, sides
         )
         return sides, float(log_probability)
 
@@ -173,17 +159,8 @@ class Proposal:
 
     def log_of_naming(self, sides: np.ndarray, share: float) -> float:
         """The log probability of the sides as they are named."""
-        return float(
-            kernels.score_sides(
-                self.statistics,
-                self.observations,
-                self.members,
-                self.launched,
-                self.concentrations(share),
-                self.urn,
-                sides,
-            )
-        )
+        concentrations = self.concentrations(share)
+        return float(kernels.score_sides(*self.subject, self.launched, concentrations, self.urn, sides))
 
     def _log_of_both(self, share: float, log_probability: float, log_swapped: float) -> float:
         one = _log_beta_density(share, *self.shapes) + log_probability
@@ -219,12 +196,10 @@ class DrawnProposal(Proposal):
     def launch(self, scans: tuple[int, int], crowd: int) -> None:
         """Draw u: documents on random sides; then parameters given sides, and sides given parameters, in turn."""
         sizes = np.diff(self.members.documents)
-        by_document = len(sizes) > 1
-        self.launched = (
-            np.repeat(self.rng.integers(2, size=len(sizes)), sizes)
-            if by_document
-            else self.rng.integers(2, size=self.size)
-        )
+        if len(sizes) > 1:
+            self.launched = np.repeat(self.rng.integers(2, size=len(sizes)), sizes)
+        else:
+            self.launched = self.rng.integers(2, size=self.size)
         for _ in range(sum(scans)):
             self._draw(self._parameters_of_launch(), self.concentrations(0.5), self.launched)
         self.parameters = self._parameters_of_launch()
@@ -232,14 +207,13 @@ class DrawnProposal(Proposal):
         self.shapes = kernels.expected_tables(self.members, documents, self.whole, self.launched)
 
     def _parameters_of_launch(self) -> Any:
-        kernels.put_sides(self.statistics, self.observations, self.members, self.launched)
+        kernels.put_sides(*self.subject, self.launched)
         return self.model.family.propose_parameters(self.statistics, 2, self.rng)
 
     def _draw(self, parameters: Arrays, concentrations: np.ndarray, sides: np.ndarray) -> float:
-        observations = self.observations
         return float(
             kernels.draw_sides_given(
-                parameters, observations, self.members, concentrations, self.urn, self.rng_state, sides
+                parameters, *self.observed, concentrations, self.urn, self.rng_state, sides
             )
         )
 
@@ -250,16 +224,14 @@ class DrawnProposal(Proposal):
 
     def log_of_naming(self, sides: np.ndarray, share: float) -> float:
         """The log probability of the sides as they are named."""
-        concentrations, observations = self.concentrations(share), self.observations
+        concentrations = self.concentrations(share)
         return float(
-            kernels.score_sides_given(
-                self.parameters, observations, self.members, concentrations, self.urn, sides
-            )
+            kernels.score_sides_given(self.parameters, *self.observed, concentrations, self.urn, sides)
         )
 
     def log_ratio_of_marginals(self, sides: np.ndarray) -> float:
         """The log of the product of p(x, phi) / g(phi | x) over the sides, over that of the whole."""
-        kernels.put_sides(self.statistics, self.observations, self.members, sides)
+        kernels.put_sides(*self.subject, sides)
         family, kept = self.model.family, self.state.parameters
         proposed = family.propose_parameters(self.statistics, 3, self.rng)
         if self.picked.is_split:
@@ -277,22 +249,3 @@ class DrawnProposal(Proposal):
 def _log_beta_density(value: float, one: float, other: float) -> float:
     log_normaliser = math.lgamma(one) + math.lgamma(other) - math.lgamma(one + other)
     return (one - 1.0) * math.log(value) + (other - 1.0) * math.log1p(-value) - log_normaliser
-
-
-def _members(labels: np.ndarray, topics: list[int], offsets: np.ndarray) -> Members:
-    """The observations of some topics, by document."""
-    found = labels == topics[0]
-    for topic in topics[1:]:
-        found |= labels == topic
-    indices = np.flatnonzero(found)
-    documents = np.searchsorted(offsets, indices, side="right")
-    begins = np.flatnonzero(np.diff(documents, prepend=-1))
-    return Members(indices, np.append(begins, len(indices)))
-
-
-def statistics_like(family: Family, state: Weights, slots: int) -> Any:
-    """Empty statistics under the present prior."""
-    statistics = family.empty_statistics(slots)
-    if family.learned_prior is not None:
-        family.set_prior_value(statistics, family.prior_value(state.statistics))
-    return statistics

@@ -33,8 +33,9 @@ from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.runtime.padding import padded_zeros
-from franchise.moves.block_sweep import vacant_slots
-from franchise.moves.restricted import draw_parameters, draw_topics_of_block, joined, over_blocks
+from franchise.model.state.views import draw_shares
+from franchise.moves.block_sweep import Block
+from franchise.moves.restricted import draw_parameters, draw_topics_of_block, joined
 from franchise.moves.subcluster.hastings import (
     Arrangement,
     log_of_change,
@@ -56,56 +57,47 @@ class Proposal(NamedTuple):
 
     labels: np.ndarray  # int32 (N,)
     log_q: float  # log q(z' | v)
-    statistics: Arrays
     arrangement: Arrangement
 
 
 def try_global_split(sweep: Sweep, balanced: bool) -> list[bool]:
     """Try to split one topic; whether it was accepted, or nothing if its sub-topics have not burned in."""
-    topics = sweep.topics
-    topic = int(sweep.rng.choice(topics))
-    if not sweep.is_ready(topic):
-        return []
-    sweep.draw_given()
-    labels = sweep.state.topic_of_observation
-    others = topics[topics != topic]
-    proposal = propose(sweep, temporary_of_split(sweep, topic, others), len(topics), STREAMS.global_split)
-    if proposal is None:
-        return [False]
-    log_ratio = log_ratio_of_split(sweep, topic, others, proposal)
-    log_ratio += log_of_merged_parameter(
-        sweep, sweep.parameters, topic, (proposal.labels >= len(others), labels == topic), balanced
-    )
-    if not math.log1p(-sweep.rng.random()) < log_ratio:
-        return [False]
-    fresh = int(vacant_slots(sweep.context, 1)[0])
-    take(sweep, proposal, [*others.tolist(), topic, fresh], [topic, fresh])
-    return [True]
+    topic = int(sweep.rng.choice(sweep.topics))
+    return [_is_carried_out(sweep, [topic], balanced)] if sweep.is_ready(topic) else []
 
 
 def try_global_merge(sweep: Sweep, balanced: bool) -> list[bool]:
     """Try to merge one pair of topics; whether it was accepted, or nothing if there is none that has burned in."""
-    topics = sweep.topics
-    if len(topics) < 2:
+    if len(sweep.topics) < 2:
         return []
-    first, second = (int(topic) for topic in sweep.rng.choice(topics, 2, replace=False))
-    if not sweep.is_ready(first, second):
-        return []
+    pair = [int(topic) for topic in sweep.rng.choice(sweep.topics, 2, replace=False)]
+    return [_is_carried_out(sweep, pair, balanced)] if sweep.is_ready(*pair) else []
+
+
+def _is_carried_out(sweep: Sweep, chosen: list[int], balanced: bool) -> bool:
+    """Try to split the topic chosen, or to merge the two; whether it was accepted."""
     sweep.draw_given()
-    labels = sweep.state.topic_of_observation
-    others = topics[(topics != first) & (topics != second)]
-    merged = draw_merged(sweep, first, second)
-    temporary = temporary_of_merge(sweep, (first, second), others, merged)
-    proposal = propose(sweep, temporary, len(topics) - 1, STREAMS.global_merge)
+    others = np.setdiff1d(sweep.topics, chosen)
+    if len(chosen) == 1:
+        stream, sign, merged, place = STREAMS.global_split, 1.0, sweep.parameters, chosen[0]
+        temporary = temporary_of_split(sweep, chosen[0], others)
+    else:
+        stream, sign, merged, place = STREAMS.global_merge, -1.0, draw_merged(sweep, *chosen), 0
+        temporary = temporary_of_merge(sweep, chosen, others, merged)
+    proposal = propose(sweep, temporary, len(others) + 1, stream)
     if proposal is None:
-        return [False]
-    log_ratio = log_ratio_of_merge(sweep, (first, second), others, proposal)
-    union = (labels == first) | (labels == second)
-    log_ratio -= log_of_merged_parameter(sweep, merged, 0, (union, proposal.labels == len(others)), balanced)
+        return False
+    log_ratio = log_ratio_but_for_parameter(sweep, chosen, others, proposal, stream)
+    before, after = np.isin(sweep.state.topic_of_observation, chosen), proposal.labels >= len(others)
+    members = (after, before) if len(chosen) == 1 else (before, after)
+    log_ratio += sign * log_of_merged_parameter(sweep, merged, place, members, balanced)
     if not math.log1p(-sweep.rng.random()) < log_ratio:
-        return [False]
-    take(sweep, proposal, [*others.tolist(), first], [first])
-    return [True]
+        return False
+    slots = chosen[:1]
+    if len(chosen) == 1:
+        slots += sweep.state.vacant_slots(sweep.context.model.family, 1).tolist()
+    take(sweep, proposal, [*others.tolist(), *slots], slots)
+    return True
 
 
 # --- proposals ------------------------------------------------------------------------------------------------
@@ -114,19 +106,14 @@ def try_global_merge(sweep: Sweep, balanced: bool) -> list[bool]:
 def temporary_of_split(sweep: Sweep, topic: int, others: np.ndarray) -> Temporary:
     """(22): the topics there are, one of them replaced by its sub-topics."""
     left = sweep.lefts[:, topic]
+    whole, sides = sweep.shares[:, topic], np.array([2 * topic, 2 * topic + 1])
     return Temporary(
-        joined((sweep.parameters, others), (sweep.sub_parameters, np.array([2 * topic, 2 * topic + 1]))),
-        np.column_stack(
-            [
-                sweep.shares[:, others],
-                sweep.shares[:, topic] * left,
-                sweep.shares[:, topic] * (1.0 - left),
-            ]
-        ),
+        joined((sweep.parameters, others), (sweep.sub_parameters, sides)),
+        np.column_stack([sweep.shares[:, others], whole * left, whole * (1.0 - left)]),
     )
 
 
-def temporary_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, merged: Arrays) -> Temporary:
+def temporary_of_merge(sweep: Sweep, pair: list[int], others: np.ndarray, merged: Arrays) -> Temporary:
     """(23): the topics there are, two of them replaced by one that has the sum of their weights."""
     return Temporary(
         joined((sweep.parameters, others), (merged, np.array([0]))),
@@ -139,13 +126,8 @@ def draw_merged(sweep: Sweep, first: int, second: int) -> Any:
     labels = sweep.state.topic_of_observation
     union = ((labels != first) & (labels != second)).astype(np.int32)
     statistics = sweep.recounted(union, 2)
-    return draw_parameters(
-        sweep.context,
-        statistics,
-        np.array([0, 1]),
-        2,
-        STREAMS.parameters + STREAMS.global_merge + 2 * STREAMS.proposed,
-    )
+    stream = STREAMS.parameters + STREAMS.global_merge + 2 * STREAMS.proposed
+    return draw_parameters(sweep.context, statistics, np.array([0, 1]), 2, stream)
 
 
 def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Proposal | None:
@@ -153,34 +135,20 @@ def propose(sweep: Sweep, temporary: Temporary, topics: int, stream: int) -> Pro
     context, columns = sweep.context, temporary.shares.shape[1]
     labels = np.empty(context.data.n_observations, np.int32)
 
-    def draw(block: int) -> float:
-        first, last = context.groups_of(block)
-        begin, end = context.range_of(block)
-        return draw_topics_of_block(
-            context,
-            block,
-            temporary.parameters,
-            temporary.shares[first:last],
-            STREAMS.topics + stream,
-            labels[begin:end],
-        )
+    def draw(block: Block) -> float:
+        given = (temporary.parameters, temporary.shares[block.groups])
+        return draw_topics_of_block(context, block, *given, STREAMS.topics + stream, labels[block.items])
 
-    log_q = math.fsum(over_blocks(context, draw))
+    log_q = math.fsum(context.map_blocks(draw))
     if len(np.unique(labels)) < columns:
         return None
     counts = sweep.counts(labels, columns)
-    statistics = sweep.recounted(labels, columns)
-    logs = draw_log_gammas(
-        np.append(proposed_tables(counts, topics), sweep.state.top_concentration), sweep.rng
-    )
-    weights = np.exp(logs - logs.max())
-    weights /= weights.sum()
-    likelihood = float(sweep.log_marginals(statistics, columns).sum())
+    tables = proposed_tables(counts, topics)
+    weights = draw_shares(np.append(tables, sweep.state.top_concentration), sweep.rng)
     if weights.min() <= 0.0:
         return None
-    return Proposal(
-        labels, log_q, statistics, Arrangement(weights[:-1], float(weights[-1]), counts, likelihood)
-    )
+    likelihood = float(sweep.log_marginals(sweep.recounted(labels, columns), columns).sum())
+    return Proposal(labels, log_q, Arrangement(weights[:-1], float(weights[-1]), counts, likelihood))
 
 
 def present(sweep: Sweep) -> Arrangement:
@@ -197,40 +165,29 @@ def present(sweep: Sweep) -> Arrangement:
 # --- ratios ---------------------------------------------------------------------------------------------------
 
 
-def log_ratio_of_split(sweep: Sweep, topic: int, others: np.ndarray, proposal: Proposal) -> float:
-    """(14) for a split of a topic into the last two columns, but for the parameter of the merge that undoes it."""
-    parameters, log_shares = draw_proposed(sweep, proposal, STREAMS.global_split)
-    rest = np.arange(len(others))
+def log_ratio_but_for_parameter(
+    sweep: Sweep, topics: list[int], others: np.ndarray, proposal: Proposal, stream: int
+) -> float:
+    """(14) for a split of one topic into the last two columns, or a merge of two into the last column.
+
+    Without the parameter of the merged topic. In a merge, the two topics stand in for sub-topics.
+    """
+    parameters, log_shares = draw_proposed(sweep, proposal, stream)
+    rest, last = np.arange(len(others)), log_shares[:, len(others) :]
+    log_pick = log_pick_ratio_global(len(others) + 1)
+    if len(topics) == 1:
+        back = np.logaddexp(last[:, :1], last[:, 1:])
+    else:
+        back, log_pick = last + log_parts(sweep.shares[:, topics]), -log_pick
     log_reverse = score(
         sweep,
-        joined((parameters, rest), (sweep.parameters, np.array([topic]))),
-        np.column_stack([log_shares[:, rest], np.logaddexp(log_shares[:, -2], log_shares[:, -1])]),
-        columns_of(sweep, [*others.tolist(), topic]),
+        joined((parameters, rest), (sweep.parameters, np.array(topics))),
+        np.column_stack([log_shares[:, rest], back]),
+        columns_of(sweep, [*others.tolist(), *topics]),
     )
-    return (
-        _log_change(sweep, proposal, len(others) + 1)
-        + log_reverse
-        - proposal.log_q
-        + log_pick_ratio_global(len(others) + 1)
-    )
-
-
-def log_ratio_of_merge(sweep: Sweep, pair: tuple[int, int], others: np.ndarray, proposal: Proposal) -> float:
-    """(14) for a merge into the last column, but for the parameter drawn; the topics stand in for sub-topics."""
-    parameters, log_shares = draw_proposed(sweep, proposal, STREAMS.global_merge)
-    rest = np.arange(len(others))
-    log_reverse = score(
-        sweep,
-        joined((parameters, rest), (sweep.parameters, np.array(pair))),
-        np.column_stack([log_shares[:, rest], log_shares[:, -1:] + log_parts(sweep.shares[:, pair])]),
-        columns_of(sweep, [*others.tolist(), *pair]),
-    )
-    return (
-        _log_change(sweep, proposal, len(others) + 1)
-        + log_reverse
-        - proposal.log_q
-        - log_pick_ratio_global(len(others) + 1)
-    )
+    alpha, gamma = sweep.state.group_concentration, sweep.state.top_concentration
+    log_change = log_of_change(present(sweep), proposal.arrangement, len(others) + 1, alpha, gamma)
+    return log_change + log_reverse - proposal.log_q + log_pick
 
 
 def log_parts(shares: np.ndarray) -> np.ndarray:
@@ -238,11 +195,6 @@ def log_parts(shares: np.ndarray) -> np.ndarray:
     sums = shares.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         return np.log(np.divide(shares, sums, out=np.full(shares.shape, 0.5), where=sums > 0.0))
-
-
-def _log_change(sweep: Sweep, proposal: Proposal, topics: int) -> float:
-    alpha, gamma = sweep.state.group_concentration, sweep.state.top_concentration
-    return log_of_change(present(sweep), proposal.arrangement, topics, alpha, gamma)
 
 
 def draw_proposed(sweep: Sweep, proposal: Proposal, stream: int) -> tuple[Any, np.ndarray]:
@@ -254,15 +206,14 @@ def draw_proposed(sweep: Sweep, proposal: Proposal, stream: int) -> tuple[Any, n
     )
     concentrations = sweep.state.group_concentration * proposal.arrangement.weights
 
-    def draw(block: int) -> np.ndarray:
-        first, last = context.groups_of(block)
-        counts = proposal.arrangement.counts[first:last]
+    def draw(block: Block) -> np.ndarray:
+        counts = proposal.arrangement.counts[block.groups]
         logs, filled = np.zeros(counts.shape), counts.any(axis=1)
-        rng = context.streams.generator(stream + STREAMS.proposed + block)
+        rng = context.generator(block, stream + STREAMS.proposed)
         logs[filled] = draw_log_gammas(counts[filled] + concentrations, rng)
         return logs
 
-    return parameters, np.concatenate(over_blocks(context, draw))
+    return parameters, np.concatenate(context.map_blocks(draw))
 
 
 def columns_of(sweep: Sweep, slots: list[int]) -> np.ndarray:
@@ -276,21 +227,11 @@ def score(sweep: Sweep, parameters: Arrays, log_shares: np.ndarray, columns: np.
     """The log probability of drawing these topics from temporary ones, whose log weights by group are given."""
     context = sweep.context
 
-    def score_block(block: int) -> float:
-        first, last = context.groups_of(block)
-        begin, end = context.range_of(block)
-        return float(
-            kernels.score_topics(
-                parameters,
-                context.data.observations,
-                context.data.offsets[first : last + 1],
-                log_shares[first:last],
-                padded_zeros(log_shares.shape[1]),
-                columns[begin:end],
-            )
-        )
+    def score_block(block: Block) -> float:
+        given, scratch = log_shares[block.groups], padded_zeros(log_shares.shape[1])
+        return float(kernels.score_topics(parameters, *block.data, given, scratch, columns[block.items]))
 
-    return math.fsum(over_blocks(context, score_block))
+    return math.fsum(context.map_blocks(score_block))
 
 
 def log_of_merged_parameter(

@@ -56,13 +56,8 @@ def modes_of_tables(most: int, topics: int) -> np.ndarray:
 
 def proposed_tables(counts: np.ndarray, topics: int) -> np.ndarray:
     """m~_k: the sum over groups (rows) of the modes for n_jk (12), K = `topics`."""
-    most = int(counts.max(initial=0))
-    return modes_of_tables(_rounded_up(most), topics)[counts].sum(axis=0)
-
-
-def _rounded_up(most: int) -> int:
-    """The next power of two, so that few tables serve many calls."""
-    return 1 << max(most, 1).bit_length()
+    most = 1 << int(counts.max(initial=1)).bit_length()  # a power of two, so that few tables serve many calls
+    return modes_of_tables(most, topics)[counts].sum(axis=0)
 
 
 def log_of_local_split(whole: Piece, sides: tuple[Piece, Piece], alpha: float, gamma: float) -> float:

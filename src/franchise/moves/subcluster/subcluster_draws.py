@@ -12,20 +12,12 @@ from franchise.kernels import subcluster_sweep as kernels
 from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.recount import recount
 from franchise.kernels.runtime.padding import padded_zeros
-from franchise.kernels.table_counts import draw_table_counts
-from franchise.model.state.subclusters import SubTopics, no_subtopics
-from franchise.model.state.weights import Weights
-from franchise.moves.block_sweep import SweepContext, drop_empty_topics
+from franchise.model.state.base import SubTopics, Weights, no_subtopics
+from franchise.model.state.cell_tables import draw_tables_of_counts
+from franchise.moves.block_sweep import Block, SweepContext
 from franchise.moves.document.document_sweep import is_sparse
 from franchise.moves.document.word_sweep import count_labels
-from franchise.moves.launched.proposals import statistics_like
-from franchise.moves.restricted import (
-    count_by_group,
-    draw_parameters,
-    draw_shares,
-    draw_topics_of_block,
-    over_blocks,
-)
+from franchise.moves.restricted import draw_group_shares, draw_parameters, draw_topics_of_block
 
 SLOW = 0.8
 """The weight of the past in the running mean of the sub-topics' log likelihood."""
@@ -58,12 +50,12 @@ class Sweep:
     @property
     def sub_labels(self) -> np.ndarray:
         """2 z + bar-z of all observations."""
-        return self.sub_labels_of(0, self.state.n_observations)
+        return self.sub_labels_of(slice(None))
 
-    def sub_labels_of(self, begin: int, end: int) -> np.ndarray:
+    def sub_labels_of(self, items: slice) -> np.ndarray:
         """2 z + bar-z of some observations, which topics' own numbers may be too narrow for."""
-        wide = self.state.topic_of_observation[begin:end].astype(np.int32)
-        return 2 * wide + self.subtopics.sides[begin:end]
+        wide = self.state.topic_of_observation[items].astype(np.int32)
+        return 2 * wide + self.subtopics.sides[items]
 
     def is_ready(self, *topics: int) -> bool:
         """Whether the sub-topics of all these topics have burned in."""
@@ -71,17 +63,11 @@ class Sweep:
 
     def counts(self, labels: np.ndarray, limit: int) -> np.ndarray:
         """Observations by group and label, (J, limit)."""
-        context = self.context
-
-        def count(block: int) -> np.ndarray:
-            begin, end = context.range_of(block)
-            return count_by_group(context, block, labels[begin:end], limit)
-
-        return np.concatenate(over_blocks(context, count))
+        return np.concatenate(self.context.map_blocks(lambda block: block.counts(labels[block.items], limit)))
 
     def recounted(self, labels: np.ndarray, slots: int) -> Any:
         """Statistics of the observations by label."""
-        statistics = statistics_like(self.context.model.family, self.state, slots)
+        statistics = self.state.empty_statistics(self.context.model.family, slots)
         if is_sparse(None, self.context.model):
             count_labels(self.context, labels, statistics.counts)
             set_totals(statistics, np.bincount(labels, minlength=slots))
@@ -114,18 +100,15 @@ class Sweep:
         groups = context.data.n_groups
         self.shares, self.lefts = np.empty((groups, limit)), np.full((groups, limit), 0.5)
 
-        def draw(block: int) -> None:
-            first, last = context.groups_of(block)
-            begin, end = context.range_of(block)
-            rng = context.streams.generator(block + further)
-            labels = self.state.topic_of_observation[begin:end]
-            counts = count_by_group(context, block, labels, limit)
-            self.shares[first:last] = draw_shares(context, counts, topics, rng)
-            sides = count_by_group(context, block, self.sub_labels_of(begin, end), 2 * limit)
-            filled = first + np.flatnonzero(counts.any(axis=1))
-            self.lefts[np.ix_(filled, topics)] = self._draw_lefts(sides[filled - first], topics, rng)
+        def draw(block: Block) -> None:
+            rng = context.generator(block, further)
+            counts = block.counts(self.state.topic_of_observation[block.items], limit)
+            self.shares[block.groups] = draw_group_shares(context, counts, topics, rng)
+            sides = block.counts(self.sub_labels_of(block.items), 2 * limit)
+            places = np.ix_(counts.any(axis=1), topics)
+            self.lefts[block.groups][places] = self._draw_lefts(sides[counts.any(axis=1)], topics, rng)
 
-        over_blocks(context, draw)
+        context.map_blocks(draw)
         self.drawn += 1
         self.is_current = True
 
@@ -142,29 +125,19 @@ class Sweep:
         """(4), (9): topics and sides of all observations; log q of the sides, by topic."""
         context, state, limit = self.context, self.state, self.limit
 
-        def draw(block: int) -> np.ndarray:
-            first, last = context.groups_of(block)
-            begin, end = context.range_of(block)
-            labels, log_q = state.topic_of_observation[begin:end], padded_zeros(limit)
-            draw_topics_of_block(
-                context, block, self.parameters, self.shares[first:last], STREAMS.topics, labels
-            )
-            kernels.draw_sides(
-                self.sub_parameters,
-                context.data.observations,
-                context.data.offsets[first : last + 1],
-                labels,
-                self.lefts[first:last],
-                context.streams.rng_state(STREAMS.sides + block)[0],
-                self.subtopics.sides[begin:end],
-                log_q,
-            )
+        def draw(block: Block) -> np.ndarray:
+            labels, log_q = state.topic_of_observation[block.items], padded_zeros(limit)
+            shares = self.shares[block.groups]
+            draw_topics_of_block(context, block, self.parameters, shares, STREAMS.topics, labels)
+            lefts, sides = self.lefts[block.groups], self.subtopics.sides[block.items]
+            rng_state = context.rng_state(block, STREAMS.sides)
+            kernels.draw_sides(self.sub_parameters, *block.data, labels, lefts, rng_state, sides, log_q)
             return log_q
 
-        self.log_q = np.sum(over_blocks(context, draw), axis=0)
+        self.log_q = np.sum(context.map_blocks(draw), axis=0)
         state.statistics = self.recounted(state.topic_of_observation, state.capacity)
         state.observations_per_topic[:] = np.bincount(state.topic_of_observation, minlength=state.capacity)
-        drop_empty_topics(state)
+        state.drop_empty_topics()
         self.subtopics = subtopics_of(state, self.rng)
 
     def finish(self) -> None:
@@ -176,13 +149,8 @@ class Sweep:
         weights = np.zeros(2 * limit)
         weights[2 * topics] = subtopics.left_shares[topics]
         weights[2 * topics + 1] = 1.0 - subtopics.left_shares[topics]
-        groups, places = np.nonzero(counts)
-        tables = np.empty(len(groups), np.int32)
-        rng_state = self.rng.bit_generator.random_raw(4)
-        draw_table_counts(
-            counts[groups, places], np.maximum(alpha * weights, _LEAST)[places], rng_state, tables
-        )
-        per_side = np.bincount(places, weights=tables, minlength=2 * limit)
+        concentrations, rng_state = np.maximum(alpha * weights, _LEAST), self.rng.bit_generator.random_raw(4)
+        per_side = draw_tables_of_counts(counts, concentrations, rng_state).per_topic
         subtopics.left_shares[topics] = self.rng.beta(
             gamma + per_side[2 * topics], gamma + per_side[2 * topics + 1]
         )

@@ -1,0 +1,313 @@
+"""The other two views of the state, and exact conversions from one view to another.
+
+* `Seating`: tables and their topics (t, k), the topic weights integrated out.
+* `CellCounts`: how many observations of each cell, a group and a category that meet, are in each topic.
+  Observations of one category in one group are exchangeable, so their numbers by topic say all that their labels
+  say, up to which is which; and where counts are in the thousands they say it in far less room.  With the labels
+  arranged at random within each cell, it has the same law as the weights view.
+
+Conversions (docs/theory/views.md#sec-conversion):
+
+* weights -> seating: in each cell (group j, topic k), seat the observations by a Chinese restaurant process
+  with concentration alpha beta_k; forget beta.
+* seating -> weights: z_ji is the topic of the table; beta ~ Dirichlet(m_1, ..., m_K, gamma); forget the tables.
+* weights -> counts: count the topics in each cell of like observations; forget which has which.
+* counts -> weights: share the topics of each cell out over its observations, at random.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from franchise.families.base import Arrays, Family
+from franchise.families.categorical import set_totals
+from franchise.kernels.crf_seating import Tables, seat_by_weights
+from franchise.kernels.random.dirichlet import draw_log_gammas
+from franchise.kernels.recount import shuffle_runs
+from franchise.model.hdp_model import PreparedData
+from franchise.model.state.base import State, Weighted, Weights, check_equal, placed, slots_for
+
+
+@dataclass
+class Seating(State):
+    """The Chinese restaurant franchise; see `kernels/crf_seating.py` for how tables lie in the arrays."""
+
+    table_of_observation: np.ndarray  # int32 (N,): t_ji within the group
+    topic_of_table: np.ndarray  # int32 (N,): k_jt by table slot; -1 = no table
+    size_of_table: np.ndarray  # int32 (N,): n_jt by table slot
+    table_slots: np.ndarray  # int32 (J,): table slots in use
+    tables_per_topic: np.ndarray  # int64 (C,): m_k
+    table_count: np.ndarray  # int64 (1,): m
+
+    @classmethod
+    def empty(
+        cls, data: PreparedData, statistics: Arrays, capacity: int, alpha: float, gamma: float
+    ) -> Seating:
+        """A franchise in which nobody is seated yet; `statistics` with `capacity` slots come along."""
+        return cls(
+            statistics=statistics,
+            observations_per_topic=np.zeros(capacity, np.int64),
+            group_concentration=alpha,
+            top_concentration=gamma,
+            table_of_observation=np.full(data.n_observations, -1, np.int32),
+            topic_of_table=np.full(data.n_observations, -1, np.int32),
+            size_of_table=np.zeros(data.n_observations, np.int32),
+            table_slots=np.zeros(data.n_groups, np.int32),
+            tables_per_topic=np.zeros(capacity, np.int64),
+            table_count=np.zeros(1, np.int64),
+        )
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations, N."""
+        return len(self.table_of_observation)
+
+    @classmethod
+    def from_topics(
+        cls, data: PreparedData, family: Family, topics: np.ndarray, alpha: float, gamma: float
+    ) -> Seating:
+        """A state with the given topics, one table for each topic in each group. A start, not a draw."""
+        capacity = slots_for(topics, data.comm)
+        state = cls.empty(data, family.empty_statistics(capacity), capacity, alpha, gamma)
+        groups = np.repeat(np.arange(data.n_groups), np.diff(data.offsets))
+        cells, cell_of_observation = np.unique(groups * np.int64(capacity) + topics, return_inverse=True)
+        group_of_cell = cells // capacity
+        table_of_cell = np.arange(len(cells)) - np.searchsorted(group_of_cell, group_of_cell)
+        state.table_of_observation[:] = table_of_cell[cell_of_observation]
+        state.topic_of_table[data.offsets[group_of_cell] + table_of_cell] = cells % capacity
+        state.recount(data)
+        return state
+
+    def topics(self, data: PreparedData) -> np.ndarray:
+        """z_ji = k_{j t_ji}: the topic of its table."""
+        return self.topic_of_table[self._table_slots(data)]
+
+    def _table_slots(self, data: PreparedData) -> np.ndarray:
+        """The slot of each observation's table."""
+        return np.repeat(data.offsets[:-1], np.diff(data.offsets)) + self.table_of_observation
+
+    @property
+    def tables(self) -> Tables:
+        """The arrays that the kernels change."""
+        return Tables(
+            self.table_of_observation,
+            self.topic_of_table,
+            self.size_of_table,
+            self.table_slots,
+            self.tables_per_topic,
+            self.observations_per_topic,
+            self.table_count,
+        )
+
+    def recount(self, data: PreparedData) -> None:
+        """Recount everything but the seats and the tables' topics."""
+        slots = self._table_slots(data)
+        topics = np.where(self.table_of_observation < 0, -1, self.topic_of_table[slots])
+        self.count_topics(data, topics)
+        seated = slots[self.table_of_observation >= 0]
+        self.size_of_table[:] = np.bincount(seated, minlength=data.n_observations)
+        open_tables = np.flatnonzero(self.size_of_table)
+        tables = np.bincount(self.topic_of_table[open_tables], minlength=self.capacity)
+        self.tables_per_topic[:] = data.comm.allreduce(tables)
+        self.table_count[0] = self.tables_per_topic.sum()
+        groups = np.searchsorted(data.offsets, open_tables, side="right") - 1
+        self.table_slots[:] = 0
+        np.maximum.at(self.table_slots, groups, open_tables - data.offsets[groups] + 1)
+
+    def place_topics(self, slots: np.ndarray, capacity: int) -> None:
+        """Move what is held of the topics in these slots to the first of `capacity` slots."""
+        super().place_topics(slots, capacity)
+        self.tables_per_topic = placed(self.tables_per_topic, slots, capacity)
+
+    def renumber(self, numbers: np.ndarray) -> None:
+        """Replace the slots that tables refer to by their new numbers."""
+        self.topic_of_table[:] = numbers[self.topic_of_table]
+
+    def check_view(self, data: PreparedData, fresh: Self) -> None:
+        """Compare what only this view has with what a recount gives, and with the data."""
+        check_equal("tables_per_topic", self.tables_per_topic, fresh.tables_per_topic)
+        check_equal("table_count", self.table_count, fresh.table_count)
+        check_equal("table_slots", self.table_slots >= fresh.table_slots, True)
+        check_equal("size_of_table", self.size_of_table, fresh.size_of_table)
+        check_equal("vacant tables", self.topic_of_table[self.size_of_table == 0], -1)
+        check_equal("all observations seated", self.size_of_table.sum(), data.n_observations)
+
+
+class DataCells(NamedTuple):
+    """The observations of categories by cells, group after group."""
+
+    offsets: np.ndarray  # int64 (J + 1,): group j has the cells from offsets[j] to offsets[j + 1]
+    categories: np.ndarray  # int64 (M,)
+    counts: np.ndarray  # int64 (M,): observations of the cell
+    order: np.ndarray  # int64 (N,): the observations, cell after cell; empty if they come in that order
+
+
+def cells_of(data: PreparedData) -> DataCells:
+    """The cells of some data of categories."""
+    sizes = np.diff(data.offsets)
+    size = int(data.observations.max(initial=0)) + 1
+    keys = np.repeat(np.arange(data.n_groups), sizes) * np.int64(size) + data.observations
+    order = np.empty(0, np.int64)
+    if (np.diff(keys) < 0).any():
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+    cells, counts = np.unique(keys, return_counts=True)
+    offsets = np.searchsorted(cells, np.arange(data.n_groups + 1) * np.int64(size))
+    return DataCells(offsets, cells % size, counts, order)
+
+
+@dataclass(kw_only=True)
+class CellCounts(Weighted):
+    """(n_jwk, beta): the topics of the observations of each cell, as numbers."""
+
+    cells: DataCells
+    topic_counts: np.ndarray  # int32 (M, C): n_jwk
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations, N."""
+        return int(self.cells.counts.sum())
+
+    def counts_by_group(self) -> np.ndarray:
+        """n_jk, int64 (J, C)."""
+        return sums_of_runs(self.topic_counts, self.cells.offsets)
+
+    def topics(self, data: PreparedData) -> np.ndarray:
+        """One arrangement of those that are equally likely: in each cell, topics in the order of their slots."""
+        return self.in_order_of_data(self.topics_by_cell())
+
+    def topics_by_cell(self) -> np.ndarray:
+        """The topics of the observations of one cell after the other, int32 (N,)."""
+        slots = np.tile(np.arange(self.capacity, dtype=np.int32), len(self.topic_counts))
+        return np.repeat(slots, self.topic_counts.reshape(-1))
+
+    def in_order_of_data(self, topics: np.ndarray) -> np.ndarray:
+        """What comes cell after cell, in the order of the data."""
+        if len(self.cells.order) == 0:
+            return topics
+        arranged = np.empty_like(topics)
+        arranged[self.cells.order] = topics
+        return arranged
+
+    def recount(self, data: PreparedData) -> None:
+        """Statistics and sizes from the counts; the data are not needed."""
+        counts = self.statistics.counts
+        for topic in range(self.capacity):
+            column = self.topic_counts[:, topic]
+            counts[:, topic] = np.bincount(self.cells.categories, weights=column, minlength=len(counts))
+        self.observations_per_topic[:] = self.topic_counts.sum(axis=0)
+        set_totals(self.statistics, self.observations_per_topic)
+
+    def place_topics(self, slots: np.ndarray, capacity: int) -> None:
+        """Move what is held of the topics in these slots to the first of `capacity` slots."""
+        super().place_topics(slots, capacity)
+        self.topic_counts = placed(self.topic_counts, slots, capacity)
+
+    def check_view(self, data: PreparedData, fresh: Self) -> None:
+        """Compare what only this view has with what a recount gives, and with the data."""
+        check_equal("observations of each cell", self.topic_counts.sum(axis=1), self.cells.counts)
+        self.check_weights(data)
+
+
+def sums_of_runs(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Sums of runs of rows, run j from ``offsets[j]`` to ``offsets[j + 1]``; zeros for an empty one."""
+    running = np.zeros((len(rows) + 1, rows.shape[1]), np.int64)
+    np.cumsum(rows, axis=0, out=running[1:])
+    return running[offsets[1:]] - running[offsets[:-1]]
+
+
+# --- conversions ------------------------------------------------------------------------------------------------
+
+
+def draw_topic_weights(
+    tables_per_topic: np.ndarray, gamma: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """beta ~ Dirichlet(m_1, ..., m_K, gamma): the weights by slot (zero where m_k = 0), and the unseen one (1,)."""
+    occupied = np.flatnonzero(tables_per_topic)
+    shares = draw_shares(np.append(tables_per_topic[occupied].astype(np.float64), gamma), rng)
+    weights = np.zeros(len(tables_per_topic))
+    weights[occupied] = shares[:-1]
+    return weights, shares[-1:]
+
+
+def draw_shares(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A Dirichlet draw, in logs on the way, since a Gamma draw of a small shape underflows."""
+    logs = draw_log_gammas(shapes, rng)
+    shares = np.exp(logs - logs.max())
+    return shares / shares.sum()
+
+
+def to_weights(state: State, data: PreparedData, rng: np.random.Generator) -> Weights:
+    """The same state in the weights view; the statistics move along, they are not copied."""
+    if isinstance(state, Weights):
+        return state
+    if isinstance(state, CellCounts):
+        weights, unseen = state.topic_weights, state.unseen_weight
+        topics, cell_tables = arranged_topics(state, rng), state.cell_tables
+    else:
+        assert isinstance(state, Seating)
+        weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
+        topics, cell_tables = state.topics(data), None
+    return Weights(
+        **_in_all_views(state),
+        topic_of_observation=topics,
+        topic_weights=weights,
+        unseen_weight=unseen,
+        cell_tables=cell_tables,
+    )
+
+
+def _in_all_views(state: State) -> dict[str, Any]:
+    return {part.name: getattr(state, part.name) for part in fields(State)}
+
+
+def to_seating(state: State, data: PreparedData, rng: np.random.Generator) -> Seating:
+    """The same state in the seating view; the statistics move along, they are not copied."""
+    if isinstance(state, Seating):
+        return state
+    state = to_weights(state, data, rng)
+    seating = Seating.empty(
+        data, state.statistics, state.capacity, state.group_concentration, state.top_concentration
+    )
+    concentrations = state.group_concentration * state.topic_weights
+    seat_by_weights(state.topic_of_observation, data.offsets, concentrations, seating.tables, rng)
+    seating.observations_per_topic = state.observations_per_topic
+    seating.parameters = state.parameters
+    return seating
+
+
+def to_counts(state: State, data: PreparedData, rng: np.random.Generator) -> CellCounts:
+    """The same state in the counts view, for categories; the statistics move along, they are not copied."""
+    if isinstance(state, CellCounts):
+        return state
+    state = to_weights(state, data, rng)
+    cells = cells_of(data)
+    topics = state.topic_of_observation if len(cells.order) == 0 else state.topic_of_observation[cells.order]
+    places = np.repeat(np.arange(len(cells.counts)) * np.int64(state.capacity), cells.counts) + topics
+    wide = (len(cells.counts), state.capacity)
+    return CellCounts(
+        **_in_all_views(state),
+        topic_weights=state.topic_weights,
+        unseen_weight=state.unseen_weight,
+        cell_tables=state.cell_tables,
+        cells=cells,
+        topic_counts=np.bincount(places, minlength=wide[0] * wide[1]).reshape(wide).astype(np.int32),
+    )
+
+
+def arranged_topics(state: CellCounts, rng: np.random.Generator) -> np.ndarray:
+    """The topics of all observations, int32 (N,), in grouped order: in each cell in an order drawn at random."""
+    topics = state.topics_by_cell()
+    shuffle_runs(topics, state.cells.counts, rng.bit_generator.random_raw(4))
+    return state.in_order_of_data(topics)
+
+
+_CONVERSIONS = {Weights: to_weights, Seating: to_seating, CellCounts: to_counts}
+
+
+def convert(state: State, view: type[State], data: PreparedData, rng: np.random.Generator) -> State:
+    """The same state in the view asked for."""
+    return _CONVERSIONS[view](state, data, rng)
