@@ -12,7 +12,6 @@ import franchise as fr
 from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
 from franchise.data.synthetic import planted_topics
 from franchise.diagnostics.held_out import (
-    completion_probabilities,
     document_completion,
     held_out_words,
     training_probabilities,
@@ -23,6 +22,7 @@ from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
 from tests.diagnostics.naive_held_out import NaiveDraw
+from tests.support.predictions import completion_probabilities
 
 TRAINING = [[0, 1, 0, 2], [3, 3, 4], [0, 4, 1, 1, 2]]
 LABELS = [  # two draws, with two and three topics

@@ -22,7 +22,7 @@ import franchise as fr
 from franchise.htmm.fitting import Sampling, start_state
 from franchise.htmm.htmm_chain import HTMMChain, HTMMDraw, state_from_arrays
 from franchise.kernels.random.streams import Streams
-from franchise.posterior.sentence_modes import mode_of
+from franchise.posterior.htmm_posterior import mode_of
 from franchise.posterior.topic_similarity import NONE, match_topics
 from franchise.running.trace import BEST
 from tests.htmm.cases import matched_share, simulate

@@ -18,7 +18,6 @@ Whole documents, and the second halves of texts with sentences, are scored from 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -26,12 +25,13 @@ from numpy.typing import ArrayLike
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.diagnostics.left_to_right import check_posterior, completion, completion_trace
-from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
+from franchise.data.splits import shuffled_places
+from franchise.diagnostics.left_to_right import check_posterior, means_of, score_steps, trace_of_steps
+from franchise.diagnostics.score import Score
 from franchise.errors import InputError
 from franchise.posterior.base import Posterior
-from franchise.posterior.held_out_steps import Halves, check_words, log_frequencies, log_mixtures
-from franchise.posterior.predictive import DrawnTopics, Occurrences, check_like, fitted_weights, prepare
+from franchise.posterior.held_out_steps import HeldOutSteps, check_words, exact_steps, log_frequencies
+from franchise.posterior.predictive import Occurrences, check_like, fitted_weights, prepare
 from franchise.validation import check_counts, describe
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def document_completion(posterior: Posterior[Any], held_out: Corpus, seed: int =
     Score
         Of the second halves; a document of one word has none, and one of a single sentence is all second half.
     """
-    return completion(posterior, held_out, seed)
+    return score_steps(posterior, check_posterior(posterior).completion(held_out, seed), seed=seed)
 
 
 def held_out_trace(posterior: Posterior[Any], held_out: Corpus, seed: int = 0) -> np.ndarray:
@@ -77,10 +77,10 @@ def held_out_trace(posterior: Posterior[Any], held_out: Corpus, seed: int = 0) -
     Returns
     -------
     float64 array (chains, draws kept in full)
-        Mean log probability per word, of the draws in full that all chains have (`found.draws.kept_by_all`;
+        Mean log probability per word, of the draws in full that all chains have (`posterior.draw.kept_by_all`;
         sentences: at most 32 of a chain, evenly spaced).
     """
-    return completion_trace(posterior, held_out, seed)
+    return trace_of_steps(posterior, check_posterior(posterior).completion(held_out, seed), seed)
 
 
 def held_out_words(posterior: HDPPosterior, words: ArrayLike, documents: ArrayLike) -> Score:
@@ -106,9 +106,7 @@ def held_out_words(posterior: HDPPosterior, words: ArrayLike, documents: ArrayLi
         raise InputError(
             f"words and documents must be as many, at least one; got {len(words)} and {len(documents)}."
         )
-    means = _training_means(posterior, documents, words)
-    log_baseline = float(log_frequencies(corpus, posterior.mean_word_prior)[words].sum())
-    return score_of(means, documents, np.ones(len(words), np.int64), log_baseline)
+    return score_steps(posterior, _training_steps(posterior, documents, words))
 
 
 def group_completion(posterior: HDPPosterior, held_out: GroupedData, seed: int = 0) -> float:
@@ -129,8 +127,6 @@ def group_completion(posterior: HDPPosterior, held_out: GroupedData, seed: int =
         Mean log density of an observation in the second halves, in nats; higher is better. A group of one
         observation has no first half: it is predicted by the topics' weights alone.
     """
-    from franchise.data.splits import shuffled_places
-
     posterior = _check_mixture(posterior)
     check_like("held_out", held_out, posterior.data)
     observed = Occurrences.of_groups(held_out, posterior.family)
@@ -139,54 +135,33 @@ def group_completion(posterior: HDPPosterior, held_out: GroupedData, seed: int =
     in_first = shuffled_places(held_out.offsets, seed) < np.repeat(given, sizes)
     groups = np.repeat(np.arange(held_out.n_groups), sizes)[~in_first]
     first = observed.only(in_first)
-    means = _log_means(
+    steps = exact_steps(
         posterior,
         observed.observations,
         groups,
         observed.rows[~in_first],
-        lambda draw: fitted_weights(draw, first),
+        lambda topics: fitted_weights(topics, first),
+        np.zeros(len(groups)),
     )
-    return float(means.logs().mean())
-
-
-def completion_probabilities(
-    posterior: HDPPosterior, first: Corpus, documents: np.ndarray, words: np.ndarray
-) -> np.ndarray:
-    """p(word | the words of the document in `first`), averaged over draws, for pairs (document, word)."""
-    halves = Halves.given(posterior, first, words)
-    means = _log_means(posterior, halves.observations, documents, halves.rows, halves.weights_of)
-    return np.exp(means.logs())
+    return float(means_of(posterior, steps)[0].logs().mean())
 
 
 def training_probabilities(posterior: HDPPosterior, documents: np.ndarray, words: np.ndarray) -> np.ndarray:
     """p(word | document of the training corpus), averaged over draws, for pairs (document, word)."""
-    return np.exp(_training_means(posterior, documents, words).logs())
+    return np.exp(means_of(posterior, _training_steps(posterior, documents, words))[0].logs())
 
 
-def _training_means(posterior: HDPPosterior, documents: np.ndarray, words: np.ndarray) -> LogMeans:
+def _training_steps(posterior: HDPPosterior, documents: np.ndarray, words: np.ndarray) -> HeldOutSteps:
+    corpus = check_words(posterior.data, posterior.family)
     known, word_rows = np.unique(words, return_inverse=True)
-    return _log_means(
+    return exact_steps(
         posterior,
         prepare(posterior.family, known),
         documents,
         word_rows.astype(np.int64),
-        lambda draw: posterior.document_weights(draw.snapshot),
+        lambda topics: posterior.document_weights(topics.snapshot),
+        log_frequencies(corpus, posterior.mean_word_prior)[words],
     )
-
-
-def _log_means(
-    posterior: HDPPosterior,
-    observations: object,
-    groups: np.ndarray,
-    rows: np.ndarray,
-    weights_of: Callable[[DrawnTopics], np.ndarray],
-) -> LogMeans:
-    """log of the mean over draws of sum_k E[pi_jk] f_k(x), for pairs of a group and a row of `observations`."""
-    draws, blocks = blocks_of(posterior.all_kept_draws)
-    means = LogMeans(len(groups), blocks)
-    for block, draw in draws:
-        means.add(block, log_mixtures(posterior, draw, observations, groups, rows, weights_of))
-    return means
 
 
 # --- checks -------------------------------------------------------------------------------------------------

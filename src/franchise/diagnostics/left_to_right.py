@@ -78,45 +78,7 @@ def left_to_right(
     Score
         Of all words; the first word of a document is predicted by the topics' weights alone.
     """
-    steps = _by_particles(posterior, held_out, particles)
-    return _score(posterior, steps, draws, seed)
-
-
-def completion(posterior: Posterior[Any], held_out: Corpus, seed: int) -> Score:
-    """Return the score of the second halves of documents, given the first."""
-    steps = check_posterior(posterior).completion(held_out, seed)
-    draws = DRAWS if steps.estimates > 1 else posterior.n_chains * max(map(len, posterior.all_kept_draws))
-    return _score(posterior, steps, draws, seed)
-
-
-def completion_trace(posterior: Posterior[Any], held_out: Corpus, seed: int) -> np.ndarray:
-    """Return the same under single draws, at most 32 of each chain, float64 (chains, draws)."""
-    steps = check_posterior(posterior).completion(held_out, seed)
-    n_words = steps.words[steps.scored].sum()
-    scores = [
-        [
-            float(_mean_of_estimates(_of_entries(steps, logs)).sum()) / n_words
-            for logs in _log_increments(steps, even_rows(chain, DRAWS), seed)
-        ]
-        for chain in kept_by_all(posterior)
-    ]
-    return np.array(scores)
-
-
-def document_log_probabilities(
-    posterior: Posterior[Any],
-    held_out: Corpus,
-    *,
-    particles: int = PARTICLES,
-    draws: int = DRAWS,
-    seed: int = 0,
-) -> tuple[np.ndarray, np.ndarray]:
-    """log p(document) of every held-out document, and the errors of these by the particles; float64 (J,) both.
-
-    The errors are roots of v_j; by v_j / 2 logs come out low, besides.
-    """
-    means, variances = _means(posterior, _by_particles(posterior, held_out, particles), draws, seed)
-    return means.logs(), np.sqrt(variances)
+    return score_steps(posterior, by_particles(posterior, held_out, particles), draws, seed)
 
 
 # --- both models --------------------------------------------------------------------------------------------
@@ -129,20 +91,36 @@ def check_posterior(posterior: object) -> Posterior[Any]:
     return posterior
 
 
-def _by_particles(posterior: Posterior[Any], held_out: Corpus, particles: int) -> HeldOutSteps:
+def by_particles(posterior: Posterior[Any], held_out: Corpus, particles: int) -> HeldOutSteps:
+    """Return whole documents as steps, with this many particles under each draw."""
     share = -(-check_integer("particles", particles, minimum=1) // ESTIMATES)
     return check_posterior(posterior).particles(held_out, share)
 
 
-def _score(posterior: Posterior[Any], steps: HeldOutSteps, draws: int, seed: int) -> Score:
+def score_steps(
+    posterior: Posterior[Any], steps: HeldOutSteps, draws: int | None = None, seed: int = 0
+) -> Score:
     """Return the score of the steps that count, those before them given."""
     documents, words = _entries(steps)
     if words.sum() == 0:
         raise InputError("held_out has nothing to score: give longer documents, with words that are known.")
-    means, variances = _means(posterior, steps, draws, seed)
+    means, variances = means_of(posterior, steps, draws, seed)
     noise = float(variances.sum())
     error = math.hypot(math.sqrt(noise), noise / 2.0) / int(words.sum()) if steps.estimates > 1 else math.nan
     return score_of(means, documents, words, float(steps.log_baseline[steps.scored].sum()), error)
+
+
+def trace_of_steps(posterior: Posterior[Any], steps: HeldOutSteps, seed: int) -> np.ndarray:
+    """Return the score under single draws, at most 32 of each chain, float64 (chains, draws)."""
+    n_words = steps.words[steps.scored].sum()
+    scores = [
+        [
+            float(_mean_of_estimates(_of_entries(steps, logs)).sum()) / n_words
+            for logs in _log_increments(steps, even_rows(chain, DRAWS), seed)
+        ]
+        for chain in kept_by_all(posterior)
+    ]
+    return np.array(scores)
 
 
 def _entries(steps: HeldOutSteps) -> tuple[np.ndarray, np.ndarray]:
@@ -162,11 +140,16 @@ def _of_entries(steps: HeldOutSteps, logs: np.ndarray) -> np.ndarray:
     return np.array([np.bincount(documents, row, steps.n_documents) for row in scored])
 
 
-def _means(
-    posterior: Posterior[Any], steps: HeldOutSteps, draws: int, seed: int
+def means_of(
+    posterior: Posterior[Any], steps: HeldOutSteps, draws: int | None = None, seed: int = 0
 ) -> tuple[LogMeans, np.ndarray]:
-    """Return means over draws of the probabilities of entries; variances of their logs by the particles."""
+    """Return means over draws of the probabilities of entries; variances of their logs by the particles.
+
+    `draws` is how many there are at most, of all chains together [default: 32; all where steps are exact].
+    """
     chains = posterior.all_kept_draws
+    if draws is None:
+        draws = DRAWS if steps.estimates > 1 else len(chains) * max(map(len, chains))
     each = max(1, check_integer("draws", draws, minimum=1) // len(chains))
     chosen, blocks = blocks_of([even_rows(chain, each) for chain in chains])
     count = len(_entries(steps)[0])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -16,24 +16,23 @@ from franchise.families.base import Family
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import LastStates, State
 from franchise.posterior.base import Posterior
-from franchise.posterior.edits import NO_EDITS, TopicEdits
+from franchise.posterior.contract import kept_by_chains
+from franchise.posterior.draw import count_documents
+from franchise.posterior.held_out_steps import HeldOutSteps, halves, words_by_particles
 from franchise.posterior.predictive import (
     Occurrences,
-    expected_weights,
-    infer_weights,
+    drawn_topics,
+    fitted_weights,
     log_densities,
     prepare,
+    prior_weights,
 )
-from franchise.posterior.single_draw import count_documents
-from franchise.posterior.stored_numbers import Numbering
+from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
 from franchise.running.kept_draws import HDPDraw
 from franchise.running.run import Run
-from franchise.running.trace import names_of, stack
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    from franchise.posterior.held_out_steps import HeldOutSteps
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,25 +78,15 @@ class HDPPosterior(Posterior[HDPDraw]):
     changes: TopicEdits = NO_EDITS
     numbering: Numbering | None = None
 
+    kept_by_chain: ClassVar = ("snapshots", "labels", "states")
+
     @classmethod
     def from_run(cls, run: Run, data: GroupedData, model: Model, sampler: str, seed: int) -> HDPPosterior:
         """Gather what the chains have kept."""
-        chains, draws = run.chains, run.fewest_draws
-        warmup = min(len(chain.warmup_trace) for chain in chains)
-        names = names_of([chain.trace for chain in chains])
-        in_warmup = names_of([trace for chain in chains for trace in (chain.trace, chain.warmup_trace)])
-        return cls(
-            trace=stack([chain.trace for chain in chains], draws, names),
-            warmup_trace=stack([chain.warmup_trace for chain in chains], warmup, in_warmup),
-            labels=None if run.labels is None else run.labels[:, :draws],
-            snapshots=[list(chain.snapshots.kept) for chain in chains],
-            states=LastStates([chain.chain for chain in chains]),
-            data=data,
-            model=model,
-            sampler=sampler,
-            seed=seed,
-            run=run,
-        )
+        trace, warmup_trace, snapshots = kept_by_chains(run)
+        labels = None if run.labels is None else run.labels[:, : run.fewest_draws]
+        states = LastStates([chain.chain for chain in run.chains])
+        return cls(trace, warmup_trace, labels, snapshots, states, data, model, sampler, seed, run)
 
     # -- what every posterior supplies ---------------------------------------------------------------------
 
@@ -105,11 +94,6 @@ class HDPPosterior(Posterior[HDPDraw]):
     def unit(self) -> Literal["word", "observation"]:
         """What has a topic."""
         return "word" if isinstance(self.data, Corpus) else "observation"
-
-    @property
-    def n_chains(self) -> int:
-        """Number of chains."""
-        return len(self.snapshots)
 
     @property
     def family(self) -> Family:
@@ -126,10 +110,6 @@ class HDPPosterior(Posterior[HDPDraw]):
         """Whether topics are distributions over the words of a corpus."""
         return isinstance(self.data, Corpus) and Ability.IS_CATEGORICAL in self.family.abilities
 
-    def kept_draws(self, chain: int) -> Sequence[HDPDraw]:
-        """Return the stored draws of a chain."""
-        return self.snapshots[chain]
-
     def observation_labels(self, draw: HDPDraw) -> np.ndarray:
         """Return the topic of every observation in grouped order, (N,)."""
         return draw.labels
@@ -145,11 +125,8 @@ class HDPPosterior(Posterior[HDPDraw]):
 
         E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha)
         """
-        weights, unseen = expected_weights(draw)
-        counts = count_documents(self.data, draw.labels, draw.n_topics)
-        prior = draw.alpha * np.append(weights, unseen)
-        totals = counts.sum(axis=1, keepdims=True) + draw.alpha
-        return (np.hstack([counts, np.zeros((len(counts), 1))]) + prior) / totals
+        counts = count_documents(self.data, draw.labels, draw.n_topics + 1)
+        return (counts + prior_weights(draw)) / (counts.sum(axis=1, keepdims=True) + draw.alpha)
 
     def prepare_new(self, data: GroupedData) -> Occurrences:
         """Return new data as the kernels read them."""
@@ -157,18 +134,14 @@ class HDPPosterior(Posterior[HDPDraw]):
 
     def infer_weights(self, draw: HDPDraw, new: Occurrences, number: int = 0) -> np.ndarray:
         """Return E[pi_j | x_j, draw], float64 (J, K + 1); no random stream is used for conjugate families."""
-        return infer_weights(self.model, draw, new, self.seed)
+        return fitted_weights(drawn_topics(self.model, draw, new.observations, self.seed), new)
 
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
         """Return the words of the second halves of documents, given the first."""
-        from franchise.posterior.held_out_steps import halves
-
         return halves(self, held_out, seed)
 
     def particles(self, held_out: Corpus, particles: int) -> HeldOutSteps:
         """Return whole documents, word by word."""
-        from franchise.posterior.left_to_right_steps import words_by_particles
-
         return words_by_particles(self, held_out, particles)
 
     def prior_of_new_topics(self) -> Any:
@@ -176,19 +149,6 @@ class HDPPosterior(Posterior[HDPDraw]):
         if self.family.learned_prior is not None:
             return self.draw().stored.kept.prior
         return self.family.prior_vector()
-
-    def only_chain(self, chain: int) -> HDPPosterior:
-        """Return the posterior of one chain alone, without its run."""
-        own = slice(chain, chain + 1)
-        return replace(
-            self,
-            trace={name: values[own] for name, values in self.trace.items()},
-            warmup_trace={name: values[own] for name, values in self.warmup_trace.items()},
-            labels=None if self.labels is None else self.labels[own],
-            snapshots=[self.snapshots[chain]],
-            states=[self.states[chain]],
-            run=None,
-        )
 
     @cached_property
     def mean_word_prior(self) -> np.ndarray:
@@ -211,7 +171,7 @@ class HDPPosterior(Posterior[HDPDraw]):
         observations = prepare(self.family, self._unit_observations())
         total = np.zeros((consensus.topic_count + 1, self.family.count(observations)))
         weight = np.zeros(consensus.topic_count + 1)
-        for draw, match in zip(consensus.draws, consensus.matches, strict=True):
+        for draw, match in consensus.matched_draws:
             shares = np.exp(log_densities(self.model, draw.kept, observations)).T[:-1]
             np.add.at(total, match, shares)
             np.add.at(weight, match, 1.0)
@@ -248,13 +208,6 @@ class HDPPosterior(Posterior[HDPDraw]):
             f"  log likelihood per observation: {likelihood:.3f}\n"
             f"  see .summary(), .verdict(), .topics(), .document_topics(), .draw(), .trace"
         )
-
-
-def count_words(corpus: Corpus, snapshot: HDPDraw) -> np.ndarray:
-    """Tokens by topic and word, int64 (K, V): n_kw."""
-    size = corpus.vocabulary_size
-    flat = snapshot.labels.astype(np.int64) * size + corpus.observations
-    return np.bincount(flat, minlength=snapshot.n_topics * size).reshape(-1, size)
 
 
 MOST_MEANS = 20

@@ -37,7 +37,7 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.posterior.draw import Draw, best_draw
+from franchise.posterior.draw import Draw, count_words
 from franchise.posterior.topic_similarity import (
     ALIKE,
     ALIKE_IN_WORDS,
@@ -45,6 +45,7 @@ from franchise.posterior.topic_similarity import (
     alike_with_words,
     assign,
     by_appearance,
+    cross_table,
     dice,
     same,
 )
@@ -65,13 +66,14 @@ def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
     """
     chains = np.array([draw.chain for draw in draws])
     most = sum(draw.topic_count for draw in draws)
-    matches, topics = _grow(draws, RunningTopics(data, most))
+    evidence = [Evidence.of(draw, data) for draw in draws]
+    matches, topics = _grow(evidence, RunningTopics(data, most), _order(draws))
     for _ in range(ROUNDS):
         before, topics = _settled(matches, topics, chains)
-        matches, topics = _matched_anew(draws, topics)
+        matches, topics = _matched_anew(evidence, topics)
         if all(np.array_equal(one, other) for one, other in zip(before, matches, strict=True)):
             break
-    matches = [_by_topic(draw, match) for draw, match in zip(draws, matches, strict=True)]
+    matches = [match[np.argsort(one.order)] for one, match in zip(evidence, matches, strict=True)]
     return numbered_by_size(mapped(matches, _without_rare(matches, topics.count, chains)), draws)
 
 
@@ -121,7 +123,7 @@ def _order(draws: Sequence[Draw]) -> list[int]:
     So what comes next is as near as possible to what is known, also in a chain that drifts.
     """
     best = {draw.chain: draw.number for draw in sorted(draws, key=lambda draw: draw.log_joint)}
-    first = draws[best_draw(draws)].chain
+    first = max(draws, key=lambda draw: draw.log_joint).chain
 
     def key(place: int) -> tuple[bool, int, int]:
         draw = draws[place]
@@ -130,10 +132,12 @@ def _order(draws: Sequence[Draw]) -> list[int]:
     return sorted(range(len(draws)), key=key)
 
 
-def _grow(draws: Sequence[Draw], topics: RunningTopics) -> tuple[list[np.ndarray], RunningTopics]:
-    matches = [np.empty(0, np.int64)] * len(draws)
-    for place in _order(draws):
-        one = Evidence.of(draws[place], topics.data)
+def _grow(
+    evidence: Sequence[Evidence], topics: RunningTopics, order: Sequence[int]
+) -> tuple[list[np.ndarray], RunningTopics]:
+    matches = [np.empty(0, np.int64)] * len(evidence)
+    for place in order:
+        one = evidence[place].with_words(topics.data)
         match = assign_topics(topics, one)
         new = (match == NONE) & (one.sizes > 0)
         match[new] = topics.count + np.arange(new.sum())
@@ -142,13 +146,14 @@ def _grow(draws: Sequence[Draw], topics: RunningTopics) -> tuple[list[np.ndarray
     return matches, topics
 
 
-def _matched_anew(draws: Sequence[Draw], topics: RunningTopics) -> tuple[list[np.ndarray], RunningTopics]:
+def _matched_anew(
+    evidence: Sequence[Evidence], topics: RunningTopics
+) -> tuple[list[np.ndarray], RunningTopics]:
     """All draws matched with some topics, and the means of what has matched."""
-    anew = RunningTopics(topics.data, topics.members.shape[1])
-    anew.count = topics.count
+    anew = RunningTopics(topics.data, topics.members.shape[1], topics.count)
     matches = []
-    for draw in draws:
-        one = Evidence.of(draw, topics.data)
+    for draw in evidence:
+        one = draw.with_words(topics.data)
         matches.append(assign_topics(topics, one))
         anew.add(one, matches[-1])
     return matches, anew
@@ -197,13 +202,6 @@ def mapped(matches: Sequence[np.ndarray], numbers: np.ndarray) -> list[np.ndarra
     return [table[match] for match in matches]
 
 
-def _by_topic(draw: Draw, match: np.ndarray) -> np.ndarray:
-    """Matches of topics in the order in which they appear, as matches of the topics of the draw."""
-    result = np.empty_like(match)
-    result[by_appearance(draw.labels, draw.topic_count)] = match
-    return result
-
-
 MOST_COMPARED = 100_000
 """Observations, about, by which topics are compared."""
 
@@ -211,20 +209,24 @@ MOST_COMPARED = 100_000
 class Evidence(NamedTuple):
     """One draw as matching sees it; its topics in the order in which they appear."""
 
+    draw: Draw
+    order: np.ndarray  # int64 (K,): the numbers that the topics have in the draw
     labels: np.ndarray  # integers (n,): places of topics in that order, of the observations that are compared
     sizes: np.ndarray  # int64 (K,): these observations
-    words: np.ndarray | None  # float64 (K, V): counts of all words; None where there are no words
+    words: np.ndarray | None = None  # float64 (K, V): counts of all words
 
     @classmethod
     def of(cls, draw: Draw, data: GroupedData) -> Evidence:
-        """The labels, sizes and words of a draw."""
+        """The labels and sizes of a draw."""
         order = by_appearance(draw.labels, draw.topic_count)
-        place = np.empty(len(order), draw.labels.dtype)
-        place[order] = np.arange(len(order))
-        labels = place[draw.labels]
-        words = count_words(data, labels, len(order)) if isinstance(data, Corpus) else None
-        compared = labels[:: step_of(data)]
-        return cls(compared, np.bincount(compared, minlength=len(order)), words)
+        labels = np.argsort(order).astype(draw.labels.dtype)[draw.labels[:: step_of(data)]]
+        return cls(draw, order, labels, np.bincount(labels, minlength=len(order)))
+
+    def with_words(self, data: GroupedData) -> Evidence:
+        """The same with its words, if there are any; they would take much memory if all draws had them at once."""
+        if not isinstance(data, Corpus):
+            return self
+        return self._replace(words=count_words(data, self.draw.labels, len(self.order))[self.order])
 
 
 def step_of(data: GroupedData) -> int:
@@ -232,25 +234,18 @@ def step_of(data: GroupedData) -> int:
     return -(-data.n_observations // MOST_COMPARED)
 
 
-def count_words(corpus: Corpus, labels: np.ndarray, topics: int) -> np.ndarray:
-    """Tokens by topic and word, float64 (topics, V): n_kw; of those labelled NONE, none."""
-    size, has = corpus.vocabulary_size, labels != NONE
-    flat = labels[has].astype(np.int64) * size + corpus.grouped_observations[has]
-    return np.bincount(flat, minlength=topics * size).reshape(topics, size).astype(np.float64)
-
-
 class RunningTopics:
     """Topics as means over the draws that have been added; `most` is how many there may be."""
 
-    def __init__(self, data: GroupedData, most: int) -> None:
+    def __init__(self, data: GroupedData, most: int, count: int = 0) -> None:
         from scipy.sparse import csr_array
 
         self.data = data
-        self.count = 0
+        self.count = count
         self.seen = np.zeros(most)  # draws that have the topic
         self.sizes = np.zeros(most)  # observations in all these draws
         self.members: Any = csr_array((len(range(0, data.n_observations, step_of(data))), most))
-        self.words = np.zeros((0, data.vocabulary_size)) if isinstance(data, Corpus) else None
+        self.words = np.zeros((count, data.vocabulary_size)) if isinstance(data, Corpus) else None
 
     @property
     def alike(self) -> float:
@@ -271,8 +266,9 @@ class RunningTopics:
         ones = np.ones(int(bounds[-1]))
         self.members = self.members + csr_array((ones, labels[inside], bounds), shape=self.members.shape)
         if self.words is not None and evidence.words is not None:
-            room = np.zeros((self.count - len(self.words), self.words.shape[1]))
-            self.words = np.vstack([self.words, room])
+            if self.count > len(self.words):
+                new = np.zeros((self.count - len(self.words), self.words.shape[1]))
+                self.words = np.vstack([self.words, new])
             for place in has:
                 self.words[match[place]] += evidence.words[place]
 
@@ -280,9 +276,8 @@ class RunningTopics:
         """Return the similarity of each topic to each of a draw, float64 (topics, K)."""
         topics, others = self.count, len(evidence.sizes)
         members, seen = self.members, np.maximum(self.seen[:topics], 1.0)
-        flat = members.indices.astype(np.int64) * others
-        flat += np.repeat(evidence.labels, np.diff(members.indptr))
-        shared = np.bincount(flat, weights=members.data, minlength=topics * others).reshape(topics, others)
+        labels = np.repeat(evidence.labels, np.diff(members.indptr))
+        shared = cross_table(members.indices, labels, (topics, others), members.data)
         alike = dice(shared / seen[:, None], self.sizes[:topics] / seen, evidence.sizes)
         return self._with_words(alike, evidence.words)
 
@@ -310,13 +305,11 @@ class RunningTopics:
 
         kept, most = np.flatnonzero(numbers != NONE), self.members.shape[1]
         where = (np.ones(len(kept)), (kept, numbers[kept]))
-        topics = RunningTopics(self.data, most)
-        topics.count = len(seen)
+        topics = RunningTopics(self.data, most, len(seen))
         topics.seen[: len(seen)] = seen
         np.add.at(topics.sizes, numbers[kept], self.sizes[kept])
         topics.members = self.members @ csr_array(where, shape=(most, most))
-        if self.words is not None:
-            topics.words = np.zeros((len(seen), self.words.shape[1]))
+        if self.words is not None and topics.words is not None:
             for old in kept:
                 topics.words[numbers[old]] += self.words[old]
         return topics

@@ -105,10 +105,16 @@ def by_appearance(labels: np.ndarray, topics: int) -> np.ndarray:
     What is done in this order does not depend on the numbers that topics happen to have.
     """
     first = np.full(topics, len(labels))
-    first[labels[::-1]] = np.arange(len(labels))[
-        ::-1
-    ]  # of those that are written to one place, the last stays
+    first[labels[::-1]] = np.arange(len(labels))[::-1]  # of several written to one place, the last stays
     return np.argsort(first, kind="stable")
+
+
+def cross_table(
+    rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int], weights: np.ndarray | None = None
+) -> np.ndarray:
+    """Return how many entries have each row and column, int64 of this shape; with weights, their sums."""
+    flat = np.multiply(rows, shape[1], dtype=np.int64) + columns
+    return np.bincount(flat, weights, shape[0] * shape[1]).reshape(shape)
 
 
 def match_topics(
@@ -119,5 +125,4 @@ def match_topics(
     Both have a topic for every sentence; `weights` are the sentences' numbers of words, and as many words as
     possible are in matched topics. int64 (others,), NONE for those without a match.
     """
-    flat = reference.astype(np.int64) * others + labels
-    return assign(np.bincount(flat, weights=weights, minlength=topics * others).reshape(topics, others))
+    return assign(cross_table(reference, labels, (topics, others), weights))
