@@ -213,17 +213,17 @@ class Evidence(NamedTuple):
     order: np.ndarray  # int64 (K,): the numbers that the topics have in the draw
     labels: np.ndarray  # integers (n,): places of topics in that order, of the observations that are compared
     sizes: np.ndarray  # int64 (K,): these observations
-    words: np.ndarray | None = None  # float64 (K, V): counts of all words
+    words: np.ndarray  # float64 (K, V): counts of all words; V is 0 where there are none
 
     @classmethod
     def of(cls, draw: Draw, data: GroupedData) -> Evidence:
         """The labels and sizes of a draw."""
         order = by_appearance(draw.labels, draw.topic_count)
         labels = np.argsort(order).astype(draw.labels.dtype)[draw.labels[:: step_of(data)]]
-        return cls(draw, order, labels, np.bincount(labels, minlength=len(order)))
+        return cls(draw, order, labels, np.bincount(labels, minlength=len(order)), np.empty((len(order), 0)))
 
     def with_words(self, data: GroupedData) -> Evidence:
-        """The same with its words, if there are any; they would take much memory if all draws had them at once."""
+        """The same with its words, if it has any; they would take much memory if all draws had them at once."""
         if not isinstance(data, Corpus):
             return self
         return self._replace(words=count_words(data, self.draw.labels, len(self.order))[self.order])
@@ -245,12 +245,8 @@ class RunningTopics:
         self.seen = np.zeros(most)  # draws that have the topic
         self.sizes = np.zeros(most)  # observations in all these draws
         self.members: Any = csr_array((len(range(0, data.n_observations, step_of(data))), most))
-        self.words = np.zeros((count, data.vocabulary_size)) if isinstance(data, Corpus) else None
-
-    @property
-    def alike(self) -> float:
-        """The likeness from which on topics count as the same."""
-        return ALIKE if self.words is None else ALIKE_IN_WORDS
+        self.words = np.zeros((count, data.vocabulary_size if isinstance(data, Corpus) else 0))
+        self.alike = ALIKE_IN_WORDS if isinstance(data, Corpus) else ALIKE  # from which on topics are the same
 
     def add(self, evidence: Evidence, match: np.ndarray) -> None:
         """Another draw, whose topics (by their place) are these, or NONE."""
@@ -258,19 +254,17 @@ class RunningTopics:
 
         has = np.flatnonzero(match != NONE)
         self.count = max(self.count, int(match.max(initial=NONE)) + 1)
-        self.seen[np.unique(match[has])] += 1.0
-        np.add.at(self.sizes, match[has], evidence.sizes[has])
+        self.seen[match[has]] += 1.0
+        self.sizes[match[has]] += evidence.sizes[has]
         labels = match[evidence.labels]
         inside = labels != NONE
         bounds = np.append(0, np.cumsum(inside))
         ones = np.ones(int(bounds[-1]))
         self.members = self.members + csr_array((ones, labels[inside], bounds), shape=self.members.shape)
-        if self.words is not None and evidence.words is not None:
-            if self.count > len(self.words):
-                new = np.zeros((self.count - len(self.words), self.words.shape[1]))
-                self.words = np.vstack([self.words, new])
-            for place in has:
-                self.words[match[place]] += evidence.words[place]
+        if self.count > len(self.words):  # room for as many again
+            self.words = np.vstack([self.words, np.zeros((self.count, self.words.shape[1]))])
+        for place in has:
+            self.words[match[place]] += evidence.words[place]
 
     def likeness(self, evidence: Evidence) -> np.ndarray:
         """Return the similarity of each topic to each of a draw, float64 (topics, K)."""
@@ -294,7 +288,7 @@ class RunningTopics:
         products /= seen[:, None] * seen[None, :]
         squares = np.diag(products).copy()
         np.fill_diagonal(products, 0.0)
-        return self._with_words(dice(products, squares, squares), self.words)
+        return self._with_words(dice(products, squares, squares), self.words[:topics])
 
     def renumbered(self, numbers: np.ndarray, seen: np.ndarray) -> RunningTopics:
         """The same with topic k as numbers[k]: several with the same number are one, those with NONE are left out.
@@ -309,12 +303,9 @@ class RunningTopics:
         topics.seen[: len(seen)] = seen
         np.add.at(topics.sizes, numbers[kept], self.sizes[kept])
         topics.members = self.members @ csr_array(where, shape=(most, most))
-        if self.words is not None and topics.words is not None:
-            for old in kept:
-                topics.words[numbers[old]] += self.words[old]
+        for old in kept:
+            topics.words[numbers[old]] += self.words[old]
         return topics
 
-    def _with_words(self, shared: np.ndarray, words: np.ndarray | None) -> np.ndarray:
-        if self.words is None or words is None:
-            return shared
-        return alike_with_words(shared, self.words, words)
+    def _with_words(self, shared: np.ndarray, words: np.ndarray) -> np.ndarray:
+        return alike_with_words(shared, self.words[: self.count], words) if words.shape[1] else shared

@@ -89,13 +89,12 @@ def dice(shared: np.ndarray, sizes: np.ndarray, others: np.ndarray) -> np.ndarra
 
 def alike_with_words(shared: np.ndarray, counts: np.ndarray, others: np.ndarray) -> np.ndarray:
     """(2 W + D) / 3 of topics with these D, and these counts of words (rows, V) and (columns, V)."""
-    alike = np.zeros_like(shared)
-    totals = np.maximum(others.sum(axis=1), 1.0)
-    for row, words in enumerate(counts):
-        near = np.flatnonzero(shared[row] >= LEAST_SHARED)
-        if len(near):
-            both = np.minimum(words / max(words.sum(), 1.0), others[near] / totals[near, None])
-            alike[row, near] = (2.0 * both.sum(axis=1) + shared[row, near]) / 3.0
+    alike, enough = np.zeros_like(shared), shared >= LEAST_SHARED
+    totals, other_totals = (np.maximum(each.sum(axis=1), 1.0) for each in (counts, others))
+    for row in np.flatnonzero(enough.any(axis=1)):
+        near = np.flatnonzero(enough[row])
+        both = np.minimum(counts[row] / totals[row], others[near] / other_totals[near, None])
+        alike[row, near] = (2.0 * both.sum(axis=1) + shared[row, near]) / 3.0
     return alike
 
 
