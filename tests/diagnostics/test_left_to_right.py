@@ -9,7 +9,7 @@ import pytest
 
 import franchise as fr
 from franchise.diagnostics import document_completion, held_out_trace, held_out_words
-from franchise.diagnostics.left_to_right import left_to_right
+from franchise.diagnostics.held_out import left_to_right
 from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
 from franchise.errors import InputError
 from franchise.kernels.htmm_em import SentenceData

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.diagnostics.left_to_right import by_particles, means_of
+from franchise.diagnostics.score import means_of
 from franchise.posterior.base import Posterior
 from franchise.posterior.hdp_posterior import HDPPosterior
-from franchise.posterior.held_out_steps import PARTICLES, words_given
+from franchise.posterior.held_out_steps import ESTIMATES, PARTICLES, words_given
 
 
 def completion_probabilities(
@@ -32,5 +32,6 @@ def document_log_probabilities(
 
     The errors are roots of v_j; by v_j / 2 logs come out low, besides.
     """
-    means, variances = means_of(posterior, by_particles(posterior, held_out, particles), draws, seed)
+    steps = posterior.particles(held_out, -(-particles // ESTIMATES))
+    means, variances = means_of(posterior, steps, draws, seed)
     return means.logs(), np.sqrt(variances)

@@ -12,8 +12,15 @@ What differs is where E[pi_j] comes from. A document of the training set has its
 (n_jk + alpha beta_k) / (n_j + alpha). For a new group it is fitted on half of its observations, topics fixed
 (`predictive.fitted_weights`).
 
-Whole documents, and the second halves of texts with sentences, are scored from left to right
-(`diagnostics/left_to_right.py`); `diagnostics/score.py` has the standard errors of a score.
+Whole documents, and the second halves of texts with sentences, are scored from left to right, by particles: given a
+draw, topics' words are at their posterior mean, and the document's proportions and the topics of its words are
+integrated out (`kernels/left_to_right.py`).  That is unbiased for p(document | s), so for the mean over draws, too:
+
+    log p(document) = log of the mean over draws s of p(document | s)
+
+In a model of words their order makes no difference to p(document).  In one of sentences it does, and the same steps
+tell how well the last sentences of a document are predicted by the first.  `diagnostics/score.py` averages over
+draws and has the standard errors of a score.
 """
 
 from __future__ import annotations
@@ -26,13 +33,19 @@ from numpy.typing import ArrayLike
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.data.splits import shuffled_places
-from franchise.diagnostics.left_to_right import check_posterior, means_of, score_steps, trace_of_steps
-from franchise.diagnostics.score import Score
+from franchise.diagnostics.score import DRAWS, Score, means_of, score_steps, trace_of_steps
 from franchise.errors import InputError
 from franchise.posterior.base import Posterior
-from franchise.posterior.held_out_steps import HeldOutSteps, check_words, exact_steps, log_frequencies
+from franchise.posterior.held_out_steps import (
+    ESTIMATES,
+    PARTICLES,
+    HeldOutSteps,
+    check_words,
+    exact_steps,
+    log_frequencies,
+)
 from franchise.posterior.predictive import Occurrences, check_like, fitted_weights, prepare
-from franchise.validation import check_counts, describe
+from franchise.validation import check_counts, check_integer, describe
 
 if TYPE_CHECKING:
     from franchise.posterior.hdp_posterior import HDPPosterior
@@ -67,6 +80,48 @@ def document_completion(posterior: Posterior[Any], held_out: Corpus, seed: int =
         Of the second halves; a document of one word has none, and one of a single sentence is all second half.
     """
     return score_steps(posterior, check_posterior(posterior).completion(held_out, seed), seed=seed)
+
+
+def left_to_right(
+    posterior: Posterior[Any],
+    held_out: Corpus,
+    *,
+    particles: int = PARTICLES,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Score:
+    """The probability of held-out documents, each as a whole (Wallach et al., 2009).
+
+        training, held_out = hold_out_documents(corpus)            # franchise.data.splits
+        print(left_to_right(fr.sample(training), held_out))
+
+        log p(w_1, ..., w_n) = log of the mean over draws s of  prod_i p(w_i | w_1, ..., w_{i-1}, s)
+
+    Nothing of a document is given, so short documents count as well; it takes longer than `document_completion`, in
+    proportion to `particles` and `draws`.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Of a Corpus, with the family Categorical or KnownTopics; or of a hidden topic Markov model.
+    held_out : Corpus
+        Documents that were not sampled, over the same vocabulary; with sentences for a model of these.
+    particles : int
+        Under each draw; more of them make `Score.particle_error` smaller: in documents of some ten words in
+        proportion to the square root; in long ones, where it is mostly that logs come out low, faster. Give
+        hundreds for documents of thousands of words.
+    draws : int
+        At most this many draws, evenly spaced, as many of each chain.
+    seed : int
+        Of the particles.
+
+    Returns
+    -------
+    Score
+        Of all words; the first word of a document is predicted by the topics' weights alone.
+    """
+    share = -(-check_integer("particles", particles, minimum=1) // ESTIMATES)
+    return score_steps(posterior, check_posterior(posterior).particles(held_out, share), draws, seed)
 
 
 def held_out_trace(posterior: Posterior[Any], held_out: Corpus, seed: int = 0) -> np.ndarray:
@@ -165,6 +220,13 @@ def _training_steps(posterior: HDPPosterior, documents: np.ndarray, words: np.nd
 
 
 # --- checks -------------------------------------------------------------------------------------------------
+
+
+def check_posterior(posterior: object) -> Posterior[Any]:
+    """Return a posterior of either model; InputError for anything else."""
+    if not isinstance(posterior, Posterior):
+        raise InputError(f"posterior must be what franchise.sample returns; got {describe(posterior)}.")
+    return posterior
 
 
 def _check_mixture(posterior: object) -> HDPPosterior:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.posterior.draw import draws_of
+from franchise.posterior.draw import draws_of, members_of
 from franchise.posterior.intervals import ends_of
 from franchise.posterior.match_draws import mapped, match_draws, numbered_by_size, topics_in
 from franchise.posterior.matched_topics import LEVEL, MatchedTopics
@@ -145,15 +145,10 @@ class Consensus(MatchedTopics):
 
     @cached_property
     def _label_probabilities(self) -> Any:
-        from scipy.sparse import csr_array
-
-        rows = np.arange(self.data.n_observations + 1)
-        shape = (self.data.n_observations, self.topic_count + 1)
-        total = csr_array(shape)
+        columns = self.topic_count + 1  # the last is that of NONE
+        total: Any = 0
         for labels in self.labelled():
-            ones = np.ones(len(labels))
-            columns = np.where(labels == NONE, self.topic_count, labels)
-            total = total + csr_array((ones, columns, rows), shape=shape)
+            total = members_of(np.where(labels == NONE, self.topic_count, labels), columns) + total
         return total / len(self.draws)
 
     def label_probabilities(self) -> Any:

@@ -55,7 +55,7 @@ class DocumentTables(PosteriorContract[DrawT]):
         for name, values in data.metadata.items():
             columns[f"{name} (metadata)" if name in columns else name] = values
         if isinstance(data, Corpus) and data.texts is not None and "text" not in columns:
-            columns["text"] = [beginning(text) for text in data.texts]
+            columns["text"] = [cut(text) for text in data.texts]
         return group_table(data, columns)
 
     def representative_documents(self, topic: int, count: int = 5) -> pd.DataFrame:
@@ -137,15 +137,10 @@ def excerpt(text: str, weights: Mapping[str, float], size: int = EXCERPT) -> str
             weight -= own
         else:  # a word that is longer than the excerpt
             last = first + 1
-    return _cut(text, best, size)
+    return cut(text, best, size)
 
 
-def beginning(text: str, size: int = EXCERPT) -> str:
-    """The first characters of a text."""
-    return _cut(text, 0, size)
-
-
-def _cut(text: str, begin: int, size: int) -> str:
+def cut(text: str, begin: int = 0, size: int = EXCERPT) -> str:
     """A piece of a text on one line, whole words, with dots where something is left out."""
     end = begin + size
     if end < len(text) and not text[end].isspace():

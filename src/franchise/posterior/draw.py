@@ -142,9 +142,7 @@ class SingleDraw:
     @property
     def labels(self) -> np.ndarray:
         """The topic of every observation in input order, (N,): k for the topic named "d<k>"."""
-        place = np.empty(self.n_topics, np.int64)
-        place[self.order] = np.arange(self.n_topics)
-        labels: np.ndarray = self.posterior.data.to_input_order(place[self.stored.labels])
+        labels: np.ndarray = self.posterior.data.to_input_order(np.argsort(self.order)[self.stored.labels])
         return labels
 
     @cached_property
@@ -197,10 +195,11 @@ class SingleDraw:
         if self.posterior.has_words and isinstance(data, Corpus):
             vocabulary = np.asarray(data.vocabulary, dtype=object)
             counts = count_words(data, draw.labels, draw.topic_count)[order]
-            columns["words"] = [" ".join(vocabulary[most_frequent(row, words)]) for row in counts]
+            best = [np.argsort(-row, kind="stable")[: min(words, np.count_nonzero(row))] for row in counts]
+            columns["words"] = [" ".join(vocabulary[row]) for row in best]
         else:
-            means = self.posterior.observation_means(members_of(draw.labels, draw.topic_count))
-            columns.update({name: values[order] for name, values in means.items()})
+            means = self.posterior.observation_means(members_of(draw.labels, draw.topic_count)[:, order])
+            columns.update(means)
         return topic_table(columns, len(order))
 
     def numbered_documents(self) -> pd.DataFrame:
@@ -238,8 +237,3 @@ def members_of(labels: np.ndarray, topics: int) -> Any:
 
     size = len(labels)
     return csr_array((np.ones(size), labels.astype(np.int64), np.arange(size + 1)), shape=(size, topics))
-
-
-def most_frequent(counts: np.ndarray, most: int) -> np.ndarray:
-    """Return the places of the largest counts, from the largest; none that is zero."""
-    return np.argsort(-counts, kind="stable")[: min(most, int((counts > 0).sum()))]

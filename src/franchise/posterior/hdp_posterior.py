@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+MOST_MEANS = 20
+"""Dimensions of observations up to which topics are shown with their means."""
+
+
 @dataclass(frozen=True, repr=False)
 class HDPPosterior(Posterior[HDPDraw]):
     """Draws from the posterior of a hierarchical Dirichlet process mixture.
@@ -193,7 +197,15 @@ class HDPPosterior(Posterior[HDPDraw]):
 
     def observation_means(self, members: csr_array) -> dict[str, np.ndarray]:
         """Return the mean observation of every topic, one entry per dimension; none for categories."""
-        return {} if Ability.IS_CATEGORICAL in self.family.abilities else mean_columns(self.data, members)
+        observations = self.data.grouped_observations
+        columns = observations.reshape(len(observations), -1) if observations.ndim == 1 else observations
+        if Ability.IS_CATEGORICAL in self.family.abilities or columns.shape[1] > MOST_MEANS:
+            return {}
+        sums = members.T @ columns
+        sums = sums.toarray() if hasattr(sums, "toarray") else np.asarray(sums)
+        means = sums / np.asarray(members.sum(axis=0)).reshape(-1, 1)
+        names = ["mean"] if columns.shape[1] == 1 else [f"mean {place}" for place in range(columns.shape[1])]
+        return dict(zip(names, means.T, strict=True))
 
     def __repr__(self) -> str:
         """Return the size of the sample, the number of topics and what to call next."""
@@ -208,23 +220,3 @@ class HDPPosterior(Posterior[HDPDraw]):
             f"  log likelihood per observation: {likelihood:.3f}\n"
             f"  see .summary(), .verdict(), .topics(), .document_topics(), .draw(), .trace"
         )
-
-
-MOST_MEANS = 20
-"""Dimensions of observations up to which topics are shown with their means."""
-
-
-def mean_columns(data: GroupedData, members: csr_array) -> dict[str, np.ndarray]:
-    """The mean observation of every topic, a column a dimension, for tables; none where there are many dimensions.
-
-    `members` (N, topics), sparse, says how much each observation, in grouped order, is in each topic.
-    """
-    observations = data.grouped_observations
-    columns = observations.reshape(len(observations), -1) if observations.ndim == 1 else observations
-    if columns.shape[1] > MOST_MEANS:
-        return {}
-    sums = members.T @ columns
-    sums = sums.toarray() if hasattr(sums, "toarray") else np.asarray(sums)
-    means = sums / np.asarray(members.sum(axis=0)).reshape(-1, 1)
-    names = ["mean"] if columns.shape[1] == 1 else [f"mean {place}" for place in range(columns.shape[1])]
-    return dict(zip(names, means.T, strict=True))

@@ -246,7 +246,9 @@ class RunningTopics:
         self.sizes = np.zeros(most)  # observations in all these draws
         self.members: Any = csr_array((len(range(0, data.n_observations, step_of(data))), most))
         self.words = np.zeros((count, data.vocabulary_size if isinstance(data, Corpus) else 0))
-        self.alike = ALIKE_IN_WORDS if isinstance(data, Corpus) else ALIKE  # from which on topics are the same
+        self.alike = (
+            ALIKE_IN_WORDS if isinstance(data, Corpus) else ALIKE
+        )  # from which on topics are the same
 
     def add(self, evidence: Evidence, match: np.ndarray) -> None:
         """Another draw, whose topics (by their place) are these, or NONE."""
