@@ -23,7 +23,7 @@ the words of a topic come from the ends of these runs, in time that grows with t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -213,15 +213,15 @@ def _words_of_topics(topics: object, corpus: object, words: int) -> tuple[list[l
 
 
 def _check_topic(number: int, topic: object) -> list[str]:
-    is_list = isinstance(topic, Sequence) and not isinstance(topic, str)
-    if not (is_list and all(isinstance(word, str) for word in topic)):
+    words: list[Any] = [None] if isinstance(topic, str) or not isinstance(topic, Sequence) else list(topic)
+    if not all(isinstance(word, str) for word in words):
         raise InputError(
             f"topics[{number}] must be a list of words; got {describe(topic)}. A table of topics has them as one "
             f"text: split it."
         )
-    if len(set(topic)) < len(topic):
-        raise InputError(f"topics[{number}] must not have a word twice; got {list(topic)}.")
-    return list(topic)
+    if len(set(words)) < len(words):
+        raise InputError(f"topics[{number}] must not have a word twice; got {words}.")
+    return words
 
 
 def _check_corpus(name: str, corpus: object) -> Corpus:

@@ -35,7 +35,7 @@ from franchise.data.grouped import GroupedData
 from franchise.data.splits import shuffled_places
 from franchise.diagnostics.score import DRAWS, Score, means_of, score_steps, trace_of_steps
 from franchise.errors import InputError
-from franchise.posterior.base import Posterior
+from franchise.posterior.base import Posterior, check_posterior
 from franchise.posterior.held_out_steps import (
     ESTIMATES,
     PARTICLES,
@@ -79,7 +79,9 @@ def document_completion(posterior: Posterior[Any], held_out: Corpus, seed: int =
     Score
         Of the second halves; a document of one word has none, and one of a single sentence is all second half.
     """
-    return score_steps(posterior, check_posterior(posterior).completion(held_out, seed), seed=seed)
+    return score_steps(
+        posterior, check_posterior("posterior", posterior).completion(held_out, seed), seed=seed
+    )
 
 
 def left_to_right(
@@ -121,7 +123,9 @@ def left_to_right(
         Of all words; the first word of a document is predicted by the topics' weights alone.
     """
     share = -(-check_integer("particles", particles, minimum=1) // ESTIMATES)
-    return score_steps(posterior, check_posterior(posterior).particles(held_out, share), draws, seed)
+    return score_steps(
+        posterior, check_posterior("posterior", posterior).particles(held_out, share), draws, seed
+    )
 
 
 def held_out_trace(posterior: Posterior[Any], held_out: Corpus, seed: int = 0) -> np.ndarray:
@@ -135,7 +139,7 @@ def held_out_trace(posterior: Posterior[Any], held_out: Corpus, seed: int = 0) -
         Mean log probability per word, of the draws in full that all chains have (`posterior.draw.kept_by_all`;
         sentences: at most 32 of a chain, evenly spaced).
     """
-    return trace_of_steps(posterior, check_posterior(posterior).completion(held_out, seed), seed)
+    return trace_of_steps(posterior, check_posterior("posterior", posterior).completion(held_out, seed), seed)
 
 
 def held_out_words(posterior: HDPPosterior, words: ArrayLike, documents: ArrayLike) -> Score:
@@ -207,7 +211,6 @@ def training_probabilities(posterior: HDPPosterior, documents: np.ndarray, words
 
 
 def _training_steps(posterior: HDPPosterior, documents: np.ndarray, words: np.ndarray) -> HeldOutSteps:
-    corpus = check_words(posterior.data, posterior.family)
     known, word_rows = np.unique(words, return_inverse=True)
     return exact_steps(
         posterior,
@@ -215,23 +218,16 @@ def _training_steps(posterior: HDPPosterior, documents: np.ndarray, words: np.nd
         documents,
         word_rows.astype(np.int64),
         lambda topics: posterior.document_weights(topics.snapshot),
-        log_frequencies(corpus, posterior.mean_word_prior)[words],
+        log_frequencies(posterior)[words],
     )
 
 
 # --- checks -------------------------------------------------------------------------------------------------
 
 
-def check_posterior(posterior: object) -> Posterior[Any]:
-    """Return a posterior of either model; InputError for anything else."""
-    if not isinstance(posterior, Posterior):
-        raise InputError(f"posterior must be what franchise.sample returns; got {describe(posterior)}.")
-    return posterior
-
-
 def _check_mixture(posterior: object) -> HDPPosterior:
     """Return the posterior of an HDP mixture, whose observations each have a topic; InputError for others."""
-    checked = check_posterior(posterior)
+    checked = check_posterior("posterior", posterior)
     if checked.family is None:
         raise InputError(f"posterior must be what franchise.sample returns; got {describe(posterior)}.")
     return cast("HDPPosterior", checked)

@@ -200,12 +200,11 @@ class LogMeans:
 
     def totals_without(self) -> np.ndarray:
         """Sums of these logs over everything, each time without one of the blocks, float64 (blocks,)."""
-        totals = np.empty(len(self.draws))
-        for block in range(len(totals)):
-            others = np.arange(len(totals)) != block
-            logs = np.logaddexp.reduce(self.log_sums[others], axis=0) - math.log(self.draws[others].sum())
-            totals[block] = logs.sum()
-        return totals
+        totals = []
+        for block in range(len(self.draws)):
+            log_sums, draws = np.delete(self.log_sums, block, axis=0), np.delete(self.draws, block)
+            totals.append((np.logaddexp.reduce(log_sums, axis=0) - math.log(draws.sum())).sum())
+        return np.array(totals)
 
 
 def blocks_of(chains: Sequence[Sequence[Any]]) -> tuple[list[tuple[int, Any]], int]:
@@ -239,32 +238,21 @@ def score_of(
     particle_error : float
         Of the log probability per word.
     """
-    logs, n_words = means.logs(), int(words.sum())
+    logs, n_words, blocks = means.logs(), int(words.sum()), len(means.draws)
     mean = float(logs.sum()) / n_words
     present, place = np.unique(documents[words > 0], return_inverse=True)
-    deviations = np.bincount(place, weights=(logs - words * mean)[words > 0])
+    deviations = np.bincount(place, weights=(logs - words * mean)[words > 0])  # by document; they sum to zero
+    error = jackknife = math.nan
+    if len(present) > 1:  # of a ratio, log probability over words, whose terms are documents
+        error = math.sqrt(len(present) / (len(present) - 1) * float(np.sum(deviations**2))) / n_words
+    if blocks > 1:
+        jackknife = math.sqrt((blocks - 1) * float((means.totals_without() / n_words).var()))
     return Score(
         log_probability_per_word=mean,
-        standard_error=_error_over_documents(deviations, n_words),
+        standard_error=error,
         n_words=n_words,
         n_documents=len(present),
         baseline_perplexity=math.exp(-log_baseline / n_words),
-        monte_carlo_error=_jackknife(means.totals_without() / n_words) if len(means.draws) > 1 else math.nan,
+        monte_carlo_error=jackknife,
         particle_error=particle_error,
     )
-
-
-def _error_over_documents(deviations: np.ndarray, n_words: int) -> float:
-    """Standard error of a ratio, log probability over words, whose terms are documents.
-
-    `deviations` are each document's log probability less its words times the mean; they sum to zero.
-    """
-    n_documents = len(deviations)
-    if n_documents < 2:
-        return math.nan
-    return math.sqrt(n_documents / (n_documents - 1) * float(np.sum(deviations**2))) / n_words
-
-
-def _jackknife(without: np.ndarray) -> float:
-    """Standard error of something, from its values without one of B blocks each."""
-    return math.sqrt((len(without) - 1) * float(without.var()))

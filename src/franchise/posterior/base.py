@@ -19,7 +19,7 @@ from franchise.posterior.point_partition import point_partition
 from franchise.posterior.stored_numbers import NO_EDITS, SETTING, Numbering, TopicEdits, numbers_to_plain
 from franchise.posterior.topic_tables import TopicTables
 from franchise.running.run import Run, RunOptions
-from franchise.validation import PathLike, check_integer
+from franchise.validation import PathLike, check_integer, describe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -210,3 +210,10 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
                 "this posterior was not produced by sampling, so it cannot be saved or extended."
             )
         return self.run
+
+
+def check_posterior(name: str, posterior: object) -> Posterior[Any]:
+    """Return a posterior of either model; InputError for anything else."""
+    if not isinstance(posterior, Posterior):
+        raise InputError(f"{name} must be what franchise.sample returns; got {describe(posterior)}.")
+    return posterior

@@ -168,14 +168,12 @@ def _with_names(table: pd.DataFrame, family: KnownTopics, probabilities: np.ndar
 
 def _checked_topics(topics: object, count: int) -> list[int]:
     """Numbers of topics, each once."""
-    if topics is None:
-        return list(range(count))
-    listed = np.atleast_1d(np.asarray(topics))
-    if listed.ndim != 1 or not listed.size or listed.dtype.kind not in "iu":
-        raise InputError(f"topics must be numbers of topics, such as [0, 3]; got {describe(topics)}.")
-    if len(np.unique(listed)) != len(listed) or listed.min() < 0 or listed.max() >= count:
+    listed = np.atleast_1d(np.arange(count) if topics is None else np.asarray(topics))
+    numbers: list[int] = listed.tolist()
+    are_numbers = listed.ndim == 1 and listed.size > 0 and listed.dtype.kind in "iu"
+    if not (are_numbers and len(set(numbers) & set(range(count))) == len(numbers)):
         raise InputError(
-            f"topics must be from 0 to {count - 1}, each once, as posterior.topics() numbers them; got "
-            f"{describe(topics)}."
+            f"topics must be numbers of topics, such as [0, 3]: from 0 to {count - 1}, each once, as "
+            f"posterior.topics() numbers them; got {describe(topics)}."
         )
-    return [int(number) for number in listed]
+    return numbers

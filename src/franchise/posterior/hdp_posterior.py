@@ -15,24 +15,18 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import LastStates, State
+from franchise.posterior import predictive
 from franchise.posterior.base import Posterior
 from franchise.posterior.contract import kept_by_chains
 from franchise.posterior.draw import count_documents
-from franchise.posterior.held_out_steps import HeldOutSteps, halves, words_by_particles
-from franchise.posterior.predictive import (
-    Occurrences,
-    drawn_topics,
-    fitted_weights,
-    log_densities,
-    prepare,
-    prior_weights,
-)
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
 from franchise.running.kept_draws import HDPDraw
 from franchise.running.run import Run
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from franchise.posterior.held_out_steps import HeldOutSteps
 
 
 MOST_MEANS = 20
@@ -130,22 +124,27 @@ class HDPPosterior(Posterior[HDPDraw]):
         E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha)
         """
         counts = count_documents(self.data, draw.labels, draw.n_topics + 1)
-        return (counts + prior_weights(draw)) / (counts.sum(axis=1, keepdims=True) + draw.alpha)
+        return (counts + predictive.prior_weights(draw)) / (counts.sum(axis=1, keepdims=True) + draw.alpha)
 
-    def prepare_new(self, data: GroupedData) -> Occurrences:
+    def prepare_new(self, data: GroupedData) -> predictive.Occurrences:
         """Return new data as the kernels read them."""
-        return Occurrences.of(data, self.family)
+        return predictive.Occurrences.of(data, self.family)
 
-    def infer_weights(self, draw: HDPDraw, new: Occurrences, number: int = 0) -> np.ndarray:
+    def infer_weights(self, draw: HDPDraw, new: predictive.Occurrences, number: int = 0) -> np.ndarray:
         """Return E[pi_j | x_j, draw], float64 (J, K + 1); no random stream is used for conjugate families."""
-        return fitted_weights(drawn_topics(self.model, draw, new.observations, self.seed), new)
+        topics = predictive.drawn_topics(self.model, draw, new.observations, self.seed)
+        return predictive.fitted_weights(topics, new)
 
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
         """Return the words of the second halves of documents, given the first."""
+        from franchise.posterior.held_out_steps import halves
+
         return halves(self, held_out, seed)
 
     def particles(self, held_out: Corpus, particles: int) -> HeldOutSteps:
         """Return whole documents, word by word."""
+        from franchise.posterior.held_out_steps import words_by_particles
+
         return words_by_particles(self, held_out, particles)
 
     def prior_of_new_topics(self) -> Any:
@@ -172,11 +171,11 @@ class HDPPosterior(Posterior[HDPDraw]):
         if self.has_words:
             return self.consensus_topics.word_probabilities()
         consensus = self.consensus_topics
-        observations = prepare(self.family, self._unit_observations())
+        observations = predictive.prepare(self.family, self._unit_observations())
         total = np.zeros((consensus.topic_count + 1, self.family.count(observations)))
         weight = np.zeros(consensus.topic_count + 1)
         for draw, match in consensus.matched_draws:
-            shares = np.exp(log_densities(self.model, draw.kept, observations)).T[:-1]
+            shares = np.exp(predictive.log_densities(self.model, draw.kept, observations)).T[:-1]
             np.add.at(total, match, shares)
             np.add.at(weight, match, 1.0)
         return total[:-1] / weight[:-1, None]

@@ -20,14 +20,8 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.htmm.new_documents import first_sentences
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.posterior.predictive import (
-    DrawnTopics,
-    Occurrences,
-    check_like,
-    drawn_topics,
-    fitted_weights,
-    prepare,
-)
+from franchise.posterior import predictive
+from franchise.posterior.predictive import Occurrences, check_like
 from franchise.running.kept_draws import HDPDraw
 
 if TYPE_CHECKING:
@@ -53,9 +47,10 @@ class HeldOutSteps(NamedTuple):
     estimates: int = ESTIMATES  # B; 1 where probabilities are exact, so that each step is averaged by itself
 
 
-def log_frequencies(corpus: Corpus, word_prior: np.ndarray) -> np.ndarray:
-    """Return log of (n_w + eta_w) / (n + eta), (V,): the unigram model."""
-    smoothed = np.bincount(corpus.observations, minlength=corpus.vocabulary_size) + word_prior
+def log_frequencies(posterior: HDPPosterior | HTMMPosterior) -> np.ndarray:
+    """Return log of (n_w + eta_w) / (n + eta), (V,): the unigram model of the corpus that was sampled."""
+    prior = posterior.mean_word_prior
+    smoothed = np.bincount(posterior.data.observations, minlength=len(prior)) + prior
     return np.asarray(np.log(smoothed / smoothed.sum()))
 
 
@@ -78,7 +73,7 @@ def exact_steps(
     observations: object,
     groups: np.ndarray,
     rows: np.ndarray,
-    weights_of: Callable[[DrawnTopics], np.ndarray],
+    weights_of: Callable[[predictive.DrawnTopics], np.ndarray],
     log_baseline: np.ndarray,
 ) -> HeldOutSteps:
     """Return pairs of a group and a row of `observations`, predicted by sum_k E[pi_jk] f_k(x) under a draw."""
@@ -87,7 +82,7 @@ def exact_steps(
     groups, every = np.array(groups, np.int64), np.ones(len(groups), np.int64)
 
     def fill(draw: HDPDraw, states: np.ndarray, out: np.ndarray) -> None:
-        topics = drawn_topics(posterior.model, draw, observations, posterior.seed)
+        topics = predictive.drawn_topics(posterior.model, draw, observations, posterior.seed)
         mixed = np.zeros(len(groups))
         add_word_probabilities(groups, rows, topics.densities, weights_of(topics), mixed)
         out[0] = topics.log_scales[rows] + np.log(mixed)
@@ -100,7 +95,6 @@ def words_given(
     posterior: HDPPosterior, first: Corpus, documents: np.ndarray, words: np.ndarray
 ) -> HeldOutSteps:
     """Return words of documents, predicted from the words of these documents in `first`."""
-    corpus = check_words(posterior.data, posterior.family)
     known = np.unique(np.concatenate([first.cells.word, words]))
     observed = Occurrences.of_words(first.cells, posterior.family, known)
     return exact_steps(
@@ -108,8 +102,8 @@ def words_given(
         observed.observations,
         documents,
         np.searchsorted(known, words),
-        lambda topics: fitted_weights(topics, observed),
-        log_frequencies(corpus, posterior.mean_word_prior)[words],
+        lambda topics: predictive.fitted_weights(topics, observed),
+        log_frequencies(posterior)[words],
     )
 
 
@@ -124,14 +118,13 @@ def words_by_particles(posterior: HDPPosterior, held_out: Corpus, particles: int
     """Return whole documents, word by word; a draw predicts them with particles."""
     from franchise.kernels.left_to_right import predict_documents
 
-    corpus = check_words(posterior.data, posterior.family)
-    check_like("held_out", held_out, corpus)
+    check_like("held_out", held_out, check_words(posterior.data, posterior.family))
     known, rows = np.unique(held_out.observations, return_inverse=True)
     rows, offsets = rows.astype(np.int64), held_out.offsets.copy()
-    observations = prepare(posterior.family, known)
+    observations = predictive.prepare(posterior.family, known)
 
     def fill(draw: HDPDraw, states: np.ndarray, out: np.ndarray) -> None:
-        topics = drawn_topics(posterior.model, draw, observations, posterior.seed)
+        topics = predictive.drawn_topics(posterior.model, draw, observations, posterior.seed)
         predict_documents(offsets, rows, topics.densities, topics.prior, particles, states, out)
         out += topics.log_scales[rows]
 
@@ -139,7 +132,7 @@ def words_by_particles(posterior: HDPPosterior, held_out: Corpus, particles: int
         documents=held_out.group_of_observation,
         n_documents=held_out.n_documents,
         words=np.ones(held_out.n_tokens, np.int64),
-        log_baseline=log_frequencies(corpus, posterior.mean_word_prior)[held_out.observations],
+        log_baseline=log_frequencies(posterior)[held_out.observations],
         fill=fill,
         scored=np.ones(held_out.n_tokens, np.bool_),
     )
@@ -161,7 +154,7 @@ def sentences_by_particles(posterior: HTMMPosterior, held_out: Corpus, particles
         scratch = scratch_for(prepared.longest, len(given.prior))
         predict_texts(prepared.data, given, particles, scratch, states, out)
 
-    of_words = log_frequencies(posterior.data, posterior.mean_word_prior)
+    of_words = log_frequencies(posterior)
     before = np.concatenate([[0.0], np.cumsum(of_words[prepared.data.words])])
     return HeldOutSteps(
         documents=prepared.document_of_sentence,

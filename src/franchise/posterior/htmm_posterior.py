@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -38,14 +38,6 @@ if TYPE_CHECKING:
 
 _SWEEPS_FOR_NEW = (10, 20)
 """Sweeps over new documents given each draw: burn-in, kept."""
-
-
-class SentenceModes(NamedTuple):
-    """Of every sentence: its most frequent consensus topic, or -1; the shares of draws with it and a switch."""
-
-    topic: np.ndarray
-    probability: np.ndarray
-    switch_probability: np.ndarray
 
 
 @dataclass(frozen=True, repr=False)
@@ -205,22 +197,23 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return topics / len(consensus.draws), switches / len(consensus.draws)
 
     @cached_property
-    def sentence_modes(self) -> SentenceModes:
-        """The most frequent consensus topic of every sentence, and how often it switches."""
+    def sentence_modes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every sentence: its most frequent consensus topic, or -1; the shares of draws with it and a switch."""
         topics, switches = self._sentence_shares(slice(0, self.model.prepared.n_sentences))
-        return SentenceModes(*mode_of(topics), switches)
+        return *mode_of(topics), switches
 
     @cached_property
     def findings(self) -> HTMMResults:
         """Posterior means of consensus topics and proportions, and the mode of every sentence's topic."""
-        consensus, modes = self.consensus_topics, self.sentence_modes
+        consensus = self.consensus_topics
+        topics, probabilities, switches = self.sentence_modes
         return HTMMResults(
             topic_words=consensus.word_probabilities(),
             proportions=consensus.document_shares(),
             switch=float(self.trace["switch_probability"].mean()),
-            sentence_topic=modes.topic,
-            sentence_probability=modes.probability,
-            switch_probability=modes.switch_probability,
+            sentence_topic=topics,
+            sentence_probability=probabilities,
+            switch_probability=switches,
             words_per_topic=consensus.shares.mean(axis=0) * self.data.n_tokens,
         )
 
@@ -228,7 +221,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """Return the consensus topics as for any posterior, and the number of `sentences` of each."""
         table = super().topics(words, chain)
         if chain is None:
-            found = self.sentence_modes.topic
+            found = self.sentence_modes[0]
             table.insert(7, "sentences", np.bincount(found[found != NONE], minlength=len(table)))
         return table
 

@@ -37,18 +37,9 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
+from franchise.posterior import topic_similarity as similarity
 from franchise.posterior.draw import Draw, count_words
-from franchise.posterior.topic_similarity import (
-    ALIKE,
-    ALIKE_IN_WORDS,
-    NONE,
-    alike_with_words,
-    assign,
-    by_appearance,
-    cross_table,
-    dice,
-    same,
-)
+from franchise.posterior.topic_similarity import NONE, by_appearance, cross_table
 
 LEAST_SHARE = 0.25
 """The least share of the draws of a chain that a topic must be in to be one of that chain's."""
@@ -80,7 +71,7 @@ def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
 def assign_topics(topics: RunningTopics, evidence: Evidence) -> np.ndarray:
     """The topic that each of a draw's matches, int64 (K,), or NONE; those without observations match none."""
     likeness = topics.likeness(evidence)
-    match = assign(likeness, same(likeness, topics.alike))
+    match = similarity.assign(likeness, similarity.same(likeness, topics.alike))
     match[evidence.sizes == 0] = NONE
     return match
 
@@ -180,7 +171,7 @@ def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> np.ndarray:
     appears = appearances(matches, topics.count).astype(np.float64)
     together, seen = appears.T @ appears, appears.sum(axis=0)
     rarer = np.minimum(seen[:, None], seen[None, :])
-    pairs = np.argwhere(np.triu(same(alike, topics.alike) & (together <= TOGETHER * rarer), k=1))
+    pairs = np.argwhere(np.triu(similarity.same(alike, topics.alike) & (together <= TOGETHER * rarer), k=1))
     stands_for, free = np.arange(topics.count), np.ones(topics.count, np.bool_)
     for one, other in pairs[np.argsort(-alike[tuple(pairs.T)], kind="stable")]:
         if free[one] and free[other]:
@@ -246,9 +237,7 @@ class RunningTopics:
         self.sizes = np.zeros(most)  # observations in all these draws
         self.members: Any = csr_array((len(range(0, data.n_observations, step_of(data))), most))
         self.words = np.zeros((count, data.vocabulary_size if isinstance(data, Corpus) else 0))
-        self.alike = (
-            ALIKE_IN_WORDS if isinstance(data, Corpus) else ALIKE
-        )  # from which on topics are the same
+        self.alike = similarity.ALIKE_IN_WORDS if self.words.shape[1] else similarity.ALIKE
 
     def add(self, evidence: Evidence, match: np.ndarray) -> None:
         """Another draw, whose topics (by their place) are these, or NONE."""
@@ -274,7 +263,7 @@ class RunningTopics:
         members, seen = self.members, np.maximum(self.seen[:topics], 1.0)
         labels = np.repeat(evidence.labels, np.diff(members.indptr))
         shared = cross_table(members.indices, labels, (topics, others), members.data)
-        alike = dice(shared / seen[:, None], self.sizes[:topics] / seen, evidence.sizes)
+        alike = similarity.dice(shared / seen[:, None], self.sizes[:topics] / seen, evidence.sizes)
         return self._with_words(alike, evidence.words)
 
     def likeness_among(self) -> np.ndarray:
@@ -290,7 +279,7 @@ class RunningTopics:
         products /= seen[:, None] * seen[None, :]
         squares = np.diag(products).copy()
         np.fill_diagonal(products, 0.0)
-        return self._with_words(dice(products, squares, squares), self.words[:topics])
+        return self._with_words(similarity.dice(products, squares, squares), self.words[:topics])
 
     def renumbered(self, numbers: np.ndarray, seen: np.ndarray) -> RunningTopics:
         """The same with topic k as numbers[k]: several with the same number are one, those with NONE are left out.
@@ -310,4 +299,6 @@ class RunningTopics:
         return topics
 
     def _with_words(self, shared: np.ndarray, words: np.ndarray) -> np.ndarray:
-        return alike_with_words(shared, self.words[: self.count], words) if words.shape[1] else shared
+        return (
+            similarity.alike_with_words(shared, self.words[: self.count], words) if words.shape[1] else shared
+        )

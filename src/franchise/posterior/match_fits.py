@@ -8,11 +8,10 @@ import numpy as np
 
 from franchise.data.grouped import GroupedData, is_sparse
 from franchise.errors import InputError
-from franchise.posterior.base import Posterior
+from franchise.posterior.base import check_posterior
 from franchise.posterior.consensus import Consensus
 from franchise.posterior.topic_similarity import ALIKE, NONE, assign, same
 from franchise.posterior.topic_tables import alike_by_observations, numbers_or_missing
-from franchise.validation import describe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +43,7 @@ def match_fits(a: object, b: object) -> pd.DataFrame:
     """
     import pandas as pd
 
-    one, other = _consensus("a", a), _consensus("b", b)
+    one, other = (check_posterior(*named).consensus_topics for named in (("a", a), ("b", b)))
     alike, enough = _likeness(one, other)
     match = assign(alike.T, same(alike.T, enough))  # for each topic of a, that of b
     left = np.setdiff1d(np.arange(other.topic_count), match)
@@ -90,11 +89,3 @@ def _are_the_same(one: GroupedData, other: GroupedData) -> bool:
         return False
     unlike = one.grouped_observations != other.grouped_observations
     return not (unlike.nnz if is_sparse(unlike) else unlike.any())
-
-
-def _consensus(name: str, posterior: object) -> Consensus:
-    if not isinstance(posterior, Posterior):
-        raise InputError(
-            f"{name} must be a Posterior, such as franchise.sample gives; got {describe(posterior)}."
-        )
-    return posterior.consensus_topics
