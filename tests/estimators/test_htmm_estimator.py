@@ -608,7 +608,7 @@ def test_weights_of_topics_and_unseen_ones(learned):
     counts = posterior.switch_counts(draw)
     assert counts.sum() == draw.switches.sum()
     assert (counts[:, -1] == 0).all()
-    drawn = [posterior.drawn_topic_prior(draw, np.random.default_rng(seed)) for seed in range(500)]
+    drawn = [posterior.topic_prior(draw, np.random.default_rng(seed)) for seed in range(500)]
     assert np.allclose(np.mean(drawn, axis=0), prior, atol=0.02 * draw.concentration)
 
 

@@ -7,7 +7,7 @@ the mean over draws, and quantiles over draws.  What a row lacks to one is in no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -32,13 +32,6 @@ class Shares(NamedTuple):
     mean: pd.DataFrame
     low: pd.DataFrame
     high: pd.DataFrame
-
-
-class Rows(NamedTuple):
-    """Which row each group is of, int64 (J,), -1 for none; and what rows are called."""
-
-    of_group: np.ndarray
-    index: Any
 
 
 class MetadataTables(PosteriorContract[DrawT]):
@@ -79,36 +72,29 @@ class MetadataTables(PosteriorContract[DrawT]):
         return _shares(self.consensus_topics, rows_by_class(self.data, by), level)
 
 
-def _shares(consensus: Consensus, rows: Rows, level: float) -> Shares:
+def _shares(consensus: Consensus, rows: tuple[np.ndarray, pd.Index], level: float) -> Shares:
+    """Return the shares in all rows: the row of each group, int64 (J,), -1 for none, and what rows are called."""
     import pandas as pd
 
-    shares = draws_of_shares(consensus, rows)
-    columns = pd.RangeIndex(consensus.topic_count, name="topic")
-    tables = [shares.mean(axis=0), *np.quantile(shares, ends_of(level), axis=0)]
-    return Shares(*(pd.DataFrame(table, index=rows.index, columns=columns) for table in tables))
-
-
-def draws_of_shares(consensus: Consensus, rows: Rows) -> np.ndarray:
-    """The shares of topics in each row and draw, float64 (draws, rows, T); NaN in rows without observations."""
-    topics, count = consensus.topic_count, len(rows.index)
-    row_of_observation = np.repeat(rows.of_group, consensus.data.group_sizes)
+    (row_of_group, index), topics = rows, consensus.topic_count
+    row_of_observation = np.repeat(row_of_group, consensus.data.group_sizes)
     has_row = row_of_observation != NONE
     row = row_of_observation[has_row]
-    totals = np.bincount(row, minlength=count)[:, None].astype(np.float64)
-    totals[totals == 0.0] = np.nan
-    shares = np.empty((len(consensus.draws), count, topics))
+    totals = np.bincount(row, minlength=len(index))[:, None].astype(np.float64)
+    totals[totals == 0.0] = np.nan  # so are the shares in rows without observations
+    shares = np.empty((len(consensus.draws), len(index), topics))
     for own, labels in zip(shares, consensus.labelled(), strict=True):
-        counts = cross_table(
-            row, labels[has_row] + 1, (count, topics + 1)
-        )  # the first column is that of NONE
+        counts = cross_table(row, labels[has_row] + 1, (len(index), topics + 1))  # NONE is the first column
         own[:] = counts[:, 1:] / totals
-    return shares
+    tables = [shares.mean(axis=0), *np.quantile(shares, ends_of(level), axis=0)]
+    columns = pd.RangeIndex(topics, name="topic")
+    return Shares(*(pd.DataFrame(table, index=index, columns=columns) for table in tables))
 
 
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
-def rows_by_class(data: GroupedData, by: str) -> Rows:
+def rows_by_class(data: GroupedData, by: str) -> tuple[np.ndarray, pd.Index]:
     """One row for every value of a column, in the order of their names; groups without a value are in none."""
     import pandas as pd
 
@@ -124,7 +110,7 @@ def rows_by_class(data: GroupedData, by: str) -> Rows:
     return _checked_rows(of_group, pd.Index(classes, name=by, tupleize_cols=False))
 
 
-def rows_over(data: GroupedData, by: str, bins: int | Sequence[float] | None) -> Rows:
+def rows_over(data: GroupedData, by: str, bins: int | Sequence[float] | None) -> tuple[np.ndarray, pd.Index]:
     """One row for every value of a column of numbers or dates, ascending, or for every bin.
 
     Bins: None, a number of equal ones, edges (each bin has its lower one), or for dates a period of pandas, such as
@@ -193,10 +179,10 @@ def _ordered(values: pd.Series, by: str) -> pd.Series:
         ) from None
 
 
-def _checked_rows(of_group: np.ndarray, index: pd.Index) -> Rows:
+def _checked_rows(of_group: np.ndarray, index: pd.Index) -> tuple[np.ndarray, pd.Index]:
     if len(index) > MOST_ROWS:
         raise InputError(
             f"by: {index.name!r} has {len(index)} different values; the table may have {MOST_ROWS} rows. "
             f"Give bins=50, say."
         )
-    return Rows(of_group.astype(np.int64), index)
+    return of_group.astype(np.int64), index

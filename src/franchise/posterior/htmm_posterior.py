@@ -138,19 +138,17 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """n_kw of a draw, float64 (K, V)."""
         return count_words(self.data, self.observation_labels(draw), draw.n_topics)
 
-    def topic_prior(self, draw: HTMMDraw) -> np.ndarray:
-        """The Dirichlet weights of proportions before a document is seen, (K + 1,); the last: unseen topics."""
+    def topic_prior(self, draw: HTMMDraw, rng: np.random.Generator | None = None) -> np.ndarray:
+        """The Dirichlet weights of proportions before a document is seen, (K + 1,); the last: unseen topics.
+
+        With `rng`, topics' weights are drawn, beta ~ Dirichlet(m_1, ..., m_K, gamma), if they are learned.
+        """
         if isinstance(self.model, FiniteModel):
             return np.append(np.full(draw.n_topics, draw.concentration), 0.0)
         tables = np.append(draw.tables_per_topic, draw.top_concentration)
+        if rng is not None:
+            return draw.concentration * np.exp(draw_dirichlets(tables, rng))
         return draw.concentration * tables / tables.sum()
-
-    def drawn_topic_prior(self, draw: HTMMDraw, rng: np.random.Generator) -> np.ndarray:
-        """The same with topics' weights drawn, beta ~ Dirichlet(m_1, ..., m_K, gamma), if they are learned."""
-        if isinstance(self.model, FiniteModel):
-            return self.topic_prior(draw)
-        tables = np.append(draw.tables_per_topic.astype(np.float64), draw.top_concentration)
-        return draw.concentration * np.exp(draw_dirichlets(tables, rng))
 
     def switch_counts(self, draw: HTMMDraw) -> np.ndarray:
         """Sentences that drew each topic, by document, int64 (D, K + 1); the last column, of unseen ones, is 0."""
@@ -171,10 +169,8 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
     def new_draws(self, draw: HTMMDraw, new: Prepared, number: int, seed: int) -> Draws:
         """Draw topics and switches of new documents given one draw; `number` selects the random stream."""
-        states = rng_states_of_documents(
-            new, Streams(seed, number, 0, STREAMS.new_documents), sum(_SWEEPS_FOR_NEW)
-        )
-        burn_in, kept = _SWEEPS_FOR_NEW
+        streams, (burn_in, kept) = Streams(seed, number, 0, STREAMS.new_documents), _SWEEPS_FOR_NEW
+        states = rng_states_of_documents(new, streams, burn_in + kept)
         return draw_documents(new, self.given_draw(draw), states, Threads(), burn_in=burn_in, kept=kept)
 
     # -- documents and sentences ---------------------------------------------------------------------------
@@ -280,7 +276,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         consensus = self.consensus_topics
         drawn = np.zeros((len(consensus.draws), len(documents), consensus.topic_count + 1))
         for own, (draw, match) in zip(drawn, consensus.matched_draws, strict=True):
-            weights = self.switch_counts(draw.kept)[documents] + self.drawn_topic_prior(draw.kept, rng)
+            weights = self.switch_counts(draw.kept)[documents] + self.topic_prior(draw.kept, rng)
             consensus.add_columns(own, match, np.exp(draw_dirichlets(weights, rng)))
         return drawn
 
@@ -295,9 +291,8 @@ class HTMMPosterior(Posterior[HTMMDraw]):
             documents = np.arange(begin, min(begin + 64, len(table)))
             drawn = self.proportion_draws(documents, rng)
             low[documents], high[documents] = np.quantile(drawn, ends, axis=0)
-        parts = {"mean": table.to_numpy(), "low": low, "high": high}
-        columns = pd.MultiIndex.from_product([table.columns, list(parts)], names=["topic", "of"])
-        stacked = np.stack(list(parts.values()), axis=2).reshape(len(table), -1)
+        columns = pd.MultiIndex.from_product([table.columns, ["mean", "low", "high"]], names=["topic", "of"])
+        stacked = np.stack([table.to_numpy(), low, high], axis=2).reshape(len(table), -1)
         return pd.DataFrame(stacked, index=table.index, columns=columns)
 
     def word_draws(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -55,13 +55,14 @@ def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
 
     Topics are numbered by their share of all observations in all draws, from the largest.
     """
-    chains = np.array([draw.chain for draw in draws])
-    most = sum(draw.topic_count for draw in draws)
+    chains, order = np.array([draw.chain for draw in draws]), _order(draws)
     evidence = [Evidence.of(draw, data) for draw in draws]
-    matches, topics = _grow(evidence, RunningTopics(data, most), _order(draws))
+    topics = RunningTopics(data, most=sum(draw.topic_count for draw in draws))
+    matches = _match_all(evidence, order, topics, topics)
     for _ in range(ROUNDS):
-        before, topics = _settled(matches, topics, chains)
-        matches, topics = _matched_anew(evidence, topics)
+        before, known = _settled(matches, topics, chains)
+        topics = RunningTopics(data, len(known.seen), known.count)
+        matches = _match_all(evidence, order, known, topics)
         if all(np.array_equal(one, other) for one, other in zip(before, matches, strict=True)):
             break
     matches = [match[np.argsort(one.order)] for one, match in zip(evidence, matches, strict=True)]
@@ -123,31 +124,20 @@ def _order(draws: Sequence[Draw]) -> list[int]:
     return sorted(range(len(draws)), key=key)
 
 
-def _grow(
-    evidence: Sequence[Evidence], topics: RunningTopics, order: Sequence[int]
-) -> tuple[list[np.ndarray], RunningTopics]:
+def _match_all(
+    evidence: Sequence[Evidence], order: Sequence[int], known: RunningTopics, means: RunningTopics
+) -> list[np.ndarray]:
+    """Match all draws with known topics and add them to `means`; if these are the same, others begin new ones."""
     matches = [np.empty(0, np.int64)] * len(evidence)
     for place in order:
-        one = evidence[place].with_words(topics.data)
-        match = assign_topics(topics, one)
-        new = (match == NONE) & (one.sizes > 0)
-        match[new] = topics.count + np.arange(new.sum())
-        topics.add(one, match)
+        one = evidence[place].with_words(known.data)
+        match = assign_topics(known, one)
+        if means is known:
+            new = (match == NONE) & (one.sizes > 0)
+            match[new] = means.count + np.arange(new.sum())
+        means.add(one, match)
         matches[place] = match
-    return matches, topics
-
-
-def _matched_anew(
-    evidence: Sequence[Evidence], topics: RunningTopics
-) -> tuple[list[np.ndarray], RunningTopics]:
-    """All draws matched with some topics, and the means of what has matched."""
-    anew = RunningTopics(topics.data, topics.members.shape[1], topics.count)
-    matches = []
-    for draw in evidence:
-        one = draw.with_words(topics.data)
-        matches.append(assign_topics(topics, one))
-        anew.add(one, matches[-1])
-    return matches, anew
+    return matches
 
 
 def _settled(
