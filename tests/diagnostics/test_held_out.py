@@ -17,7 +17,7 @@ from franchise.diagnostics.held_out import (
     training_probabilities,
 )
 from franchise.errors import InputError
-from franchise.posterior import held_out_steps, predictive
+from franchise.posterior import predictive
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
@@ -202,14 +202,14 @@ def test_predictive_distributions_sum_to_one():
 
 
 def test_forgetting_the_unseen_topics_would_be_caught(monkeypatch):
-    right = held_out_steps.drawn_topics
+    right = predictive.drawn_topics
 
     def forgetful(*arguments):
         draw = right(*arguments)
         draw.densities[:, -1] = 0.0
         return draw
 
-    monkeypatch.setattr(held_out_steps, "drawn_topics", forgetful)
+    monkeypatch.setattr(predictive, "drawn_topics", forgetful)
     assert np.all(everything(corpus_of(HELD_OUT), small_posterior()).sum(axis=1) < 0.999)
 
 
