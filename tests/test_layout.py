@@ -30,7 +30,7 @@ SHARED_KERNELS = {
     "crf_seating": "seats and tables, for the state and the kernels of three moves",
     "dirichlet_ops": "families with Dirichlet priors",
     "family_ops": "the methods of a family that kernels call",
-    "left_to_right": "the steps of diagnostics/left_to_right, which posteriors run",
+    "left_to_right": "the steps of the score diagnostics.left_to_right, which posteriors run",
     "linalg": "matrices of Gaussian families",
     "recount": "statistics counted from labels",
     "table_counts": "numbers of tables, for the state and for moves",
@@ -38,7 +38,7 @@ SHARED_KERNELS = {
 }
 """Kernels that belong to no single module."""
 
-TWICE = {"sparse_allreduce", "left_to_right", "predictive"}
+TWICE = {"sparse_allreduce", "predictive"}
 """Kernels with the name of the module, not a move, that calls them."""
 
 

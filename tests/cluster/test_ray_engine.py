@@ -81,7 +81,7 @@ def test_segments(cluster, topics):
     for name in set(one.trace) - {"seconds"}:
         assert np.array_equal(one.trace[name], other.trace[name], equal_nan=True), name
     for chain in range(2):
-        for kept, again in zip(one.kept_draws(chain), other.kept_draws(chain), strict=True):
+        for kept, again in zip(one.all_kept_draws[chain], other.all_kept_draws[chain], strict=True):
             assert np.array_equal(kept.topics, again.topics)
             assert np.array_equal(kept.switches, again.switches)
 

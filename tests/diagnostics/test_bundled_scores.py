@@ -11,7 +11,7 @@ import pytest
 import franchise as fr
 from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
 from franchise.diagnostics import document_completion, held_out_words, left_to_right
-from franchise.diagnostics.left_to_right import document_log_probabilities
+from tests.support.predictions import document_log_probabilities
 from tests.support.scores import (
     COMPLETION,
     EACH,

@@ -12,17 +12,17 @@ import franchise as fr
 from franchise.data.splits import halve_documents, hold_out_documents, hold_out_words
 from franchise.data.synthetic import planted_topics
 from franchise.diagnostics.held_out import (
-    completion_probabilities,
     document_completion,
     held_out_words,
     training_probabilities,
 )
 from franchise.errors import InputError
-from franchise.posterior import held_out_steps, predictive
+from franchise.posterior import predictive
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
 from tests.diagnostics.naive_held_out import NaiveDraw
+from tests.support.predictions import completion_probabilities
 
 TRAINING = [[0, 1, 0, 2], [3, 3, 4], [0, 4, 1, 1, 2]]
 LABELS = [  # two draws, with two and three topics
@@ -202,14 +202,14 @@ def test_predictive_distributions_sum_to_one():
 
 
 def test_forgetting_the_unseen_topics_would_be_caught(monkeypatch):
-    right = held_out_steps.drawn_topics
+    right = predictive.drawn_topics
 
     def forgetful(*arguments):
         draw = right(*arguments)
         draw.densities[:, -1] = 0.0
         return draw
 
-    monkeypatch.setattr(held_out_steps, "drawn_topics", forgetful)
+    monkeypatch.setattr(predictive, "drawn_topics", forgetful)
     assert np.all(everything(corpus_of(HELD_OUT), small_posterior()).sum(axis=1) < 0.999)
 
 

@@ -9,8 +9,7 @@ import pytest
 
 import franchise as fr
 from franchise.diagnostics import document_completion, held_out_trace, held_out_words
-from franchise.diagnostics.held_out import completion_probabilities
-from franchise.diagnostics.left_to_right import document_log_probabilities, left_to_right
+from franchise.diagnostics.held_out import left_to_right
 from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
 from franchise.errors import InputError
 from franchise.kernels.htmm_em import SentenceData
@@ -23,6 +22,7 @@ from tests.diagnostics.naive_left_to_right import (
 )
 from tests.diagnostics.test_held_out import HELD_OUT, corpus_of, naive_draws, small_posterior
 from tests.running.runs import SENTENCES, sample_segments, sentences_of
+from tests.support.predictions import completion_probabilities, document_log_probabilities
 
 PHI = np.array([[0.85, 0.1, 0.05], [0.05, 0.15, 0.8], [0.3, 0.4, 0.3]])
 PRIOR = np.array([0.3, 0.2, 0.1])

@@ -19,9 +19,9 @@ from sklearn.pipeline import Pipeline
 
 import franchise as fr
 from franchise.diagnostics import document_completion, group_completion
-from franchise.diagnostics.held_out import completion_probabilities
 from franchise.posterior.intervals import even_rows
 from tests.diagnostics.naive_held_out import NaiveDraw
+from tests.support.predictions import completion_probabilities
 
 SEA = ["the ship sailed the sea", "waves hit the ship at sea", "a captain sailed on the waves"]
 LAND = ["farmers plough the field", "wheat grows in the field", "cows eat wheat and farmers plough"]

@@ -22,7 +22,7 @@ import franchise as fr
 from franchise.htmm.fitting import Sampling, start_state
 from franchise.htmm.htmm_chain import HTMMChain, HTMMDraw, state_from_arrays
 from franchise.kernels.random.streams import Streams
-from franchise.posterior.sentence_modes import mode_of
+from franchise.posterior.htmm_posterior import mode_of
 from franchise.posterior.topic_similarity import NONE, match_topics
 from franchise.running.trace import BEST
 from tests.htmm.cases import matched_share, simulate
@@ -608,7 +608,7 @@ def test_weights_of_topics_and_unseen_ones(learned):
     counts = posterior.switch_counts(draw)
     assert counts.sum() == draw.switches.sum()
     assert (counts[:, -1] == 0).all()
-    drawn = [posterior.drawn_topic_prior(draw, np.random.default_rng(seed)) for seed in range(500)]
+    drawn = [posterior.topic_prior(draw, np.random.default_rng(seed)) for seed in range(500)]
     assert np.allclose(np.mean(drawn, axis=0), prior, atol=0.02 * draw.concentration)
 
 

@@ -142,13 +142,13 @@ _ROWS = [
     # scores of held-out documents
     (
         "left to right: prior without alpha",
-        "diagnostics.left_to_right",
+        "diagnostics.held_out",
         "The prior is flat, or twice as large.",
         LEFT_TO_RIGHT + "a_prior_without_alpha_is_caught",
     ),
     (
         "left to right: another epsilon",
-        "diagnostics.left_to_right",
+        "diagnostics.held_out",
         "The switch probability is another.",
         LEFT_TO_RIGHT + "another_switch_probability_is_caught",
     ),
@@ -160,7 +160,7 @@ _ROWS = [
     ),
     (
         "scores with a wrong alpha",
-        "diagnostics.left_to_right",
+        "diagnostics.held_out",
         "alpha is four times as large.",
         "tests/diagnostics/test_bundled_scores.py::test_a_wrong_alpha_is_caught",
     ),

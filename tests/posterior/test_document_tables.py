@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.posterior.document_tables import beginning, excerpt, typical_documents
+from franchise.posterior.document_tables import cut, excerpt, typical_documents
 from tests.posterior.making import tiny, tiny_groups
 
 TEXTS = ["a a b", "c c", "", "a c"]
@@ -70,9 +70,9 @@ def test_an_excerpt_is_where_words_weigh_most():
 
 
 def test_cuts_fall_between_words():
-    assert beginning("one two three", 9) == "one two …"
-    assert beginning("one two three", 13) == "one two three"
-    assert beginning("abcdefghij klm", 5) == "abcde …"  # a word that is too long
+    assert cut("one two three", size=9) == "one two …"
+    assert cut("one two three", size=13) == "one two three"
+    assert cut("abcdefghij klm", size=5) == "abcde …"  # a word that is too long
     assert excerpt("abcdefghij klm gold", {"gold": 1.0}, size=5) == "… gold"
 
 

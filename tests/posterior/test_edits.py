@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.posterior.edits import TopicEdits
+from franchise.posterior.stored_numbers import TopicEdits
 from franchise.storage.atomic import checksum_of
 from tests.posterior.making import tiny
 

@@ -55,9 +55,9 @@ def test_the_same_fit_matches_itself():
 
 
 def test_bad_input():
-    with pytest.raises(fr.InputError, match="a must be a Posterior"):
+    with pytest.raises(fr.InputError, match="a must be what"):
         fr.match_fits(3, tiny())
-    with pytest.raises(fr.InputError, match="b must be a Posterior"):
+    with pytest.raises(fr.InputError, match="b must be what"):
         fr.match_fits(tiny(), None)
     other = posterior_of(fr.Corpus.from_tokens([["a", "x"]]), [[[0, 1]]])
     with pytest.raises(fr.InputError, match="vocabulary of a"):

@@ -19,9 +19,9 @@ import franchise as fr
 from franchise.cli import render
 from franchise.diagnostics import coherence
 from franchise.posterior.consensus import Consensus
+from franchise.posterior.contract import PosteriorContract
+from franchise.posterior.draw import SingleDraw
 from franchise.posterior.hdp_posterior import HDPPosterior
-from franchise.posterior.single_draw import SingleDraw
-from franchise.posterior.topic_methods import NumberedTopics
 from tests.cli.commands import run
 
 THEMES = "abcd"
@@ -281,7 +281,7 @@ def first_last(function):
 
 PLANTED = {
     "document_topics": (Consensus, "document_shares", lambda f: rolled(f, axis=1, keep=1)),
-    "infer": (NumberedTopics, "infer_shares", lambda f: rolled(f, axis=1, keep=1)),
+    "infer": (PosteriorContract, "infer_shares", lambda f: rolled(f, axis=1, keep=1)),
     "draw": (SingleDraw, "_consensus_numbers", rolled),
     "plots.topic_map": (import_module("franchise.plots.topic_map"), "names_of", first_last),
     "franchise topics": (

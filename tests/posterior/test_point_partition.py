@@ -9,7 +9,13 @@ import pytest
 
 from franchise.posterior import point_partition as partition
 from franchise.posterior.draw import Draw
-from franchise.posterior.point_partition import expected_distance, point_partition
+from franchise.posterior.point_partition import point_partition
+
+
+def expected_distance(labels, draws):
+    """The mean variation of information of a partition, whole numbers (N,), to some draws, in nats."""
+    search = partition._Search(np.array([draw.labels for draw in draws]), np.ones(len(labels), np.int64))
+    return search.distance(np.unique(labels, return_inverse=True)[1])
 
 
 def draw(labels):

@@ -34,14 +34,14 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.splits import halve_documents
-from franchise.diagnostics.held_out import completion_probabilities, document_completion
-from franchise.diagnostics.left_to_right import document_log_probabilities
+from franchise.diagnostics.held_out import document_completion
 from franchise.posterior.hdp_posterior import HDPPosterior
+from franchise.posterior.held_out_steps import in_last_half
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.posterior.intervals import even_rows
-from franchise.posterior.left_to_right_steps import in_last_half
 from franchise.posterior.predictive import drawn_topics, prepare
 from franchise.running.kept_draws import HDPDraw
+from tests.support.predictions import completion_probabilities, document_log_probabilities
 
 CHAINS = 8
 """Of the Gibbs sampler, for every beginning: their spread is its error."""

@@ -8,8 +8,8 @@ from franchise.diagnostics.held_out import (
     group_completion,
     held_out_trace,
     held_out_words,
+    left_to_right,
 )
-from franchise.diagnostics.left_to_right import left_to_right
 from franchise.diagnostics.segmentation import p_k, window_diff
 from franchise.diagnostics.to_arviz import to_arviz
 from franchise.diagnostics.verdict import Verdict, verdict, verdict_on

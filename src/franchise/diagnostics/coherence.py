@@ -140,11 +140,8 @@ def runs_of_windows(corpus: Corpus, relevant: np.ndarray, size: int) -> Runs:
     on, when the copy at q_{i-1} has left, it counts again when one enters that came too late to be seen together
     with that one: the first r >= q_{i-1} + L.  So for i > 1 the run before q_i leaves is r - L + 1 <= t <= q_i.
     """
-    places, words = _occurrences(corpus, relevant)
-    n_tokens = max(1, corpus.n_tokens)
-    documents = np.searchsorted(corpus.offsets, places, side="right") - 1
-    lengths = corpus.group_sizes
-    n_windows = np.maximum(1, lengths - size + 1)
+    places, words, documents = _occurrences(corpus, relevant)
+    n_windows = np.maximum(1, corpus.group_sizes - size + 1)
     before = np.concatenate([[0], np.cumsum(n_windows)])
     within = places - corpus.offsets[documents]
     repeated = np.zeros(len(places), bool)
@@ -152,7 +149,7 @@ def runs_of_windows(corpus: Corpus, relevant: np.ndarray, size: int) -> Runs:
     previous = np.where(repeated, np.roll(within, 1), 0)
 
     # the first occurrence, of the same word in the same document, that is a window's length after the previous one
-    keys = words * (n_tokens + size) + places
+    keys = words * (max(1, corpus.n_tokens) + size) + places
     entering = np.searchsorted(keys, np.where(repeated, keys - within + previous + size, keys))
     last = np.minimum(entering, len(keys) - 1)
     enters = ~repeated | ((entering < len(keys)) & (words[last] == words) & (documents[last] == documents))
@@ -165,19 +162,19 @@ def runs_of_windows(corpus: Corpus, relevant: np.ndarray, size: int) -> Runs:
 
 def runs_of_documents(corpus: Corpus, relevant: np.ndarray) -> Runs:
     """The documents that some words are in, each a window."""
-    places, words = _occurrences(corpus, relevant)
-    documents = np.searchsorted(corpus.offsets, places, side="right") - 1
+    _, words, documents = _occurrences(corpus, relevant)
     pairs = np.unique(words * corpus.n_documents + documents)
     words, documents = np.divmod(pairs, corpus.n_documents)
     return Runs(words, documents, documents + 1, corpus.n_documents)
 
 
-def _occurrences(corpus: Corpus, relevant: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where some words occur, and which word it is there; word after word, places ascending."""
+def _occurrences(corpus: Corpus, relevant: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where some words occur, which word it is there, and in which document; word after word, places ascending."""
     places = np.flatnonzero(np.isin(corpus.observations, relevant))
     words = corpus.observations[places].astype(np.int64)
     order = np.argsort(words, kind="stable")
-    return places[order], words[order]
+    places, words = places[order], words[order]
+    return places, words, np.searchsorted(corpus.offsets, places, side="right") - 1
 
 
 def count_together(runs: Runs, topic: np.ndarray) -> np.ndarray:
@@ -185,17 +182,12 @@ def count_together(runs: Runs, topic: np.ndarray) -> np.ndarray:
 
     Between the ends of runs nothing changes: all windows in between have the same words.
     """
-    columns, begins, ends = [], [], []
-    for column, word in enumerate(topic):
-        own = slice(*np.searchsorted(runs.words, [word, word + 1]))
-        begins.append(runs.begins[own])
-        ends.append(runs.ends[own])
-        columns.append(np.full(len(begins[-1]), column))
-    column_of_run, begin, end = (np.concatenate(parts) for parts in (columns, begins, ends))
-    times = np.concatenate([begin, end])
+    own = [slice(*np.searchsorted(runs.words, [word, word + 1])) for word in topic]
+    times = np.concatenate([ends[part] for ends in (runs.begins, runs.ends) for part in own])
+    column_of_run = np.repeat(np.arange(len(topic)), [part.stop - part.start for part in own])
     order = np.argsort(times, kind="stable")
     changes = np.zeros((len(times), len(topic)), np.int64)
-    changes[np.arange(len(times)), np.tile(column_of_run, 2)] = np.repeat([1, -1], len(begin))
+    changes[np.arange(len(times)), np.tile(column_of_run, 2)] = np.repeat([1, -1], len(column_of_run))
     present = np.cumsum(changes[order], axis=0)[:-1]
     together: np.ndarray = (present * np.diff(times[order])[:, None]).T @ present
     return together
@@ -212,31 +204,24 @@ def _words_of_topics(topics: object, corpus: object, words: int) -> tuple[list[l
         _check_corpus("the data of the posterior", topics.data)
         lists = topics.consensus_topics.top_words(words)
         return lists, _check_corpus("corpus", topics.data if corpus is None else corpus)
-    lists = [_check_topic(number, topic)[:words] for number, topic in enumerate(_listed(topics))]
-    return lists, _check_corpus("corpus", corpus)
-
-
-def _listed(topics: object) -> list[Any]:
     if isinstance(topics, str) or not isinstance(topics, Iterable):
         raise InputError(
             f"topics must be a posterior or a list with a list of words for each topic; got {describe(topics)}."
         )
-    return list(topics)
+    lists = [_check_topic(number, topic)[:words] for number, topic in enumerate(topics)]
+    return lists, _check_corpus("corpus", corpus)
 
 
 def _check_topic(number: int, topic: object) -> list[str]:
-    if (
-        isinstance(topic, str)
-        or not isinstance(topic, Sequence)
-        or not all(isinstance(w, str) for w in topic)
-    ):
+    words: list[Any] = [None] if isinstance(topic, str) or not isinstance(topic, Sequence) else list(topic)
+    if not all(isinstance(word, str) for word in words):
         raise InputError(
             f"topics[{number}] must be a list of words; got {describe(topic)}. A table of topics has them as one "
             f"text: split it."
         )
-    if len(set(topic)) < len(topic):
-        raise InputError(f"topics[{number}] must not have a word twice; got {list(topic)}.")
-    return list(topic)
+    if len(set(words)) < len(words):
+        raise InputError(f"topics[{number}] must not have a word twice; got {words}.")
+    return words
 
 
 def _check_corpus(name: str, corpus: object) -> Corpus:

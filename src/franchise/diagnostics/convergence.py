@@ -63,6 +63,11 @@ def summary(posterior: Posterior[Any], held_out: Corpus | None = None) -> pd.Dat
         from franchise.diagnostics.held_out import held_out_trace
 
         trace["held_out_score"] = held_out_trace(posterior, held_out)
+    return summarise_with_notes(trace)
+
+
+def summarise_with_notes(trace: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what `summarise` says, and a note on every quantity."""
     return summarise(trace).assign(note=[note_on(_checked(name, values)) for name, values in trace.items()])
 
 
@@ -125,7 +130,8 @@ def summarise(trace: Mapping[str, Any]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = {name: _summary(_checked(name, values)) for name, values in trace.items()}
+    checked = {name: _checked(name, values) for name, values in trace.items()}
+    rows = {name: [*_location_and_spread(draws), *_convergence(draws)] for name, draws in checked.items()}
     return pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS, dtype=float).rename_axis("quantity")
 
 
@@ -139,12 +145,9 @@ def _checked(name: str, values: object) -> np.ndarray:
     return array.astype(np.float64)
 
 
-def _summary(draws: np.ndarray) -> list[float]:
-    return [*_location_and_spread(draws[np.isfinite(draws)]), *_convergence(draws)]
-
-
-def _location_and_spread(values: np.ndarray) -> list[float]:
-    """Mean, standard deviation, 5 % and 95 % quantile of the draws of all chains together."""
+def _location_and_spread(draws: np.ndarray) -> list[float]:
+    """Mean, standard deviation, 5 % and 95 % quantile of the finite draws of all chains together."""
+    values = draws[np.isfinite(draws)]
     if values.size == 0:
         return [np.nan] * 4
     spread = values.std(ddof=1) if values.size > 1 else np.nan
@@ -160,20 +163,12 @@ def _convergence(draws: np.ndarray) -> list[float]:
         return [np.nan] * 4
     if np.all(draws == draws[0, 0]):
         return [np.nan, np.nan, np.nan, 0.0]
-    with np.errstate(
-        divide="ignore", invalid="ignore"
-    ):  # chains stuck at different values: R-hat is infinite
+    half = draws.shape[1] // 2  # a single chain is taken as its two halves, without an odd draw in the middle
+    chains = draws if len(draws) > 1 else np.vstack([draws[0, :half], draws[0, -half:]])
+    with np.errstate(divide="ignore", invalid="ignore"):  # R-hat is infinite if chains are stuck apart
         return [
-            float(array_stats.rhat(_at_least_two_chains(draws))),
+            float(array_stats.rhat(chains)),
             float(array_stats.ess(draws, method="bulk")),
             float(array_stats.ess(draws, method="tail", prob=(0.05, 0.95))),
             float(array_stats.mcse(draws, method="mean")),
         ]
-
-
-def _at_least_two_chains(draws: np.ndarray) -> np.ndarray:
-    """A single chain as its two halves (an odd draw in the middle is left out), several as they are."""
-    if len(draws) > 1:
-        return draws
-    half = draws.shape[1] // 2
-    return np.vstack([draws[0, :half], draws[0, -half:]])

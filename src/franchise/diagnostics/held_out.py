@@ -12,13 +12,19 @@ What differs is where E[pi_j] comes from. A document of the training set has its
 (n_jk + alpha beta_k) / (n_j + alpha). For a new group it is fitted on half of its observations, topics fixed
 (`predictive.fitted_weights`).
 
-Whole documents, and the second halves of texts with sentences, are scored from left to right
-(`diagnostics/left_to_right.py`); `diagnostics/score.py` has the standard errors of a score.
+Whole documents, and the second halves of texts with sentences, are scored from left to right, by particles: given a
+draw, topics' words are at their posterior mean, and the document's proportions and the topics of its words are
+integrated out (`kernels/left_to_right.py`).  That is unbiased for p(document | s), so for the mean over draws, too:
+
+    log p(document) = log of the mean over draws s of p(document | s)
+
+In a model of words their order makes no difference to p(document).  In one of sentences it does, and the same steps
+tell how well the last sentences of a document are predicted by the first.  `diagnostics/score.py` averages over
+draws and has the standard errors of a score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -26,13 +32,20 @@ from numpy.typing import ArrayLike
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.diagnostics.left_to_right import check_posterior, completion, completion_trace
-from franchise.diagnostics.score import LogMeans, Score, blocks_of, score_of
+from franchise.data.splits import shuffled_places
+from franchise.diagnostics.score import DRAWS, Score, means_of, score_steps, trace_of_steps
 from franchise.errors import InputError
-from franchise.posterior.base import Posterior
-from franchise.posterior.held_out_steps import Halves, check_words, log_frequencies, log_mixtures
-from franchise.posterior.predictive import DrawnTopics, Occurrences, check_like, fitted_weights, prepare
-from franchise.validation import check_counts, describe
+from franchise.posterior.base import Posterior, check_posterior
+from franchise.posterior.held_out_steps import (
+    ESTIMATES,
+    PARTICLES,
+    HeldOutSteps,
+    check_words,
+    exact_steps,
+    log_frequencies,
+)
+from franchise.posterior.predictive import Occurrences, check_like, fitted_weights, prepare
+from franchise.validation import check_counts, check_integer, describe
 
 if TYPE_CHECKING:
     from franchise.posterior.hdp_posterior import HDPPosterior
@@ -66,7 +79,53 @@ def document_completion(posterior: Posterior[Any], held_out: Corpus, seed: int =
     Score
         Of the second halves; a document of one word has none, and one of a single sentence is all second half.
     """
-    return completion(posterior, held_out, seed)
+    return score_steps(
+        posterior, check_posterior("posterior", posterior).completion(held_out, seed), seed=seed
+    )
+
+
+def left_to_right(
+    posterior: Posterior[Any],
+    held_out: Corpus,
+    *,
+    particles: int = PARTICLES,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Score:
+    """The probability of held-out documents, each as a whole (Wallach et al., 2009).
+
+        training, held_out = hold_out_documents(corpus)            # franchise.data.splits
+        print(left_to_right(fr.sample(training), held_out))
+
+        log p(w_1, ..., w_n) = log of the mean over draws s of  prod_i p(w_i | w_1, ..., w_{i-1}, s)
+
+    Nothing of a document is given, so short documents count as well; it takes longer than `document_completion`, in
+    proportion to `particles` and `draws`.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Of a Corpus, with the family Categorical or KnownTopics; or of a hidden topic Markov model.
+    held_out : Corpus
+        Documents that were not sampled, over the same vocabulary; with sentences for a model of these.
+    particles : int
+        Under each draw; more of them make `Score.particle_error` smaller: in documents of some ten words in
+        proportion to the square root; in long ones, where it is mostly that logs come out low, faster. Give
+        hundreds for documents of thousands of words.
+    draws : int
+        At most this many draws, evenly spaced, as many of each chain.
+    seed : int
+        Of the particles.
+
+    Returns
+    -------
+    Score
+        Of all words; the first word of a document is predicted by the topics' weights alone.
+    """
+    share = -(-check_integer("particles", particles, minimum=1) // ESTIMATES)
+    return score_steps(
+        posterior, check_posterior("posterior", posterior).particles(held_out, share), draws, seed
+    )
 
 
 def held_out_trace(posterior: Posterior[Any], held_out: Corpus, seed: int = 0) -> np.ndarray:
@@ -77,10 +136,10 @@ def held_out_trace(posterior: Posterior[Any], held_out: Corpus, seed: int = 0) -
     Returns
     -------
     float64 array (chains, draws kept in full)
-        Mean log probability per word, of the draws in full that all chains have (`found.draws.kept_by_all`;
+        Mean log probability per word, of the draws in full that all chains have (`posterior.draw.kept_by_all`;
         sentences: at most 32 of a chain, evenly spaced).
     """
-    return completion_trace(posterior, held_out, seed)
+    return trace_of_steps(posterior, check_posterior("posterior", posterior).completion(held_out, seed), seed)
 
 
 def held_out_words(posterior: HDPPosterior, words: ArrayLike, documents: ArrayLike) -> Score:
@@ -106,9 +165,7 @@ def held_out_words(posterior: HDPPosterior, words: ArrayLike, documents: ArrayLi
         raise InputError(
             f"words and documents must be as many, at least one; got {len(words)} and {len(documents)}."
         )
-    means = _training_means(posterior, documents, words)
-    log_baseline = float(log_frequencies(corpus, posterior.mean_word_prior)[words].sum())
-    return score_of(means, documents, np.ones(len(words), np.int64), log_baseline)
+    return score_steps(posterior, _training_steps(posterior, documents, words))
 
 
 def group_completion(posterior: HDPPosterior, held_out: GroupedData, seed: int = 0) -> float:
@@ -129,8 +186,6 @@ def group_completion(posterior: HDPPosterior, held_out: GroupedData, seed: int =
         Mean log density of an observation in the second halves, in nats; higher is better. A group of one
         observation has no first half: it is predicted by the topics' weights alone.
     """
-    from franchise.data.splits import shuffled_places
-
     posterior = _check_mixture(posterior)
     check_like("held_out", held_out, posterior.data)
     observed = Occurrences.of_groups(held_out, posterior.family)
@@ -139,54 +194,32 @@ def group_completion(posterior: HDPPosterior, held_out: GroupedData, seed: int =
     in_first = shuffled_places(held_out.offsets, seed) < np.repeat(given, sizes)
     groups = np.repeat(np.arange(held_out.n_groups), sizes)[~in_first]
     first = observed.only(in_first)
-    means = _log_means(
+    steps = exact_steps(
         posterior,
         observed.observations,
         groups,
         observed.rows[~in_first],
-        lambda draw: fitted_weights(draw, first),
+        lambda topics: fitted_weights(topics, first),
+        np.zeros(len(groups)),
     )
-    return float(means.logs().mean())
-
-
-def completion_probabilities(
-    posterior: HDPPosterior, first: Corpus, documents: np.ndarray, words: np.ndarray
-) -> np.ndarray:
-    """p(word | the words of the document in `first`), averaged over draws, for pairs (document, word)."""
-    halves = Halves.given(posterior, first, words)
-    means = _log_means(posterior, halves.observations, documents, halves.rows, halves.weights_of)
-    return np.exp(means.logs())
+    return float(means_of(posterior, steps)[0].logs().mean())
 
 
 def training_probabilities(posterior: HDPPosterior, documents: np.ndarray, words: np.ndarray) -> np.ndarray:
     """p(word | document of the training corpus), averaged over draws, for pairs (document, word)."""
-    return np.exp(_training_means(posterior, documents, words).logs())
+    return np.exp(means_of(posterior, _training_steps(posterior, documents, words))[0].logs())
 
 
-def _training_means(posterior: HDPPosterior, documents: np.ndarray, words: np.ndarray) -> LogMeans:
+def _training_steps(posterior: HDPPosterior, documents: np.ndarray, words: np.ndarray) -> HeldOutSteps:
     known, word_rows = np.unique(words, return_inverse=True)
-    return _log_means(
+    return exact_steps(
         posterior,
         prepare(posterior.family, known),
         documents,
         word_rows.astype(np.int64),
-        lambda draw: posterior.document_weights(draw.snapshot),
+        lambda topics: posterior.document_weights(topics.snapshot),
+        log_frequencies(posterior)[words],
     )
-
-
-def _log_means(
-    posterior: HDPPosterior,
-    observations: object,
-    groups: np.ndarray,
-    rows: np.ndarray,
-    weights_of: Callable[[DrawnTopics], np.ndarray],
-) -> LogMeans:
-    """log of the mean over draws of sum_k E[pi_jk] f_k(x), for pairs of a group and a row of `observations`."""
-    draws, blocks = blocks_of(posterior.all_kept_draws)
-    means = LogMeans(len(groups), blocks)
-    for block, draw in draws:
-        means.add(block, log_mixtures(posterior, draw, observations, groups, rows, weights_of))
-    return means
 
 
 # --- checks -------------------------------------------------------------------------------------------------
@@ -194,7 +227,7 @@ def _log_means(
 
 def _check_mixture(posterior: object) -> HDPPosterior:
     """Return the posterior of an HDP mixture, whose observations each have a topic; InputError for others."""
-    checked = check_posterior(posterior)
+    checked = check_posterior("posterior", posterior)
     if checked.family is None:
         raise InputError(f"posterior must be what franchise.sample returns; got {describe(posterior)}.")
     return cast("HDPPosterior", checked)

@@ -1,6 +1,7 @@
 """Points in the plane whose distances are close to given ones: multidimensional scaling.
 
-SMACOF (de Leeuw, 1977, by scikit-learn) starts from the classical solution (Torgerson, 1952).
+SMACOF (de Leeuw, 1977, by scikit-learn) starts from the classical solution (Torgerson, 1952): the two largest
+eigenvectors of the doubly centred squares.
 """
 
 from __future__ import annotations
@@ -14,15 +15,9 @@ def in_the_plane(distances: np.ndarray) -> tuple[np.ndarray, float]:
 
     if not distances.any():
         return np.zeros((len(distances), 2)), 0.0
-    places, raw = smacof(
-        distances, init=_classical(distances), n_init=1, normalized_stress=False, random_state=0
-    )
-    return np.asarray(places), float(np.sqrt(raw / (np.square(distances).sum() / 2.0)))
-
-
-def _classical(distances: np.ndarray) -> np.ndarray:
-    """Torgerson's solution: the two largest eigenvectors of the doubly centred squares."""
     squares = np.square(distances)
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
     values, vectors = np.linalg.eigh(-0.5 * centred)
-    return np.asarray(vectors[:, :-3:-1] * np.sqrt(np.maximum(values[:-3:-1], 0.0)))
+    classical = vectors[:, :-3:-1] * np.sqrt(np.maximum(values[:-3:-1], 0.0))
+    places, raw = smacof(distances, init=classical, n_init=1, normalized_stress=False, random_state=0)
+    return np.asarray(places), float(np.sqrt(raw / (squares.sum() / 2.0)))

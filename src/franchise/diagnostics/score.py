@@ -11,16 +11,36 @@ blocks, chains as a rule, that are as good as independent, and leaving out one b
 tells how much depends on any of them,
 
     error^2 = (B - 1) / B  sum_b (score without block b - mean of these)^2
+
+Where particles estimate p(document | s) (`kernels/left_to_right.py`), every document has two independent estimates
+under every draw, and half the difference d_s of their logs is how far off the log of their mean is, about.  With
+draws in proportion to what they add to p(document),
+
+    v_j = sum_s omega_s^2 d_s^2 / 4,    omega_s ~ p(document j | s)
+
+is the variance of log p(document j).  What is unbiased is not so in logs: they come out low by some v_j / 2.
+Documents add up, and so do these: the error of all is the root of  sum_j v_j + (sum_j v_j / 2)^2.  The second part
+is the larger one in long documents, of hundreds of words and more, unless there are hundreds of particles.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from franchise.errors import InputError
+from franchise.posterior.base import Posterior
+from franchise.posterior.draw import kept_by_all
+from franchise.posterior.held_out_steps import ESTIMATES, HeldOutSteps
+from franchise.posterior.intervals import even_rows
+from franchise.validation import check_integer
+
+DRAWS = 32
+"""Draws that documents are scored under, of all chains together, if nothing is said."""
 
 _BLOCKS = 8
 """Blocks that the draws of a single chain are cut into."""
@@ -77,6 +97,91 @@ class Score:
         )
 
 
+def score_steps(
+    posterior: Posterior[Any], steps: HeldOutSteps, draws: int | None = None, seed: int = 0
+) -> Score:
+    """Return the score of the steps that count, those before them given."""
+    documents, words = _entries(steps)
+    if words.sum() == 0:
+        raise InputError("held_out has nothing to score: give longer documents, with words that are known.")
+    means, variances = means_of(posterior, steps, draws, seed)
+    noise = float(variances.sum())
+    error = math.hypot(math.sqrt(noise), noise / 2.0) / int(words.sum()) if steps.estimates > 1 else math.nan
+    return score_of(means, documents, words, float(steps.log_baseline[steps.scored].sum()), error)
+
+
+def trace_of_steps(posterior: Posterior[Any], steps: HeldOutSteps, seed: int) -> np.ndarray:
+    """Return the score under single draws, at most 32 of each chain, float64 (chains, draws)."""
+    n_words = steps.words[steps.scored].sum()
+    scores = [
+        [
+            float(_mean_of_estimates(_of_entries(steps, logs)).sum()) / n_words
+            for logs in _log_increments(steps, even_rows(chain, DRAWS), seed)
+        ]
+        for chain in kept_by_all(posterior)
+    ]
+    return np.array(scores)
+
+
+def _entries(steps: HeldOutSteps) -> tuple[np.ndarray, np.ndarray]:
+    """Return document and words of what is averaged over draws: whole documents, or single steps if exact."""
+    documents, words = steps.documents[steps.scored], steps.words[steps.scored]
+    if steps.estimates == 1:
+        return documents, words
+    return np.arange(steps.n_documents), np.bincount(documents, words, steps.n_documents).astype(np.int64)
+
+
+def _of_entries(steps: HeldOutSteps, logs: np.ndarray) -> np.ndarray:
+    """Return estimates of the log probability of each entry, float64 (estimates, entries)."""
+    scored = logs[:, steps.scored]
+    if steps.estimates == 1:
+        return scored
+    documents = steps.documents[steps.scored]
+    return np.array([np.bincount(documents, row, steps.n_documents) for row in scored])
+
+
+def means_of(
+    posterior: Posterior[Any], steps: HeldOutSteps, draws: int | None = None, seed: int = 0
+) -> tuple[LogMeans, np.ndarray]:
+    """Return means over draws of the probabilities of entries; variances of their logs by the particles.
+
+    `draws` is how many there are at most, of all chains together [default: 32; all where steps are exact].
+    """
+    chains = posterior.all_kept_draws
+    if draws is None:
+        draws = DRAWS if steps.estimates > 1 else len(chains) * max(map(len, chains))
+    each = max(1, check_integer("draws", draws, minimum=1) // len(chains))
+    chosen, blocks = blocks_of([even_rows(chain, each) for chain in chains])
+    count = len(_entries(steps)[0])
+    means = LogMeans(count, blocks)
+    noise = np.full(count, -np.inf)  # log of the sum over draws of (p(document | s) d_s)^2
+    increments = _log_increments(steps, [draw for _, draw in chosen], seed)
+    for (block, _), logs in zip(chosen, increments, strict=True):
+        estimates = _of_entries(steps, logs)
+        own = _mean_of_estimates(estimates)
+        means.add(block, own)
+        with np.errstate(divide="ignore"):  # two estimates that are the same
+            difference = np.log(np.ptp(estimates, axis=0))
+        np.logaddexp(noise, 2.0 * (own + difference), out=noise)
+    total = means.logs() + math.log(len(chosen))
+    return means, np.exp(noise - 2.0 * (total + math.log(ESTIMATES)))
+
+
+def _log_increments(steps: HeldOutSteps, draws: Sequence[Any], seed: int) -> Iterator[np.ndarray]:
+    """Yield estimates of log p(step | those before it), float64 (estimates, steps), draw after draw."""
+    for number, draw in enumerate(draws):
+        rng = np.random.Generator(np.random.Philox([check_integer("seed", seed, minimum=0), number]))
+        states = rng.integers(2**64, size=(steps.estimates, steps.n_documents, 4), dtype=np.uint64)
+        logs = np.zeros((steps.estimates, len(steps.documents)))
+        steps.fill(draw, states, logs)
+        yield logs
+
+
+def _mean_of_estimates(logs: np.ndarray) -> np.ndarray:
+    """Return log of the mean of the estimates of each entry, float64 (entries,)."""
+    return np.asarray(np.logaddexp.reduce(logs, axis=0) - math.log(len(logs)))
+
+
 class LogMeans:
     """Logs of means over draws, kept by blocks of draws."""
 
@@ -95,12 +200,11 @@ class LogMeans:
 
     def totals_without(self) -> np.ndarray:
         """Sums of these logs over everything, each time without one of the blocks, float64 (blocks,)."""
-        totals = np.empty(len(self.draws))
-        for block in range(len(totals)):
-            others = np.arange(len(totals)) != block
-            logs = np.logaddexp.reduce(self.log_sums[others], axis=0) - math.log(self.draws[others].sum())
-            totals[block] = logs.sum()
-        return totals
+        totals = []
+        for block in range(len(self.draws)):
+            log_sums, draws = np.delete(self.log_sums, block, axis=0), np.delete(self.draws, block)
+            totals.append((np.logaddexp.reduce(log_sums, axis=0) - math.log(draws.sum())).sum())
+        return np.array(totals)
 
 
 def blocks_of(chains: Sequence[Sequence[Any]]) -> tuple[list[tuple[int, Any]], int]:
@@ -134,32 +238,21 @@ def score_of(
     particle_error : float
         Of the log probability per word.
     """
-    logs, n_words = means.logs(), int(words.sum())
+    logs, n_words, blocks = means.logs(), int(words.sum()), len(means.draws)
     mean = float(logs.sum()) / n_words
     present, place = np.unique(documents[words > 0], return_inverse=True)
-    deviations = np.bincount(place, weights=(logs - words * mean)[words > 0])
+    deviations = np.bincount(place, weights=(logs - words * mean)[words > 0])  # by document; they sum to zero
+    error = jackknife = math.nan
+    if len(present) > 1:  # of a ratio, log probability over words, whose terms are documents
+        error = math.sqrt(len(present) / (len(present) - 1) * float(np.sum(deviations**2))) / n_words
+    if blocks > 1:
+        jackknife = math.sqrt((blocks - 1) * float((means.totals_without() / n_words).var()))
     return Score(
         log_probability_per_word=mean,
-        standard_error=_error_over_documents(deviations, n_words),
+        standard_error=error,
         n_words=n_words,
         n_documents=len(present),
         baseline_perplexity=math.exp(-log_baseline / n_words),
-        monte_carlo_error=_jackknife(means.totals_without() / n_words) if len(means.draws) > 1 else math.nan,
+        monte_carlo_error=jackknife,
         particle_error=particle_error,
     )
-
-
-def _error_over_documents(deviations: np.ndarray, n_words: int) -> float:
-    """Standard error of a ratio, log probability over words, whose terms are documents.
-
-    `deviations` are each document's log probability less its words times the mean; they sum to zero.
-    """
-    n_documents = len(deviations)
-    if n_documents < 2:
-        return math.nan
-    return math.sqrt(n_documents / (n_documents - 1) * float(np.sum(deviations**2))) / n_words
-
-
-def _jackknife(without: np.ndarray) -> float:
-    """Standard error of something, from its values without one of B blocks each."""
-    return math.sqrt((len(without) - 1) * float(without.var()))

@@ -81,17 +81,11 @@ def _boundaries_in_windows(
     if len(true) < 2:
         raise InputError(f"reference must have 2 sentences or more, to have a gap; got {len(true)}.")
     segments_before = [np.concatenate([[0], np.cumsum(flags[1:])]) for flags in (true, ours)]
-    if window is None:
-        size = _half_a_segment(len(true), int(segments_before[0][-1]) + 1)
-    else:
-        size = check_integer("window", window, minimum=1, maximum=len(true) - 1)
+    segments = int(segments_before[0][-1]) + 1
+    half = (len(true) + segments) // (2 * segments)  # of the mean length of segments, rounded, halves up
+    size = check_integer("window", half if window is None else window, minimum=1, maximum=len(true) - 1)
     first, second = (before[size:] - before[:-size] for before in segments_before)
     return first, second
-
-
-def _half_a_segment(sentences: int, segments: int) -> int:
-    """Half the mean length of segments, rounded to the nearest whole number, halves up; 1 or more."""
-    return (sentences + segments) // (2 * segments)
 
 
 def _check_boundaries(name: str, values: object) -> np.ndarray:

@@ -19,9 +19,8 @@ import numpy as np
 
 from franchise.diagnostics.verdict import NAMES
 from franchise.errors import InputError
-from franchise.posterior.base import Posterior
+from franchise.posterior.base import Posterior, check_posterior
 from franchise.running.chain import SHARES
-from franchise.validation import describe
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -45,8 +44,7 @@ def to_arviz(posterior: object) -> DataTree:
     >>> tree["posterior"]["n_topics"].sizes
     Frozen({'chain': 2, 'draw': 4})
     """
-    if not isinstance(posterior, Posterior):
-        raise InputError(f"posterior must be what franchise.sample or HTMM gives; got {describe(posterior)}.")
+    posterior = check_posterior("posterior", posterior)
     try:
         from arviz_base import from_dict
     except ImportError:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.diagnostics.convergence import in_words, note_on, stuck_apart, summarise
+from franchise.diagnostics.convergence import in_words, stuck_apart, summarise_with_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,22 +91,15 @@ def verdict_on(trace: Mapping[str, Any]) -> Verdict:
     'stuck apart'
     """
     known = {name: np.asarray(trace[name], np.float64) for name in NAMES if name in trace}
-    table = summarise(known).assign(note=[note_on(draws) for draws in known.values()])
-    judged = {name: draws for name, draws in known.items() if _can_be_judged(draws)}
-    level, sentence = _judge(judged, table, *_shape(known))
+    table = summarise_with_notes(known)
+    judged = {  # what every draw has, and not all have the same
+        name: draws
+        for name, draws in known.items()
+        if np.isfinite(draws).all() and (draws != draws[0, 0]).any()
+    }
+    chains, draws = next((values.shape for values in known.values()), (0, 0))
+    level, sentence = _judge(judged, table, chains, draws)
     return Verdict(level, sentence, _details(known, table), table)
-
-
-def _shape(known: Mapping[str, np.ndarray]) -> tuple[int, int]:
-    """Chains, and draws of each."""
-    for draws in known.values():
-        return draws.shape[0], draws.shape[1]
-    return 0, 0
-
-
-def _can_be_judged(draws: np.ndarray) -> bool:
-    """Whether every draw is there, and not all are the same."""
-    return bool(np.isfinite(draws).all() and (draws != draws[0, 0]).any())
 
 
 def _judge(judged: dict[str, np.ndarray], table: pd.DataFrame, chains: int, draws: int) -> tuple[str, str]:
@@ -202,11 +195,11 @@ def _sentence_on_apart(judged: dict[str, np.ndarray], apart: list[str]) -> str:
 
 def _details(known: Mapping[str, np.ndarray], table: pd.DataFrame) -> list[str]:
     """A sentence for every quantity of which there is something to say."""
-    said = [f"{_capital(NAMES[str(name)])}: {note}." for name, note in table["note"].items() if note]
+    said = [f"{NAMES[str(name)]}: {note}." for name, note in table["note"].items() if note]
     for name in ("log_joint", "n_topics"):
         if name in known and np.isfinite(known[name]).all():
             said += _drift(name, known[name])
-    return said
+    return [sentence[:1].upper() + sentence[1:] for sentence in said]
 
 
 def _drift(name: str, draws: np.ndarray) -> list[str]:
@@ -220,11 +213,7 @@ def _drift(name: str, draws: np.ndarray) -> list[str]:
     if not (np.abs(gains) > spread).all() or abs(np.sign(gains).sum()) < len(gains):
         return []
     goes = "rising" if gains[0] > 0.0 else "falling"
-    return [f"{_capital(NAMES[name])} is still {goes} in every chain: a longer warm-up is needed."]
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
+    return [f"{NAMES[name]} is still {goes} in every chain: a longer warm-up is needed."]
 
 
 def _counted(number: int, noun: str) -> str:

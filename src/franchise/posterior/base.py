@@ -1,4 +1,4 @@
-"""The posterior of either model: seven things that a model supplies, and everything that follows from them."""
+"""The posterior of either model: the tables of what was found, edits by hand, storage, and more draws."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ import numpy as np
 
 from franchise.errors import InputError, warn_renamed
 from franchise.parallel.engine import Engine
+from franchise.posterior.by_metadata import MetadataTables
 from franchise.posterior.contract import DrawT
-from franchise.posterior.edits import NO_EDITS, TopicEdits
-from franchise.posterior.stored_numbers import SETTING, Numbering
-from franchise.posterior.topic_methods import NumberedTopics, numbers_to_plain
+from franchise.posterior.document_tables import DocumentTables
+from franchise.posterior.freeze import KnownTopicTables
+from franchise.posterior.point_partition import point_partition
+from franchise.posterior.stored_numbers import NO_EDITS, SETTING, Numbering, TopicEdits, numbers_to_plain
+from franchise.posterior.topic_tables import TopicTables
 from franchise.running.run import Run, RunOptions
-from franchise.validation import PathLike, check_integer
+from franchise.validation import PathLike, check_integer, describe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,12 +28,10 @@ if TYPE_CHECKING:
 
     from franchise.data.corpus import Corpus
     from franchise.diagnostics.verdict import Verdict
-    from franchise.families.known_topics import KnownTopics
-    from franchise.posterior.by_metadata import Shares
     from franchise.posterior.consensus import Consensus
 
 
-class Posterior(NumberedTopics[DrawT]):
+class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT], KnownTopicTables[DrawT]):
     """Draws of either model, and everything said of their topics.
 
         posterior.verdict()                          have the chains converged?
@@ -44,14 +45,6 @@ class Posterior(NumberedTopics[DrawT]):
     Topics are the *consensus topics* of all draws and chains, with the same numbers in every table, plot, report,
     command and estimator.  `draw()` gives the topics of one draw, `chain(k)` the consensus topics within one chain.
     """
-
-    # -- topics and documents ------------------------------------------------------------------------------
-
-    def n_topics_posterior(self) -> pd.DataFrame:
-        """The posterior of the number of topics: `n_topics`, its `probability`, and that in each chain."""
-        from franchise.posterior.topic_tables import n_topics_table
-
-        return n_topics_table(self.trace["n_topics"])
 
     def point_partition(self) -> np.ndarray:
         """One partition of all observations: that with the least expected variation of information.
@@ -69,140 +62,10 @@ class Posterior(NumberedTopics[DrawT]):
             The cluster of every observation in input order, numbered from the largest.  They are not the consensus
             topics: every observation is in one.
         """
-        from franchise.posterior.point_partition import point_partition
-
         consensus = self.consensus_topics
         found = point_partition(consensus.draws, consensus.most_probable_topic().topic)
         partition: np.ndarray = self.data.to_input_order(found.labels)
         return partition
-
-    # -- from topic to text and back -----------------------------------------------------------------------
-
-    def topic_info(self, words: int = 10) -> pd.DataFrame:
-        """All that is to be said of the topics: as `consensus`, and two columns more.
-
-        `documents` (or `groups`) are those in which it is the largest topic; `relevant` words are probable in the
-        topic and more so than elsewhere (Sievert & Shirley 2014), `words` just probable.
-        """
-        from franchise.posterior.topic_tables import topic_info
-
-        return topic_info(self.consensus_topics, check_integer("words", words, minimum=1))
-
-    def document_info(self) -> pd.DataFrame:
-        """One row a document or group: size, largest topic with label and share, metadata, how its text begins.
-
-        `topics` is the effective number of its topics, `none` its share in no consensus topic; of documents without
-        observations the topic is -1.
-        """
-        from franchise.posterior.document_tables import document_info
-
-        return document_info(self.consensus_topics)
-
-    def representative_documents(self, topic: int, count: int = 5) -> pd.DataFrame:
-        """The documents or groups with the largest share of a topic; of a text the piece that is most about it."""
-        from franchise.posterior.document_tables import representative_documents
-
-        return representative_documents(self.consensus_topics, topic, count)
-
-    def find_topics(self, query: str | Sequence[str], count: int = 5) -> pd.DataFrame:
-        """The topics that a word, a sentence or a list of words are most probably of, the most probable first.
-
-        Words are read as the texts of the corpus were; those it does not know are left out.  `probability` is the
-        mean over words w of p(k | w) = phi_kw share_k / sum_l phi_lw share_l.
-
-            posterior.find_topics("railway")
-            posterior.find_topics("The railway was sold at a loss.", count=2)
-            posterior.find_topics(["railway", "loss"])
-        """
-        from franchise.posterior.topic_tables import find_topics
-
-        return find_topics(self.consensus_topics, query, count)
-
-    def topics_over(self, by: str = "year", bins: int | Sequence[float] | None = None) -> pd.DataFrame:
-        """The shares of topics (columns) over a column of the metadata that has numbers or dates.
-
-        A share is that of a topic's observations among those of all documents in a row, mean over draws.  What a
-        row lacks to one is in no consensus topic; documents without a value are left out.
-
-            posterior.topics_over("year")                           a row for every year
-            posterior.topics_over("year", bins=[1900, 1950, 2000])  [1900, 1950) and [1950, 2000)
-            posterior.topics_over("date", bins="M")                 a row for every month
-
-        Parameters
-        ----------
-        by : str
-            The column.
-        bins : int, ascending edges, str or None
-            A row for every value if None; for N equal bins; for the bins between edges, each with its lower one;
-            for every period of dates ("Y" for years, as pandas names them).
-        """
-        return self.topics_over_interval(by, bins).mean
-
-    def topics_over_interval(
-        self, by: str = "year", bins: int | Sequence[float] | None = None, level: float = 0.95
-    ) -> Shares:
-        """As `topics_over`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
-        from franchise.posterior.by_metadata import shares_over
-
-        return shares_over(self.consensus_topics, by, bins, level)
-
-    def topics_by_class(self, by: str) -> pd.DataFrame:
-        """The shares of topics (columns) in every class (rows) of a column of the metadata, as `topics_over`."""
-        return self.topics_by_class_interval(by).mean
-
-    def topics_by_class_interval(self, by: str, level: float = 0.95) -> Shares:
-        """As `topics_by_class`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
-        from franchise.posterior.by_metadata import shares_by_class
-
-        return shares_by_class(self.consensus_topics, by, level)
-
-    def topic_similarity(self) -> pd.DataFrame:
-        """Return the similarity of any two topics, from 0 to 1.
-
-        For a corpus one minus the Jensen-Shannon distance of their words; otherwise by the observations that are
-        now in the one, now in the other.
-        """
-        from franchise.posterior.topic_tables import topic_similarity
-
-        return topic_similarity(self.consensus_topics)
-
-    def confusion_matrix(self) -> pd.DataFrame:
-        """How well topics (columns) explain the words of topics (rows), in nats a word; for a corpus.
-
-        C_rc = sum_w phi_rw log phi_cw (Chang & Fisher 2014)
-        """
-        from franchise.posterior.topic_tables import confusion_matrix
-
-        return confusion_matrix(self.consensus_topics)
-
-    # -- known topics --------------------------------------------------------------------------------------
-
-    def as_known_topics(self, topics: Sequence[int] | None = None, **options: Any) -> KnownTopics:
-        """Return consensus topics as a family for another fit: see `KnownTopics.from_posterior`."""
-        from franchise.posterior.freeze import make_known
-
-        return make_known(self, topics, **options)
-
-    def known_topics(self, words: int = 10) -> pd.DataFrame:
-        """Return `topics` with two more columns, for the family KnownTopics.
-
-        `name` is the most probable known topic, or "new"; `probability` that it is that, given the topic's words,
-        mean over draws.
-        """
-        from franchise.posterior.freeze import known_topics
-
-        return known_topics(self, words)
-
-    def known_shares(self) -> pd.DataFrame:
-        """Return the share of each known topic in the corpus, over all draws, for the family KnownTopics.
-
-        One row per known topic, the last ("new") for all others: `topic`, the consensus topic that has most of it,
-        missing if there is none; `share`, its mean, `low` and `high`, a 90% interval over draws; `topics`, the mean
-        number of topics of a draw that it is: near 1 if it was found once.
-        """
-        from franchise.posterior.freeze import shares_of_known
-
-        return shares_of_known(self)
 
     # -- changes by hand -----------------------------------------------------------------------------------
 
@@ -347,3 +210,10 @@ class Posterior(NumberedTopics[DrawT]):
                 "this posterior was not produced by sampling, so it cannot be saved or extended."
             )
         return self.run
+
+
+def check_posterior(name: str, posterior: object) -> Posterior[Any]:
+    """Return a posterior of either model; InputError for anything else."""
+    if not isinstance(posterior, Posterior):
+        raise InputError(f"{name} must be what franchise.sample returns; got {describe(posterior)}.")
+    return posterior

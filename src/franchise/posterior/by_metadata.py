@@ -7,14 +7,15 @@ the mean over draws, and quantiles over draws.  What a row lacks to one is in no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
+from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.intervals import ends_of
-from franchise.posterior.topic_similarity import NONE
+from franchise.posterior.topic_similarity import NONE, cross_table
 from franchise.validation import check_choice, describe
 
 if TYPE_CHECKING:
@@ -33,73 +34,83 @@ class Shares(NamedTuple):
     high: pd.DataFrame
 
 
-class Rows(NamedTuple):
-    """Which row each group is of, int64 (J,), -1 for none; and what rows are called."""
+class MetadataTables(PosteriorContract[DrawT]):
+    """Tables of the shares of topics over columns of the metadata."""
 
-    of_group: np.ndarray
-    index: Any
+    def topics_over(self, by: str = "year", bins: int | Sequence[float] | None = None) -> pd.DataFrame:
+        """The shares of topics (columns) over a column of the metadata that has numbers or dates.
+
+        A share is that of a topic's observations among those of all documents in a row, mean over draws.  What a
+        row lacks to one is in no consensus topic; documents without a value are left out.
+
+            posterior.topics_over("year")                           a row for every year
+            posterior.topics_over("year", bins=[1900, 1950, 2000])  [1900, 1950) and [1950, 2000)
+            posterior.topics_over("date", bins="M")                 a row for every month
+
+        Parameters
+        ----------
+        by : str
+            The column.
+        bins : int, ascending edges, str or None
+            A row for every value if None; for N equal bins; for the bins between edges, each with its lower one;
+            for every period of dates ("Y" for years, as pandas names them).
+        """
+        return self.topics_over_interval(by, bins).mean
+
+    def topics_over_interval(
+        self, by: str = "year", bins: int | Sequence[float] | None = None, level: float = 0.95
+    ) -> Shares:
+        """As `topics_over`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
+        return _shares(self.consensus_topics, rows_over(self.data, by, bins), level)
+
+    def topics_by_class(self, by: str) -> pd.DataFrame:
+        """The shares of topics (columns) in every class (rows) of a column of the metadata, as `topics_over`."""
+        return self.topics_by_class_interval(by).mean
+
+    def topics_by_class_interval(self, by: str, level: float = 0.95) -> Shares:
+        """As `topics_by_class`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
+        return _shares(self.consensus_topics, rows_by_class(self.data, by), level)
 
 
-def shares_over(consensus: Consensus, by: str, bins: int | Sequence[float] | None, level: float) -> Shares:
-    """Shares at every value of a column of numbers or dates, or in bins of them."""
-    return _shares(consensus, rows_over(consensus.data, by, bins), level)
-
-
-def shares_by_class(consensus: Consensus, by: str, level: float) -> Shares:
-    """Shares in every class of a column."""
-    return _shares(consensus, rows_by_class(consensus.data, by), level)
-
-
-def _shares(consensus: Consensus, rows: Rows, level: float) -> Shares:
+def _shares(consensus: Consensus, rows: tuple[np.ndarray, pd.Index], level: float) -> Shares:
+    """Return the shares in all rows: the row of each group, int64 (J,), -1 for none, and what rows are called."""
     import pandas as pd
 
-    shares = draws_of_shares(consensus, rows)
-    columns = pd.RangeIndex(consensus.topic_count, name="topic")
-    tables = [shares.mean(axis=0), *np.quantile(shares, ends_of(level), axis=0)]
-    return Shares(*(pd.DataFrame(table, index=rows.index, columns=columns) for table in tables))
-
-
-def draws_of_shares(consensus: Consensus, rows: Rows) -> np.ndarray:
-    """The shares of topics in each row and draw, float64 (draws, rows, T); NaN in rows without observations."""
-    data, topics, count = consensus.data, consensus.topic_count, len(rows.index)
-    row_of_observation = np.repeat(rows.of_group, data.group_sizes)
+    (row_of_group, index), topics = rows, consensus.topic_count
+    row_of_observation = np.repeat(row_of_group, consensus.data.group_sizes)
     has_row = row_of_observation != NONE
-    flat = row_of_observation[has_row] * (topics + 1)
-    totals = np.bincount(row_of_observation[has_row], minlength=count)[:, None].astype(np.float64)
-    totals[totals == 0.0] = np.nan
-    shares = np.empty((len(consensus.draws), count, topics))
+    row = row_of_observation[has_row]
+    totals = np.bincount(row, minlength=len(index))[:, None].astype(np.float64)
+    totals[totals == 0.0] = np.nan  # so are the shares in rows without observations
+    shares = np.empty((len(consensus.draws), len(index), topics))
     for own, labels in zip(shares, consensus.labelled(), strict=True):
-        of_row = labels[has_row]
-        places = flat + np.where(of_row == NONE, topics, of_row)
-        counts = np.bincount(places, minlength=count * (topics + 1)).reshape(count, topics + 1)
-        own[:] = counts[:, :-1] / totals
-    return shares
+        counts = cross_table(row, labels[has_row] + 1, (len(index), topics + 1))  # NONE is the first column
+        own[:] = counts[:, 1:] / totals
+    tables = [shares.mean(axis=0), *np.quantile(shares, ends_of(level), axis=0)]
+    columns = pd.RangeIndex(topics, name="topic")
+    return Shares(*(pd.DataFrame(table, index=index, columns=columns) for table in tables))
 
 
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
-def rows_by_class(data: GroupedData, by: str) -> Rows:
+def rows_by_class(data: GroupedData, by: str) -> tuple[np.ndarray, pd.Index]:
     """One row for every value of a column, in the order of their names; groups without a value are in none."""
     import pandas as pd
 
     values = _column(data, by)
-    has = values.notna().to_numpy()
     try:
-        classes = sorted(set(values[has]), key=str)
+        classes = sorted(set(values.dropna()), key=str)
     except TypeError:
         raise InputError(
-            f"by must be a column of texts, numbers or dates; {by!r} has {describe(values[has].iloc[0])}."
+            f"by must be a column of texts, numbers or dates; {by!r} has {describe(values.dropna().iloc[0])}."
         ) from None
-    if not classes:
-        raise InputError(f"by must be a column with values; {by!r} has none.")
-    _check_rows(by, len(classes))
     numbers = {value: number for number, value in enumerate(classes)}
-    of_group = np.array([numbers[value] if known else NONE for value, known in zip(values, has, strict=True)])
-    return Rows(of_group, pd.Index(classes, name=by, tupleize_cols=False))
+    of_group = np.array([numbers.get(value, NONE) for value in values])
+    return _checked_rows(of_group, pd.Index(classes, name=by, tupleize_cols=False))
 
 
-def rows_over(data: GroupedData, by: str, bins: int | Sequence[float] | None) -> Rows:
+def rows_over(data: GroupedData, by: str, bins: int | Sequence[float] | None) -> tuple[np.ndarray, pd.Index]:
     """One row for every value of a column of numbers or dates, ascending, or for every bin.
 
     Bins: None, a number of equal ones, edges (each bin has its lower one), or for dates a period of pandas, such as
@@ -108,31 +119,17 @@ def rows_over(data: GroupedData, by: str, bins: int | Sequence[float] | None) ->
     import pandas as pd
 
     values = _ordered(_column(data, by), by)
-    if bins is None:
-        binned = values
-    elif isinstance(bins, str):
-        binned = _periods(values, by, bins)
-    else:
-        return _in_bins(values, by, bins)
-    codes, found = pd.factorize(binned, sort=True)  # those without a value have the code -1
-    _check_rows(by, len(found))
-    return Rows(np.asarray(codes, np.int64), pd.Index(found, name=by))
-
-
-def _in_bins(values: pd.Series, by: str, bins: int | Sequence[float]) -> Rows:
-    import pandas as pd
-
+    if bins is None or isinstance(bins, str):
+        codes, found = pd.factorize(values if bins is None else _periods(values, by, bins), sort=True)
+        return _checked_rows(codes, pd.Index(found, name=by))  # those without a value have the code -1
+    wanted = "bins must be None, a number of bins, or two ascending edges or more"
     try:
         cut = pd.cut(values, bins, right=False)
     except (ValueError, TypeError) as error:
-        raise InputError(
-            f"bins must be None, a number of bins, or ascending edges; got {describe(bins)} ({error})."
-        ) from None
-    index = pd.Index(cut.cat.categories, name=by)
-    if len(index) == 0:
-        raise InputError(f"bins must be None, 1 or more, or two edges or more; got {describe(bins)}.")
-    _check_rows(by, len(index))
-    return Rows(cut.cat.codes.to_numpy().astype(np.int64), index)
+        raise InputError(f"{wanted}; got {describe(bins)} ({error}).") from None
+    if len(cut.cat.categories) == 0:
+        raise InputError(f"{wanted}; got {describe(bins)}.")
+    return _checked_rows(cut.cat.codes.to_numpy(), pd.Index(cut.cat.categories, name=by))
 
 
 def _periods(values: pd.Series, by: str, bins: str) -> pd.Series:
@@ -159,17 +156,17 @@ def _column(data: GroupedData, by: str) -> pd.Series:
             'metadata={"year": [...]}.'
         )
     values = data.metadata[check_choice("by", by, data.metadata)]
-    return pd.Series(
-        [None if isinstance(value, str) and value == "" else value for value in values], dtype=object
-    )
+    has = [None if isinstance(value, str) and value == "" else value for value in values]
+    column = pd.Series(has, dtype=object)
+    if column.isna().all():
+        raise InputError(f"by must be a column with values; {by!r} has none.")
+    return column
 
 
 def _ordered(values: pd.Series, by: str) -> pd.Series:
     """Values as numbers or, if they are none, as dates; InputError if they are neither."""
     import pandas as pd
 
-    if values.notna().sum() == 0:
-        raise InputError(f"by must be a column with values; {by!r} has none.")
     try:
         return pd.to_numeric(values)
     except (ValueError, TypeError):
@@ -182,8 +179,10 @@ def _ordered(values: pd.Series, by: str) -> pd.Series:
         ) from None
 
 
-def _check_rows(by: str, count: int) -> None:
-    if count > MOST_ROWS:
+def _checked_rows(of_group: np.ndarray, index: pd.Index) -> tuple[np.ndarray, pd.Index]:
+    if len(index) > MOST_ROWS:
         raise InputError(
-            f"by: {by!r} has {count} different values; the table may have {MOST_ROWS} rows. Give bins=50, say."
+            f"by: {index.name!r} has {len(index)} different values; the table may have {MOST_ROWS} rows. "
+            f"Give bins=50, say."
         )
+    return of_group.astype(np.int64), index

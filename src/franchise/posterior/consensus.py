@@ -13,32 +13,22 @@ Every table, plot, command, report and estimator numbers topics as here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
-from franchise.posterior.consensus_words import LEVEL, ConsensusWords
-from franchise.posterior.draw import Draw, draws_of
-from franchise.posterior.edits import TopicEdits
+from franchise.posterior.draw import draws_of, members_of
 from franchise.posterior.intervals import ends_of
-from franchise.posterior.match_draws import (
-    LEAST_SHARE,
-    appearances,
-    mapped,
-    match_draws,
-    numbered_by_size,
-    shares_by_chain,
-    topics_in,
-)
-from franchise.posterior.stored_numbers import Numbering, carry_over
+from franchise.posterior.match_draws import mapped, match_draws, numbered_by_size, topics_in
+from franchise.posterior.matched_topics import LEVEL, MatchedTopics
+from franchise.posterior.stored_numbers import Numbering, TopicEdits, carry_over, numbers_to_plain, store
 from franchise.posterior.topic_similarity import NONE
-from franchise.posterior.topic_tables import short_labels
-from franchise.validation import check_integer, describe
+from franchise.posterior.topic_tables import short_labels, topic_table
+from franchise.validation import describe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,36 +49,11 @@ class MostProbable(NamedTuple):
     """float64 (N,): the share of draws in which it has that topic."""
 
 
-@dataclass(frozen=True, repr=False)
-class Consensus(ConsensusWords):
+class Consensus(MatchedTopics):
     """Topics matched over draws and chains; numbered from 0 by mean prevalence, the largest first.
 
     A run that gets more draws keeps its numbers, so that they are no longer exactly in the order of size.
-
-    Attributes
-    ----------
-    draws : list of Draw
-        The stored draws, chain after chain.
-    matches : list of int64 arrays (K,)
-        For every draw, the consensus topic of each topic of the draw; -1 for none.  Several topics of a draw may
-        have the same one, if topics were merged.
-    given_labels : dict
-        Labels that were set by hand, by topic.
-    before_edits : list of int64 arrays (K,), optional
-        The matches before topics were merged by hand; `matches` if there are none.
-    names : sequence of str, optional
-        Other names for the words of the vocabulary.
-    whole : Consensus, optional
-        Of one chain alone: the consensus of all chains, whose numbers and labels it has.
     """
-
-    posterior: PosteriorContract[Any]
-    draws: list[Draw]
-    matches: list[np.ndarray]
-    given_labels: dict[int, str] = field(default_factory=dict)
-    before_edits: list[np.ndarray] | None = None
-    names: Sequence[str] | None = None
-    whole: Consensus | None = None
 
     @classmethod
     def of(cls, posterior: PosteriorContract[Any]) -> Consensus:
@@ -120,66 +85,25 @@ class Consensus(ConsensusWords):
         """The numbers of all topics before edits by hand."""
         return Numbering.of(self.draws, self.matches if self.before_edits is None else self.before_edits)
 
-    @property
-    def data(self) -> GroupedData:
-        """What was sampled."""
-        return self.posterior.data
-
-    @cached_property
-    def topic_count(self) -> int:
-        """Number of consensus topics, T."""
-        return topics_in(self.matches) if self.whole is None else self.whole.topic_count
-
-    @cached_property
-    def chains(self) -> np.ndarray:
-        """The chain of every draw, int64 (draws,)."""
-        return np.array([draw.chain for draw in self.draws])
-
-    @cached_property
-    def appears(self) -> np.ndarray:
-        """Whether each draw has each topic, bool (draws, T)."""
-        return appearances(self.matches, self.topic_count)
-
-    @cached_property
-    def shares(self) -> np.ndarray:
-        """The share of the observations that each topic has in each draw, float64 (draws, T); 0 where absent."""
-        return self._shares_with_none[:, :-1]
-
-    @cached_property
-    def _shares_with_none(self) -> np.ndarray:
-        sizes = np.zeros((len(self.draws), self.topic_count + 1))  # the last column is that of NONE
-        for row, draw, match in zip(sizes, self.draws, self.matches, strict=True):
-            np.add.at(row, match, draw.sizes)
-        return sizes / self.data.n_observations
-
-    @cached_property
-    def draws_by_chain(self) -> np.ndarray:
-        """The share of the draws of each chain that have each topic, float64 (chains, T)."""
-        return shares_by_chain(self.appears, self.chains)
-
-    @cached_property
-    def in_chain(self) -> np.ndarray:
-        """Whether a topic is one of a chain's, bool (chains, T): in a quarter or more of its draws."""
-        return self.draws_by_chain >= LEAST_SHARE
+    def store_numbers(self) -> None:
+        """Write the numbers of topics to run.json of the run, if that can be written."""
+        posterior = self.posterior
+        if posterior.run is not None and posterior.run.folder is not None:
+            numbering = posterior.numbering
+            before = None if numbering is None else numbers_to_plain(numbering, posterior.changes)
+            store(posterior.run.folder.path, before, numbers_to_plain(self.numbering, self.changes))
 
     @cached_property
     def unmatched(self) -> pd.DataFrame:
         """One row a draw: its chain, number, topics, those of them that match none, and the share of these."""
         import pandas as pd
 
-        unmatched = [
-            int(((match == NONE) & (draw.sizes > 0)).sum())
-            for draw, match in zip(self.draws, self.matches, strict=True)
+        rows = [
+            (draw.chain, draw.number, int((draw.sizes > 0).sum()), int((draw.sizes[match == NONE] > 0).sum()))
+            for draw, match in self.matched_draws
         ]
-        return pd.DataFrame(
-            {
-                "chain": self.chains,
-                "draw": [draw.number for draw in self.draws],
-                "topics": [int((draw.sizes > 0).sum()) for draw in self.draws],
-                "unmatched": unmatched,
-                "share": self._shares_with_none[:, -1],
-            }
-        )
+        table = pd.DataFrame(rows, columns=["chain", "draw", "topics", "unmatched"])
+        return table.assign(share=self._shares_with_none[:, -1])
 
     def agreement(self) -> pd.DataFrame:
         """How much any two chains have in common, float (chains, chains).
@@ -202,7 +126,7 @@ class Consensus(ConsensusWords):
     @cached_property
     def _document_shares(self) -> np.ndarray:
         total = np.zeros((self.data.n_groups, self.topic_count + 1))
-        for draw, match in zip(self.draws, self.matches, strict=True):
+        for draw, match in self.matched_draws:
             self.add_columns(total, match, self.posterior.document_weights(draw.kept))
         return total / len(self.draws)
 
@@ -219,22 +143,12 @@ class Consensus(ConsensusWords):
         """
         return self._document_shares
 
-    def labelled(self) -> Iterator[np.ndarray]:
-        """The consensus topics of all observations, int64 (N,), -1 for none; draw after draw, in grouped order."""
-        for draw, match in zip(self.draws, self.matches, strict=True):
-            yield match[draw.labels]
-
     @cached_property
     def _label_probabilities(self) -> Any:
-        from scipy.sparse import csr_array
-
-        rows = np.arange(self.data.n_observations + 1)
-        shape = (self.data.n_observations, self.topic_count + 1)
-        total = csr_array(shape)
+        columns = self.topic_count + 1  # the last is that of NONE
+        total: Any = 0
         for labels in self.labelled():
-            ones = np.ones(len(labels))
-            columns = np.where(labels == NONE, self.topic_count, labels)
-            total = total + csr_array((ones, columns, rows), shape=shape)
+            total = members_of(np.where(labels == NONE, self.topic_count, labels), columns) + total
         return total / len(self.draws)
 
     def label_probabilities(self) -> Any:
@@ -322,15 +236,6 @@ class Consensus(ConsensusWords):
             raise InputError(f"{wanted}, with no topic twice; got {describe(groups)}.")
         return listed
 
-    def check_topic(self, topic: object) -> int:
-        """The number of a consensus topic; InputError if there is none such."""
-        if self.topic_count == 0:
-            raise InputError(
-                "there are no consensus topics: no topic is in a quarter of the draws of any chain. "
-                "See posterior.draw() for the topics of one draw."
-            )
-        return check_integer("topic", topic, minimum=0, maximum=self.topic_count - 1)
-
     # -- tables --------------------------------------------------------------------------------------------
 
     def share_interval(self, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
@@ -346,8 +251,6 @@ class Consensus(ConsensusWords):
         in a quarter of their draws or more; for a corpus, the most probable `words`; for other observations of up
         to 20 dimensions, their means (`mean`, or `mean 0` and so on).
         """
-        import pandas as pd
-
         low, high = self.share_interval()
         table = {
             "label": self.labels,
@@ -356,17 +259,14 @@ class Consensus(ConsensusWords):
             "high": high,
             "draws": self.appears.mean(axis=0),
             "chains": self.in_chain.sum(axis=0),
-            "n_chains": np.full(self.topic_count, len(self.in_chain)),
+            "n_chains": len(self.in_chain),
         }
         if self.has_words:
             table["words"] = [" ".join(row) for row in self.top_words(words)]
         elif self.topic_count:
-            table.update(self._means())
-        return pd.DataFrame(table, index=pd.RangeIndex(self.topic_count, name="topic"))
-
-    def _means(self) -> dict[str, np.ndarray]:
-        """Mean observations of the topics, where these have few dimensions and are no words."""
-        return self.posterior.observation_means(self.label_probabilities()[:, : self.topic_count])
+            members = self.label_probabilities()[:, : self.topic_count]
+            table.update(self.posterior.observation_means(members))
+        return topic_table(table, self.topic_count)
 
     @property
     def coverage(self) -> float:

@@ -1,30 +1,40 @@
-"""What a model supplies to make a posterior, and what follows from it at once.
+"""What a model supplies to make a posterior, and the topics, draws and chains that follow from it.
 
-`franchise.posterior.base.Posterior` writes all tables once over this; `HDPPosterior` and `HTMMPosterior` supply it.
+`HDPPosterior` and `HTMMPosterior` supply what is abstract here; `franchise.posterior.base.Posterior` adds the
+tables.  All topics have the numbers of the consensus topics.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Self, TypeVar
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.errors import InputError
+from franchise.errors import InputError, warn_renamed
+from franchise.posterior.intervals import even_rows
 from franchise.running.kept_draws import KeptDraw
 from franchise.running.run import Run
+from franchise.running.trace import names_of, stack
+from franchise.validation import check_integer
 
 if TYPE_CHECKING:
+    import pandas as pd
     from scipy.sparse import csr_array
 
     from franchise.families.base import Family
     from franchise.posterior.consensus import Consensus
-    from franchise.posterior.edits import TopicEdits
+    from franchise.posterior.draw import Draw, SingleDraw
     from franchise.posterior.held_out_steps import HeldOutSteps
-    from franchise.posterior.stored_numbers import Numbering
+    from franchise.posterior.stored_numbers import Numbering, TopicEdits
+
+DRAWS_FOR_NEW = 10
+"""New documents are described by means over this many draws."""
 
 DrawT = TypeVar("DrawT", bound=KeptDraw)
 """A stored draw of the model."""
@@ -58,17 +68,15 @@ class PosteriorContract(ABC, Generic[DrawT]):
     changes: TopicEdits
     numbering: Numbering | None
 
+    kept_by_chain: ClassVar[tuple[str, ...]]
+    """The fields, beside the traces, that have an entry for each chain; the first has its stored draws."""
+
     # -- supplied by each model ----------------------------------------------------------------------------
 
     @property
     @abstractmethod
     def unit(self) -> Literal["word", "sentence", "observation"]:
         """What has a topic."""
-
-    @property
-    @abstractmethod
-    def n_chains(self) -> int:
-        """Number of chains."""
 
     @property
     @abstractmethod
@@ -79,10 +87,6 @@ class PosteriorContract(ABC, Generic[DrawT]):
     @abstractmethod
     def model_description(self) -> str:
         """The model and its settings in one line."""
-
-    @abstractmethod
-    def kept_draws(self, chain: int) -> Sequence[DrawT]:
-        """Return the stored draws of a chain."""
 
     @abstractmethod
     def observation_labels(self, draw: DrawT) -> np.ndarray:
@@ -109,10 +113,6 @@ class PosteriorContract(ABC, Generic[DrawT]):
         """Return the Dirichlet prior of topics' words, as given or as learned by the most probable draw."""
 
     @abstractmethod
-    def only_chain(self, chain: int) -> Self:
-        """Return the posterior of one chain alone, without its run."""
-
-    @abstractmethod
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
         """Return what `document_completion` scores: the second halves of documents, given the first."""
 
@@ -130,7 +130,13 @@ class PosteriorContract(ABC, Generic[DrawT]):
     @property
     def all_kept_draws(self) -> list[Sequence[DrawT]]:
         """The stored draws of every chain."""
-        return [self.kept_draws(chain) for chain in range(self.n_chains)]
+        draws: list[Sequence[DrawT]] = getattr(self, self.kept_by_chain[0])
+        return draws
+
+    @property
+    def n_chains(self) -> int:
+        """Number of chains."""
+        return len(self.all_kept_draws)
 
     @property
     def n_draws(self) -> int:
@@ -149,11 +155,6 @@ class PosteriorContract(ABC, Generic[DrawT]):
         """
         return {}
 
-    @property
-    @abstractmethod
-    def consensus_topics(self) -> Consensus:
-        """The consensus topics of all stored draws."""
-
     def pieces(self, document: int) -> Pieces:
         """Return the most probable topic of every piece of a document."""
         inside = slice(*self.data.offsets[document : document + 2])
@@ -166,3 +167,171 @@ class PosteriorContract(ABC, Generic[DrawT]):
             "segments are those of the hidden topic Markov model: posterior must be posterior_ of a fitted HTMM; "
             "got one of an HDP mixture, which has no sentences. See document_strip for its documents."
         )
+
+    # -- topics --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def consensus_topics(self) -> Consensus:
+        """The topics matched over all stored draws (`franchise.posterior.consensus.Consensus`).
+
+        The numbers of topics are written to run.json of the run, if that can be written.
+        """
+        from franchise.posterior.consensus import Consensus
+
+        consensus = Consensus.of(self)
+        consensus.store_numbers()
+        return consensus
+
+    @property
+    def matched(self) -> Consensus:
+        """Deprecated: the old name of `consensus_topics`."""
+        warn_renamed("posterior.matched", "posterior.consensus_topics")
+        return self.consensus_topics
+
+    def topics(self, words: int = 10, chain: int | None = None) -> pd.DataFrame:
+        """Return the consensus topics: what draws and chains agree on, the largest first.
+
+        Parameters
+        ----------
+        words : int
+            Number of words to show.
+        chain : int, optional
+            Deprecated: the topics of the last draw of this chain, with numbers of their own.  Use
+            ``draw(chain=...)``.
+
+        Returns
+        -------
+        DataFrame
+            One row per topic, indexed by its number: `label`; `share` of the observations with `low` and `high`, a
+            95% interval over draws; `draws`, the share of draws that have it; `chains`, how many of the `n_chains`
+            chains have it in a quarter of their draws or more; and, for a Corpus, its most probable `words`.
+            If the topics do not cover nearly everything, ``attrs["note"]`` says how much they cover.
+
+        Raises
+        ------
+        InputError
+            If draws agree on no topic at all.
+        """
+        if chain is not None:
+            warn_renamed("topics(chain=...)", "draw(chain=...).topics()")
+            return self.draw(chain).numbered_table(words)
+        words = check_integer("words", words, minimum=1)
+        consensus = self.consensus_topics
+        consensus.check_any()
+        table = consensus.table(words)
+        if consensus.note:
+            table.attrs["note"] = consensus.note
+        return table
+
+    def consensus(self, words: int = 10) -> pd.DataFrame:
+        """Return the consensus topics: another name of `topics`."""
+        return self.topics(words)
+
+    def document_topics(self, chain: int | None = None) -> pd.DataFrame:
+        """Return the share of each topic in each document or group, mean over draws; rows sum to one.
+
+        Columns are the numbers of the topics, and "other" for all that is in no consensus topic.
+
+        Parameters
+        ----------
+        chain : int, optional
+            Deprecated: the topics of the last draw of this chain.  Use ``draw(chain=...)``.
+        """
+        from franchise.posterior.document_tables import shares_table
+
+        if chain is not None:
+            warn_renamed("document_topics(chain=...)", "draw(chain=...).document_topics()")
+            return self.draw(chain).numbered_documents()
+        return shares_table(self.data, self.consensus_topics.document_shares())
+
+    def infer(self, data: GroupedData) -> pd.DataFrame:
+        """Return the expected share of each topic in new documents or groups; rows sum to one.
+
+        Parameters
+        ----------
+        data : Corpus or Groups
+            New documents over the same vocabulary (`read_corpus(path, like=posterior.data)` and
+            `posterior.data.read_new_texts` make them), or new groups of observations.
+
+        Returns
+        -------
+        DataFrame
+            Columns as in `document_topics`; means over ten evenly spaced draws.
+        """
+        from franchise.posterior.document_tables import shares_table
+        from franchise.posterior.predictive import check_like
+
+        check_like("data", data, self.data)
+        return shares_table(data, self.infer_shares(self.prepare_new(data)))
+
+    def infer_shares(self, new: object) -> np.ndarray:
+        """Return what `infer` says of data that `prepare_new` has prepared, float64 (J, T + 1)."""
+        total: Any = 0.0
+        chosen = self.draws_for_new()
+        for number, (draw, match) in enumerate(chosen):
+            weights = self.infer_weights(draw.kept, new, number)
+            own = np.zeros((len(weights), self.consensus_topics.topic_count + 1))
+            self.consensus_topics.add_columns(own, match, weights)
+            total = total + own
+        shares: np.ndarray = total / len(chosen)
+        return shares
+
+    def draws_for_new(self) -> list[tuple[Draw, np.ndarray]]:
+        """Return the draws that new documents are described by, with the consensus topics of their topics."""
+        return even_rows(list(self.consensus_topics.matched_draws), DRAWS_FOR_NEW)
+
+    # -- single draws and chains ---------------------------------------------------------------------------
+
+    def draw(self, chain: int | None = None, draw: int = -1) -> SingleDraw:
+        """Return one stored draw, with topics of its own.
+
+        Parameters
+        ----------
+        chain : int, optional
+            The chain [default: the draw of all chains with the highest log joint probability].
+        draw : int
+            Which of the chain's stored draws (at most 32, evenly spaced), counted from 0, or from the end if
+            negative [default: the last].
+        """
+        from franchise.posterior.draw import SingleDraw, draw_of, stored_by_chain
+
+        stored, log_joint = stored_by_chain(self), self.trace["log_joint"]
+        if chain is None:
+            every = [(number, kept) for number, own in enumerate(stored) for kept in own]
+            chain, kept = max(every, key=lambda pair: log_joint[pair[0], pair[1].draw])
+        else:
+            chain = self._check_chain(chain)
+            own = stored[chain]
+            kept = own[check_integer("draw", draw, minimum=-len(own), maximum=len(own) - 1)]
+        return SingleDraw(self, draw_of(self, chain, kept))
+
+    def chain(self, chain: int) -> Self:
+        """Return the posterior of one chain alone, with the same consensus topics, numbers and labels.
+
+        Shares, intervals and words are those within the chain; a topic that it does not have has a share of 0.
+        """
+        chain = self._check_chain(chain)
+        own = slice(chain, chain + 1)
+        traces = {
+            which: {name: values[own] for name, values in getattr(self, which).items()}
+            for which in ("trace", "warmup_trace")
+        }
+        kept = {name: getattr(self, name) for name in self.kept_by_chain}
+        kept = {name: values if values is None else values[own] for name, values in kept.items()}
+        alone: Self = replace(self, **traces, **kept, run=None)  # type: ignore[type-var]
+        vars(alone)["consensus_topics"] = self.consensus_topics.of_chain(alone, chain)
+        return alone
+
+    def _check_chain(self, chain: object) -> int:
+        return check_integer("chain", chain, minimum=0, maximum=self.n_chains - 1)
+
+
+def kept_by_chains(run: Run) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], list[list[Any]]]:
+    """Return the traces of all chains of a run, those of the warm-up, and the stored draws of every chain."""
+    traces, warmups = [chain.trace for chain in run.chains], [chain.warmup_trace for chain in run.chains]
+    in_warmup = names_of([trace for both in zip(traces, warmups, strict=True) for trace in both])
+    return (
+        stack(traces, run.fewest_draws, names_of(traces)),
+        stack(warmups, min(map(len, warmups)), in_warmup),
+        [list(chain.snapshots.kept) for chain in run.chains],
+    )

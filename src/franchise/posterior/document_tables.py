@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
+from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.topic_similarity import NONE
 from franchise.validation import check_integer
 
@@ -28,6 +29,52 @@ _WORDS_THAT_COUNT = 50
 _WORD = re.compile(r"\w+")
 
 
+class DocumentTables(PosteriorContract[DrawT]):
+    """Tables of documents or groups."""
+
+    def document_info(self) -> pd.DataFrame:
+        """One row a document or group: size, largest topic with label and share, metadata, how its text begins.
+
+        `topics` is the effective number of its topics, exp(-sum_k share_k log share_k) with what is in none as
+        one; `none` its share in no consensus topic.  Without observations there is no topic (-1), and nothing to
+        share.  Metadata that have the name of another column are called "... (metadata)".
+        """
+        from scipy.special import entr
+
+        consensus, data = self.consensus_topics, self.data
+        shares, largest = consensus.document_shares(), largest_topics(consensus)
+        empty = data.group_sizes == 0
+        columns: dict[str, Any] = {
+            _size_name(data): data.group_sizes,
+            "topic": largest,
+            "label": ["" if topic == NONE else consensus.labels[topic] for topic in largest],
+            "share": np.where(largest == NONE, np.nan, shares[np.arange(data.n_groups), largest]),
+            "topics": np.where(empty, np.nan, np.exp(entr(shares).sum(axis=1))),
+            "none": np.where(empty, np.nan, shares[:, -1]),
+        }
+        for name, values in data.metadata.items():
+            columns[f"{name} (metadata)" if name in columns else name] = values
+        if isinstance(data, Corpus) and data.texts is not None and "text" not in columns:
+            columns["text"] = [cut(text) for text in data.texts]
+        return group_table(data, columns)
+
+    def representative_documents(self, topic: int, count: int = 5) -> pd.DataFrame:
+        """The documents or groups with the largest share of a topic; of a text the piece that is most about it."""
+        import pandas as pd
+
+        consensus, data = self.consensus_topics, self.data
+        best = typical_documents(consensus, topic, count)
+        columns: dict[str, Any] = {
+            _group_name(data): [data.group_names[document] for document in best],
+            "share": consensus.document_shares()[best, topic],
+            _size_name(data): data.group_sizes[best],
+        }
+        if consensus.has_words and consensus.corpus.texts is not None:
+            weights = words_that_tell(consensus, topic)
+            columns["text"] = [excerpt(consensus.corpus.texts[document], weights) for document in best]
+        return pd.DataFrame(columns)
+
+
 def largest_topics(consensus: Consensus) -> np.ndarray:
     """The topic with the largest share in each group, int64 (J,); -1 for groups without observations."""
     if consensus.topic_count == 0:
@@ -36,47 +83,17 @@ def largest_topics(consensus: Consensus) -> np.ndarray:
     return np.where(consensus.data.group_sizes > 0, largest, NONE)
 
 
-def weights_table(data: GroupedData, weights: np.ndarray, columns: Sequence[Any]) -> pd.DataFrame:
-    """Return one row per document or group of the data, with the weights of topics."""
+def group_table(data: GroupedData, values: Any, columns: list[Any] | None = None) -> pd.DataFrame:
+    """Return a table with one row per document or group of the data."""
     import pandas as pd
 
     index = pd.Index(data.group_names, name=_group_name(data), tupleize_cols=False)
-    return pd.DataFrame(weights, index=index, columns=list(columns))
+    return pd.DataFrame(values, index=index, columns=columns)
 
 
 def shares_table(data: GroupedData, shares: np.ndarray) -> pd.DataFrame:
     """Return one row per document or group, one column per consensus topic, and "other"; shares (J, T + 1)."""
-    return weights_table(data, shares, [*range(shares.shape[1] - 1), OTHER])
-
-
-def document_info(consensus: Consensus) -> pd.DataFrame:
-    """One row a document or group: its size, its largest topic with label and share, and what is known of it.
-
-    `topics` is the effective number of its topics, exp(-sum_k share_k log share_k) with what is in none as one;
-    `none` its share in no consensus topic.  Without observations there is no topic (-1), and nothing to share.
-    Metadata that have the name of another column are called "... (metadata)".
-    """
-    import pandas as pd
-    from scipy.special import entr
-
-    data, shares = consensus.data, consensus.document_shares()
-    largest, empty = largest_topics(consensus), data.group_sizes == 0
-    rows = np.arange(data.n_groups)
-    columns: dict[str, Any] = {
-        _size_name(data): data.group_sizes,
-        "topic": largest,
-        "label": ["" if topic == NONE else consensus.labels[topic] for topic in largest],
-        "share": np.where(largest == NONE, np.nan, shares[rows, largest]),
-        "topics": np.where(empty, np.nan, np.exp(entr(shares).sum(axis=1))),
-        "none": np.where(empty, np.nan, shares[:, -1]),
-    }
-    for name, values in data.metadata.items():
-        columns[f"{name} (metadata)" if name in columns else name] = values
-    if isinstance(data, Corpus) and data.texts is not None and "text" not in columns:
-        columns["text"] = [beginning(text) for text in data.texts]
-    return pd.DataFrame(
-        columns, index=pd.Index(data.group_names, name=_group_name(data), tupleize_cols=False)
-    )
+    return group_table(data, shares, [*range(shares.shape[1] - 1), OTHER])
 
 
 def typical_documents(consensus: Consensus, topic: int, count: int) -> list[int]:
@@ -88,23 +105,6 @@ def typical_documents(consensus: Consensus, topic: int, count: int) -> list[int]
     shares = np.where(consensus.data.group_sizes > 0, consensus.document_shares()[:, topic], -np.inf)
     best = np.argsort(-shares, kind="stable")[:count]
     return [int(document) for document in best if np.isfinite(shares[document])]
-
-
-def representative_documents(consensus: Consensus, topic: int, count: int) -> pd.DataFrame:
-    """The documents or groups with the largest share of a topic, and of their texts what is most about it."""
-    import pandas as pd
-
-    data = consensus.data
-    best = typical_documents(consensus, topic, count)
-    columns: dict[str, Any] = {
-        _group_name(data): [data.group_names[document] for document in best],
-        "share": consensus.document_shares()[best, topic],
-        _size_name(data): data.group_sizes[best],
-    }
-    if consensus.has_words and consensus.corpus.texts is not None:
-        weights = words_that_tell(consensus, topic)
-        columns["text"] = [excerpt(consensus.corpus.texts[document], weights) for document in best]
-    return pd.DataFrame(columns)
 
 
 def words_that_tell(consensus: Consensus, topic: int) -> dict[str, float]:
@@ -137,15 +137,10 @@ def excerpt(text: str, weights: Mapping[str, float], size: int = EXCERPT) -> str
             weight -= own
         else:  # a word that is longer than the excerpt
             last = first + 1
-    return _cut(text, best, size)
+    return cut(text, best, size)
 
 
-def beginning(text: str, size: int = EXCERPT) -> str:
-    """The first characters of a text."""
-    return _cut(text, 0, size)
-
-
-def _cut(text: str, begin: int, size: int) -> str:
+def cut(text: str, begin: int = 0, size: int = EXCERPT) -> str:
     """A piece of a text on one line, whole words, with dots where something is left out."""
     end = begin + size
     if end < len(text) and not text[end].isspace():

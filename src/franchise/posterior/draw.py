@@ -1,22 +1,42 @@
-"""The stored draws of a posterior in one form, for either model.
+"""The stored draws of a posterior in one form, for either model, and one of them by itself.
 
 An HDP mixture gives every observation a topic.  A hidden topic Markov model gives one to every sentence, and here
 each word has its sentence's topic.  So matching, consensus and partitions are written once.
+
+    draw = posterior.draw()           the draw with the highest log joint probability
+    draw.topics()                     its topics d0, d1, ..., from the largest, and the consensus topic of each
+    draw.document_topics()            their shares in the documents
+
+Topics of a draw have names, not numbers, so that they cannot be mistaken for consensus topics.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from franchise.data.corpus import Corpus
+from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
+from franchise.posterior.document_tables import group_table
 from franchise.posterior.intervals import even_rows
+from franchise.posterior.predictive import check_like
+from franchise.posterior.topic_similarity import NONE, cross_table
+from franchise.posterior.topic_tables import numbers_or_missing, topic_table
 from franchise.running.kept_draws import MOST_KEPT, KeptDraw
+from franchise.validation import check_integer
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from franchise.posterior.contract import PosteriorContract
+
+UNSEEN = "unseen"
+"""The column of all topics that the draw does not have."""
 
 
 class Draw(NamedTuple):
@@ -37,6 +57,11 @@ class Draw(NamedTuple):
     def sizes(self) -> np.ndarray:
         """Observations of each topic, int64 (K,): n_k."""
         return np.bincount(self.labels, minlength=self.topic_count)
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        """What identifies it: its chain, its number and a checksum of its labels."""
+        return self.chain, self.number, zlib.crc32(np.ascontiguousarray(self.labels, np.int32).tobytes())
 
 
 def draws_of(posterior: PosteriorContract[Any]) -> list[Draw]:
@@ -84,6 +109,131 @@ def check_draws(posterior: PosteriorContract[Any]) -> None:
         )
 
 
-def best_draw(draws: Sequence[Draw]) -> int:
-    """Return the place of the draw with the highest log joint probability."""
-    return int(np.argmax([draw.log_joint for draw in draws]))
+@dataclass(frozen=True, eq=False)
+class SingleDraw:
+    """One draw: its topics, from the largest, and their shares in documents.
+
+    Attributes
+    ----------
+    posterior : Posterior
+        What it is a draw of.
+    stored : Draw
+        Chain, number, labels and log joint probability.
+    """
+
+    posterior: PosteriorContract[Any]
+    stored: Draw
+
+    @property
+    def chain(self) -> int:
+        """The chain."""
+        return self.stored.chain
+
+    @property
+    def number(self) -> int:
+        """Which kept draw of its chain: the column of the trace."""
+        return self.stored.number
+
+    @property
+    def n_topics(self) -> int:
+        """Topics of the draw."""
+        return self.stored.topic_count
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The topic of every observation in input order, (N,): k for the topic named "d<k>"."""
+        labels: np.ndarray = self.posterior.data.to_input_order(np.argsort(self.order)[self.stored.labels])
+        return labels
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The draw's topics from the largest to the smallest, int64 (K,)."""
+        return np.argsort(-self.stored.sizes, kind="stable")
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its topics: "d0", "d1", ..., from the largest."""
+        return [f"d{place}" for place in range(self.n_topics)]
+
+    def topics(self, words: int = 10) -> pd.DataFrame:
+        """Return one row per topic of the draw, the largest first.
+
+        Columns: `topic`, the number of its consensus topic, missing if it has none; its `observations` and their
+        `share`; the `groups` it occurs in; the mean observation, if that has few dimensions; and, for a corpus, its
+        most frequent `words`.
+        """
+        table = self.numbered_table(words)
+        table.insert(0, "topic", numbers_or_missing(self._consensus_numbers()[self.order]))
+        return table.set_axis(self.names, axis=0).rename_axis("name")
+
+    def _consensus_numbers(self) -> np.ndarray:
+        """The consensus topic of each topic of the draw, int64 (K,), or -1."""
+        for draw, match in self.posterior.consensus_topics.matched_draws:
+            if draw.key == self.stored.key:
+                return match
+        return np.full(self.n_topics, NONE)  # a draw beyond those that are matched
+
+    def document_topics(self) -> pd.DataFrame:
+        """Return the shares of the draw's topics, and of unseen ones, in each document; rows sum to one."""
+        return self.numbered_documents().set_axis([*self.names, UNSEEN], axis=1)
+
+    def infer(self, data: GroupedData) -> pd.DataFrame:
+        """Return the expected shares of the draw's topics in new documents or groups; rows sum to one."""
+        check_like("data", data, self.posterior.data)
+        weights = self.posterior.infer_weights(self.stored.kept, self.posterior.prepare_new(data), 0)
+        return self._weights_table(data, weights).set_axis([*self.names, UNSEEN], axis=1)
+
+    def numbered_table(self, words: int) -> pd.DataFrame:
+        """Return the table of `topics` with numbers by size instead of names."""
+        words = check_integer("words", words, minimum=1)
+        draw, data, order, sizes = self.stored, self.posterior.data, self.order, self.stored.sizes
+        columns: dict[str, Any] = {
+            "observations": sizes[order],
+            "share": sizes[order] / sizes.sum(),
+            "groups": (count_documents(data, draw.labels, draw.topic_count) > 0).sum(axis=0)[order],
+        }
+        if self.posterior.has_words and isinstance(data, Corpus):
+            vocabulary = np.asarray(data.vocabulary, dtype=object)
+            counts = count_words(data, draw.labels, draw.topic_count)[order]
+            best = [np.argsort(-row, kind="stable")[: min(words, np.count_nonzero(row))] for row in counts]
+            columns["words"] = [" ".join(vocabulary[row]) for row in best]
+        else:
+            means = self.posterior.observation_means(members_of(draw.labels, draw.topic_count)[:, order])
+            columns.update(means)
+        return topic_table(columns, len(order))
+
+    def numbered_documents(self) -> pd.DataFrame:
+        """Return the table of `document_topics` with numbers by size instead of names."""
+        return self._weights_table(self.posterior.data, self.posterior.document_weights(self.stored.kept))
+
+    def _weights_table(self, data: GroupedData, weights: np.ndarray) -> pd.DataFrame:
+        in_order = weights[:, np.append(self.order, self.n_topics)]
+        return group_table(data, in_order, [*range(self.n_topics), UNSEEN])
+
+    def __repr__(self) -> str:
+        """Return which draw it is."""
+        return (
+            f"SingleDraw({self.n_topics} topics; chain {self.chain}, draw {self.number}, "
+            f"log joint {self.stored.log_joint:.1f})\n  see .topics(), .document_topics(), .infer(data), .labels"
+        )
+
+
+def count_documents(data: GroupedData, labels: np.ndarray, topics: int) -> np.ndarray:
+    """Return observations by group and topic, int64 (J, K): n_jk."""
+    groups = np.repeat(np.arange(data.n_groups), data.group_sizes)
+    return cross_table(groups, labels, (data.n_groups, topics))
+
+
+def count_words(corpus: Corpus, labels: np.ndarray, topics: int) -> np.ndarray:
+    """Tokens by topic and word, float64 (topics, V): n_kw; of those labelled NONE, none."""
+    rows = np.add(labels, 1, dtype=np.int64)  # the first row is that of NONE
+    counts = cross_table(rows, corpus.grouped_observations, (topics + 1, corpus.vocabulary_size))
+    return counts[1:].astype(np.float64)
+
+
+def members_of(labels: np.ndarray, topics: int) -> Any:
+    """Return which observation is in which topic, a scipy CSR array (N, topics) of ones."""
+    from scipy.sparse import csr_array
+
+    size = len(labels)
+    return csr_array((np.ones(size), labels.astype(np.int64), np.arange(size + 1)), shape=(size, topics))

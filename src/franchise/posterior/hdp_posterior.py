@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -15,25 +15,22 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import LastStates, State
+from franchise.posterior import predictive
 from franchise.posterior.base import Posterior
-from franchise.posterior.edits import NO_EDITS, TopicEdits
-from franchise.posterior.predictive import (
-    Occurrences,
-    expected_weights,
-    infer_weights,
-    log_densities,
-    prepare,
-)
-from franchise.posterior.single_draw import count_documents
-from franchise.posterior.stored_numbers import Numbering
+from franchise.posterior.contract import kept_by_chains
+from franchise.posterior.draw import count_documents
+from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
 from franchise.running.kept_draws import HDPDraw
 from franchise.running.run import Run
-from franchise.running.trace import names_of, stack
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from franchise.posterior.held_out_steps import HeldOutSteps
+
+
+MOST_MEANS = 20
+"""Dimensions of observations up to which topics are shown with their means."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,25 +76,15 @@ class HDPPosterior(Posterior[HDPDraw]):
     changes: TopicEdits = NO_EDITS
     numbering: Numbering | None = None
 
+    kept_by_chain: ClassVar = ("snapshots", "labels", "states")
+
     @classmethod
     def from_run(cls, run: Run, data: GroupedData, model: Model, sampler: str, seed: int) -> HDPPosterior:
         """Gather what the chains have kept."""
-        chains, draws = run.chains, run.fewest_draws
-        warmup = min(len(chain.warmup_trace) for chain in chains)
-        names = names_of([chain.trace for chain in chains])
-        in_warmup = names_of([trace for chain in chains for trace in (chain.trace, chain.warmup_trace)])
-        return cls(
-            trace=stack([chain.trace for chain in chains], draws, names),
-            warmup_trace=stack([chain.warmup_trace for chain in chains], warmup, in_warmup),
-            labels=None if run.labels is None else run.labels[:, :draws],
-            snapshots=[list(chain.snapshots.kept) for chain in chains],
-            states=LastStates([chain.chain for chain in chains]),
-            data=data,
-            model=model,
-            sampler=sampler,
-            seed=seed,
-            run=run,
-        )
+        trace, warmup_trace, snapshots = kept_by_chains(run)
+        labels = None if run.labels is None else run.labels[:, : run.fewest_draws]
+        states = LastStates([chain.chain for chain in run.chains])
+        return cls(trace, warmup_trace, labels, snapshots, states, data, model, sampler, seed, run)
 
     # -- what every posterior supplies ---------------------------------------------------------------------
 
@@ -105,11 +92,6 @@ class HDPPosterior(Posterior[HDPDraw]):
     def unit(self) -> Literal["word", "observation"]:
         """What has a topic."""
         return "word" if isinstance(self.data, Corpus) else "observation"
-
-    @property
-    def n_chains(self) -> int:
-        """Number of chains."""
-        return len(self.snapshots)
 
     @property
     def family(self) -> Family:
@@ -126,10 +108,6 @@ class HDPPosterior(Posterior[HDPDraw]):
         """Whether topics are distributions over the words of a corpus."""
         return isinstance(self.data, Corpus) and Ability.IS_CATEGORICAL in self.family.abilities
 
-    def kept_draws(self, chain: int) -> Sequence[HDPDraw]:
-        """Return the stored draws of a chain."""
-        return self.snapshots[chain]
-
     def observation_labels(self, draw: HDPDraw) -> np.ndarray:
         """Return the topic of every observation in grouped order, (N,)."""
         return draw.labels
@@ -145,19 +123,17 @@ class HDPPosterior(Posterior[HDPDraw]):
 
         E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha)
         """
-        weights, unseen = expected_weights(draw)
-        counts = count_documents(self.data, draw.labels, draw.n_topics)
-        prior = draw.alpha * np.append(weights, unseen)
-        totals = counts.sum(axis=1, keepdims=True) + draw.alpha
-        return (np.hstack([counts, np.zeros((len(counts), 1))]) + prior) / totals
+        counts = count_documents(self.data, draw.labels, draw.n_topics + 1)
+        return (counts + predictive.prior_weights(draw)) / (counts.sum(axis=1, keepdims=True) + draw.alpha)
 
-    def prepare_new(self, data: GroupedData) -> Occurrences:
+    def prepare_new(self, data: GroupedData) -> predictive.Occurrences:
         """Return new data as the kernels read them."""
-        return Occurrences.of(data, self.family)
+        return predictive.Occurrences.of(data, self.family)
 
-    def infer_weights(self, draw: HDPDraw, new: Occurrences, number: int = 0) -> np.ndarray:
+    def infer_weights(self, draw: HDPDraw, new: predictive.Occurrences, number: int = 0) -> np.ndarray:
         """Return E[pi_j | x_j, draw], float64 (J, K + 1); no random stream is used for conjugate families."""
-        return infer_weights(self.model, draw, new, self.seed)
+        topics = predictive.drawn_topics(self.model, draw, new.observations, self.seed)
+        return predictive.fitted_weights(topics, new)
 
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
         """Return the words of the second halves of documents, given the first."""
@@ -167,7 +143,7 @@ class HDPPosterior(Posterior[HDPDraw]):
 
     def particles(self, held_out: Corpus, particles: int) -> HeldOutSteps:
         """Return whole documents, word by word."""
-        from franchise.posterior.left_to_right_steps import words_by_particles
+        from franchise.posterior.held_out_steps import words_by_particles
 
         return words_by_particles(self, held_out, particles)
 
@@ -176,19 +152,6 @@ class HDPPosterior(Posterior[HDPDraw]):
         if self.family.learned_prior is not None:
             return self.draw().stored.kept.prior
         return self.family.prior_vector()
-
-    def only_chain(self, chain: int) -> HDPPosterior:
-        """Return the posterior of one chain alone, without its run."""
-        own = slice(chain, chain + 1)
-        return replace(
-            self,
-            trace={name: values[own] for name, values in self.trace.items()},
-            warmup_trace={name: values[own] for name, values in self.warmup_trace.items()},
-            labels=None if self.labels is None else self.labels[own],
-            snapshots=[self.snapshots[chain]],
-            states=[self.states[chain]],
-            run=None,
-        )
 
     @cached_property
     def mean_word_prior(self) -> np.ndarray:
@@ -208,11 +171,11 @@ class HDPPosterior(Posterior[HDPDraw]):
         if self.has_words:
             return self.consensus_topics.word_probabilities()
         consensus = self.consensus_topics
-        observations = prepare(self.family, self._unit_observations())
+        observations = predictive.prepare(self.family, self._unit_observations())
         total = np.zeros((consensus.topic_count + 1, self.family.count(observations)))
         weight = np.zeros(consensus.topic_count + 1)
-        for draw, match in zip(consensus.draws, consensus.matches, strict=True):
-            shares = np.exp(log_densities(self.model, draw.kept, observations)).T[:-1]
+        for draw, match in consensus.matched_draws:
+            shares = np.exp(predictive.log_densities(self.model, draw.kept, observations)).T[:-1]
             np.add.at(total, match, shares)
             np.add.at(weight, match, 1.0)
         return total[:-1] / weight[:-1, None]
@@ -233,7 +196,15 @@ class HDPPosterior(Posterior[HDPDraw]):
 
     def observation_means(self, members: csr_array) -> dict[str, np.ndarray]:
         """Return the mean observation of every topic, one entry per dimension; none for categories."""
-        return {} if Ability.IS_CATEGORICAL in self.family.abilities else mean_columns(self.data, members)
+        observations = self.data.grouped_observations
+        columns = observations.reshape(len(observations), -1) if observations.ndim == 1 else observations
+        if Ability.IS_CATEGORICAL in self.family.abilities or columns.shape[1] > MOST_MEANS:
+            return {}
+        sums = members.T @ columns
+        sums = sums.toarray() if hasattr(sums, "toarray") else np.asarray(sums)
+        means = sums / np.asarray(members.sum(axis=0)).reshape(-1, 1)
+        names = ["mean"] if columns.shape[1] == 1 else [f"mean {place}" for place in range(columns.shape[1])]
+        return dict(zip(names, means.T, strict=True))
 
     def __repr__(self) -> str:
         """Return the size of the sample, the number of topics and what to call next."""
@@ -248,30 +219,3 @@ class HDPPosterior(Posterior[HDPDraw]):
             f"  log likelihood per observation: {likelihood:.3f}\n"
             f"  see .summary(), .verdict(), .topics(), .document_topics(), .draw(), .trace"
         )
-
-
-def count_words(corpus: Corpus, snapshot: HDPDraw) -> np.ndarray:
-    """Tokens by topic and word, int64 (K, V): n_kw."""
-    size = corpus.vocabulary_size
-    flat = snapshot.labels.astype(np.int64) * size + corpus.observations
-    return np.bincount(flat, minlength=snapshot.n_topics * size).reshape(-1, size)
-
-
-MOST_MEANS = 20
-"""Dimensions of observations up to which topics are shown with their means."""
-
-
-def mean_columns(data: GroupedData, members: csr_array) -> dict[str, np.ndarray]:
-    """The mean observation of every topic, a column a dimension, for tables; none where there are many dimensions.
-
-    `members` (N, topics), sparse, says how much each observation, in grouped order, is in each topic.
-    """
-    observations = data.grouped_observations
-    columns = observations.reshape(len(observations), -1) if observations.ndim == 1 else observations
-    if columns.shape[1] > MOST_MEANS:
-        return {}
-    sums = members.T @ columns
-    sums = sums.toarray() if hasattr(sums, "toarray") else np.asarray(sums)
-    means = sums / np.asarray(members.sum(axis=0)).reshape(-1, 1)
-    names = ["mean"] if columns.shape[1] == 1 else [f"mean {place}" for place in range(columns.shape[1])]
-    return dict(zip(names, means.T, strict=True))

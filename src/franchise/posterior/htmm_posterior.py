@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -22,22 +21,20 @@ from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.parallel.threads import Threads
 from franchise.posterior.base import Posterior
-from franchise.posterior.contract import Pieces, SentenceProbabilities
-from franchise.posterior.edits import NO_EDITS, TopicEdits
+from franchise.posterior.contract import Pieces, SentenceProbabilities, kept_by_chains
+from franchise.posterior.draw import count_words
+from franchise.posterior.held_out_steps import HeldOutSteps, last_sentences, sentences_by_particles
 from franchise.posterior.intervals import ends_of
 from franchise.posterior.predictive import check_like
-from franchise.posterior.sentence_modes import SentenceModes, mode_of, with_unseen
-from franchise.posterior.stored_numbers import Numbering
-from franchise.posterior.topic_similarity import NONE
+from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
+from franchise.posterior.topic_similarity import NONE, cross_table
 from franchise.running.run import Run
-from franchise.running.trace import names_of, stack
 from franchise.validation import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from franchise.htmm.new_documents import Draws
-    from franchise.posterior.held_out_steps import HeldOutSteps
 
 _SWEEPS_FOR_NEW = (10, 20)
 """Sweeps over new documents given each draw: burn-in, kept."""
@@ -77,40 +74,18 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     numbering: Numbering | None = None
 
     sampler = "htmm"
+    unit = "sentence"
+    family = None
+    kept_by_chain: ClassVar = ("draws",)
 
     @classmethod
     def from_run(
         cls, run: Run, corpus: Corpus, model: FiniteModel | InfiniteModel, seed: int
     ) -> HTMMPosterior:
         """Gather what the chains have kept."""
-        warmup = min(len(chain.warmup_trace) for chain in run.chains)
-        names = names_of([chain.trace for chain in run.chains])
-        return cls(
-            trace=stack([chain.trace for chain in run.chains], run.fewest_draws, names),
-            warmup_trace=stack([chain.warmup_trace for chain in run.chains], warmup, names),
-            draws=[list(chain.snapshots.kept) for chain in run.chains],
-            data=corpus,
-            model=model,
-            seed=seed,
-            run=run,
-        )
+        return cls(*kept_by_chains(run), corpus, model, seed, run)
 
     # -- what every posterior supplies ---------------------------------------------------------------------
-
-    @property
-    def unit(self) -> Literal["sentence"]:
-        """What has a topic."""
-        return "sentence"
-
-    @property
-    def n_chains(self) -> int:
-        """Number of chains."""
-        return len(self.draws)
-
-    @property
-    def family(self) -> None:
-        """A hidden topic Markov model has no family of its own."""
-        return None
 
     @property
     def corpus(self) -> Corpus:
@@ -122,10 +97,6 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """The model with its settings."""
         named = ((name, value) for name, value in vars(self.model).items() if name != "prepared")
         return f"{type(self.model).__name__}({', '.join(f'{name}={value!r}' for name, value in named)})"
-
-    def kept_draws(self, chain: int) -> Sequence[HTMMDraw]:
-        """Return the stored draws of a chain."""
-        return self.draws[chain]
 
     def observation_labels(self, draw: HTMMDraw) -> np.ndarray:
         """Return the topic of every word's sentence, (N,)."""
@@ -153,59 +124,37 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """Return eta of the most probable draw."""
         return float(self.draw().stored.kept.word_prior)
 
-    def only_chain(self, chain: int) -> HTMMPosterior:
-        """Return the posterior of one chain alone, without its run."""
-        own = slice(chain, chain + 1)
-        return replace(
-            self,
-            trace={name: values[own] for name, values in self.trace.items()},
-            warmup_trace={name: values[own] for name, values in self.warmup_trace.items()},
-            draws=[self.draws[chain]],
-            run=None,
-        )
-
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
         """Return the last half of the sentences of documents, given the first."""
-        from franchise.posterior.left_to_right_steps import last_sentences
-
         return last_sentences(self, held_out)
 
     def particles(self, held_out: Corpus, particles: int) -> HeldOutSteps:
         """Return whole documents, sentence by sentence."""
-        from franchise.posterior.left_to_right_steps import sentences_by_particles
-
         return sentences_by_particles(self, held_out, particles)
 
     # -- the counts of a draw ------------------------------------------------------------------------------
 
     def count_words(self, draw: HTMMDraw) -> np.ndarray:
         """n_kw of a draw, float64 (K, V)."""
-        prepared = self.model.prepared
-        topic_of_word = np.repeat(draw.topics.astype(np.int64), np.diff(prepared.data.tokens))
-        flat = topic_of_word * prepared.vocabulary_size + prepared.data.words
-        counts = np.bincount(flat, minlength=draw.n_topics * prepared.vocabulary_size)
-        return counts.reshape(draw.n_topics, -1).astype(np.float64)
+        return count_words(self.data, self.observation_labels(draw), draw.n_topics)
 
-    def topic_prior(self, draw: HTMMDraw) -> np.ndarray:
-        """The Dirichlet weights of proportions before a document is seen, (K + 1,); the last: unseen topics."""
+    def topic_prior(self, draw: HTMMDraw, rng: np.random.Generator | None = None) -> np.ndarray:
+        """The Dirichlet weights of proportions before a document is seen, (K + 1,); the last: unseen topics.
+
+        With `rng`, topics' weights are drawn, beta ~ Dirichlet(m_1, ..., m_K, gamma), if they are learned.
+        """
         if isinstance(self.model, FiniteModel):
             return np.append(np.full(draw.n_topics, draw.concentration), 0.0)
         tables = np.append(draw.tables_per_topic, draw.top_concentration)
+        if rng is not None:
+            return draw.concentration * np.exp(draw_dirichlets(tables, rng))
         return draw.concentration * tables / tables.sum()
-
-    def drawn_topic_prior(self, draw: HTMMDraw, rng: np.random.Generator) -> np.ndarray:
-        """The same with topics' weights drawn, beta ~ Dirichlet(m_1, ..., m_K, gamma), if they are learned."""
-        if isinstance(self.model, FiniteModel):
-            return self.topic_prior(draw)
-        tables = np.append(draw.tables_per_topic.astype(np.float64), draw.top_concentration)
-        return draw.concentration * np.exp(draw_dirichlets(tables, rng))
 
     def switch_counts(self, draw: HTMMDraw) -> np.ndarray:
         """Sentences that drew each topic, by document, int64 (D, K + 1); the last column, of unseen ones, is 0."""
         prepared, drew = self.model.prepared, draw.switches
-        flat = prepared.document_of_sentence[drew] * (draw.n_topics + 1) + draw.topics[drew]
-        counts = np.bincount(flat, minlength=prepared.n_documents * (draw.n_topics + 1))
-        return counts.reshape(prepared.n_documents, -1)
+        documents, shape = prepared.document_of_sentence[drew], (prepared.n_documents, draw.n_topics + 1)
+        return cross_table(documents, draw.topics[drew], shape)
 
     def given_draw(self, draw: HTMMDraw) -> Finite:
         """Return topics, prior weights and switch probability of a draw; unseen topics are one with even words."""
@@ -220,10 +169,8 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
     def new_draws(self, draw: HTMMDraw, new: Prepared, number: int, seed: int) -> Draws:
         """Draw topics and switches of new documents given one draw; `number` selects the random stream."""
-        states = rng_states_of_documents(
-            new, Streams(seed, number, 0, STREAMS.new_documents), sum(_SWEEPS_FOR_NEW)
-        )
-        burn_in, kept = _SWEEPS_FOR_NEW
+        streams, (burn_in, kept) = Streams(seed, number, 0, STREAMS.new_documents), _SWEEPS_FOR_NEW
+        states = rng_states_of_documents(new, streams, burn_in + kept)
         return draw_documents(new, self.given_draw(draw), states, Threads(), burn_in=burn_in, kept=kept)
 
     # -- documents and sentences ---------------------------------------------------------------------------
@@ -234,29 +181,35 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         prior = np.mean([draw.word_prior for own in self.all_kept_draws for draw in own])
         return np.full(self.data.vocabulary_size, float(prior))
 
+    def _sentence_shares(self, inside: slice) -> tuple[np.ndarray, np.ndarray]:
+        """The shares of draws in which some sentences have each topic (the last column: none), and switch."""
+        consensus = self.consensus_topics
+        places = np.arange(inside.stop - inside.start)
+        topics = np.zeros((len(places), consensus.topic_count + 1), np.int32)
+        switches = np.zeros(len(places))
+        for draw, match in consensus.matched_draws:
+            topics[places, match[draw.kept.topics[inside]]] += 1
+            switches += draw.kept.switches[inside]
+        return topics / len(consensus.draws), switches / len(consensus.draws)
+
     @cached_property
-    def sentence_modes(self) -> SentenceModes:
-        """The most frequent consensus topic of every sentence, and how often it switches."""
-        consensus, sentences = self.consensus_topics, self.model.prepared.n_sentences
-        topics = np.zeros((sentences, consensus.topic_count + 1), np.int32)  # the last column: none
-        switches, places = np.zeros(sentences), np.arange(sentences)
-        for draw, match in zip(consensus.draws, consensus.matches, strict=True):
-            topics[places, match[draw.kept.topics]] += 1
-            switches += draw.kept.switches
-        best, share = mode_of(topics / len(consensus.draws))
-        return SentenceModes(best, share, switches / len(consensus.draws))
+    def sentence_modes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every sentence: its most frequent consensus topic, or -1; the shares of draws with it and a switch."""
+        topics, switches = self._sentence_shares(slice(0, self.model.prepared.n_sentences))
+        return *mode_of(topics), switches
 
     @cached_property
     def findings(self) -> HTMMResults:
         """Posterior means of consensus topics and proportions, and the mode of every sentence's topic."""
-        consensus, modes = self.consensus_topics, self.sentence_modes
+        consensus = self.consensus_topics
+        topics, probabilities, switches = self.sentence_modes
         return HTMMResults(
             topic_words=consensus.word_probabilities(),
             proportions=consensus.document_shares(),
             switch=float(self.trace["switch_probability"].mean()),
-            sentence_topic=modes.topic,
-            sentence_probability=modes.probability,
-            switch_probability=modes.switch_probability,
+            sentence_topic=topics,
+            sentence_probability=probabilities,
+            switch_probability=switches,
             words_per_topic=consensus.shares.mean(axis=0) * self.data.n_tokens,
         )
 
@@ -264,7 +217,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """Return the consensus topics as for any posterior, and the number of `sentences` of each."""
         table = super().topics(words, chain)
         if chain is None:
-            found = self.sentence_modes.topic
+            found = self.sentence_modes[0]
             table.insert(7, "sentences", np.bincount(found[found != NONE], minlength=len(table)))
         return table
 
@@ -274,16 +227,11 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
     def sentence_probabilities(self, document: int) -> SentenceProbabilities:
         """Return the shares of draws in which the sentences of a document have each topic, and switch."""
-        consensus, data = self.consensus_topics, self.model.prepared.data
+        data = self.model.prepared.data
         begin, end = data.documents[document : document + 2]
-        inside, places = slice(begin, end), np.arange(end - begin)
-        topics = np.zeros((end - begin, consensus.topic_count + 1))  # -1, no topic, is the last column
-        switches = np.zeros(end - begin)
-        for draw, match in zip(consensus.draws, consensus.matches, strict=True):
-            topics[places, match[draw.kept.topics[inside]]] += 1.0
-            switches += draw.kept.switches[inside]
-        count = len(consensus.draws)
-        return SentenceProbabilities(np.diff(data.tokens[begin : end + 1]), topics / count, switches / count)
+        return SentenceProbabilities(
+            np.diff(data.tokens[begin : end + 1]), *self._sentence_shares(slice(begin, end))
+        )
 
     def pieces(self, document: int) -> Pieces:
         """Return the most probable topic of every sentence of a document that has words."""
@@ -327,8 +275,8 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """
         consensus = self.consensus_topics
         drawn = np.zeros((len(consensus.draws), len(documents), consensus.topic_count + 1))
-        for own, draw, match in zip(drawn, consensus.draws, consensus.matches, strict=True):
-            weights = self.switch_counts(draw.kept)[documents] + self.drawn_topic_prior(draw.kept, rng)
+        for own, (draw, match) in zip(drawn, consensus.matched_draws, strict=True):
+            weights = self.switch_counts(draw.kept)[documents] + self.topic_prior(draw.kept, rng)
             consensus.add_columns(own, match, np.exp(draw_dirichlets(weights, rng)))
         return drawn
 
@@ -343,9 +291,8 @@ class HTMMPosterior(Posterior[HTMMDraw]):
             documents = np.arange(begin, min(begin + 64, len(table)))
             drawn = self.proportion_draws(documents, rng)
             low[documents], high[documents] = np.quantile(drawn, ends, axis=0)
-        parts = {"mean": table.to_numpy(), "low": low, "high": high}
-        columns = pd.MultiIndex.from_product([table.columns, list(parts)], names=["topic", "of"])
-        stacked = np.stack(list(parts.values()), axis=2).reshape(len(table), -1)
+        columns = pd.MultiIndex.from_product([table.columns, ["mean", "low", "high"]], names=["topic", "of"])
+        stacked = np.stack([table.to_numpy(), low, high], axis=2).reshape(len(table), -1)
         return pd.DataFrame(stacked, index=table.index, columns=columns)
 
     def word_draws(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -356,7 +303,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """
         consensus = self.consensus_topics
         drawn = np.full((len(consensus.draws), consensus.topic_count, len(words)), np.nan)
-        for own, draw, match in zip(drawn, consensus.draws, consensus.matches, strict=True):
+        for own, (draw, match) in zip(drawn, consensus.matched_draws, strict=True):
             weights = self.count_words(draw.kept) + draw.kept.word_prior
             rest = weights.sum(axis=1) - weights[:, words].sum(axis=1)
             has = match != NONE
@@ -393,3 +340,22 @@ class HTMMPosterior(Posterior[HTMMDraw]):
             f"  topics: {topics.min():.0f} to {topics.max():.0f}\n"
             f"  switch probability: {self.trace['switch_probability'].mean():.3f} ({low:.3f} to {high:.3f})"
         )
+
+
+def mode_of(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the most frequent topic of each row of shares (n, T + 1), or -1, and its share.
+
+    The last column is what is in no topic: it counts only where there is nothing else.
+    """
+    if shares.shape[1] == 1:
+        return np.full(len(shares), NONE), np.zeros(len(shares))
+    best = shares[:, :-1].argmax(axis=1)
+    share = shares[np.arange(len(best)), best]
+    return np.where(share > 0.0, best, NONE), share
+
+
+def with_unseen(weights: np.ndarray, topics: int) -> np.ndarray:
+    """Return weights (n, K) or (n, K + 1) with a column for unseen topics, (n, K + 1)."""
+    if weights.shape[1] > topics:
+        return weights
+    return np.column_stack([weights, np.zeros(len(weights))])

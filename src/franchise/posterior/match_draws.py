@@ -37,17 +37,9 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.posterior.draw import Draw, best_draw
-from franchise.posterior.topic_similarity import (
-    ALIKE,
-    ALIKE_IN_WORDS,
-    NONE,
-    alike_with_words,
-    assign,
-    by_appearance,
-    dice,
-    same,
-)
+from franchise.posterior import topic_similarity as similarity
+from franchise.posterior.draw import Draw, count_words
+from franchise.posterior.topic_similarity import NONE, by_appearance, cross_table
 
 LEAST_SHARE = 0.25
 """The least share of the draws of a chain that a topic must be in to be one of that chain's."""
@@ -63,22 +55,24 @@ def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
 
     Topics are numbered by their share of all observations in all draws, from the largest.
     """
-    chains = np.array([draw.chain for draw in draws])
-    most = sum(draw.topic_count for draw in draws)
-    matches, topics = _grow(draws, RunningTopics(data, most))
+    chains, order = np.array([draw.chain for draw in draws]), _order(draws)
+    evidence = [Evidence.of(draw, data) for draw in draws]
+    topics = RunningTopics(data, most=sum(draw.topic_count for draw in draws))
+    matches = _match_all(evidence, order, topics, topics)
     for _ in range(ROUNDS):
-        before, topics = _settled(matches, topics, chains)
-        matches, topics = _matched_anew(draws, topics)
+        before, known = _settled(matches, topics, chains)
+        topics = RunningTopics(data, len(known.seen), known.count)
+        matches = _match_all(evidence, order, known, topics)
         if all(np.array_equal(one, other) for one, other in zip(before, matches, strict=True)):
             break
-    matches = [_by_topic(draw, match) for draw, match in zip(draws, matches, strict=True)]
+    matches = [match[np.argsort(one.order)] for one, match in zip(evidence, matches, strict=True)]
     return numbered_by_size(mapped(matches, _without_rare(matches, topics.count, chains)), draws)
 
 
 def assign_topics(topics: RunningTopics, evidence: Evidence) -> np.ndarray:
     """The topic that each of a draw's matches, int64 (K,), or NONE; those without observations match none."""
     likeness = topics.likeness(evidence)
-    match = assign(likeness, same(likeness, topics.alike))
+    match = similarity.assign(likeness, similarity.same(likeness, topics.alike))
     match[evidence.sizes == 0] = NONE
     return match
 
@@ -121,7 +115,7 @@ def _order(draws: Sequence[Draw]) -> list[int]:
     So what comes next is as near as possible to what is known, also in a chain that drifts.
     """
     best = {draw.chain: draw.number for draw in sorted(draws, key=lambda draw: draw.log_joint)}
-    first = draws[best_draw(draws)].chain
+    first = max(draws, key=lambda draw: draw.log_joint).chain
 
     def key(place: int) -> tuple[bool, int, int]:
         draw = draws[place]
@@ -130,28 +124,20 @@ def _order(draws: Sequence[Draw]) -> list[int]:
     return sorted(range(len(draws)), key=key)
 
 
-def _grow(draws: Sequence[Draw], topics: RunningTopics) -> tuple[list[np.ndarray], RunningTopics]:
-    matches = [np.empty(0, np.int64)] * len(draws)
-    for place in _order(draws):
-        one = Evidence.of(draws[place], topics.data)
-        match = assign_topics(topics, one)
-        new = (match == NONE) & (one.sizes > 0)
-        match[new] = topics.count + np.arange(new.sum())
-        topics.add(one, match)
+def _match_all(
+    evidence: Sequence[Evidence], order: Sequence[int], known: RunningTopics, means: RunningTopics
+) -> list[np.ndarray]:
+    """Match all draws with known topics and add them to `means`; if these are the same, others begin new ones."""
+    matches = [np.empty(0, np.int64)] * len(evidence)
+    for place in order:
+        one = evidence[place].with_words(known.data)
+        match = assign_topics(known, one)
+        if means is known:
+            new = (match == NONE) & (one.sizes > 0)
+            match[new] = means.count + np.arange(new.sum())
+        means.add(one, match)
         matches[place] = match
-    return matches, topics
-
-
-def _matched_anew(draws: Sequence[Draw], topics: RunningTopics) -> tuple[list[np.ndarray], RunningTopics]:
-    """All draws matched with some topics, and the means of what has matched."""
-    anew = RunningTopics(topics.data, topics.members.shape[1])
-    anew.count = topics.count
-    matches = []
-    for draw in draws:
-        one = Evidence.of(draw, topics.data)
-        matches.append(assign_topics(topics, one))
-        anew.add(one, matches[-1])
-    return matches, anew
+    return matches
 
 
 def _settled(
@@ -175,7 +161,7 @@ def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> np.ndarray:
     appears = appearances(matches, topics.count).astype(np.float64)
     together, seen = appears.T @ appears, appears.sum(axis=0)
     rarer = np.minimum(seen[:, None], seen[None, :])
-    pairs = np.argwhere(np.triu(same(alike, topics.alike) & (together <= TOGETHER * rarer), k=1))
+    pairs = np.argwhere(np.triu(similarity.same(alike, topics.alike) & (together <= TOGETHER * rarer), k=1))
     stands_for, free = np.arange(topics.count), np.ones(topics.count, np.bool_)
     for one, other in pairs[np.argsort(-alike[tuple(pairs.T)], kind="stable")]:
         if free[one] and free[other]:
@@ -197,13 +183,6 @@ def mapped(matches: Sequence[np.ndarray], numbers: np.ndarray) -> list[np.ndarra
     return [table[match] for match in matches]
 
 
-def _by_topic(draw: Draw, match: np.ndarray) -> np.ndarray:
-    """Matches of topics in the order in which they appear, as matches of the topics of the draw."""
-    result = np.empty_like(match)
-    result[by_appearance(draw.labels, draw.topic_count)] = match
-    return result
-
-
 MOST_COMPARED = 100_000
 """Observations, about, by which topics are compared."""
 
@@ -211,20 +190,24 @@ MOST_COMPARED = 100_000
 class Evidence(NamedTuple):
     """One draw as matching sees it; its topics in the order in which they appear."""
 
+    draw: Draw
+    order: np.ndarray  # int64 (K,): the numbers that the topics have in the draw
     labels: np.ndarray  # integers (n,): places of topics in that order, of the observations that are compared
     sizes: np.ndarray  # int64 (K,): these observations
-    words: np.ndarray | None  # float64 (K, V): counts of all words; None where there are no words
+    words: np.ndarray  # float64 (K, V): counts of all words; V is 0 where there are none
 
     @classmethod
     def of(cls, draw: Draw, data: GroupedData) -> Evidence:
-        """The labels, sizes and words of a draw."""
+        """The labels and sizes of a draw."""
         order = by_appearance(draw.labels, draw.topic_count)
-        place = np.empty(len(order), draw.labels.dtype)
-        place[order] = np.arange(len(order))
-        labels = place[draw.labels]
-        words = count_words(data, labels, len(order)) if isinstance(data, Corpus) else None
-        compared = labels[:: step_of(data)]
-        return cls(compared, np.bincount(compared, minlength=len(order)), words)
+        labels = np.argsort(order).astype(draw.labels.dtype)[draw.labels[:: step_of(data)]]
+        return cls(draw, order, labels, np.bincount(labels, minlength=len(order)), np.empty((len(order), 0)))
+
+    def with_words(self, data: GroupedData) -> Evidence:
+        """The same with its words, if it has any; they would take much memory if all draws had them at once."""
+        if not isinstance(data, Corpus):
+            return self
+        return self._replace(words=count_words(data, self.draw.labels, len(self.order))[self.order])
 
 
 def step_of(data: GroupedData) -> int:
@@ -232,30 +215,19 @@ def step_of(data: GroupedData) -> int:
     return -(-data.n_observations // MOST_COMPARED)
 
 
-def count_words(corpus: Corpus, labels: np.ndarray, topics: int) -> np.ndarray:
-    """Tokens by topic and word, float64 (topics, V): n_kw; of those labelled NONE, none."""
-    size, has = corpus.vocabulary_size, labels != NONE
-    flat = labels[has].astype(np.int64) * size + corpus.grouped_observations[has]
-    return np.bincount(flat, minlength=topics * size).reshape(topics, size).astype(np.float64)
-
-
 class RunningTopics:
     """Topics as means over the draws that have been added; `most` is how many there may be."""
 
-    def __init__(self, data: GroupedData, most: int) -> None:
+    def __init__(self, data: GroupedData, most: int, count: int = 0) -> None:
         from scipy.sparse import csr_array
 
         self.data = data
-        self.count = 0
+        self.count = count
         self.seen = np.zeros(most)  # draws that have the topic
         self.sizes = np.zeros(most)  # observations in all these draws
         self.members: Any = csr_array((len(range(0, data.n_observations, step_of(data))), most))
-        self.words = np.zeros((0, data.vocabulary_size)) if isinstance(data, Corpus) else None
-
-    @property
-    def alike(self) -> float:
-        """The likeness from which on topics count as the same."""
-        return ALIKE if self.words is None else ALIKE_IN_WORDS
+        self.words = np.zeros((count, data.vocabulary_size if isinstance(data, Corpus) else 0))
+        self.alike = similarity.ALIKE_IN_WORDS if self.words.shape[1] else similarity.ALIKE
 
     def add(self, evidence: Evidence, match: np.ndarray) -> None:
         """Another draw, whose topics (by their place) are these, or NONE."""
@@ -263,27 +235,25 @@ class RunningTopics:
 
         has = np.flatnonzero(match != NONE)
         self.count = max(self.count, int(match.max(initial=NONE)) + 1)
-        self.seen[np.unique(match[has])] += 1.0
-        np.add.at(self.sizes, match[has], evidence.sizes[has])
+        self.seen[match[has]] += 1.0
+        self.sizes[match[has]] += evidence.sizes[has]
         labels = match[evidence.labels]
         inside = labels != NONE
         bounds = np.append(0, np.cumsum(inside))
         ones = np.ones(int(bounds[-1]))
         self.members = self.members + csr_array((ones, labels[inside], bounds), shape=self.members.shape)
-        if self.words is not None and evidence.words is not None:
-            room = np.zeros((self.count - len(self.words), self.words.shape[1]))
-            self.words = np.vstack([self.words, room])
-            for place in has:
-                self.words[match[place]] += evidence.words[place]
+        if self.count > len(self.words):  # room for as many again
+            self.words = np.vstack([self.words, np.zeros((self.count, self.words.shape[1]))])
+        for place in has:
+            self.words[match[place]] += evidence.words[place]
 
     def likeness(self, evidence: Evidence) -> np.ndarray:
         """Return the similarity of each topic to each of a draw, float64 (topics, K)."""
         topics, others = self.count, len(evidence.sizes)
         members, seen = self.members, np.maximum(self.seen[:topics], 1.0)
-        flat = members.indices.astype(np.int64) * others
-        flat += np.repeat(evidence.labels, np.diff(members.indptr))
-        shared = np.bincount(flat, weights=members.data, minlength=topics * others).reshape(topics, others)
-        alike = dice(shared / seen[:, None], self.sizes[:topics] / seen, evidence.sizes)
+        labels = np.repeat(evidence.labels, np.diff(members.indptr))
+        shared = cross_table(members.indices, labels, (topics, others), members.data)
+        alike = similarity.dice(shared / seen[:, None], self.sizes[:topics] / seen, evidence.sizes)
         return self._with_words(alike, evidence.words)
 
     def likeness_among(self) -> np.ndarray:
@@ -299,7 +269,7 @@ class RunningTopics:
         products /= seen[:, None] * seen[None, :]
         squares = np.diag(products).copy()
         np.fill_diagonal(products, 0.0)
-        return self._with_words(dice(products, squares, squares), self.words)
+        return self._with_words(similarity.dice(products, squares, squares), self.words[:topics])
 
     def renumbered(self, numbers: np.ndarray, seen: np.ndarray) -> RunningTopics:
         """The same with topic k as numbers[k]: several with the same number are one, those with NONE are left out.
@@ -310,18 +280,15 @@ class RunningTopics:
 
         kept, most = np.flatnonzero(numbers != NONE), self.members.shape[1]
         where = (np.ones(len(kept)), (kept, numbers[kept]))
-        topics = RunningTopics(self.data, most)
-        topics.count = len(seen)
+        topics = RunningTopics(self.data, most, len(seen))
         topics.seen[: len(seen)] = seen
         np.add.at(topics.sizes, numbers[kept], self.sizes[kept])
         topics.members = self.members @ csr_array(where, shape=(most, most))
-        if self.words is not None:
-            topics.words = np.zeros((len(seen), self.words.shape[1]))
-            for old in kept:
-                topics.words[numbers[old]] += self.words[old]
+        for old in kept:
+            topics.words[numbers[old]] += self.words[old]
         return topics
 
-    def _with_words(self, shared: np.ndarray, words: np.ndarray | None) -> np.ndarray:
-        if self.words is None or words is None:
-            return shared
-        return alike_with_words(shared, self.words, words)
+    def _with_words(self, shared: np.ndarray, words: np.ndarray) -> np.ndarray:
+        return (
+            similarity.alike_with_words(shared, self.words[: self.count], words) if words.shape[1] else shared
+        )

@@ -8,10 +8,10 @@ import numpy as np
 
 from franchise.data.grouped import GroupedData, is_sparse
 from franchise.errors import InputError
-from franchise.posterior.base import Posterior
+from franchise.posterior.base import check_posterior
 from franchise.posterior.consensus import Consensus
-from franchise.posterior.topic_similarity import ALIKE, NONE, assign, dice, same
-from franchise.validation import describe
+from franchise.posterior.topic_similarity import ALIKE, NONE, assign, same
+from franchise.posterior.topic_tables import alike_by_observations, numbers_or_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,29 +43,25 @@ def match_fits(a: object, b: object) -> pd.DataFrame:
     """
     import pandas as pd
 
-    one, other = _consensus("a", a), _consensus("b", b)
+    one, other = (check_posterior(*named).consensus_topics for named in (("a", a), ("b", b)))
     alike, enough = _likeness(one, other)
     match = assign(alike.T, same(alike.T, enough))  # for each topic of a, that of b
     left = np.setdiff1d(np.arange(other.topic_count), match)
     first = np.concatenate([np.arange(one.topic_count), np.full(len(left), NONE)])
     second = np.concatenate([match, left])
     both = (first != NONE) & (second != NONE)
-    columns = {**_columns(one, first, ""), **_columns(other, second, "other_")}
-    columns["similarity"] = (
-        np.where(both, alike[first, second], np.nan) if alike.size else np.full(len(first), np.nan)
-    )
+    similarity = np.full(len(first), np.nan)
+    similarity[both] = alike[first[both], second[both]]
+    columns = {**_columns(one, first, ""), **_columns(other, second, "other_"), "similarity": similarity}
     in_order = sorted(columns, key=lambda name: name.endswith("words"))  # words, which are long, come last
     return pd.DataFrame({name: columns[name] for name in in_order})
 
 
 def _columns(consensus: Consensus, topics: np.ndarray, prefix: str) -> dict[str, Any]:
-
-    table = consensus.table().reset_index()
-    rows = table.reindex(np.where(topics == NONE, len(table), topics))  # a row that is not there: all missing
-    names = ["topic", "label", "share", *(["words"] if consensus.has_words else [])]
-    columns: dict[str, Any] = {f"{prefix}{name}": rows[name].to_numpy() for name in names}
-    columns[f"{prefix}topic"] = rows["topic"].astype("Int64").array
-    return columns
+    rows = consensus.table().reindex(topics)  # of -1, which is not there, everything is missing
+    names = ["label", "share", *(["words"] if consensus.has_words else [])]
+    columns = {f"{prefix}{name}": rows[name].to_numpy() for name in names}
+    return {f"{prefix}topic": numbers_or_missing(topics), **columns}
 
 
 def _likeness(one: Consensus, other: Consensus) -> tuple[np.ndarray, float]:
@@ -78,16 +74,13 @@ def _likeness(one: Consensus, other: Consensus) -> tuple[np.ndarray, float]:
                 f"b must have the vocabulary of a, word for word ({one.corpus.vocabulary_size} words); got another "
                 f"one of {other.corpus.vocabulary_size}. Read its texts by corpus.read_new_texts."
             )
-        return 1.0 - cdist(
-            one.word_probabilities(), other.word_probabilities(), "cityblock"
-        ) / 2.0, ALIKE_BY_WORDS
+        distances = cdist(one.word_probabilities(), other.word_probabilities(), "cityblock")
+        return 1.0 - distances / 2.0, ALIKE_BY_WORDS
     if one.has_words or other.has_words or not _are_the_same(one.data, other.data):
         raise InputError(
             "b must be of the same data as a, as topics without words are matched by the observations they share."
         )
-    ours, theirs = (each.label_probabilities()[:, : each.topic_count] for each in (one, other))
-    squares = [np.asarray(each.multiply(each).sum(axis=0)).ravel() for each in (ours, theirs)]
-    return dice((ours.T @ theirs).toarray(), *squares), ALIKE
+    return alike_by_observations(one, other), ALIKE
 
 
 def _are_the_same(one: GroupedData, other: GroupedData) -> bool:
@@ -96,11 +89,3 @@ def _are_the_same(one: GroupedData, other: GroupedData) -> bool:
         return False
     unlike = one.grouped_observations != other.grouped_observations
     return not (unlike.nnz if is_sparse(unlike) else unlike.any())
-
-
-def _consensus(name: str, posterior: object) -> Consensus:
-    if not isinstance(posterior, Posterior):
-        raise InputError(
-            f"{name} must be a Posterior, such as franchise.sample gives; got {describe(posterior)}."
-        )
-    return posterior.consensus_topics

@@ -74,12 +74,6 @@ def point_partition(draws: Sequence[Draw], start: np.ndarray | None = None) -> P
     return PointPartition(_by_size(found[back.ravel()]), search.distance(found))
 
 
-def expected_distance(labels: np.ndarray, draws: Sequence[Draw]) -> float:
-    """The mean variation of information of a partition, whole numbers (N,), to some draws, in nats."""
-    search = _Search(np.array([draw.labels for draw in draws]), np.ones(len(labels), np.int64))
-    return search.distance(np.unique(labels, return_inverse=True)[1])
-
-
 class _Search:
     """The draws as a search sees them: labels (D, units), and how many observations each unit stands for."""
 
@@ -91,27 +85,22 @@ class _Search:
         self.first = np.cumsum([0, *self.counts[:-1]])  # where the clusters of each draw begin among all
         whole = np.arange(self.total + 1, dtype=np.float64)
         self.f = np.append(0.0, whole[1:] * np.log(whole[1:]))  # n log n
-        self.of_draws = np.array([self.f[self._sizes(row)].sum() for row in draws])
+        self.of_draws = np.array([self.f[self._weighed(row)].sum() for row in draws])
 
     # -- distances -----------------------------------------------------------------------------------------
 
     def distance(self, labels: np.ndarray) -> float:
         """The mean variation of information to the draws."""
-        return float(self._distances(labels).mean())
+        clusters = int(labels.max()) + 1
+        own = self.f[self._weighed(labels)].sum()
+        joint = [self.f[self._table(labels, clusters, place)].sum() for place in range(len(self.draws))]
+        distances = np.maximum(0.0, (own + self.of_draws - 2.0 * np.array(joint)) / self.total)
+        return float(distances.mean())
 
     def nearest_draws(self, count: int) -> list[int]:
         """The places of the draws with the least mean distance to all, the nearest first."""
         means = np.array([self.distance(row) for row in self.draws])
         return list(np.argsort(means, kind="stable")[:count])
-
-    def _distances(self, labels: np.ndarray) -> np.ndarray:
-        clusters = int(labels.max()) + 1
-        own = self.f[self._sizes(labels)].sum()
-        joint = [self.f[self._table(labels, clusters, place)].sum() for place in range(len(self.draws))]
-        return np.maximum(0.0, (own + self.of_draws - 2.0 * np.array(joint)) / self.total)
-
-    def _sizes(self, labels: np.ndarray) -> np.ndarray:
-        return self._weighed(labels, int(labels.max()) + 1)
 
     def _table(self, labels: np.ndarray, clusters: int, place: int) -> np.ndarray:
         """n_kl of a partition and a draw, int64 (clusters, K)."""
@@ -119,7 +108,7 @@ class _Search:
         flat = labels.astype(np.int64) * count + self.draws[place]
         return self._weighed(flat, clusters * count).reshape(clusters, count)
 
-    def _weighed(self, numbers: np.ndarray, size: int) -> np.ndarray:
+    def _weighed(self, numbers: np.ndarray, size: int = 0) -> np.ndarray:
         if self.total == len(self.weights):
             return np.bincount(numbers, minlength=size)
         return np.bincount(numbers, weights=self.weights, minlength=size).astype(np.int64)
@@ -219,14 +208,10 @@ def _nearest(tables: np.ndarray) -> np.ndarray:
 
 def _consecutive(labels: np.ndarray, topics: int) -> np.ndarray:
     """The same partition, clusters numbered as they appear: what is found does not depend on their numbers."""
-    numbers = np.empty(topics, np.min_scalar_type(topics))
-    numbers[by_appearance(labels, topics)] = np.arange(topics)
-    return numbers[labels]
+    return np.argsort(by_appearance(labels, topics)).astype(np.min_scalar_type(topics))[labels]
 
 
 def _by_size(labels: np.ndarray) -> np.ndarray:
     """The same partition, clusters numbered from the largest; of equal ones the first to appear."""
     labels = _consecutive(labels, int(labels.max()) + 1)
-    numbers = np.empty(int(labels.max()) + 1, np.int64)
-    numbers[np.argsort(-np.bincount(labels), kind="stable")] = np.arange(len(numbers))
-    return numbers[labels]
+    return np.argsort(np.argsort(-np.bincount(labels), kind="stable"))[labels]

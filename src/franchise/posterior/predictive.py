@@ -68,15 +68,14 @@ class Occurrences(NamedTuple):
         return cls.of_groups(data, family)
 
     @classmethod
-    def of_words(cls, cells: Cells, family: Family) -> Occurrences:
-        """The words of documents, for a family of categories; each word that occurs is one observation."""
-        words, rows = np.unique(cells.word, return_inverse=True)
-        return cls(
-            cells.offsets.copy(),
-            rows.astype(np.int64),
-            cells.count.astype(np.float64),
-            prepare(family, words),
-        )
+    def of_words(cls, cells: Cells, family: Family, words: np.ndarray | None = None) -> Occurrences:
+        """The words of documents, for a family of categories: each of `words`, ascending, is one observation.
+
+        These must be all words that occur, and may be more [default: those that occur].
+        """
+        words = np.unique(cells.word) if words is None else words
+        rows, counts = np.searchsorted(words, cells.word), cells.count.astype(np.float64)
+        return cls(cells.offsets.copy(), rows, counts, prepare(family, words))
 
     @classmethod
     def of_groups(cls, data: GroupedData, family: Family) -> Occurrences:
@@ -109,8 +108,7 @@ def drawn_topics(model: Model, snapshot: HDPDraw, observations: object, seed: in
     logs = log_densities(model, snapshot, observations, seed)
     scales = logs.max(axis=1)
     logs -= scales[:, None]
-    weights, unseen = expected_weights(snapshot)
-    return DrawnTopics(snapshot, np.exp(logs, out=logs), scales, snapshot.alpha * np.append(weights, unseen))
+    return DrawnTopics(snapshot, np.exp(logs, out=logs), scales, prior_weights(snapshot))
 
 
 def log_densities(model: Model, snapshot: HDPDraw, observations: object, seed: int = 0) -> np.ndarray:
@@ -142,28 +140,15 @@ def statistics_of(model: Model, snapshot: HDPDraw) -> Any:
 def fitted_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
     """E[pi_j | x_j] of new groups, float64 (J, K + 1); that of a group without observations is its prior mean."""
     weights = np.empty((observed.n_groups, len(draw.prior)))
-    fit_document_weights(
-        observed.offsets,
-        observed.rows,
-        observed.counts,
-        draw.densities,
-        draw.prior,
-        _ROUNDS,
-        _TOLERANCE,
-        weights,
-    )
+    entries = observed.offsets, observed.rows, observed.counts
+    fit_document_weights(*entries, draw.densities, draw.prior, _ROUNDS, _TOLERANCE, weights)
     return weights
 
 
-def infer_weights(model: Model, snapshot: HDPDraw, observed: Occurrences, seed: int) -> np.ndarray:
-    """E[pi_j | x_j] of new groups under one draw, float64 (J, K + 1)."""
-    return fitted_weights(drawn_topics(model, snapshot, observed.observations, seed), observed)
-
-
-def expected_weights(snapshot: HDPDraw) -> tuple[np.ndarray, float]:
-    """E[beta | m] = (m_1, ..., m_K, gamma) / (m + gamma): of the topics (K,), and of all unseen ones."""
-    mass = snapshot.tables_per_topic.sum() + snapshot.gamma
-    return snapshot.tables_per_topic / mass, snapshot.gamma / mass
+def prior_weights(draw: HDPDraw) -> np.ndarray:
+    """alpha E[beta | m] = alpha (m_1, ..., m_K, gamma) / (m + gamma), float64 (K + 1,); the last: unseen topics."""
+    tables = np.append(draw.tables_per_topic, draw.gamma)
+    return draw.alpha * (tables / (draw.tables_per_topic.sum() + draw.gamma))
 
 
 def check_like(name: str, new: object, known: GroupedData) -> None:

@@ -3,15 +3,18 @@
 A numbering lists, for every stored draw, the consensus number of each of its topics.  A longer run still stores
 some of the same draws, so each new consensus topic is paired with the old one that shares most observations with
 it in these draws, and takes its number.
+
+Edits by hand, merges and names, are described by these numbers, stored with them, and applied again when the run is
+read.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +24,9 @@ from franchise.posterior.topic_similarity import NONE, assign
 from franchise.storage.atomic import exclusive_lock
 from franchise.storage.run_store import RunDirectory
 from franchise.validation import check_integer
+
+if TYPE_CHECKING:
+    from franchise.posterior.consensus import Consensus
 
 SETTING = "consensus"
 """The name of the entry in run.json."""
@@ -37,7 +43,7 @@ class Numbering(NamedTuple):
     @classmethod
     def of(cls, draws: Sequence[Draw], matches: Sequence[np.ndarray]) -> Numbering:
         """Return the numbering that these matches are."""
-        return cls({key_of(draw): match for draw, match in zip(draws, matches, strict=True)})
+        return cls({draw.key: match for draw, match in zip(draws, matches, strict=True)})
 
     @property
     def topic_count(self) -> int:
@@ -46,7 +52,7 @@ class Numbering(NamedTuple):
 
     def matches_of(self, draws: Sequence[Draw]) -> list[np.ndarray] | None:
         """Return the matches of these draws; None if they are not exactly the numbered ones."""
-        keys = [key_of(draw) for draw in draws]
+        keys = [draw.key for draw in draws]
         return [self.numbers[key] for key in keys] if set(keys) == set(self.numbers) else None
 
     def to_plain(self) -> list[list[Any]]:
@@ -65,9 +71,68 @@ class Numbering(NamedTuple):
         return cls(found)
 
 
-def key_of(draw: Draw) -> Key:
-    """Return what identifies a draw: its chain, its number and a checksum of its labels."""
-    return draw.chain, draw.number, zlib.crc32(np.ascontiguousarray(draw.labels, np.int32).tobytes())
+class TopicEdits(NamedTuple):
+    """The number of each topic after all merges, and labels by these numbers."""
+
+    numbers: tuple[int, ...] = ()
+    """Topics with the same number are one; empty where nothing was merged."""
+    labels: tuple[tuple[int, str], ...] = ()
+    merges: tuple[tuple[tuple[int, ...], ...], ...] = ()
+    """Only in runs saved by version 0.1: merges, call after call, by the numbers that topics had then."""
+
+    def apply(self, consensus: Consensus) -> Consensus:
+        """Return consensus topics with these edits."""
+        for groups in self.merges:
+            consensus = consensus.merged(groups)
+        if self.numbers:
+            consensus = consensus.renumbered(self.numbers)
+        return consensus.with_labels(dict(self.labels))
+
+    def carried(self, new_of_old: np.ndarray, count: int) -> TopicEdits:
+        """Return the edits for other numbers: `new_of_old` (topics before,), -1 for topics that are gone."""
+        if not self.numbers:
+            number_of: dict[int, int] = dict(enumerate(new_of_old.tolist()))
+            return TopicEdits(labels=self._labels_by(number_of))
+        last = max(self.numbers) + 1
+        wanted = last + np.arange(count)  # topics that are new come last
+        has = new_of_old != NONE
+        wanted[new_of_old[has]] = np.array(self.numbers)[has]
+        used, numbers = np.unique(wanted, return_inverse=True)
+        return TopicEdits(
+            tuple(numbers.tolist()), self._labels_by({int(n): k for k, n in enumerate(used) if n < last})
+        )
+
+    def _labels_by(self, number_of: dict[int, int]) -> tuple[tuple[int, str], ...]:
+        lost = [label for topic, label in self.labels if number_of.get(topic, NONE) == NONE]
+        if lost:
+            warnings.warn(
+                f"no consensus topic matches the topics named {', '.join(map(repr, lost))} any more: these names "
+                f"are dropped.",
+                stacklevel=2,
+            )
+        kept = ((number_of.get(topic, NONE), label) for topic, label in self.labels)
+        return tuple(sorted((topic, label) for topic, label in kept if topic != NONE))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return values that JSON can store."""
+        return {"numbers": list(self.numbers), "labels": [list(pair) for pair in self.labels]}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> TopicEdits:
+        """Return the edits that `to_plain`, or version 0.1, wrote; InputError if they are none."""
+        check = check_integer
+        merges = tuple(
+            tuple(tuple(check("topic", topic, minimum=0) for topic in group) for group in groups)
+            for groups in plain.get("merges", ())
+        )
+        numbers = tuple(check("topic", number, minimum=0) for number in plain.get("numbers", ()))
+        labels = tuple((check("topic", topic, minimum=0), label) for topic, label in plain["labels"])
+        if not all(isinstance(label, str) for _, label in labels):
+            raise InputError("labels of topics must be text")
+        return cls(numbers, labels, merges)
+
+
+NO_EDITS = TopicEdits()
 
 
 def carry_over(
@@ -81,7 +146,7 @@ def carry_over(
     before = earlier.topic_count
     shared = np.zeros((before, count))
     for draw, match in zip(draws, matches, strict=True):
-        old = earlier.numbers.get(key_of(draw))
+        old = earlier.numbers.get(draw.key)
         if old is not None:
             both = (old != NONE) & (match != NONE)
             np.add.at(shared, (old[both], match[both]), draw.sizes[both])
@@ -103,3 +168,8 @@ def store(folder: Path, before: object, now: dict[str, Any]) -> None:
         run = RunDirectory.open(folder)
         if run.settings.get(SETTING) == before and before != now:
             run.change(**{SETTING: now})
+
+
+def numbers_to_plain(numbering: Numbering, changes: TopicEdits) -> dict[str, Any]:
+    """Return numbers and edits of topics as values that JSON can store."""
+    return {"draws": numbering.to_plain(), **changes.to_plain()}

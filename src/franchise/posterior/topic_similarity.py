@@ -89,13 +89,12 @@ def dice(shared: np.ndarray, sizes: np.ndarray, others: np.ndarray) -> np.ndarra
 
 def alike_with_words(shared: np.ndarray, counts: np.ndarray, others: np.ndarray) -> np.ndarray:
     """(2 W + D) / 3 of topics with these D, and these counts of words (rows, V) and (columns, V)."""
-    alike = np.zeros_like(shared)
-    totals = np.maximum(others.sum(axis=1), 1.0)
-    for row, words in enumerate(counts):
-        near = np.flatnonzero(shared[row] >= LEAST_SHARED)
-        if len(near):
-            both = np.minimum(words / max(words.sum(), 1.0), others[near] / totals[near, None])
-            alike[row, near] = (2.0 * both.sum(axis=1) + shared[row, near]) / 3.0
+    alike, enough = np.zeros_like(shared), shared >= LEAST_SHARED
+    totals, other_totals = (np.maximum(each.sum(axis=1), 1.0) for each in (counts, others))
+    for row in np.flatnonzero(enough.any(axis=1)):
+        near = np.flatnonzero(enough[row])
+        both = np.minimum(counts[row] / totals[row], others[near] / other_totals[near, None])
+        alike[row, near] = (2.0 * both.sum(axis=1) + shared[row, near]) / 3.0
     return alike
 
 
@@ -105,10 +104,16 @@ def by_appearance(labels: np.ndarray, topics: int) -> np.ndarray:
     What is done in this order does not depend on the numbers that topics happen to have.
     """
     first = np.full(topics, len(labels))
-    first[labels[::-1]] = np.arange(len(labels))[
-        ::-1
-    ]  # of those that are written to one place, the last stays
+    first[labels[::-1]] = np.arange(len(labels))[::-1]  # of several written to one place, the last stays
     return np.argsort(first, kind="stable")
+
+
+def cross_table(
+    rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int], weights: np.ndarray | None = None
+) -> np.ndarray:
+    """Return how many entries have each row and column, int64 of this shape; with weights, their sums."""
+    flat = np.multiply(rows, shape[1], dtype=np.int64) + columns
+    return np.bincount(flat, weights, shape[0] * shape[1]).reshape(shape)
 
 
 def match_topics(
@@ -119,5 +124,4 @@ def match_topics(
     Both have a topic for every sentence; `weights` are the sentences' numbers of words, and as many words as
     possible are in matched topics. int64 (others,), NONE for those without a match.
     """
-    flat = reference.astype(np.int64) * others + labels
-    return assign(np.bincount(flat, weights=weights, minlength=topics * others).reshape(topics, others))
+    return assign(cross_table(reference, labels, (topics, others), weights))

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from franchise.errors import InputError, NoWords
+from franchise.posterior.contract import DrawT, PosteriorContract
+from franchise.posterior.document_tables import largest_topics
+from franchise.posterior.topic_similarity import NONE, dice
 from franchise.validation import check_integer, describe
 
 if TYPE_CHECKING:
@@ -27,27 +30,107 @@ if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
 
-def topic_info(consensus: Consensus, words: int) -> pd.DataFrame:
-    """The table of consensus topics and, of each, the groups it is the largest in, and its most relevant words."""
-    from franchise.posterior.document_tables import largest_topics
+class TopicTables(PosteriorContract[DrawT]):
+    """Tables of the consensus topics."""
 
-    table = consensus.table(words)
-    largest = largest_topics(consensus)
-    name = "documents" if consensus.has_words else "groups"
-    table.insert(
-        list(table.columns).index("n_chains") + 1,
-        name,
-        np.bincount(largest[largest >= 0], minlength=consensus.topic_count),
-    )
-    if consensus.has_words:
-        table["relevant"] = [" ".join(row) for row in consensus.relevant_words(words)]
-    return table
+    def topic_info(self, words: int = 10) -> pd.DataFrame:
+        """All that is to be said of the topics: as `consensus`, and two columns more.
+
+        `documents` (or `groups`) are those in which it is the largest topic; `relevant` words are probable in the
+        topic and more so than elsewhere (Sievert & Shirley 2014), `words` just probable.
+        """
+        consensus = self.consensus_topics
+        table = consensus.table(check_integer("words", words, minimum=1))
+        largest = largest_topics(consensus)
+        documents = np.bincount(largest[largest >= 0], minlength=consensus.topic_count)
+        name = "documents" if consensus.has_words else "groups"
+        table.insert(list(table.columns).index("n_chains") + 1, name, documents)
+        if consensus.has_words:
+            table["relevant"] = [" ".join(row) for row in consensus.relevant_words(words)]
+        return table
+
+    def n_topics_posterior(self) -> pd.DataFrame:
+        """The posterior of the number of topics: `n_topics`, its `probability`, and that in each chain."""
+        import pandas as pd
+
+        counts = self.trace["n_topics"]
+        values = np.arange(int(counts.min()), int(counts.max()) + 1)
+        shares = (counts[:, :, None] == values).mean(axis=1)
+        by_chain = {f"chain {chain}": row for chain, row in enumerate(shares)}
+        return pd.DataFrame({"n_topics": values, "probability": shares.mean(axis=0), **by_chain})
+
+    def find_topics(self, query: str | Sequence[str], count: int = 5) -> pd.DataFrame:
+        """The topics that a word, a sentence or a list of words are most probably of, the most probable first.
+
+        Words are read as the texts of the corpus were; those it does not know are left out.  `probability` is the
+        mean over words w of p(k | w) = phi_kw share_k / sum_l phi_lw share_l.
+
+            posterior.find_topics("railway")
+            posterior.find_topics("The railway was sold at a loss.", count=2)
+            posterior.find_topics(["railway", "loss"])
+        """
+        count, consensus = check_integer("count", count, minimum=1), self.consensus_topics
+        words = _words_of(consensus.corpus, query)
+        joint = consensus.word_probabilities()[:, words] * consensus.shares.mean(axis=0)[:, None]
+        probability = (joint / joint.sum(axis=0)).mean(axis=1)
+        table = consensus.table().loc[:, ["label", "share", "words"]]
+        table.insert(1, "probability", probability)
+        return table.sort_values("probability", ascending=False, kind="stable").head(count)
+
+    def topic_similarity(self) -> pd.DataFrame:
+        """Return the similarity of any two topics, from 0 to 1, float (T, T).
+
+        For a corpus one minus the Jensen-Shannon distance (to base 2) of their words,
+
+            JS(p, q)^2 = H((p + q) / 2) - (H(p) + H(q)) / 2
+
+        Otherwise by the observations that are now in the one, now in the other: with p_i and q_i the shares of
+        draws in which observation i is in them,
+
+            2 sum p_i q_i / (sum p_i^2 + sum q_i^2)
+        """
+        consensus = self.consensus_topics
+        return square_table(
+            _alike_by_words(consensus.word_probabilities())
+            if consensus.has_words
+            else alike_by_observations(consensus, consensus)
+        )
+
+    def confusion_matrix(self) -> pd.DataFrame:
+        """How well topics (columns) explain the words of topics (rows), in nats a word, float (T, T); for a corpus.
+
+            C_rc = sum_w phi_rw log phi_cw                    (Chang & Fisher 2014, figure 5)
+
+        On the diagonal minus the entropy of the topic, the largest of its row; others are nearer, the more similar.
+        """
+        words = self.consensus_topics.word_probabilities()
+        return square_table(words @ np.log(words).T)
+
+
+def topic_table(columns: Mapping[str, Any], topics: int) -> pd.DataFrame:
+    """Return a table with one row per topic."""
+    import pandas as pd
+
+    return pd.DataFrame(columns, index=pd.RangeIndex(topics, name="topic"))
+
+
+def square_table(values: np.ndarray) -> pd.DataFrame:
+    """Return a matrix of topics by topics as a table."""
+    import pandas as pd
+
+    index = pd.RangeIndex(len(values), name="topic")
+    return pd.DataFrame(values, index=index, columns=index)
+
+
+def numbers_or_missing(topics: np.ndarray) -> Any:
+    """Return numbers of topics as a column of a table, missing where they are NONE."""
+    import pandas as pd
+
+    return pd.arrays.IntegerArray(topics.astype(np.int64), topics == NONE)
 
 
 def estimated_topics(corpus: Corpus, results: HTMMResults, words: int) -> pd.DataFrame:
     """Return the table of topics of one estimate, with the columns of consensus topics: it is the only draw."""
-    import pandas as pd
-
     vocabulary = np.asarray(corpus.vocabulary, dtype=object)
     frequencies = np.bincount(corpus.observations, minlength=corpus.vocabulary_size) / corpus.n_tokens
     relevant = np.argsort(-relevance(results.topic_words, frequencies), axis=1, kind="stable")[:, :10]
@@ -65,43 +148,14 @@ def estimated_topics(corpus: Corpus, results: HTMMResults, words: int) -> pd.Dat
         "sentences": np.bincount(results.sentence_topic[has], minlength=results.n_topics),
         "words": [" ".join(vocabulary[row]) for row in best],
     }
-    return pd.DataFrame(table, index=pd.RangeIndex(results.n_topics, name="topic"))
+    return topic_table(table, results.n_topics)
 
 
-def n_topics_table(counts: np.ndarray) -> pd.DataFrame:
-    """The posterior of the number of topics, of numbers (chains, draws): in all chains, and in each."""
-    import pandas as pd
-
-    values = np.arange(int(counts.min()), int(counts.max()) + 1)
-    shares = (counts[:, :, None] == values).mean(axis=1)
-    by_chain = {f"chain {chain}": row for chain, row in enumerate(shares)}
-    return pd.DataFrame({"n_topics": values, "probability": shares.mean(axis=0), **by_chain})
-
-
-def find_topics(consensus: Consensus, query: object, count: int) -> pd.DataFrame:
-    """The topics that some words are most probably of, the most probable first.
-
-    For every word of the query that the corpus knows, with share_k that of a topic,
-
-        p(k | w) = phi_kw share_k / sum_l phi_lw share_l
-
-    and `probability` is the mean of it over these words.
-    """
-    count = check_integer("count", count, minimum=1)
-    words = _words_of(consensus, query)
-    joint = consensus.word_probabilities()[:, words] * consensus.shares.mean(axis=0)[:, None]
-    probability = (joint / joint.sum(axis=0)).mean(axis=1)
-    table = consensus.table().loc[:, ["label", "share", "words"]]
-    table.insert(1, "probability", probability)
-    return table.sort_values("probability", ascending=False, kind="stable").head(count)
-
-
-def _words_of(consensus: Consensus, query: object) -> np.ndarray:
+def _words_of(corpus: Corpus, query: object) -> np.ndarray:
     """The words of a query, ids: as they are in the vocabulary, or read as texts; InputError if there are none."""
     parts = [query] if isinstance(query, str) else query
     if not isinstance(parts, (list, tuple)) or not all(isinstance(part, str) for part in parts):
         raise InputError(f"query must be a word, a sentence or a list of words; got {describe(query)}.")
-    corpus = consensus.corpus
     known = {word: number for number, word in enumerate(corpus.vocabulary)}
     words = [word for part in parts for word in ([known[part]] if part in known else _read(corpus, part))]
     if not words:
@@ -120,24 +174,7 @@ def _read(corpus: Corpus, text: str) -> list[int]:
     return words
 
 
-def topic_similarity(consensus: Consensus) -> pd.DataFrame:
-    """Return the similarity of any two topics, from 0 to 1, float (T, T).
-
-    For a corpus one minus the Jensen-Shannon distance (to base 2) of their words,
-
-        JS(p, q)^2 = H((p + q) / 2) - (H(p) + H(q)) / 2
-
-    Otherwise by the observations that are now in the one, now in the other: with p_i and q_i the shares of draws in
-    which observation i is in them,
-
-        2 sum p_i q_i / (sum p_i^2 + sum q_i^2)
-    """
-    alike = _alike_by_words(consensus) if consensus.has_words else _alike_by_observations(consensus)
-    return square_table(alike)
-
-
-def _alike_by_words(consensus: Consensus) -> np.ndarray:
-    words = consensus.word_probabilities()
+def _alike_by_words(words: np.ndarray) -> np.ndarray:
     entropies = -_sum_of_x_log_x(words)
     alike = np.ones((len(words), len(words)))
     for topic in range(len(words) - 1):
@@ -155,32 +192,11 @@ def _sum_of_x_log_x(rows: np.ndarray) -> np.ndarray:
     return sums
 
 
-def _alike_by_observations(consensus: Consensus) -> np.ndarray:
-    from franchise.posterior.topic_similarity import dice
-
-    probabilities = consensus.label_probabilities()[:, : consensus.topic_count]
-    products = (probabilities.T @ probabilities).toarray()
-    squares = np.diag(products).copy()
-    return dice(products, squares, squares)
-
-
-def confusion_matrix(consensus: Consensus) -> pd.DataFrame:
-    """How well each topic (column) explains the words of each (row), in nats a word, float (T, T).
-
-        C_rc = sum_w phi_rw log phi_cw                    (Chang & Fisher 2014, figure 5)
-
-    On the diagonal minus the entropy of the topic, the largest of its row; others are nearer, the more similar.
-    """
-    words = consensus.word_probabilities()
-    return square_table(words @ np.log(words).T)
-
-
-def square_table(values: np.ndarray) -> pd.DataFrame:
-    """A matrix of topics by topics as a table."""
-    import pandas as pd
-
-    index = pd.RangeIndex(len(values), name="topic")
-    return pd.DataFrame(values, index=index, columns=pd.RangeIndex(len(values), name="topic"))
+def alike_by_observations(one: Consensus, other: Consensus) -> np.ndarray:
+    """Return 2 sum p_i q_i / (sum p_i^2 + sum q_i^2) of any topic of the one and of the other."""
+    ours, theirs = (each.label_probabilities()[:, : each.topic_count] for each in (one, other))
+    squares = [np.asarray(each.multiply(each).sum(axis=0)).ravel() for each in (ours, theirs)]
+    return dice((ours.T @ theirs).toarray(), *squares)
 
 
 WEIGHT = 0.6

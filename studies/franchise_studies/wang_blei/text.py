@@ -20,7 +20,8 @@ from franchise.data.splits import hold_out_documents
 from franchise.diagnostics.held_out import document_completion
 from franchise.families.categorical import Categorical
 from franchise.moves import Concentrations, CrfGibbs, SplitMerge
-from franchise.posterior.hdp_posterior import HDPPosterior, count_words
+from franchise.posterior.draw import count_words
+from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.priors import Gamma
 from franchise.sampling import sample
 from franchise_studies.wang_blei.synthetic import GIBBS, SPLIT_MERGE
@@ -206,7 +207,8 @@ def topic_similarities(posterior: HDPPosterior) -> np.ndarray:
     all identical, is left out for the same reason.
     """
     assert isinstance(posterior.data, Corpus)
-    counts = count_words(posterior.data, posterior.snapshots[0][-1]).astype(np.float64)
+    last = posterior.snapshots[0][-1]
+    counts = count_words(posterior.data, last.labels, last.n_topics)
     sizes = counts.sum(axis=1)
     counts = counts[sizes >= SMALLEST_SHARE * sizes.sum()]
     unit = counts / np.linalg.norm(counts, axis=1, keepdims=True)

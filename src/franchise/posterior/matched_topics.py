@@ -1,9 +1,12 @@
-"""The words of consensus topics: posterior means, credible intervals, and the most probable and relevant ones."""
+"""Topics matched over the draws of all chains: how often and how large they are, and their words.
+
+Words have posterior means and credible intervals; a topic has most probable and most relevant ones.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +15,9 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
-from franchise.posterior.draw import Draw
-from franchise.posterior.intervals import ends_of
-from franchise.posterior.match_draws import count_words
+from franchise.posterior.draw import Draw, count_words
+from franchise.posterior.intervals import beta_mixture_quantiles, ends_of
+from franchise.posterior.match_draws import LEAST_SHARE, appearances, shares_by_chain, topics_in
 from franchise.posterior.topic_similarity import NONE
 from franchise.posterior.topic_tables import relevance
 from franchise.validation import check_integer
@@ -29,37 +32,101 @@ LEVEL = 0.95
 """The probability of intervals."""
 
 
-class ConsensusWords(ABC):
-    """What `Consensus` says of words."""
+@dataclass(frozen=True, repr=False)
+class MatchedTopics:
+    """What `Consensus` says of the sizes of topics and of their words.
+
+    Attributes
+    ----------
+    draws : list of Draw
+        The stored draws, chain after chain.
+    matches : list of int64 arrays (K,)
+        For every draw, the consensus topic of each topic of the draw; -1 for none.  Several topics of a draw may
+        have the same one, if topics were merged.
+    given_labels : dict
+        Labels that were set by hand, by topic.
+    before_edits : list of int64 arrays (K,), optional
+        The matches before topics were merged by hand; `matches` if there are none.
+    names : sequence of str, optional
+        Other names for the words of the vocabulary.
+    whole : Consensus, optional
+        Of one chain alone: the consensus of all chains, whose numbers and labels it has.
+    """
 
     posterior: PosteriorContract[Any]
     draws: list[Draw]
     matches: list[np.ndarray]
-    names: Sequence[str] | None
-    whole: Consensus | None
+    given_labels: dict[int, str] = field(default_factory=dict)
+    before_edits: list[np.ndarray] | None = None
+    names: Sequence[str] | None = None
+    whole: Consensus | None = None
 
     @property
-    @abstractmethod
     def data(self) -> GroupedData:
         """What was sampled."""
+        return self.posterior.data
 
     @property
-    @abstractmethod
+    def matched_draws(self) -> Iterator[tuple[Draw, np.ndarray]]:
+        """The draws, each with the consensus topics of its topics."""
+        return zip(self.draws, self.matches, strict=True)
+
+    @cached_property
     def topic_count(self) -> int:
         """Number of consensus topics, T."""
+        return topics_in(self.matches) if self.whole is None else self.whole.topic_count
 
-    @property
-    @abstractmethod
+    @cached_property
+    def chains(self) -> np.ndarray:
+        """The chain of every draw, int64 (draws,)."""
+        return np.array([draw.chain for draw in self.draws])
+
+    @cached_property
     def appears(self) -> np.ndarray:
         """Whether each draw has each topic, bool (draws, T)."""
+        return appearances(self.matches, self.topic_count)
 
-    @abstractmethod
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """The share of the observations that each topic has in each draw, float64 (draws, T); 0 where absent."""
+        return self._shares_with_none[:, :-1]
+
+    @cached_property
+    def _shares_with_none(self) -> np.ndarray:
+        sizes = np.zeros((len(self.draws), self.topic_count + 1))  # the last column is that of NONE
+        for row, (draw, match) in zip(sizes, self.matched_draws, strict=True):
+            np.add.at(row, match, draw.sizes)
+        return sizes / self.data.n_observations
+
+    @cached_property
+    def draws_by_chain(self) -> np.ndarray:
+        """The share of the draws of each chain that have each topic, float64 (chains, T)."""
+        return shares_by_chain(self.appears, self.chains)
+
+    @property
+    def in_chain(self) -> np.ndarray:
+        """Whether a topic is one of a chain's, bool (chains, T): in a quarter or more of its draws."""
+        return self.draws_by_chain >= LEAST_SHARE
+
     def labelled(self) -> Iterator[np.ndarray]:
-        """Yield the consensus topics of all observations, draw after draw."""
+        """The consensus topics of all observations, int64 (N,), -1 for none; draw after draw, in grouped order."""
+        for draw, match in self.matched_draws:
+            yield match[draw.labels]
 
-    @abstractmethod
+    def check_any(self) -> None:
+        """Raise InputError if there are no consensus topics."""
+        if self.topic_count == 0:
+            raise InputError(
+                "there are no consensus topics: no topic is in a quarter of the draws of any chain. See "
+                "posterior.draw().topics() for the topics of one draw, or draw more."
+            )
+
     def check_topic(self, topic: object) -> int:
         """Return the number of a consensus topic; InputError if there is none such."""
+        self.check_any()
+        return check_integer("topic", topic, minimum=0, maximum=self.topic_count - 1)
+
+    # -- words ---------------------------------------------------------------------------------------------
 
     @property
     def has_words(self) -> bool:
@@ -120,10 +187,8 @@ class ConsensusWords(ABC):
     @cached_property
     def word_shares(self) -> np.ndarray:
         """The share of each word in the corpus, float64 (V,)."""
-        return (
-            np.bincount(self.corpus.observations, minlength=self.corpus.vocabulary_size)
-            / self.corpus.n_tokens
-        )
+        corpus = self.corpus
+        return np.bincount(corpus.observations, minlength=corpus.vocabulary_size) / corpus.n_tokens
 
     def words(self, topic: int, count: int = 10, level: float = LEVEL) -> pd.DataFrame:
         """The most probable words of a topic.
@@ -139,37 +204,32 @@ class ConsensusWords(ABC):
         self, topics: Iterable[int], count: int = 10, level: float = LEVEL
     ) -> dict[int, pd.DataFrame]:
         """What `words` says of one topic, of several: all draws are gone through once, not once a topic."""
-        asked = list(dict.fromkeys(map(self.check_topic, topics)))
-        if self.whole is not None:
-            absent = [topic for topic in asked if not self.appears[:, topic].any()]
-            elsewhere = self.whole.words_of(absent, count, level) if absent else {}
-            asked = [topic for topic in asked if topic not in elsewhere]
-            return {**elsewhere, **self._words_of(asked, count, level)}
-        return self._words_of(asked, count, level)
-
-    def _words_of(self, chosen: list[int], count: int, level: float) -> dict[int, pd.DataFrame]:
+        asked, elsewhere = list(dict.fromkeys(map(self.check_topic, topics))), {}
+        absent = [topic for topic in asked if not self.appears[:, topic].any()]
+        if absent and self.whole is not None:
+            elsewhere = self.whole.words_of(absent, count, level)
+        chosen = [topic for topic in asked if topic not in elsewhere]
         all_best = self._best_words(self.word_probabilities(), check_integer("count", count, minimum=1))
         best, ends = {topic: all_best[topic] for topic in chosen}, ends_of(level)
         place_of = np.full(self.topic_count + 1, NONE)  # the last place is that of NONE
         place_of[chosen] = np.arange(len(chosen))
         weights: dict[int, list[np.ndarray]] = {topic: [] for topic in chosen}
-        for draw, match, has in zip(self.draws, self.matches, self.appears, strict=True):
+        for (draw, match), has in zip(self.matched_draws, self.appears, strict=True):
             counts = count_words(self.corpus, place_of[match][draw.labels], len(chosen))
             weighted = self.posterior.topic_word_weights(draw.kept, counts)
             for topic, row in zip(chosen, weighted, strict=True):
                 if has[topic]:
                     weights[topic].append(np.append(row[best[topic]], row.sum()))
-        return {
+        here = {
             topic: self._word_table(topic, best[topic], np.array(weights[topic]), ends) for topic in chosen
         }
+        return {**elsewhere, **here}
 
     def _word_table(
         self, topic: int, words: np.ndarray, weights: np.ndarray, ends: Sequence[float]
     ) -> pd.DataFrame:
         """Words of a topic; `weights` (draws, words + 1) are n_kw + eta_w of these and, the last, of all words."""
         import pandas as pd
-
-        from franchise.posterior.intervals import beta_mixture_quantiles
 
         means, successes = self.word_probabilities()[topic, words], weights[:, :-1]
         rest = weights[:, -1:] - successes
