@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,10 +34,10 @@ from franchise.families.arguments import (
     check_positive_vector,
     check_spread,
     check_vector,
-    plain,
     real_rows,
 )
 from franchise.families.base import Example, Family
+from franchise.kernels import family_ops
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.runtime.compile import helper
 from franchise.validation import check_integer, check_positive
@@ -156,16 +156,6 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
         means = parameters.means[topics]
         return means + rng.standard_normal(means.shape) / np.sqrt(parameters.precisions[topics])
 
-    def settings(self) -> dict[str, Any]:
-        """Dimension and prior."""
-        return {
-            "dimension": self.dimension,
-            "mean": plain(self.mean),
-            "mean_count": self.mean_count,
-            "shape": self.shape,
-            "rate": plain(self.rate),
-        }
-
     # -- compiled ------------------------------------------------------------------------------------------
 
     @staticmethod
@@ -184,7 +174,7 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
         """With d = x - xbar: xbar -= d / n_new, S -= d^2 n_old / n_new; exactly empty after the last."""
         left = statistics.sizes[topic] - 1
         if left == 0:
-            _empty(statistics, topic)
+            family_ops.clear(statistics, topic)
         else:
             for axis in range(observations.shape[1]):
                 deviation = observations[index, axis] - statistics.means[topic, axis]
@@ -195,23 +185,21 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
 
     @staticmethod
     def merge(statistics, source, target):  # type: ignore[no-untyped-def]
-        """S adds up, and so does the distance of the means: n_1 n_2 / (n_1 + n_2) (xbar_1 - xbar_2)^2."""
-        ours = statistics.sizes[target]
-        theirs = statistics.sizes[source]
-        if theirs == 0:
-            return
-        for axis in range(statistics.means.shape[1]):
-            difference = statistics.means[source, axis] - statistics.means[target, axis]
-            statistics.means[target, axis] += difference * theirs / (ours + theirs)
-            between = difference * difference * ours * theirs / (ours + theirs)
-            statistics.squares[target, axis] += statistics.squares[source, axis] + between
-        statistics.sizes[target] = ours + theirs
-        _refresh(statistics, target)
+        """Mean and sum of squares of both together, and what follows from them."""
+        if statistics.sizes[source] > 0:
+            merge_squares(statistics, source, target)
+            _refresh(statistics, target)
 
     @staticmethod
     def clear(statistics, topic):  # type: ignore[no-untyped-def]
         """No observations; what follows from them is that of the prior."""
-        _empty(statistics, topic)
+        statistics.sizes[topic] = 0
+        for axis in range(statistics.means.shape[1]):
+            statistics.means[topic, axis] = 0.0
+            statistics.squares[topic, axis] = 0.0
+            statistics.centres[topic, axis] = statistics.mean[axis]
+            statistics.rates[topic, axis] = statistics.rate[axis]
+        statistics.log_normalisers[topic] = statistics.empty_log_normaliser[0]
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
@@ -254,6 +242,18 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
         count = statistics.mean_count[0] + size
         shape = statistics.shape[0] + 0.5 * size
         return _log_joint(statistics, bench, statistics.centres[topic], count, shape, statistics.rates[topic])
+
+
+@helper
+def merge_squares(statistics, source, target):  # type: ignore[no-untyped-def]
+    """S adds up, and so does the distance of the means: n_1 n_2 / (n_1 + n_2) (xbar_1 - xbar_2)^2."""
+    ours, theirs = statistics.sizes[target], statistics.sizes[source]
+    for axis in range(statistics.means.shape[1]):
+        difference = statistics.means[source, axis] - statistics.means[target, axis]
+        statistics.means[target, axis] += difference * theirs / (ours + theirs)
+        between = difference * difference * ours * theirs / (ours + theirs)
+        statistics.squares[target, axis] += statistics.squares[source, axis] + between
+    statistics.sizes[target] = ours + theirs
 
 
 @helper
@@ -306,18 +306,6 @@ def _refresh(statistics, topic):  # type: ignore[no-untyped-def]
         statistics.rates[topic, axis] = rate
         log_rates += math.log(rate)
     statistics.log_normalisers[topic] = _compiled_log_normaliser(dimension, count, shape, log_rates)
-
-
-@helper
-def _empty(statistics, topic):  # type: ignore[no-untyped-def]
-    """No observations: the data's own statistics are zero, what follows from them is that of the prior."""
-    statistics.sizes[topic] = 0
-    for axis in range(statistics.means.shape[1]):
-        statistics.means[topic, axis] = 0.0
-        statistics.squares[topic, axis] = 0.0
-        statistics.centres[topic, axis] = statistics.mean[axis]
-        statistics.rates[topic, axis] = statistics.rate[axis]
-    statistics.log_normalisers[topic] = statistics.empty_log_normaliser[0]
 
 
 def examples() -> list[Example]:

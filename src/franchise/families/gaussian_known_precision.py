@@ -21,13 +21,14 @@ A block given a topic is a block given a prior with centre m_k and precision lam
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from franchise.families.arguments import real_rows
 from franchise.families.base import Example, Family
+from franchise.kernels import family_ops
 from franchise.kernels.runtime.compile import helper
 from franchise.validation import check_integer, check_positive
 
@@ -107,14 +108,6 @@ class GaussianKnownPrecision(
         centres = parameters.centres[topics]
         return centres + rng.standard_normal(centres.shape) / math.sqrt(self.precision)
 
-    def settings(self) -> dict[str, Any]:
-        """Dimension and precisions."""
-        return {
-            "dimension": self.dimension,
-            "prior_precision": self.prior_precision,
-            "precision": self.precision,
-        }
-
     # -- compiled ------------------------------------------------------------------------------------------
 
     @staticmethod
@@ -134,7 +127,7 @@ class GaussianKnownPrecision(
         """With d = x - xbar: xbar -= d / n_new, S -= d.d n_old / n_new; exactly empty after the last."""
         left = statistics.sizes[topic] - 1
         if left == 0:
-            _empty(statistics, topic)
+            family_ops.clear(statistics, topic)
             return
         squares = 0.0
         for axis in range(observations.shape[1]):
@@ -162,7 +155,10 @@ class GaussianKnownPrecision(
     @staticmethod
     def clear(statistics, topic):  # type: ignore[no-untyped-def]
         """All zero."""
-        _empty(statistics, topic)
+        statistics.sizes[topic] = 0
+        statistics.scatters[topic] = 0.0
+        for axis in range(statistics.means.shape[1]):
+            statistics.means[topic, axis] = 0.0
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
@@ -223,15 +219,6 @@ def _log_joint(statistics, block, squares, precision_of_centre):  # type: ignore
     constant = size * math.log(precision / (2.0 * math.pi)) + math.log(kept)
     distance = statistics.scatters[block] + kept * size * squares
     return 0.5 * (statistics.means.shape[1] * constant - precision * distance)
-
-
-@helper
-def _empty(statistics, topic):  # type: ignore[no-untyped-def]
-    """No observations: all zero."""
-    statistics.sizes[topic] = 0
-    statistics.scatters[topic] = 0.0
-    for axis in range(statistics.means.shape[1]):
-        statistics.means[topic, axis] = 0.0
 
 
 def examples() -> list[Example]:
