@@ -64,19 +64,16 @@ class DirichletPrior(OverCategories[CountsT, LogsT, DataT]):
     def __init__(self, size: int, prior: float | np.ndarray | Gamma = 0.1) -> None:
         self.size = check_integer("size", size, minimum=1)
         self.prior: float | np.ndarray | Gamma
-        if isinstance(prior, (list, tuple, np.ndarray)) and np.ndim(prior) > 0:
-            self.prior = self._checked_vector(np.asarray(prior))
-        else:
+        if not isinstance(prior, (list, tuple, np.ndarray)) or np.ndim(prior) == 0:
             self.prior = check_number_or_gamma("prior", prior)
+        else:
+            if np.shape(prior) != (self.size,) or np.asarray(prior).dtype.kind not in "iuf":
+                raise InputError(
+                    f"prior must be a positive number, franchise.Gamma(shape, rate), or {self.size} positive "
+                    f"numbers, one a category; got {describe(np.asarray(prior))}."
+                )
+            self.prior = check_positive_vector("prior", prior, self.size)
         self.learned_prior = self.prior if isinstance(self.prior, Gamma) else None
-
-    def _checked_vector(self, prior: np.ndarray) -> np.ndarray:
-        if prior.shape != (self.size,) or prior.dtype.kind not in "iuf":
-            raise InputError(
-                f"prior must be a positive number, franchise.Gamma(shape, rate), or {self.size} positive "
-                f"numbers, one a category; got {describe(prior)}."
-            )
-        return check_positive_vector("prior", prior, self.size)
 
     def prior_vector(self) -> np.ndarray:
         """eta_w for every category; where it is learned, the mean of its prior, to start from."""

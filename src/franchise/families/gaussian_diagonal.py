@@ -37,7 +37,6 @@ from franchise.families.arguments import (
     real_rows,
 )
 from franchise.families.base import Example, Family
-from franchise.kernels import family_ops
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.runtime.compile import helper
 from franchise.validation import check_integer, check_positive
@@ -174,7 +173,7 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
         """With d = x - xbar: xbar -= d / n_new, S -= d^2 n_old / n_new; exactly empty after the last."""
         left = statistics.sizes[topic] - 1
         if left == 0:
-            family_ops.clear(statistics, topic)
+            _empty(statistics, topic)
         else:
             for axis in range(observations.shape[1]):
                 deviation = observations[index, axis] - statistics.means[topic, axis]
@@ -193,13 +192,7 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
     @staticmethod
     def clear(statistics, topic):  # type: ignore[no-untyped-def]
         """No observations; what follows from them is that of the prior."""
-        statistics.sizes[topic] = 0
-        for axis in range(statistics.means.shape[1]):
-            statistics.means[topic, axis] = 0.0
-            statistics.squares[topic, axis] = 0.0
-            statistics.centres[topic, axis] = statistics.mean[axis]
-            statistics.rates[topic, axis] = statistics.rate[axis]
-        statistics.log_normalisers[topic] = statistics.empty_log_normaliser[0]
+        _empty(statistics, topic)
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
@@ -306,6 +299,18 @@ def _refresh(statistics, topic):  # type: ignore[no-untyped-def]
         statistics.rates[topic, axis] = rate
         log_rates += math.log(rate)
     statistics.log_normalisers[topic] = _compiled_log_normaliser(dimension, count, shape, log_rates)
+
+
+@helper
+def _empty(statistics, topic):  # type: ignore[no-untyped-def]
+    """No observations; what follows from them is that of the prior."""
+    statistics.sizes[topic] = 0
+    for axis in range(statistics.means.shape[1]):
+        statistics.means[topic, axis] = 0.0
+        statistics.squares[topic, axis] = 0.0
+        statistics.centres[topic, axis] = statistics.mean[axis]
+        statistics.rates[topic, axis] = statistics.rate[axis]
+    statistics.log_normalisers[topic] = statistics.empty_log_normaliser[0]
 
 
 def examples() -> list[Example]:

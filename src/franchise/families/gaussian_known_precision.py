@@ -28,7 +28,6 @@ from numpy.typing import ArrayLike
 
 from franchise.families.arguments import real_rows
 from franchise.families.base import Example, Family
-from franchise.kernels import family_ops
 from franchise.kernels.runtime.compile import helper
 from franchise.validation import check_integer, check_positive
 
@@ -127,7 +126,7 @@ class GaussianKnownPrecision(
         """With d = x - xbar: xbar -= d / n_new, S -= d.d n_old / n_new; exactly empty after the last."""
         left = statistics.sizes[topic] - 1
         if left == 0:
-            family_ops.clear(statistics, topic)
+            _empty(statistics, topic)
             return
         squares = 0.0
         for axis in range(observations.shape[1]):
@@ -155,10 +154,7 @@ class GaussianKnownPrecision(
     @staticmethod
     def clear(statistics, topic):  # type: ignore[no-untyped-def]
         """All zero."""
-        statistics.sizes[topic] = 0
-        statistics.scatters[topic] = 0.0
-        for axis in range(statistics.means.shape[1]):
-            statistics.means[topic, axis] = 0.0
+        _empty(statistics, topic)
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
@@ -219,6 +215,15 @@ def _log_joint(statistics, block, squares, precision_of_centre):  # type: ignore
     constant = size * math.log(precision / (2.0 * math.pi)) + math.log(kept)
     distance = statistics.scatters[block] + kept * size * squares
     return 0.5 * (statistics.means.shape[1] * constant - precision * distance)
+
+
+@helper
+def _empty(statistics, topic):  # type: ignore[no-untyped-def]
+    """All zero."""
+    statistics.sizes[topic] = 0
+    statistics.scatters[topic] = 0.0
+    for axis in range(statistics.means.shape[1]):
+        statistics.means[topic, axis] = 0.0
 
 
 def examples() -> list[Example]:
