@@ -194,7 +194,7 @@ def _density_is_normalised(case: Case) -> list[float]:
     for _ in range(3):
         parameters = case.family.draw_parameters(statistics, 1, case.rng)
         pool, fresh = _two_samples(case, parameters)
-        box = [_values_around(column) for column in pool.reshape(len(pool), -1).T]
+        box = [np.unique(column) for column in pool.reshape(len(pool), -1).T]
         uniform = np.stack([_uniform(values, case.rng) for values in box], axis=1)
         uniform = uniform.reshape((_DRAWS, *case.prepared.shape[1:])).astype(case.prepared.dtype)
         try:
@@ -224,14 +224,8 @@ def _two_samples(case: Case, parameters: Arrays) -> tuple[np.ndarray, np.ndarray
     return np.concatenate(drawn[::2]), np.concatenate(drawn[1::2])[:_DRAWS]
 
 
-def _values_around(column: np.ndarray) -> np.ndarray:
-    """Return the distinct values of whole numbers; the two ends of an interval otherwise."""
-    if (column == np.floor(column)).all():
-        return np.unique(column)
-    return np.array([column.min(), column.max()])
-
-
 def _is_interval(values: np.ndarray) -> bool:
+    """Whether ascending values stand for the interval from the first to the last: they are not whole numbers."""
     return bool((values != np.floor(values)).any())
 
 

@@ -303,7 +303,7 @@ def _refresh(statistics, topic):  # type: ignore[no-untyped-def]
 
 @helper
 def _empty(statistics, topic):  # type: ignore[no-untyped-def]
-    """No observations; what follows from them is that of the prior."""
+    """No observations: the data's own statistics are zero, what follows from them is that of the prior."""
     statistics.sizes[topic] = 0
     for axis in range(statistics.means.shape[1]):
         statistics.means[topic, axis] = 0.0

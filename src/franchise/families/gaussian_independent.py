@@ -29,7 +29,6 @@ from numpy.typing import ArrayLike
 from franchise.families.arguments import check_positive_vector, check_vector, real_rows
 from franchise.families.base import Example, Family
 from franchise.families.gaussian_diagonal import merge_squares
-from franchise.kernels.runtime.compile import helper
 from franchise.validation import check_integer, check_positive
 
 _STEPS = 4
@@ -270,14 +269,15 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
         """Mean and squares of one fewer."""
         statistics.sizes[topic] -= 1
         size = statistics.sizes[topic]
-        if size == 0:
-            _empty(statistics, topic)
-            return
         for axis in range(observations.shape[1]):
-            gap = observations[index, axis] - statistics.means[topic, axis]
-            statistics.means[topic, axis] -= gap / size
-            left = gap * (observations[index, axis] - statistics.means[topic, axis])
-            statistics.squares[topic, axis] = max(0.0, statistics.squares[topic, axis] - left)
+            if size == 0:
+                statistics.means[topic, axis] = 0.0
+                statistics.squares[topic, axis] = 0.0
+            else:
+                gap = observations[index, axis] - statistics.means[topic, axis]
+                statistics.means[topic, axis] -= gap / size
+                left = gap * (observations[index, axis] - statistics.means[topic, axis])
+                statistics.squares[topic, axis] = max(0.0, statistics.squares[topic, axis] - left)
 
     @staticmethod
     def merge(statistics, source, target):  # type: ignore[no-untyped-def]
@@ -288,7 +288,10 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
     @staticmethod
     def clear(statistics, topic):  # type: ignore[no-untyped-def]
         """Nothing."""
-        _empty(statistics, topic)
+        statistics.sizes[topic] = 0
+        for axis in range(statistics.means.shape[1]):
+            statistics.means[topic, axis] = 0.0
+            statistics.squares[topic, axis] = 0.0
 
     @staticmethod
     def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
@@ -306,15 +309,6 @@ def _log_gamma_density_of_log(logs: np.ndarray, shape: np.ndarray, rate: np.ndar
     from scipy.special import gammaln
 
     return shape * np.log(rate) - gammaln(shape) + shape * logs - rate * np.exp(logs)
-
-
-@helper
-def _empty(statistics, topic):  # type: ignore[no-untyped-def]
-    """Nothing."""
-    statistics.sizes[topic] = 0
-    for axis in range(statistics.means.shape[1]):
-        statistics.means[topic, axis] = 0.0
-        statistics.squares[topic, axis] = 0.0
 
 
 def examples() -> list[Example]:

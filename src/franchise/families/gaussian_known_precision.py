@@ -219,7 +219,7 @@ def _log_joint(statistics, block, squares, precision_of_centre):  # type: ignore
 
 @helper
 def _empty(statistics, topic):  # type: ignore[no-untyped-def]
-    """All zero."""
+    """No observations: all zero."""
     statistics.sizes[topic] = 0
     statistics.scatters[topic] = 0.0
     for axis in range(statistics.means.shape[1]):
