@@ -16,9 +16,9 @@ import argparse
 import numpy as np
 
 import franchise as fr
-from franchise.checks.long_run import count_visits
 from franchise.families import registry
 from franchise.moves import CrfGibbs, DirectAssignment
+from franchise_studies.long_run import count_visits
 
 GROUPS = [0, 0, 0, 0, 1, 1]
 POINTS = np.array([[0.0, 1.0], [3.0, -2.0], [0.3, 1.2], [3.1, -2.2], [2.8, -1.9], [-0.1, 0.8]])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from franchise.checks.long_run import Visits, count_visits
 from franchise.moves import (
     BlockedSweep,
     CellSweep,
@@ -21,6 +20,7 @@ from franchise.moves import (
     at_random,
     every,
 )
+from franchise_studies.long_run import Visits, count_visits
 from tests.exactness import blocked_bugs, document_bugs, launch_bugs, planted, slice_bugs
 from tests.exactness.cases import CASES, GROUPS, NOT_CONJUGATE, THREE, size
 from tests.exactness.split_merge_bugs import Buggy

@@ -301,7 +301,7 @@ class TestSeedWords:
             ({"war": ["army", "x", "y"]}, {}, ["'x'", "nor 1 more"]),
             ({"war": ["army"]}, {"strength": INF}, ["strength", "finite"]),
             ({"war": ["army"]}, {"prior": -1.0}, ["prior", "-1.0"]),
-            ({"war": ["army"]}, {"vocabulary": "army"}, ["vocabulary", "list of words"]),
+            ({"war": ["army"]}, {"vocabulary": "army"}, ["vocabulary", "sequence of words", "'army'"]),
             ({"war": ["army"]}, {"vocabulary": ["army", "army"]}, ["vocabulary", "twice"]),
         ],
     )

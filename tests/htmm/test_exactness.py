@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from franchise.checks.statistics import (
-    SMALLEST_P,
-    goodness_of_fit,
-    same_mean,
-    total_variation,
-    typical_total_variation,
-)
+from franchise.checks.statistics import SMALLEST_P, goodness_of_fit
 from franchise.htmm import (
     gibbs_finite as finite,
 )
@@ -32,9 +26,11 @@ from franchise.kernels.random.streams import Streams
 from franchise.moves import LaunchSplitMerge
 from franchise.parallel import Threads
 from franchise.priors import Gamma
+from franchise_studies.long_run import total_variation, typical_total_variation
 from tests.htmm import bugs
 from tests.htmm.cases import prepared
 from tests.naive import htmm as naive
+from tests.support.geweke import same_mean
 from tests.support.nightly import nightly
 
 pytestmark = pytest.mark.exactness

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise.checks import CheckFailed
-from franchise.checks.statistics import SMALLEST_P, same_mean
+from franchise.checks.statistics import SMALLEST_P
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.hdp_model import Model, PreparedData, frozen
@@ -212,3 +212,19 @@ def example_model(family: Family, observations: Any, offsets: list[int], alpha: 
     """A model whose data only lend their shape."""
     family = family.for_data(observations)
     return Model(PreparedData.of(observations, np.array(offsets), family), family, alpha, gamma)
+
+
+def same_mean(first: np.ndarray, second: np.ndarray) -> float:
+    """p-value that independent numbers (first) and the values of one chain (second) have one mean.
+
+    The standard error of the chain is that of ArviZ, which takes its autocorrelation into account.
+    """
+    from arviz_stats.base import array_stats
+    from scipy.stats import norm
+
+    error = first.std() / np.sqrt(len(first))
+    chain_error = float(array_stats.mcse(second[None, :], method="mean"))
+    spread = np.hypot(error, 0.0 if np.isnan(chain_error) else chain_error)
+    if spread == 0.0:
+        return 1.0 if first.mean() == second.mean() else 0.0
+    return float(2 * norm.sf(abs(first.mean() - second.mean()) / spread))

@@ -12,7 +12,6 @@ Three rounds, each raising `CheckFailed` with every identity of the round that i
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from franchise.checks import CheckFailed
 from franchise.checks.family_algebra import CONJUGATE, METHODS_OF_STATISTICS, STATISTICS
 from franchise.checks.family_compiled import COMPILED
 from franchise.checks.family_draws import DRAWS
-from franchise.checks.identities import Case, DrawIdentity, Finding, Identity
+from franchise.checks.identities import Case, Finding
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
@@ -59,10 +58,9 @@ def check_family(family: Family, observations: ArrayLike | None = None, *, seed:
         prepared = family.prepare(observations)
     if family.count(prepared) < 1:
         raise InputError("observations must hold at least one observation; got none.")
-    conjugate = CONJUGATE if Ability.CONJUGATE in family.abilities else ()
-    rounds: tuple[Sequence[Identity | DrawIdentity], ...] = (STATISTICS + conjugate, DRAWS, COMPILED)
+    conjugate = CONJUGATE if Ability.CONJUGATE in family.abilities else []
     findings: list[Finding] = []
-    for identities in rounds:
+    for identities in (STATISTICS + conjugate, DRAWS, COMPILED):
         case = Case(family, prepared, rng)
         found = [finding for identity in identities for finding in identity.findings(case)]
         _raise_if_broken(family, found)

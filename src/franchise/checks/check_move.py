@@ -145,9 +145,8 @@ def _one_sweep(
 ) -> Callable[[State, int], State]:
     """Apply the schedule once, as a chain would, ending in the view begun in; the first results are recounted."""
     engine = Threads(1)
-    generators: dict[
-        tuple[int, int], np.random.Generator
-    ] = {}  # generators are costly to make, and each is reset before it is used
+    # Generators are costly to make, and each is reset before it is used.
+    generators: dict[tuple[int, int], np.random.Generator] = {}
 
     def apply(state: State, repetition: int) -> State:
         chain = Chain(exact.model, schedule, state, seed, repetition, 0, engine, _generators=generators)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -18,6 +18,7 @@ from franchise.checks.identities import (
     Identity,
     difference,
     filled,
+    identity,
     statistics_difference,
 )
 from franchise.families.abilities import Ability
@@ -36,6 +37,9 @@ METHODS_OF_CONJUGATE = (
     "fill_block_weights",
     "fill_log_marginals",
 )
+STATISTICS: list[Identity] = []
+CONJUGATE: list[Identity] = []
+
 _EMPTY, _ONE, _SOME, _BENCH = range(SLOTS)
 _UNTOUCHED = -7.0
 
@@ -43,8 +47,8 @@ _UNTOUCHED = -7.0
 # -- statistics --------------------------------------------------------------------------------------------
 
 
+@identity(STATISTICS, "kernels reach the family", "the functions that kernels run and the methods", 0.0)
 def _reached(case: Case) -> float:
-    """Compare the functions that kernels run on the family's tuples with the family's own methods."""
     own = type(case.family)
     names: tuple[str, ...] = METHODS_OF_STATISTICS
     if Ability.CONJUGATE in case.family.abilities:
@@ -68,6 +72,16 @@ def _with_removed(case: Case, block: Sequence[int]) -> Arrays:
     return statistics
 
 
+@identity(STATISTICS, "add then remove is the identity", "statistics before and after", None)
+def _some_removed(case: Case) -> float:
+    return statistics_difference(_with_removed(case, case.halves[1]), case.filled(case.halves[0]))
+
+
+@identity(STATISTICS, "add then remove is the identity", "statistics of a drained and an empty topic", None)
+def _all_removed(case: Case) -> float:
+    return statistics_difference(_with_removed(case, case.order), case.filled())
+
+
 def _merged(case: Case) -> Arrays:
     """Return two halves in topics 0 and 1, the second merged into the first."""
     statistics = case.filled(*case.halves)
@@ -75,20 +89,27 @@ def _merged(case: Case) -> Arrays:
     return statistics
 
 
+@identity(STATISTICS, "merge is adding all", "statistics after merging and after adding", None)
+def _merge(case: Case) -> float:
+    return statistics_difference(_merged(case), case.filled(case.order, case.halves[1]))
+
+
+@identity(STATISTICS, "clear empties exactly", "statistics of a cleared and an empty topic", 0.0)
 def _clear(case: Case) -> float:
     statistics = case.filled(case.halves[0], case.order)
     family_ops.clear(statistics, 1)
     return statistics_difference(statistics, case.filled(case.halves[0]))
 
 
+@identity(STATISTICS, "grow keeps everything", "statistics grown and made large", 0.0)
 def _grow(case: Case) -> float:
     capacity = 2 * SLOTS + 1
     grown = case.family.grow(case.filled(*case.halves), capacity)
     return statistics_difference(grown, case.filled(*case.halves, capacity=capacity))
 
 
+@identity(STATISTICS, "settings make the family again", "a family and what its settings make", 0.0)
 def _made_again(case: Case) -> float:
-    """Write the settings as JSON, read them, and make the family of them."""
     family = case.family
     written = json.loads(json.dumps(family.settings()))
     if type(family) in FAMILIES.values():
@@ -100,8 +121,14 @@ def _made_again(case: Case) -> float:
     return statistics_difference(filled(again, case.prepared, [case.order]), case.filled(case.order))
 
 
+@identity(
+    STATISTICS,
+    "take and join keep observations",
+    "statistics of parts and of the whole",
+    0.0,
+    lambda case: case.family.can_take_rows(case.prepared),
+)
 def _taken_and_joined(case: Case) -> float:
-    """Take observations out, join them again, and count both."""
     first, second = (np.array(half) for half in case.halves)
     family, half = case.family, len(first)
     joined = family.join([family.take_rows(case.prepared, first), family.take_rows(case.prepared, second)])
@@ -112,49 +139,22 @@ def _taken_and_joined(case: Case) -> float:
     )
 
 
-STATISTICS = (
-    Identity("kernels reach the family", "the functions that kernels run and the methods", _reached, 0.0),
-    Identity(
-        "add then remove is the identity",
-        "statistics before and after",
-        lambda case: statistics_difference(_with_removed(case, case.halves[1]), case.filled(case.halves[0])),
-        lambda case: case.exact,
-    ),
-    Identity(
-        "add then remove is the identity",
-        "statistics of a drained and an empty topic",
-        lambda case: statistics_difference(_with_removed(case, case.order), case.filled()),
-        lambda case: case.exact,
-    ),
-    Identity(
-        "merge is adding all",
-        "statistics after merging and after adding",
-        lambda case: statistics_difference(_merged(case), case.filled(case.order, case.halves[1])),
-        lambda case: case.exact,
-    ),
-    Identity("clear empties exactly", "statistics of a cleared and an empty topic", _clear, 0.0),
-    Identity("grow keeps everything", "statistics grown and made large", _grow, 0.0),
-    Identity("settings make the family again", "a family and what its settings make", _made_again, 0.0),
-    Identity(
-        "take and join keep observations",
-        "statistics of parts and of the whole",
-        _taken_and_joined,
-        0.0,
-        lambda case: case.family.can_take_rows(case.prepared),
-    ),
-)
-
-
 # -- predictive and marginal -------------------------------------------------------------------------------
 
 
+@identity(CONJUGATE, "an empty topic has marginal one", "log marginal of no observation and 0")
+def _marginal_of_empty(case: Case) -> float:
+    return abs(float(family_ops.log_marginal(case.filled(), 0)))
+
+
+@identity(CONJUGATE, "predictive of an empty topic is the marginal of one", "log predictive, log marginal")
 def _predictive_of_empty(case: Case) -> float:
     empty = case.filled()
     alone = [float(family_ops.log_predictive(empty, case.prepared, index, 0)) for index in case.order]
     return difference(alone, [case.log_marginal([index]) for index in case.order])
 
 
-def _in_four_orders(case: Case, function: Callable[[Case, list[int]], float]) -> float:
+def _in_four_orders(function: Callable[[Case, list[int]], float], case: Case) -> float:
     """Compare a function of all observations, in four random orders, with their log marginal."""
     found = [function(case, case.shuffled(case.order)) for _ in range(4)]
     return difference(found, [case.log_marginal(case.order)] * 4)
@@ -170,12 +170,31 @@ def _chain(case: Case, order: Sequence[int]) -> float:
     return total
 
 
+identity(CONJUGATE, "chain rule", "sum of log predictives, in four orders, and log marginal")(
+    partial(_in_four_orders, _chain)
+)
+identity(CONJUGATE, "order does not matter", "log marginal of one block, added in four orders")(
+    partial(_in_four_orders, Case.log_marginal)
+)
+
+
 def _scores(case: Case, statistics: Arrays) -> list[float]:
     """Return the log marginal of topic 0, and its log predictive of each observation."""
     predictives = [
         float(family_ops.log_predictive(statistics, case.prepared, index, 0)) for index in case.order
     ]
     return [float(family_ops.log_marginal(statistics, 0)), *predictives]
+
+
+@identity(CONJUGATE, "add then remove is the identity", "log predictives and marginal before and after")
+def _scores_after_removing(case: Case) -> float:
+    removed = _with_removed(case, case.halves[1])
+    return difference(_scores(case, removed), _scores(case, case.filled(case.halves[0])))
+
+
+@identity(CONJUGATE, "merge is adding all", "log predictives and marginal after merging and after adding")
+def _scores_after_merging(case: Case) -> float:
+    return difference(_scores(case, _merged(case)), _scores(case, case.filled(case.order)))
 
 
 def _four_topics(case: Case) -> tuple[Arrays, np.ndarray]:
@@ -210,59 +229,68 @@ def _copy(statistics: ArraysT) -> ArraysT:
     )
 
 
-def _prior_weights(case: Case) -> Iterator[np.ndarray]:
-    """Yield prior weights of four topics, of which each is zero once."""
-    for without in range(SLOTS):
-        weights = case.rng.random(SLOTS) + 0.1
-        weights[without] = 0.0
-        yield weights
+_CODES = {"verb": family_ops.log_block_predictive, "inherited default": Family.log_block_predictive}
+for which, code in _CODES.items():
+    of_both = f"log block predictive ({which}) and log marginal of the union less that of the topic"
+    identity(CONJUGATE, "block predictive is a ratio of marginals", of_both)(partial(_block_ratio, code))
+for which, code in _CODES.items():
+    of_both = f"statistics before and after ({which})"
+    identity(CONJUGATE, "block predictive leaves the statistics alone", of_both, None)(
+        partial(_block_change, code)
+    )
 
 
 def _filled_out() -> np.ndarray:
     return np.full(SLOTS + 1, _UNTOUCHED)
 
 
-def _weight_gap(out: np.ndarray, total: float, prior_weights: np.ndarray, logs: Sequence[float]) -> float:
+def _prior_weights(case: Case) -> list[np.ndarray]:
+    """Return prior weights of four topics, of which each is zero once."""
+    return [(case.rng.random(SLOTS) + 0.1) * (np.arange(SLOTS) != without) for without in range(SLOTS)]
+
+
+def _weight_gap(fill: Callable[..., float], weights_before: list[np.ndarray], logs: Sequence[float]) -> float:
     """How far weights are from prior_weights * exp(logs), as probabilities; infinite for a broken promise."""
-    weights = out[:-1]
-    if out[-1] != _UNTOUCHED or (weights[prior_weights == 0.0] != 0.0).any() or not total > 0.0:
-        return math.inf
-    with np.errstate(divide="ignore"):
-        expected = special.softmax(np.log(prior_weights) + np.array(logs))
-    return max(difference(weights / total, expected), difference(weights.sum() / total, 1.0))
-
-
-def _topic_weights(case: Case) -> float:
-    statistics, _ = _four_topics(case)
     gaps = []
-    for prior_weights in _prior_weights(case):
-        for index in case.order:
-            logs = [
-                family_ops.log_predictive(statistics, case.prepared, index, topic) for topic in range(SLOTS)
-            ]
-            out = _filled_out()
-            total = family_ops.fill_topic_weights(statistics, case.prepared, index, prior_weights, SLOTS, out)
-            gaps.append(_weight_gap(out, total, prior_weights, logs))
+    for prior_weights in weights_before:
+        out = _filled_out()
+        total, weights = fill(prior_weights, SLOTS, out), out[:-1]
+        if out[-1] != _UNTOUCHED or (weights[prior_weights == 0.0] != 0.0).any() or not total > 0.0:
+            return math.inf
+        with np.errstate(divide="ignore"):
+            expected = special.softmax(np.log(prior_weights) + np.array(logs))
+        gaps += [difference(weights / total, expected), difference(weights.sum() / total, 1.0)]
     return max(gaps)
 
 
+@identity(
+    CONJUGATE,
+    "fill_topic_weights",
+    "weights (a zero stays zero, their sum is returned) and prior weight times predictive",
+)
+def _topic_weights(case: Case) -> float:
+    (statistics, _), weights_before, gaps = _four_topics(case), _prior_weights(case), []
+    for index in case.order:
+        seen = (statistics, case.prepared, index)
+        logs = [family_ops.log_predictive(*seen, topic) for topic in range(SLOTS)]
+        gaps.append(_weight_gap(partial(family_ops.fill_topic_weights, *seen), weights_before, logs))
+    return max(gaps)
+
+
+@identity(
+    CONJUGATE,
+    "fill_block_weights",
+    "weights (a zero stays zero, their sum is returned) and prior weight times block predictive",
+)
 def _block_weights(case: Case) -> float:
     statistics, members = _four_topics(case)
-    logs = [
-        family_ops.log_block_predictive(statistics, case.prepared, members, _BENCH, topic)
-        for topic in (_EMPTY, _ONE, _SOME)
-    ]
+    block = (statistics, case.prepared, members, _BENCH)
+    logs = [family_ops.log_block_predictive(*block, topic) for topic in (_EMPTY, _ONE, _SOME)]
     logs.append(family_ops.log_marginal(statistics, _BENCH))
-    gaps = []
-    for prior_weights in _prior_weights(case):
-        out = _filled_out()
-        total = family_ops.fill_block_weights(
-            statistics, case.prepared, members, _BENCH, prior_weights, SLOTS, out
-        )
-        gaps.append(_weight_gap(out, total, prior_weights, logs))
-    return max(gaps)
+    return _weight_gap(partial(family_ops.fill_block_weights, *block), _prior_weights(case), logs)
 
 
+@identity(CONJUGATE, "fill_log_marginals", "what is filled in and log marginals")
 def _log_marginals(case: Case) -> float:
     statistics, _ = _four_topics(case)
     out = _filled_out()
@@ -271,8 +299,8 @@ def _log_marginals(case: Case) -> float:
     return difference(out, [*marginals, _UNTOUCHED])
 
 
+@identity(CONJUGATE, "filling leaves the statistics alone", "statistics before and after", None)
 def _change_by_filling(case: Case) -> float:
-    """Compare statistics before and after all that fills arrays."""
     statistics, members = _four_topics(case)
     before, ones = _copy(statistics), np.ones(SLOTS)
     for index in case.order:
@@ -280,75 +308,3 @@ def _change_by_filling(case: Case) -> float:
     family_ops.fill_block_weights(statistics, case.prepared, members, _BENCH, ones, SLOTS, _filled_out())
     family_ops.fill_log_marginals(statistics, SLOTS, _filled_out())
     return statistics_difference(statistics, before)
-
-
-_BLOCK_CODES = (("verb", family_ops.log_block_predictive), ("inherited default", Family.log_block_predictive))
-
-CONJUGATE = (
-    Identity(
-        "an empty topic has marginal one",
-        "log marginal of no observation and 0",
-        lambda case: abs(float(family_ops.log_marginal(case.filled(), 0))),
-    ),
-    Identity(
-        "predictive of an empty topic is the marginal of one",
-        "log predictive, log marginal",
-        _predictive_of_empty,
-    ),
-    Identity(
-        "chain rule",
-        "sum of log predictives, in four orders, and log marginal",
-        lambda case: _in_four_orders(case, _chain),
-    ),
-    Identity(
-        "order does not matter",
-        "log marginal of one block, added in four orders",
-        lambda case: _in_four_orders(case, Case.log_marginal),
-    ),
-    Identity(
-        "add then remove is the identity",
-        "log predictives and marginal before and after",
-        lambda case: difference(
-            _scores(case, _with_removed(case, case.halves[1])), _scores(case, case.filled(case.halves[0]))
-        ),
-    ),
-    Identity(
-        "merge is adding all",
-        "log predictives and marginal after merging and after adding",
-        lambda case: difference(_scores(case, _merged(case)), _scores(case, case.filled(case.order))),
-    ),
-    *(
-        Identity(
-            "block predictive is a ratio of marginals",
-            f"log block predictive ({which}) and log marginal of the union less that of the topic",
-            partial(_block_ratio, code),
-        )
-        for which, code in _BLOCK_CODES
-    ),
-    *(
-        Identity(
-            "block predictive leaves the statistics alone",
-            f"statistics before and after ({which})",
-            partial(_block_change, code),
-            lambda case: case.exact,
-        )
-        for which, code in _BLOCK_CODES
-    ),
-    Identity(
-        "fill_topic_weights",
-        "weights (a zero stays zero, their sum is returned) and prior weight times predictive",
-        _topic_weights,
-    ),
-    Identity(
-        "fill_block_weights",
-        "weights (a zero stays zero, their sum is returned) and prior weight times block predictive",
-        _block_weights,
-    ),
-    Identity("fill_log_marginals", "what is filled in and log marginals", _log_marginals),
-    Identity(
-        "filling leaves the statistics alone",
-        "statistics before and after",
-        _change_by_filling,
-        lambda case: case.exact,
-    ),
-)

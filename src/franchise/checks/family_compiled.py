@@ -75,6 +75,6 @@ def _compiled(case: Case) -> float:
     return max(statistics_difference(statistics, plain_statistics), *gaps)
 
 
-COMPILED = (
-    Identity("compiled and plain code agree", "all methods in a kernel and in plain Python", _compiled),
-)
+COMPILED = [
+    Identity("compiled and plain code agree", "all methods in a kernel and in plain Python", _compiled)
+]

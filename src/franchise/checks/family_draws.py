@@ -8,15 +8,26 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from franchise.checks.identities import Case, DrawIdentity, filled, p_values_of_ratio
+from franchise.checks.identities import Case, Identity, filled, identity, p_values_of_ratio
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.families.base import Arrays
 from franchise.kernels import family_ops
 
+DRAWS: list[Identity] = []
+
 _DRAWS = 1500
 _MOVES = 8
 _SLOTS = 4
+
+
+def _has(*abilities: Ability, without: Ability | None = None) -> Callable[[Case], bool]:
+    """Return a function that tells whether a family has some abilities, and lacks another."""
+
+    def applies(case: Case) -> bool:
+        return case.family.abilities.issuperset(abilities) and without not in case.family.abilities
+
+    return applies
 
 
 def _log_density(parameters: Arrays, observations: object, indices: range | list[int]) -> float:
@@ -24,6 +35,12 @@ def _log_density(parameters: Arrays, observations: object, indices: range | list
     return sum(family_ops.log_density(parameters, observations, index, 0) for index in indices)
 
 
+@identity(
+    DRAWS,
+    "draws of parameters fit the predictive",
+    "density of an observation over draws of parameters without and with it, and its predictive",
+    applies=_has(Ability.CONJUGATE),
+)
 def _parameters_fit_predictive(case: Case) -> list[float]:
     """The mean of f(x; phi) over draws of phi is the predictive.
 
@@ -44,6 +61,12 @@ def _parameters_fit_predictive(case: Case) -> list[float]:
     return p_values_of_ratio(ratios[:, 0], ratios[:, 1]) + p_values_of_ratio(ratios[:, 2], ratios[:, 3])
 
 
+@identity(
+    DRAWS,
+    "the predictive is the distribution of what is drawn",
+    "log predictives of a new topic and of one with observations, of observations drawn from both",
+    applies=_has(Ability.CONJUGATE),
+)
 def _predictive_fits_draws(case: Case) -> list[float]:
     """The predictive is the distribution of x drawn with parameters: p is that of a new topic, q of a block."""
     family, statistics, count = case.family, case.filled([], case.order[:4]), case.size
@@ -66,6 +89,55 @@ def _drawn_from_prior(case: Case) -> tuple[Arrays, Arrays]:
     return parameters, case.family.draw_observations(parameters, topics, case.rng, case.prepared)
 
 
+@identity(
+    DRAWS,
+    "moves of parameters",
+    "how parameters fit the observations they made, before and after a move given these",
+    applies=_has(Ability.MOVES_PARAMETERS, without=Ability.CONJUGATE),
+)
+def _moves_keep_the_distribution(case: Case) -> list[float]:
+    """Parameters that made observations, and others moved given theirs, fit equally well in independent samples."""
+    used = range(min(case.size, 4))
+    fits = np.empty((_DRAWS, 2, 2))
+    for draw in range(_DRAWS):
+        for place in (0, 1):
+            parameters, drawn = _drawn_from_prior(case)
+            if place == 1:
+                statistics = filled(case.family, drawn, [used], 1)
+                for _ in range(_MOVES):
+                    parameters = case.family.move_parameters(statistics, parameters, 1, case.rng)
+            fits[draw, place, 0] = _log_density(parameters, drawn, used)
+            fits[draw, place, 1] = _log_density(parameters, case.prepared, [draw % case.size])
+    return [float(stats.ks_2samp(fits[:, 0, column], fits[:, 1, column]).pvalue) for column in (0, 1)]
+
+
+@identity(
+    DRAWS,
+    "proposals of parameters",
+    "weights of parameters from the prior, and of those proposed for some observations",
+    applies=_has(Ability.PROPOSES, without=Ability.CONJUGATE),
+)
+def _proposals_have_their_density(case: Case) -> list[float]:
+    """Proposals of parameters follow the density that their weights imply.
+
+    p is the prior H, q the proposal g given a block x; then r = g / H = f(x; phi) / exp(log weight).
+    """
+    family, block = case.family, case.order[:3]
+    empty, given = case.filled([], capacity=1), case.filled(block, capacity=1)
+    ratios = np.empty((_DRAWS, 2))
+    for draw in range(_DRAWS):
+        both = (family.draw_parameters(empty, 1, case.rng), family.propose_parameters(given, 1, case.rng))
+        for place, parameters in enumerate(both):
+            density = _log_density(parameters, case.prepared, block)
+            ratios[draw, place] = density - family.log_proposal_weights(given, parameters, 1)[0]
+    return p_values_of_ratio(ratios[:, 0], ratios[:, 1])
+
+
+@identity(
+    DRAWS,
+    "parameters given observations",
+    "how often the parameter that made observations fits better than one drawn given them, and half",
+)
 def _parameters_fit_observations(case: Case) -> list[float]:
     """A parameter and a draw given observations from it are exchangeable: either fits better as often."""
     used = range(min(case.size, 4))
@@ -83,38 +155,11 @@ def _parameters_fit_observations(case: Case) -> list[float]:
     return p_values
 
 
-def _moves_keep_the_distribution(case: Case) -> list[float]:
-    """Parameters that made observations, and others moved given theirs, fit equally well in independent samples."""
-    used = range(min(case.size, 4))
-    fits = np.empty((_DRAWS, 2, 2))
-    for draw in range(_DRAWS):
-        for place in (0, 1):
-            parameters, drawn = _drawn_from_prior(case)
-            if place == 1:
-                statistics = filled(case.family, drawn, [used], 1)
-                for _ in range(_MOVES):
-                    parameters = case.family.move_parameters(statistics, parameters, 1, case.rng)
-            fits[draw, place, 0] = _log_density(parameters, drawn, used)
-            fits[draw, place, 1] = _log_density(parameters, case.prepared, [draw % case.size])
-    return [float(stats.ks_2samp(fits[:, 0, column], fits[:, 1, column]).pvalue) for column in (0, 1)]
-
-
-def _proposals_have_their_density(case: Case) -> list[float]:
-    """Proposals of parameters follow the density that their weights imply.
-
-    p is the prior H, q the proposal g given a block x; then r = g / H = f(x; phi) / exp(log weight).
-    """
-    family, block = case.family, case.order[:3]
-    empty, given = case.filled([], capacity=1), case.filled(block, capacity=1)
-    ratios = np.empty((_DRAWS, 2))
-    for draw in range(_DRAWS):
-        both = (family.draw_parameters(empty, 1, case.rng), family.propose_parameters(given, 1, case.rng))
-        for place, parameters in enumerate(both):
-            density = _log_density(parameters, case.prepared, block)
-            ratios[draw, place] = density - family.log_proposal_weights(given, parameters, 1)[0]
-    return p_values_of_ratio(ratios[:, 0], ratios[:, 1])
-
-
+@identity(
+    DRAWS,
+    "draws of observations fit the density",
+    "log densities under two parameters, of observations drawn from both",
+)
 def _observations_fit_density(case: Case) -> list[float]:
     """Observations drawn for a parameter follow its density: p and q are the densities of two parameters."""
     statistics = case.filled(case.order[:2], case.order[:2])
@@ -132,6 +177,11 @@ def _observations_fit_density(case: Case) -> list[float]:
     return p_values
 
 
+@identity(
+    DRAWS,
+    "the density is normalised",
+    "log density and that of a uniform distribution around it, of observations drawn from both",
+)
 def _density_is_normalised(case: Case) -> list[float]:
     """The density sums or integrates to one: p is the density, q is uniform on a box around draws from it.
 
@@ -144,7 +194,7 @@ def _density_is_normalised(case: Case) -> list[float]:
     for _ in range(3):
         parameters = case.family.draw_parameters(statistics, 1, case.rng)
         pool, fresh = _two_samples(case, parameters)
-        box = [_values_around(column) for column in pool.reshape(len(pool), -1).T]
+        box = [np.unique(column) for column in pool.reshape(len(pool), -1).T]
         uniform = np.stack([_uniform(values, case.rng) for values in box], axis=1)
         uniform = uniform.reshape((_DRAWS, *case.prepared.shape[1:])).astype(case.prepared.dtype)
         try:
@@ -174,14 +224,8 @@ def _two_samples(case: Case, parameters: Arrays) -> tuple[np.ndarray, np.ndarray
     return np.concatenate(drawn[::2]), np.concatenate(drawn[1::2])[:_DRAWS]
 
 
-def _values_around(column: np.ndarray) -> np.ndarray:
-    """Return the distinct values of whole numbers; the two ends of an interval otherwise."""
-    if (column == np.floor(column)).all():
-        return np.unique(column)
-    return np.array([column.min(), column.max()])
-
-
 def _is_interval(values: np.ndarray) -> bool:
+    """Whether ascending values stand for the interval from the first to the last: they are not whole numbers."""
     return bool((values != np.floor(values)).any())
 
 
@@ -199,55 +243,3 @@ def _contains(values: np.ndarray, column: np.ndarray) -> np.ndarray:
     if _is_interval(values):
         return (column >= values[0]) & (column <= values[-1])
     return np.isin(column, values)
-
-
-def _has(*abilities: Ability, without: Ability | None = None) -> Callable[[Case], bool]:
-    """Return a function that tells whether a family has some abilities, and lacks another."""
-
-    def applies(case: Case) -> bool:
-        return case.family.abilities.issuperset(abilities) and without not in case.family.abilities
-
-    return applies
-
-
-DRAWS = (
-    DrawIdentity(
-        "draws of parameters fit the predictive",
-        "density of an observation over draws of parameters without and with it, and its predictive",
-        _parameters_fit_predictive,
-        _has(Ability.CONJUGATE),
-    ),
-    DrawIdentity(
-        "the predictive is the distribution of what is drawn",
-        "log predictives of a new topic and of one with observations, of observations drawn from both",
-        _predictive_fits_draws,
-        _has(Ability.CONJUGATE),
-    ),
-    DrawIdentity(
-        "moves of parameters",
-        "how parameters fit the observations they made, before and after a move given these",
-        _moves_keep_the_distribution,
-        _has(Ability.MOVES_PARAMETERS, without=Ability.CONJUGATE),
-    ),
-    DrawIdentity(
-        "proposals of parameters",
-        "weights of parameters from the prior, and of those proposed for some observations",
-        _proposals_have_their_density,
-        _has(Ability.PROPOSES, without=Ability.CONJUGATE),
-    ),
-    DrawIdentity(
-        "parameters given observations",
-        "how often the parameter that made observations fits better than one drawn given them, and half",
-        _parameters_fit_observations,
-    ),
-    DrawIdentity(
-        "draws of observations fit the density",
-        "log densities under two parameters, of observations drawn from both",
-        _observations_fit_density,
-    ),
-    DrawIdentity(
-        "the density is normalised",
-        "log density and that of a uniform distribution around it, of observations drawn from both",
-        _density_is_normalised,
-    ),
-)

@@ -1,7 +1,7 @@
 """Identities that a likelihood family must satisfy: what is compared, and how close it must be.
 
-An `Identity` holds up to rounding.  A `DrawIdentity` holds up to chance: a p-value below 1e-4 fails.  Most of these
-are tested in one form.  If p and q are two densities and r = q / p, then for every c > 0
+An identity of numbers holds up to rounding, an identity of draws up to chance: a p-value below 1e-4 fails.  Most of
+these are tested in one form.  If p and q are two densities and r = q / p, then for every c > 0
 
     E_p[ r / (1 + c r) ]  =  E_q[ 1 / (1 + c r) ]
 
@@ -15,21 +15,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeAlias
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
+from franchise.checks.statistics import SMALLEST_P
 from franchise.families.abilities import Ability
 from franchise.families.base import Arrays, DataT, Family
 from franchise.kernels import family_ops
 
 ROUNDING = 1e-8
 """Largest difference put down to rounding: relative to the numbers compared, absolute below one."""
-
-FALSE_ALARM = 1e-4
-"""A correct family fails a `DrawIdentity` with this probability."""
 
 SLOTS = 4
 _TILTS = (0.5, 2.0)
@@ -107,49 +105,50 @@ def filled(
     return statistics
 
 
-def always(case: Case) -> bool:
-    """Every family must satisfy an identity."""
-    return True
-
-
 @dataclass(frozen=True)
 class Identity:
-    """Two numbers, or sets of numbers, that must be equal up to `allowed`."""
+    """Two sets of numbers that must be equal up to `allowed`, or two distributions that draws must share."""
 
     check: str
     compared: str
-    difference: Callable[[Case], float]
-    allowed: Callable[[Case], float] | float = ROUNDING
-    applies: Callable[[Case], bool] = always
+    compare: Callable[[Case], float | list[float]]  # the largest difference, or p-values; none if untestable
+    allowed: float | None = ROUNDING  # None: no difference if statistics are exact
+    applies: Callable[[Case], bool] = lambda case: True
 
     def findings(self, case: Case) -> Iterator[Finding]:
         """Compare; yield one row if the identity applies."""
         if not self.applies(case):
             return
-        allowed = self.allowed(case) if callable(self.allowed) else self.allowed
         compared = self.compared
         try:
-            value = self.difference(case)
+            found = self.compare(case)
         except Broken as reason:
-            compared, value = f"{compared}: {reason}", math.inf
-        yield Finding(self.check, compared, "largest difference", value, allowed, value <= allowed)
+            compared, found = f"{compared}: {reason}", math.inf
+        if isinstance(found, float):
+            allowed = case.exact if self.allowed is None else self.allowed
+            yield Finding(self.check, compared, "largest difference", found, allowed, found <= allowed)
+        elif found:  # the smallest p-value, times their number (Bonferroni)
+            value = min(1.0, min(found) * len(found))
+            yield Finding(self.check, compared, "p-value", value, SMALLEST_P, value >= SMALLEST_P)
 
 
-@dataclass(frozen=True)
-class DrawIdentity:
-    """Draws that must have the same distribution: p-values, or none if it cannot be tested."""
+CompareT = TypeVar("CompareT", bound=Callable[[Case], float | list[float]])
 
-    check: str
-    compared: str
-    p_values: Callable[[Case], Sequence[float]]
-    applies: Callable[[Case], bool] = always
 
-    def findings(self, case: Case) -> Iterator[Finding]:
-        """Compare; the smallest p-value, times their number (Bonferroni)."""
-        values = self.p_values(case) if self.applies(case) else ()
-        if len(values):
-            value = min(1.0, min(values) * len(values))
-            yield Finding(self.check, self.compared, "p-value", value, FALSE_ALARM, value >= FALSE_ALARM)
+def identity(
+    table: list[Identity],
+    check: str,
+    compared: str,
+    allowed: float | None = ROUNDING,
+    applies: Callable[[Case], bool] = lambda case: True,
+) -> Callable[[CompareT], CompareT]:
+    """Put the function that follows into a table of identities."""
+
+    def put(compare: CompareT) -> CompareT:
+        table.append(Identity(check, compared, compare, allowed, applies))
+        return compare
+
+    return put
 
 
 def difference(left: ArrayLike, right: ArrayLike) -> float:

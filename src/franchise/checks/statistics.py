@@ -58,38 +58,3 @@ def same_distribution(first: np.ndarray, second: np.ndarray) -> float:
     from scipy.stats import ks_2samp
 
     return float(ks_2samp(first, second).pvalue)
-
-
-def same_mean(first: np.ndarray, second: np.ndarray) -> float:
-    """p-value that independent numbers (first) and the values of one chain (second) have one mean.
-
-    The standard error of the chain is that of ArviZ, which takes its autocorrelation into account.
-    """
-    from arviz_stats.base import array_stats
-    from scipy.stats import norm
-
-    error = first.std() / np.sqrt(len(first))
-    chain_error = float(array_stats.mcse(second[None, :], method="mean"))
-    spread = np.hypot(error, 0.0 if np.isnan(chain_error) else chain_error)
-    if spread == 0.0:
-        return 1.0 if first.mean() == second.mean() else 0.0
-    return float(2 * norm.sf(abs(first.mean() - second.mean()) / spread))
-
-
-def total_variation(
-    observed: Sequence[Hashable], outcomes: Sequence[Hashable], probabilities: np.ndarray
-) -> float:
-    """Half the summed difference between the visit frequencies and the probabilities."""
-    counter = Counter(observed)
-    frequencies = np.array([counter[outcome] for outcome in outcomes]) / len(observed)
-    elsewhere = 1.0 - frequencies.sum()
-    return float((np.abs(frequencies - probabilities).sum() + elsewhere) / 2)
-
-
-def typical_total_variation(
-    probabilities: np.ndarray, size: float, rng: np.random.Generator, repetitions: int = 400
-) -> tuple[float, float]:
-    """Mean and standard deviation of the total variation of `size` independent draws."""
-    counts = rng.multinomial(int(size), probabilities, size=repetitions)
-    distances = np.abs(counts / int(size) - probabilities).sum(axis=1) / 2
-    return float(distances.mean()), float(distances.std())

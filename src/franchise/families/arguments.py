@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -109,6 +111,10 @@ def check_positive_vector(name: str, value: ArrayLike, dimension: int) -> np.nda
     return array
 
 
-def plain(vector: np.ndarray) -> float | list[float]:
-    """A vector as a plain setting: one number if all are equal, else a list."""
-    return float(vector[0]) if (vector == vector[0]).all() else vector.tolist()
+def plain(value: Any) -> Any:
+    """An argument as a plain setting; a vector of equal numbers, or a multiple of the identity, as one number."""
+    if not isinstance(value, np.ndarray):
+        return value
+    first = value.flat[0]
+    alike = first * np.eye(len(value)) if value.ndim == 2 else first
+    return float(first) if (value == alike).all() else value.tolist()

@@ -31,6 +31,7 @@ Compiled code must be plain: numbers, arrays, loops, the `math` module, calls to
 
 from __future__ import annotations
 
+import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -47,6 +48,7 @@ from franchise.families.abilities import (
     adopt_old_names,
     find_abilities,
 )
+from franchise.families.arguments import plain
 from franchise.kernels import family_ops
 from franchise.kernels.random.weights import exponentiate
 from franchise.kernels.recount import fill_log_marginals
@@ -71,6 +73,20 @@ Rows: TypeAlias = np.ndarray | slice
 """Which observations: their places, or a slice of them."""
 
 
+def _weights_by_logs(log_verb):  # type: ignore[no-untyped-def]
+    """Make a verb that fills weights by way of logs: the largest density among topics that can be drawn is one."""
+
+    def fill(owner, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
+        largest = -math.inf
+        for topic in range(limit):
+            if prior_weights[topic] > 0.0:
+                out[topic] = log_verb(owner, observations, index, topic)
+                largest = max(largest, out[topic])
+        return exponentiate(prior_weights, largest, limit, out)
+
+    return fill
+
+
 class Family(ABC, Generic[StatsT, ParamsT, DataT]):
     """A likelihood with its prior; subclass it to write your own (see the docstring of the module)."""
 
@@ -85,6 +101,9 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
 
     size: int
     """Number of categories; only of families with IS_CATEGORICAL or COUNT_ROWS."""
+
+    learned_prior: Gamma | None = None
+    """The prior of the topics' prior, where that is learned (see `families/dirichlet_prior.py`)."""
 
     conjugate, exact_statistics, sparse, of_words = (OldFlag(ability) for ability in OLD_FLAGS.values())
 
@@ -182,8 +201,11 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         raise NotImplementedError
 
     def settings(self) -> dict[str, Any]:
-        """The arguments that make this family again, as plain numbers, lists and strings."""
-        raise NotImplementedError
+        """The arguments that make this family again, as plain numbers, lists and strings.
+
+        The default is for families that keep every argument as an attribute of the same name.
+        """
+        return {name: plain(getattr(self, name)) for name in inspect.signature(type(self)).parameters}
 
     # -- topics over categories: families with IS_CATEGORICAL answer these ------------------------------------
 
@@ -199,11 +221,6 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         return counts + (self.prior_vector() if prior is None else prior)
 
     # -- a prior that is learned: families that have one (see `families/dirichlet_prior.py`) answer these ----------
-
-    @property
-    def learned_prior(self) -> Gamma | None:
-        """The prior of the topics' prior, where that is learned."""
-        return None
 
     @staticmethod
     def prior_value(statistics: StatsT) -> float:
@@ -274,25 +291,8 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
 
     # -- defaults of the verbs, compiled -------------------------------------------------------------------
 
-    @staticmethod
-    def fill_topic_weights(statistics, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
-        """Weights by way of logs: the largest density among the topics that can be drawn becomes one."""
-        largest = -math.inf
-        for topic in range(limit):
-            if prior_weights[topic] > 0.0:
-                out[topic] = family_ops.log_predictive(statistics, observations, index, topic)
-                largest = max(largest, out[topic])
-        return exponentiate(prior_weights, largest, limit, out)
-
-    @staticmethod
-    def fill_density_weights(parameters, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
-        """Weights by way of logs, as in `fill_topic_weights`."""
-        largest = -math.inf
-        for topic in range(limit):
-            if prior_weights[topic] > 0.0:
-                out[topic] = family_ops.log_density(parameters, observations, index, topic)
-                largest = max(largest, out[topic])
-        return exponentiate(prior_weights, largest, limit, out)
+    fill_topic_weights = staticmethod(_weights_by_logs(family_ops.log_predictive))
+    fill_density_weights = staticmethod(_weights_by_logs(family_ops.log_density))
 
     @staticmethod
     def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]

@@ -14,7 +14,7 @@ Frank et al. (2020), background; docs/theory/families.md#sec-bernoulli.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -108,10 +108,6 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
         """x_d ~ Bernoulli(phi_kd)."""
         probabilities = np.exp(parameters.log_ones[topics])
         return (rng.random(probabilities.shape) < probabilities).astype(np.int8)
-
-    def settings(self) -> dict[str, Any]:
-        """Dimension and prior."""
-        return {"dimension": self.dimension, "a": self.a, "b": self.b}
 
     @staticmethod
     def sum_statistics(statistics: BernoulliStatistics, comm: Communicator) -> None:

@@ -27,16 +27,8 @@ from numpy.typing import ArrayLike
 from franchise.families.abilities import Ability
 from franchise.families.arguments import category_ids
 from franchise.families.base import Example
-from franchise.families.dirichlet_prior import DirichletPrior, OfCategories
-from franchise.kernels import family_ops
-from franchise.kernels.dirichlet_ops import (
-    SHORT_BLOCK,
-    log_rising_sums,
-    multiply_predictives,
-    multiply_rest_in_logs,
-    restore_bench,
-    sum_of,
-)
+from franchise.families.dirichlet_prior import CategoricalParameters, DirichletPrior, OfCategories
+from franchise.kernels import dirichlet_ops, family_ops
 from franchise.kernels.recount import fill_log_rising
 from franchise.kernels.runtime.blocks import BlockQueue, cut_categories
 from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
@@ -58,15 +50,9 @@ class CategoricalStatistics(NamedTuple):
     prior_mass: np.ndarray  # float64 (1,): eta = sum of eta_w
 
 
-class CategoricalParameters(NamedTuple):
-    """A distribution over the categories for each topic."""
-
-    log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
-
-
 class Categorical(
     DirichletPrior[CategoricalStatistics, CategoricalParameters, np.ndarray],
-    OfCategories[CategoricalStatistics, CategoricalParameters],
+    OfCategories[CategoricalStatistics],
 ):
     """Observations are whole numbers below `size`; topics are distributions over them.
 
@@ -101,7 +87,6 @@ class Categorical(
         return cls(corpus.vocabulary_size, check_positive("mass", mass) * counts / counts.sum())
 
     Statistics = CategoricalStatistics
-    Parameters = CategoricalParameters
     abilities = frozenset(
         {Ability.CONJUGATE, Ability.EXACT_STATISTICS, Ability.SPARSE, Ability.IS_CATEGORICAL}
     )
@@ -122,17 +107,6 @@ class Categorical(
             prior=prior,
             prior_mass=np.array([mass]),
         )
-
-    def log_prior_density(
-        self,
-        parameters: CategoricalParameters | CategoricalRows,
-        topic: int,
-        statistics: CategoricalStatistics,
-    ) -> float:
-        """The Dirichlet density of a topic's probabilities, however they lie."""
-        if isinstance(parameters, CategoricalRows):
-            parameters = CategoricalParameters(parameters.logs.T)
-        return super().log_prior_density(parameters, topic, statistics)
 
     @classmethod
     def log_marginals(
@@ -240,17 +214,17 @@ class Categorical(
         """
         for topic in range(limit):
             out[topic] = prior_weights[topic]
-        first = min(SHORT_BLOCK, len(members))
-        multiply_predictives(statistics, observations, members, 0, first, bench, limit, out)
+        first = min(dirichlet_ops.SHORT_BLOCK, len(members))
+        dirichlet_ops.multiply_predictives(statistics, observations, members, 0, first, bench, limit, out)
         if first < len(members):
-            multiply_rest_in_logs(statistics, observations, members, bench, limit, out)
-        restore_bench(statistics, observations, members, bench)
-        return sum_of(out, limit)
+            dirichlet_ops.multiply_rest_in_logs(statistics, observations, members, bench, limit, out)
+        dirichlet_ops.restore_bench(statistics, observations, members, bench)
+        return dirichlet_ops.sum_of(out, limit)
 
     @staticmethod
     def fill_log_marginals(statistics, limit, out):  # type: ignore[no-untyped-def]
         """All topics in one pass over the counts, in the order they lie in memory."""
-        log_rising_sums(statistics.counts, statistics.prior, limit, out)
+        dirichlet_ops.log_rising_sums(statistics.counts, statistics.prior, limit, out)
         mass = statistics.prior_mass[0]
         for topic in range(limit):
             out[topic] += math.lgamma(mass) - math.lgamma(mass + statistics.totals[topic])
@@ -261,6 +235,11 @@ class CategoricalRows(NamedTuple):
 
     probabilities: np.ndarray  # float32 (V, K): phi_kw
     logs: np.ndarray  # float64 (V, K): log phi_kw
+
+    @property
+    def log_probabilities(self) -> np.ndarray:
+        """log phi_kw by topic, (K, V), a view."""
+        return self.logs.T
 
 
 class _RowVerbs:

@@ -8,59 +8,53 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.families.base import DataT, Family, StatsT
+from franchise.families.arguments import check_positive_vector
+from franchise.families.base import DataT, Family
 from franchise.kernels.random.dirichlet import draw_dirichlets
-from franchise.priors import Gamma, check_number_or_gamma
+from franchise.priors import Gamma, check_number_or_gamma, plain_number
 from franchise.validation import check_integer, describe
 
-
-class CategoryCounts(Protocol):
-    """Statistics of topics over categories; C slots, V categories."""
-
-    @property
-    def counts(self) -> np.ndarray:
-        """Observations by category and topic, (V, C)."""
-
-    @property
-    def totals(self) -> np.ndarray:
-        """Observations of the topic, (C,)."""
+if TYPE_CHECKING:
+    from franchise.families.categorical import CategoricalStatistics
+    from franchise.families.mixed_dirichlet import KnownTopicsStatistics
+    from franchise.families.multinomial import MultinomialParameters, MultinomialStatistics
 
 
-class DirichletCounts(CategoryCounts, Iterable[np.ndarray], Protocol):
-    """Counts of categories under a Dirichlet prior whose value is part of the statistics."""
+class CategoricalParameters(NamedTuple):
+    """A distribution over the categories for each topic."""
 
-    @property
-    def inverse_mass(self) -> np.ndarray:
-        """1 / (n_k + eta), (C,)."""
-
-    @property
-    def prior(self) -> np.ndarray:
-        """eta_w, (V,)."""
-
-    @property
-    def prior_mass(self) -> np.ndarray:
-        """eta, the sum of eta_w, (1,)."""
+    log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
 
 
-class LogProbabilities(Iterable[np.ndarray], Protocol):
-    """Parameters of topics over categories."""
-
-    @property
-    def log_probabilities(self) -> np.ndarray:
-        """log phi_kw, (K, V)."""
+CountsT = TypeVar("CountsT", bound="CategoricalStatistics | MultinomialStatistics")
+MixedT = TypeVar("MixedT", bound="CategoricalStatistics | MultinomialStatistics | KnownTopicsStatistics")
+LogsT = TypeVar("LogsT", bound="CategoricalParameters | MultinomialParameters")
 
 
-CountsT = TypeVar("CountsT", bound=DirichletCounts)
-LogsT = TypeVar("LogsT", bound=LogProbabilities)
+class OverCategories(Family[MixedT, LogsT, DataT]):
+    """Topics that are distributions over categories."""
+
+    def likeness(
+        self, statistics: MixedT, topic: int, other_statistics: MixedT, others: np.ndarray
+    ) -> np.ndarray | None:
+        """Bhattacharyya's coefficient: the sum over categories of the roots of both topics' shares."""
+        column = statistics.counts[:, topic]
+        seen = np.flatnonzero(column)
+        roots = np.sqrt(column[seen])
+        theirs = np.sqrt(other_statistics.counts[seen[:, None], others])
+        sizes = statistics.totals[topic] * other_statistics.totals[others]
+        products = np.einsum("w,wk->k", roots, theirs)  # not by BLAS, whose sums depend on threads
+        likeness: np.ndarray = products / np.sqrt(np.maximum(sizes, 1.0))
+        return likeness
 
 
-class DirichletPrior(Family[CountsT, LogsT, DataT]):
+class DirichletPrior(OverCategories[CountsT, LogsT, DataT]):
     """Holds `prior`: a number for every category, a vector with one for each, or a Gamma to learn a number.
 
     The current value lives in the statistics (fields `prior` and `prior_mass`), since it is part of the
@@ -70,27 +64,16 @@ class DirichletPrior(Family[CountsT, LogsT, DataT]):
     def __init__(self, size: int, prior: float | np.ndarray | Gamma = 0.1) -> None:
         self.size = check_integer("size", size, minimum=1)
         self.prior: float | np.ndarray | Gamma
-        if isinstance(prior, (list, tuple, np.ndarray)) and np.ndim(prior) > 0:
-            self.prior = self._checked_vector(np.asarray(prior))
-        else:
+        if not isinstance(prior, (list, tuple, np.ndarray)) or np.ndim(prior) == 0:
             self.prior = check_number_or_gamma("prior", prior)
-
-    def _checked_vector(self, prior: np.ndarray) -> np.ndarray:
-        if prior.shape != (self.size,) or prior.dtype.kind not in "iuf":
-            raise InputError(
-                f"prior must be a positive number, franchise.Gamma(shape, rate), or {self.size} positive "
-                f"numbers, one a category; got {describe(prior)}."
-            )
-        bad = ~(np.isfinite(prior) & (prior > 0))
-        if bad.any():
-            place = int(np.flatnonzero(bad)[0])
-            raise InputError(f"prior must be positive everywhere; got {prior[place]} at position {place}.")
-        return prior.astype(np.float64)
-
-    @property
-    def learned_prior(self) -> Gamma | None:
-        """The prior of the prior, if it is learned."""
-        return self.prior if isinstance(self.prior, Gamma) else None
+        else:
+            if np.shape(prior) != (self.size,) or np.asarray(prior).dtype.kind not in "iuf":
+                raise InputError(
+                    f"prior must be a positive number, franchise.Gamma(shape, rate), or {self.size} positive "
+                    f"numbers, one a category; got {describe(np.asarray(prior))}."
+                )
+            self.prior = check_positive_vector("prior", prior, self.size)
+        self.learned_prior = self.prior if isinstance(self.prior, Gamma) else None
 
     def prior_vector(self) -> np.ndarray:
         """eta_w for every category; where it is learned, the mean of its prior, to start from."""
@@ -143,12 +126,6 @@ class DirichletPrior(Family[CountsT, LogsT, DataT]):
 
         return log_likelihood
 
-    def likeness(
-        self, statistics: CountsT, topic: int, other_statistics: CountsT, others: np.ndarray
-    ) -> np.ndarray | None:
-        """Bhattacharyya's coefficient."""
-        return likeness_of_counts(statistics, topic, other_statistics, others)
-
     def log_prior_density(self, parameters: LogsT, topic: int, statistics: CountsT) -> float:
         """The Dirichlet density of a topic's probabilities; one that has underflowed counts as the least number."""
         from scipy.special import gammaln
@@ -159,12 +136,11 @@ class DirichletPrior(Family[CountsT, LogsT, DataT]):
 
     def settings(self) -> dict[str, Any]:
         """Size and prior, as plain values."""
-        prior: Any = self.prior
-        if isinstance(prior, np.ndarray):
-            prior = prior.tolist()
-        elif isinstance(prior, Gamma):
-            prior = {"shape": prior.shape, "rate": prior.rate}
-        return {"size": self.size, "prior": prior}
+        prior = self.prior
+        return {
+            "size": self.size,
+            "prior": prior.tolist() if isinstance(prior, np.ndarray) else plain_number(prior),
+        }
 
     def grow(self, statistics: CountsT, capacity: int) -> CountsT:
         """As the family's own, with the new topics under the current prior."""
@@ -173,11 +149,17 @@ class DirichletPrior(Family[CountsT, LogsT, DataT]):
         return grown
 
 
-class OfCategories(Family[StatsT, LogsT, np.ndarray]):
+class OfCategories(OverCategories[MixedT, CategoricalParameters, np.ndarray]):
     """Topics whose observations are single categories: what Categorical and KnownTopics have in common."""
 
+    Parameters = CategoricalParameters
+
     def draw_observations(
-        self, parameters: LogsT, topics: np.ndarray, rng: np.random.Generator, like: np.ndarray | None
+        self,
+        parameters: CategoricalParameters,
+        topics: np.ndarray,
+        rng: np.random.Generator,
+        like: np.ndarray | None,
     ) -> np.ndarray:
         """One category from phi_k for each k in `topics`."""
         return draw_categories(parameters.log_probabilities, topics, rng)
@@ -186,20 +168,6 @@ class OfCategories(Family[StatsT, LogsT, np.ndarray]):
     def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
         """Density: log phi_kw."""
         return parameters.log_probabilities[topic, observations[index]]
-
-
-def likeness_of_counts(
-    statistics: CategoryCounts, topic: int, other_statistics: CategoryCounts, others: np.ndarray
-) -> np.ndarray:
-    """Bhattacharyya's coefficient: the sum over categories of the roots of both topics' shares."""
-    column = statistics.counts[:, topic]
-    seen = np.flatnonzero(column)
-    roots = np.sqrt(column[seen])
-    theirs = np.sqrt(other_statistics.counts[seen[:, None], others])
-    sizes = statistics.totals[topic] * other_statistics.totals[others]
-    products = np.einsum("w,wk->k", roots, theirs)  # not by BLAS, whose sums depend on threads
-    likeness: np.ndarray = products / np.sqrt(np.maximum(sizes, 1.0))
-    return likeness
 
 
 def draw_categories(

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,7 +34,6 @@ from franchise.families.arguments import (
     check_positive_vector,
     check_spread,
     check_vector,
-    plain,
     real_rows,
 )
 from franchise.families.base import Example, Family
@@ -156,16 +155,6 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
         means = parameters.means[topics]
         return means + rng.standard_normal(means.shape) / np.sqrt(parameters.precisions[topics])
 
-    def settings(self) -> dict[str, Any]:
-        """Dimension and prior."""
-        return {
-            "dimension": self.dimension,
-            "mean": plain(self.mean),
-            "mean_count": self.mean_count,
-            "shape": self.shape,
-            "rate": plain(self.rate),
-        }
-
     # -- compiled ------------------------------------------------------------------------------------------
 
     @staticmethod
@@ -195,18 +184,10 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
 
     @staticmethod
     def merge(statistics, source, target):  # type: ignore[no-untyped-def]
-        """S adds up, and so does the distance of the means: n_1 n_2 / (n_1 + n_2) (xbar_1 - xbar_2)^2."""
-        ours = statistics.sizes[target]
-        theirs = statistics.sizes[source]
-        if theirs == 0:
-            return
-        for axis in range(statistics.means.shape[1]):
-            difference = statistics.means[source, axis] - statistics.means[target, axis]
-            statistics.means[target, axis] += difference * theirs / (ours + theirs)
-            between = difference * difference * ours * theirs / (ours + theirs)
-            statistics.squares[target, axis] += statistics.squares[source, axis] + between
-        statistics.sizes[target] = ours + theirs
-        _refresh(statistics, target)
+        """Mean and sum of squares of both together, and what follows from them."""
+        if statistics.sizes[source] > 0:
+            merge_squares(statistics, source, target)
+            _refresh(statistics, target)
 
     @staticmethod
     def clear(statistics, topic):  # type: ignore[no-untyped-def]
@@ -254,6 +235,18 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
         count = statistics.mean_count[0] + size
         shape = statistics.shape[0] + 0.5 * size
         return _log_joint(statistics, bench, statistics.centres[topic], count, shape, statistics.rates[topic])
+
+
+@helper
+def merge_squares(statistics, source, target):  # type: ignore[no-untyped-def]
+    """S adds up, and so does the distance of the means: n_1 n_2 / (n_1 + n_2) (xbar_1 - xbar_2)^2."""
+    ours, theirs = statistics.sizes[target], statistics.sizes[source]
+    for axis in range(statistics.means.shape[1]):
+        difference = statistics.means[source, axis] - statistics.means[target, axis]
+        statistics.means[target, axis] += difference * theirs / (ours + theirs)
+        between = difference * difference * ours * theirs / (ours + theirs)
+        statistics.squares[target, axis] += statistics.squares[source, axis] + between
+    statistics.sizes[target] = ours + theirs
 
 
 @helper

@@ -27,34 +27,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from franchise.errors import InputError
-from franchise.families.arguments import check_spread, check_vector, plain, real_rows
+from franchise.families.arguments import check_spread, check_vector, real_rows
 from franchise.families.base import Example, Family
-from franchise.kernels.linalg import (
-    add_outer_product,
-    inverse_quadratic_form,
-    log_determinant,
-    rank_one_downdate,
-    rank_one_update,
-    scaled_difference,
-)
-from franchise.kernels.wishart_ops import (
-    empty,
-    factorise_again,
-    factorise_scale,
-    log_joint,
-    log_normaliser,
-    place_centre,
-    posterior_scale,
-    put_in,
-    refresh,
-    take_out,
-)
+from franchise.kernels import linalg, wishart_ops
 from franchise.validation import check_finite, check_integer, check_positive, describe
 
 
@@ -137,7 +118,9 @@ class GaussianFull(Family[GaussianFullStatistics, GaussianFullParameters, np.nda
         square = (capacity, self.dimension, self.dimension)
         scale_factor = np.linalg.cholesky(self.scale)
         log_determinant_of_scale = 2.0 * float(np.log(np.diag(scale_factor)).sum())
-        normaliser = log_normaliser(self.dimension, self.mean_count, self.degrees, log_determinant_of_scale)
+        normaliser = wishart_ops.log_normaliser(
+            self.dimension, self.mean_count, self.degrees, log_determinant_of_scale
+        )
         return self.Statistics(
             sizes=np.zeros(capacity, np.int64),
             means=np.zeros(wide),
@@ -191,44 +174,33 @@ class GaussianFull(Family[GaussianFullStatistics, GaussianFullParameters, np.nda
         normals = rng.standard_normal((len(topics), self.dimension))
         return parameters.means[topics] + np.einsum("nij,nj->ni", inverses[topics], normals)
 
-    def settings(self) -> dict[str, Any]:
-        """Dimension and prior."""
-        alike = np.array_equal(self.scale, self.scale[0, 0] * np.eye(self.dimension))
-        return {
-            "dimension": self.dimension,
-            "mean": plain(self.mean),
-            "mean_count": self.mean_count,
-            "degrees": self.degrees,
-            "scale": float(self.scale[0, 0]) if alike else self.scale.tolist(),
-        }
-
     # -- compiled ------------------------------------------------------------------------------------------
 
     @staticmethod
     def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
         """Psi_k += c_k / (c_k + 1) (x - m_k)(x - m_k)', in its factor; n_k, xbar_k and S_k follow."""
         count = statistics.mean_count[0] + statistics.sizes[topic]
-        step = scaled_difference(
+        step = linalg.scaled_difference(
             observations[index], statistics.centres[topic], math.sqrt(count / (count + 1.0))
         )
-        rank_one_update(statistics.factors[topic], step)
-        put_in(statistics, observations[index], topic)
-        refresh(statistics, topic)
+        linalg.rank_one_update(statistics.factors[topic], step)
+        wishart_ops.put_in(statistics, observations[index], topic)
+        wishart_ops.refresh(statistics, topic)
 
     @staticmethod
     def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
         """n_k, xbar_k, S_k and m_k step back, then Psi_k -= c_k / (c_k + 1) (x - m_k)(x - m_k)'."""
         if statistics.sizes[topic] == 1:
-            empty(statistics, topic)
+            wishart_ops.empty(statistics, topic)
             return
-        take_out(statistics, observations[index], topic)
+        wishart_ops.take_out(statistics, observations[index], topic)
         count = statistics.mean_count[0] + statistics.sizes[topic]
-        step = scaled_difference(
+        step = linalg.scaled_difference(
             observations[index], statistics.centres[topic], math.sqrt(count / (count + 1.0))
         )
-        if not rank_one_downdate(statistics.factors[topic], step):
-            factorise_again(statistics, topic)
-        refresh(statistics, topic)
+        if not linalg.rank_one_downdate(statistics.factors[topic], step):
+            wishart_ops.factorise_again(statistics, topic)
+        wishart_ops.refresh(statistics, topic)
 
     @staticmethod
     def merge(statistics, source, target):  # type: ignore[no-untyped-def]
@@ -237,29 +209,29 @@ class GaussianFull(Family[GaussianFullStatistics, GaussianFullParameters, np.nda
         theirs = statistics.sizes[source]
         if theirs == 0:
             return
-        difference = scaled_difference(statistics.means[source], statistics.means[target], 1.0)
+        difference = linalg.scaled_difference(statistics.means[source], statistics.means[target], 1.0)
         for row in range(len(difference)):
             statistics.means[target, row] += difference[row] * theirs / (ours + theirs)
             for column in range(len(difference)):
                 statistics.scatters[target, row, column] += statistics.scatters[source, row, column]
-        add_outer_product(statistics.scatters[target], difference, ours * theirs / (ours + theirs))
+        linalg.add_outer_product(statistics.scatters[target], difference, ours * theirs / (ours + theirs))
         statistics.sizes[target] = ours + theirs
-        place_centre(statistics, target)
-        factorise_again(statistics, target)
-        refresh(statistics, target)
+        wishart_ops.place_centre(statistics, target)
+        wishart_ops.factorise_again(statistics, target)
+        wishart_ops.refresh(statistics, target)
 
     @staticmethod
     def clear(statistics, topic):  # type: ignore[no-untyped-def]
         """No observations; what follows from them is that of the prior."""
-        empty(statistics, topic)
+        wishart_ops.empty(statistics, topic)
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
         """Normaliser - (nu_k + 1)/2 log(1 + c_k / (c_k + 1) (x - m_k)' Psi_k^-1 (x - m_k))."""
         size = statistics.sizes[topic]
         count = statistics.mean_count[0] + size
-        deviation = scaled_difference(observations[index], statistics.centres[topic], 1.0)
-        distance = inverse_quadratic_form(statistics.factors[topic], deviation)
+        deviation = linalg.scaled_difference(observations[index], statistics.centres[topic], 1.0)
+        distance = linalg.inverse_quadratic_form(statistics.factors[topic], deviation)
         half_degrees = 0.5 * (statistics.degrees[0] + size + 1.0)
         return statistics.log_normalisers[topic] - half_degrees * math.log1p(count / (count + 1.0) * distance)
 
@@ -267,7 +239,7 @@ class GaussianFull(Family[GaussianFullStatistics, GaussianFullParameters, np.nda
     def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
         """Joint density of the topic's observations under the prior."""
         size = statistics.sizes[topic]
-        return log_joint(
+        return wishart_ops.log_joint(
             size,
             len(statistics.mean),
             statistics.mean_count[0],
@@ -295,20 +267,20 @@ class GaussianFull(Family[GaussianFullStatistics, GaussianFullParameters, np.nda
         extra = statistics.sizes[bench]
         count = statistics.mean_count[0] + size
         dimension = len(statistics.mean)
-        union = posterior_scale(statistics, topic)
+        union = wishart_ops.posterior_scale(statistics, topic)
         for row in range(dimension):
             for column in range(dimension):
                 union[row, column] += statistics.scatters[bench, row, column]
-        deviation = scaled_difference(statistics.means[bench], statistics.centres[topic], 1.0)
-        add_outer_product(union, deviation, count * extra / (count + extra))
-        factorise_scale(union, union)
-        return log_joint(
+        deviation = linalg.scaled_difference(statistics.means[bench], statistics.centres[topic], 1.0)
+        linalg.add_outer_product(union, deviation, count * extra / (count + extra))
+        wishart_ops.factorise_scale(union, union)
+        return wishart_ops.log_joint(
             extra,
             dimension,
             count,
             statistics.degrees[0] + size,
             statistics.log_determinants[topic],
-            log_determinant(union),
+            linalg.log_determinant(union),
         )
 
 

@@ -20,13 +20,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from franchise.families.arguments import check_positive_vector, check_vector, plain, real_rows
+from franchise.families.arguments import check_positive_vector, check_vector, real_rows
 from franchise.families.base import Example, Family
+from franchise.families.gaussian_diagonal import merge_squares
 from franchise.validation import check_integer, check_positive
 
 _STEPS = 4
@@ -96,20 +98,18 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
         self, statistics: GaussianIndependentStatistics, limit: int, rng: np.random.Generator
     ) -> GaussianIndependentParameters:
         """tau_kd from its marginal on a grid, then mu_kd given tau_kd, which is normal."""
-        means, log_precisions = np.empty((2, limit, self.dimension))
-        for topic in range(limit):
-            for axis in range(self.dimension):
-                size, mean, square = _of(statistics, topic, axis)
-                grid, log_masses = self._log_masses(size, mean, square, axis)
-                masses = np.exp(log_masses - log_masses.max())
-                place = np.searchsorted(np.cumsum(masses), rng.random() * masses.sum())
-                log_precision = grid[place] + (rng.random() - 0.5) * (grid[1] - grid[0])
-                precision = math.exp(log_precision)
-                total = self.mean_precision + size * precision
-                centre = (self.mean_precision * self.mean[axis] + size * precision * mean) / total
-                means[topic, axis] = centre + rng.standard_normal() / math.sqrt(total)
-                log_precisions[topic, axis] = log_precision
-        return self.Parameters(means, log_precisions)
+        logs, precisions, normals = np.empty((3, limit, self.dimension))
+        for topic, axis in product(range(limit), range(self.dimension)):
+            grid, log_masses = self._log_masses(
+                statistics.sizes[topic], statistics.means[topic, axis], statistics.squares[topic, axis], axis
+            )
+            masses = np.exp(log_masses - log_masses.max())
+            place = np.searchsorted(np.cumsum(masses), rng.random() * masses.sum())
+            logs[topic, axis] = grid[place] + (rng.random() - 0.5) * (grid[1] - grid[0])
+            precisions[topic, axis] = math.exp(logs[topic, axis])
+            normals[topic, axis] = rng.standard_normal()
+        centre, total = self._mean_given(statistics, precisions, limit)
+        return self.Parameters(centre + normals / np.sqrt(total), logs)
 
     def move_parameters(
         self,
@@ -250,16 +250,6 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
         spreads = np.exp(-0.5 * parameters.log_precisions[topics])
         return parameters.means[topics] + spreads * rng.standard_normal(spreads.shape)
 
-    def settings(self) -> dict[str, Any]:
-        """The prior."""
-        return {
-            "dimension": self.dimension,
-            "mean": plain(self.mean),
-            "mean_precision": self.mean_precision,
-            "shape": self.shape,
-            "rate": plain(self.rate),
-        }
-
     # -- compiled ------------------------------------------------------------------------------------------
 
     @staticmethod
@@ -292,15 +282,8 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
     @staticmethod
     def merge(statistics, source, target):  # type: ignore[no-untyped-def]
         """Means by size; squares around the common mean."""
-        one, other = statistics.sizes[target], statistics.sizes[source]
-        if other > 0:
-            for axis in range(statistics.means.shape[1]):
-                gap = statistics.means[source, axis] - statistics.means[target, axis]
-                statistics.means[target, axis] += gap * other / (one + other)
-                statistics.squares[target, axis] += statistics.squares[
-                    source, axis
-                ] + gap * gap * one * other / (one + other)
-            statistics.sizes[target] = one + other
+        if statistics.sizes[source] > 0:
+            merge_squares(statistics, source, target)
 
     @staticmethod
     def clear(statistics, topic):  # type: ignore[no-untyped-def]
@@ -326,15 +309,6 @@ def _log_gamma_density_of_log(logs: np.ndarray, shape: np.ndarray, rate: np.ndar
     from scipy.special import gammaln
 
     return shape * np.log(rate) - gammaln(shape) + shape * logs - rate * np.exp(logs)
-
-
-def _of(statistics: GaussianIndependentStatistics, topic: int, axis: int) -> tuple[int, float, float]:
-    """n, xbar and S of a topic in one dimension."""
-    return (
-        int(statistics.sizes[topic]),
-        float(statistics.means[topic, axis]),
-        float(statistics.squares[topic, axis]),
-    )
 
 
 def examples() -> list[Example]:

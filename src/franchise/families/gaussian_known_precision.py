@@ -21,7 +21,7 @@ A block given a topic is a block given a prior with centre m_k and precision lam
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -106,14 +106,6 @@ class GaussianKnownPrecision(
         """Observations from N(phi_k, I / tau)."""
         centres = parameters.centres[topics]
         return centres + rng.standard_normal(centres.shape) / math.sqrt(self.precision)
-
-    def settings(self) -> dict[str, Any]:
-        """Dimension and precisions."""
-        return {
-            "dimension": self.dimension,
-            "prior_precision": self.prior_precision,
-            "precision": self.precision,
-        }
 
     # -- compiled ------------------------------------------------------------------------------------------
 

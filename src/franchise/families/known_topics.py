@@ -42,24 +42,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from franchise.data.tokens import check_vocabulary
 from franchise.errors import InputError
+from franchise.families import known_topics_spec as spec
 from franchise.families.abilities import Ability
 from franchise.families.arguments import category_ids, check_positive_vector, plain
 from franchise.families.base import Example
-from franchise.families.dirichlet_prior import likeness_of_counts
-from franchise.families.known_topics_spec import (
-    ROUNDING,
-    check_same_words,
-    checked_names,
-    checked_strength,
-    checked_topics,
-    checked_weights,
-    checked_words,
-    on_other_words,
-    shapes_of_seeds,
-)
+from franchise.families.dirichlet_prior import CategoricalParameters
 from franchise.families.mixed_dirichlet import (
-    KnownTopicsParameters,
     KnownTopicsStatistics,
     MixedDirichlet,
     draw_components,
@@ -104,7 +94,6 @@ class KnownTopics(MixedDirichlet):
     """
 
     Statistics = KnownTopicsStatistics
-    Parameters = KnownTopicsParameters
     abilities = frozenset({Ability.CONJUGATE, Ability.IS_CATEGORICAL})
 
     def __init__(
@@ -116,13 +105,22 @@ class KnownTopics(MixedDirichlet):
         names: Sequence[str] | None = None,
         vocabulary: Sequence[str] | None = None,
     ) -> None:
-        self.topics = checked_topics(topics)
-        count, self.size = self.topics.shape
-        self.strength = checked_strength(strength, count)
-        self.weights = checked_weights(weight, count)
+        self.topics = spec.checked_topics(topics)
+        self.n_known, self.size = self.topics.shape
+        self.strength = spec.checked_strength(strength, self.n_known)
+        self.frozen = np.isinf(self.strength)
+        """Which known topics are frozen, bool (T,)."""
+        self.weights = spec.checked_weights(weight, self.n_known)
+        left = 1.0 - float(self.weights.sum())
+        self.weight_of_new = left if left > spec.ROUNDING else 0.0
+        """w_0, the prior probability that a topic is none of the known ones."""
         self.prior = check_positive_vector("prior", prior, self.size)
-        self.names = checked_names(names, count)
-        self.vocabulary = checked_words(vocabulary, self.size)
+        self.names = spec.checked_names(names, self.n_known)
+        self.vocabulary = None if vocabulary is None else check_vocabulary(vocabulary)
+        if self.vocabulary is not None and len(self.vocabulary) != self.size:
+            raise InputError(
+                f"vocabulary must have a word for each column of topics, {self.size}; got {len(self.vocabulary)}."
+            )
 
     @classmethod
     def from_words(
@@ -157,8 +155,8 @@ class KnownTopics(MixedDirichlet):
         prior : float
             The Dirichlet prior eta.
         """
-        words = checked_words(vocabulary, None)
-        shapes = shapes_of_seeds(seeds, words, strength, check_positive("prior", prior))
+        words = check_vocabulary(vocabulary)
+        shapes = spec.shapes_of_seeds(seeds, words, strength, check_positive("prior", prior))
         masses = shapes.sum(axis=1)
         return cls(shapes / masses[:, None], masses, weight, prior, names=list(seeds), vocabulary=words)
 
@@ -233,29 +231,13 @@ class KnownTopics(MixedDirichlet):
             raise InputError(
                 "prior must be one number for topics to change their vocabulary; it is one for each word."
             )
-        words = checked_words(vocabulary, None)
-        topics = on_other_words(self.topics, self.vocabulary, words, smoothing)
+        words = check_vocabulary(vocabulary)
+        topics = spec.on_other_words(self.topics, self.vocabulary, words, smoothing)
         return KnownTopics(topics, self.strength, self.weights, float(self.prior[0]), self.names, words)
-
-    @property
-    def n_known(self) -> int:
-        """Number of known topics, T."""
-        return len(self.topics)
-
-    @property
-    def weight_of_new(self) -> float:
-        """w_0, the prior probability that a topic is none of the known ones."""
-        left = 1.0 - float(self.weights.sum())
-        return left if left > ROUNDING else 0.0
-
-    @property
-    def frozen(self) -> np.ndarray:
-        """Which known topics are frozen, bool (T,)."""
-        return np.isinf(self.strength)
 
     def check_vocabulary(self, vocabulary: Sequence[str]) -> None:
         """InputError if a corpus has other words than the known topics."""
-        check_same_words(self.size, self.vocabulary, vocabulary)
+        spec.check_same_words(self.size, self.vocabulary, vocabulary)
 
     def prepare(self, observations: ArrayLike) -> np.ndarray:
         """Category ids as int32, each from 0 to size - 1."""
@@ -332,7 +314,7 @@ class KnownTopics(MixedDirichlet):
 
     def draw_parameters(
         self, statistics: KnownTopicsStatistics, limit: int, rng: np.random.Generator
-    ) -> KnownTopicsParameters:
+    ) -> CategoricalParameters:
         """A component for each topic, then phi_k ~ Dirichlet(alpha_t + n_k), or phi_t where it is frozen."""
         parts = draw_components(statistics, limit, rng)
         base = statistics.base.T[parts]
@@ -340,16 +322,6 @@ class KnownTopics(MixedDirichlet):
         logs = np.log(base / statistics.mass[parts, None])
         logs[learning] = draw_dirichlets(base[learning] + statistics.counts[:, :limit].T[learning], rng)
         return self.Parameters(logs)
-
-    def likeness(
-        self,
-        statistics: KnownTopicsStatistics,
-        topic: int,
-        other_statistics: KnownTopicsStatistics,
-        others: np.ndarray,
-    ) -> np.ndarray | None:
-        """Bhattacharyya's coefficient of the words."""
-        return likeness_of_counts(statistics, topic, other_statistics, others)
 
     def settings(self) -> dict[str, Any]:
         """The known topics and all that goes with them; a strength of None is one of a frozen topic."""

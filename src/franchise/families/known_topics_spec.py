@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,7 +64,7 @@ def on_other_words(
     if share >= 1.0:
         raise InputError(f"smoothing must be below 1; got {share}.")
     places = {word: place for place, word in enumerate(known)}
-    columns = np.array([places.get(word, -1) for word in words])
+    columns = np.array([places.get(word, -1) for word in words], np.int64)
     kept = np.where(columns >= 0, topics[:, columns], 0.0)
     sums = kept.sum(axis=1, keepdims=True)
     if (sums == 0.0).any():
@@ -181,20 +180,6 @@ def checked_names(names: Sequence[str] | None, count: int) -> list[str]:
     if len(set(listed)) != count:
         raise InputError(f"names must differ from one another; got {describe(names)}.")
     return [str(name) for name in listed]
-
-
-def checked_words(vocabulary: Sequence[str] | None, size: int | None) -> Any:
-    """Words as a list of str, as many as there are columns; None stays None where they may be left out."""
-    if vocabulary is None and size is not None:
-        return None
-    if isinstance(vocabulary, str) or not isinstance(vocabulary, Sequence | np.ndarray):
-        raise InputError(f"vocabulary must be a list of words; got {describe(vocabulary)}.")
-    words = [str(word) for word in vocabulary]
-    if size is not None and len(words) != size:
-        raise InputError(f"vocabulary must have a word for each column of topics, {size}; got {len(words)}.")
-    if not words or len(set(words)) != len(words):
-        raise InputError("vocabulary must have words, none of them twice.")
-    return words
 
 
 def _places_of(name: str, listed: Sequence[str], places: Mapping[str, int]) -> list[int]:

@@ -11,14 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.families.dirichlet_prior import OfCategories
-from franchise.kernels.dirichlet_ops import (
-    empty,
-    log_mass_of_block,
-    merge_log_masses,
-    settle,
-    shift_log_masses,
-    sum_of_products,
-)
+from franchise.kernels import dirichlet_ops
 
 
 class KnownTopicsStatistics(NamedTuple):
@@ -40,23 +33,17 @@ class KnownTopicsStatistics(NamedTuple):
     log_weights: np.ndarray  # float64 (P,): log w_t
 
 
-class KnownTopicsParameters(NamedTuple):
-    """A distribution over the categories for each topic."""
-
-    log_probabilities: np.ndarray  # float64 (K, V): log phi_kw
-
-
-class MixedDirichlet(OfCategories[KnownTopicsStatistics, KnownTopicsParameters]):
+class MixedDirichlet(OfCategories[KnownTopicsStatistics]):
     """What kernels run for `KnownTopics`."""
 
     @staticmethod
     def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
         """Each component gains its log predictive; n_kw and n_k go up by one."""
         category = observations[index]
-        shift_log_masses(statistics, category, topic, 1.0)
+        dirichlet_ops.shift_log_masses(statistics, category, topic, 1.0)
         statistics.counts[category, topic] += 1
         statistics.totals[topic] += 1.0
-        settle(statistics, topic)
+        dirichlet_ops.settle(statistics, topic)
 
     @staticmethod
     def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
@@ -65,20 +52,20 @@ class MixedDirichlet(OfCategories[KnownTopicsStatistics, KnownTopicsParameters])
         statistics.counts[category, topic] -= 1
         statistics.totals[topic] -= 1.0
         if statistics.totals[topic] == 0.0:
-            empty(statistics, topic)
+            dirichlet_ops.empty(statistics, topic)
         else:
-            shift_log_masses(statistics, category, topic, -1.0)
-            settle(statistics, topic)
+            dirichlet_ops.shift_log_masses(statistics, category, topic, -1.0)
+            dirichlet_ops.settle(statistics, topic)
 
     @staticmethod
     def merge(statistics, source, target):  # type: ignore[no-untyped-def]
         """Counts add up; components gain what all of them predict together."""
         if statistics.totals[source] > 0.0:
-            merge_log_masses(statistics, source, target)
+            dirichlet_ops.merge_log_masses(statistics, source, target)
             for category in range(len(statistics.base)):
                 statistics.counts[category, target] += statistics.counts[category, source]
             statistics.totals[target] += statistics.totals[source]
-            settle(statistics, target)
+            dirichlet_ops.settle(statistics, target)
 
     @staticmethod
     def clear(statistics, topic):  # type: ignore[no-untyped-def]
@@ -86,13 +73,13 @@ class MixedDirichlet(OfCategories[KnownTopicsStatistics, KnownTopicsParameters])
         if statistics.totals[topic] > 0.0:
             for category in range(len(statistics.base)):
                 statistics.counts[category, topic] = 0
-        empty(statistics, topic)
+        dirichlet_ops.empty(statistics, topic)
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
         """Predictive: log of the sum over t of p(t | n_k) (alpha_tw + g_t n_kw) / (alpha_t + g_t n_k)."""
         category = observations[index]
-        known = sum_of_products(statistics.pulls[topic], statistics.base[category])
+        known = dirichlet_ops.sum_of_products(statistics.pulls[topic], statistics.base[category])
         return math.log(known + statistics.repeats[topic] * statistics.counts[category, topic])
 
     @staticmethod
@@ -109,7 +96,7 @@ class MixedDirichlet(OfCategories[KnownTopicsStatistics, KnownTopicsParameters])
         for topic in range(limit):
             out[topic] = 0.0
             if prior_weights[topic] > 0.0:
-                known = sum_of_products(statistics.pulls[topic], base)
+                known = dirichlet_ops.sum_of_products(statistics.pulls[topic], base)
                 out[topic] = prior_weights[topic] * (known + statistics.repeats[topic] * counts[topic])
                 total += out[topic]
         return total
@@ -119,7 +106,7 @@ class MixedDirichlet(OfCategories[KnownTopicsStatistics, KnownTopicsParameters])
         """The log of the sum over t of w_t DM(n_k + members | alpha_t), less the log marginal."""
         largest, total = -math.inf, 0.0
         for part in range(len(statistics.mass)):
-            mass = log_mass_of_block(statistics, observations, members, bench, topic, part)
+            mass = dirichlet_ops.log_mass_of_block(statistics, observations, members, bench, topic, part)
             if mass > largest:
                 total = total * math.exp(largest - mass) + 1.0
                 largest = mass

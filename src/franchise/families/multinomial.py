@@ -242,26 +242,8 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
 
         The coefficient is the same for all topics and left out.
         """
-        first = observations.offsets[index]
-        last = observations.offsets[index + 1]
         total = observations.totals[index]
-        mass = statistics.prior_mass[0]
-        if total <= SHORT_BLOCK:
-            for topic in range(limit):
-                out[topic] = prior_weights[topic]
-            position = 0
-            for entry in range(first, last):
-                category = observations.categories[entry]
-                count = observations.counts[entry]
-                _multiply_rising(statistics, category, count, mass + position, limit, out)
-                position += count
-            return sum_of(out, limit)
-        _start_logs(statistics, total, limit, out)
-        for entry in range(first, last):
-            _add_log_rising(
-                statistics, observations.categories[entry], observations.counts[entry], limit, out
-            )
-        return exponentiate(prior_weights, _largest(prior_weights, limit, out), limit, out)
+        return _weigh(statistics, observations, (index,), total, -1, prior_weights, limit, out)
 
     @staticmethod
     def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
@@ -280,30 +262,9 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
     @staticmethod
     def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]
         """As `fill_topic_weights`, of one observation with the bench's counts."""
-        mass = statistics.prior_mass[0]
         total = statistics.totals[bench]
         statistics.totals[bench] = 0
-        if total <= SHORT_BLOCK:
-            for topic in range(limit):
-                out[topic] = prior_weights[topic]
-            position = 0
-            for index in members:
-                for entry in range(observations.offsets[index], observations.offsets[index + 1]):
-                    category = observations.categories[entry]
-                    count = statistics.counts[category, bench]
-                    statistics.counts[category, bench] = 0
-                    _multiply_rising(statistics, category, count, mass + position, limit, out)
-                    position += count
-            weight = sum_of(out, limit)
-        else:
-            _start_logs(statistics, total, limit, out)
-            for index in members:
-                for entry in range(observations.offsets[index], observations.offsets[index + 1]):
-                    category = observations.categories[entry]
-                    count = statistics.counts[category, bench]
-                    statistics.counts[category, bench] = 0
-                    _add_log_rising(statistics, category, count, limit, out)
-            weight = exponentiate(prior_weights, _largest(prior_weights, limit, out), limit, out)
+        weight = _weigh(statistics, observations, members, total, bench, prior_weights, limit, out)
         _put_back(statistics, observations, members, bench)
         statistics.totals[bench] = total
         return weight
@@ -318,18 +279,39 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
 
 
 @helper
+def _weigh(statistics, observations, members, total, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]
+    """Weights of an observation, or of the counts of a block on the bench (from 0), which go down to zero."""
+    mass = statistics.prior_mass[0]
+    short = total <= SHORT_BLOCK
+    for topic in range(limit):
+        if short:
+            out[topic] = prior_weights[topic]
+        else:
+            out[topic] = -log_rising(statistics.totals[topic] + mass, total)
+    position = 0
+    for index in members:
+        for entry in range(observations.offsets[index], observations.offsets[index + 1]):
+            category = observations.categories[entry]
+            count = observations.counts[entry]
+            if bench >= 0:
+                count = statistics.counts[category, bench]
+                statistics.counts[category, bench] = 0
+            if short:
+                _multiply_rising(statistics, category, count, mass + position, limit, out)
+                position += count
+            else:
+                _add_log_rising(statistics, category, count, limit, out)
+    if short:
+        return sum_of(out, limit)
+    return exponentiate(prior_weights, _largest(prior_weights, limit, out), limit, out)
+
+
+@helper
 def _multiply_rising(statistics, category, count, mass, limit, out):  # type: ignore[no-untyped-def]
     """out[k] *= prod_{c < count} (n_kw + eta_w + c) / (n_k + mass + c)."""
     for step in range(count):
         shift = statistics.prior[category] + step
         multiply_ratio(out, statistics.counts[category], statistics.totals, shift, mass + step, limit)
-
-
-@helper
-def _start_logs(statistics, total, limit, out):  # type: ignore[no-untyped-def]
-    """out[k] = -log (n_k + eta)_total."""
-    for topic in range(limit):
-        out[topic] = -log_rising(statistics.totals[topic] + statistics.prior_mass[0], total)
 
 
 @helper

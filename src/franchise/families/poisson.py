@@ -28,6 +28,7 @@ from franchise.families.arguments import numeric_rows
 from franchise.families.base import Example, Family
 from franchise.kernels.dirichlet_ops import log_rising
 from franchise.kernels.random.dirichlet import draw_log_gammas
+from franchise.kernels.runtime.compile import helper
 from franchise.validation import check_counts, check_integer, check_positive
 
 
@@ -127,7 +128,7 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
 
     def settings(self) -> dict[str, Any]:
         """Prior and dimension."""
-        return {"shape": self.shape, "rate": self.rate, "dimension": self.given_dimension}
+        return super().settings() | {"dimension": self.given_dimension}
 
     # -- compiled ------------------------------------------------------------------------------------------
 
@@ -186,16 +187,7 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
     @staticmethod
     def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
         """sum_d [log (a)(a + 1)...(a_kd - 1) - a log(1 + n_k/b) - s_kd log b_k] - sum of log x!."""
-        size = statistics.sizes[topic]
-        dimension = statistics.sums.shape[1]
-        shape = statistics.shape[0]
-        rate = statistics.rate[0]
-        total = -dimension * shape * math.log1p(size / rate) - statistics.totals[topic] * math.log(
-            rate + size
-        )
-        for axis in range(dimension):
-            total += log_rising(shape, statistics.sums[topic, axis])
-        return total - statistics.log_factorials[topic]
+        return _log_joint(statistics, topic, topic, 0)
 
     @staticmethod
     def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
@@ -210,15 +202,21 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
     @staticmethod
     def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
         """As the marginal of the bench, with a_kd and b_k in place of a and b."""
-        size = statistics.sizes[bench]
-        dimension = statistics.sums.shape[1]
-        shape = statistics.shape[0]
-        rate = statistics.rate[0] + statistics.sizes[topic]
-        total = -(dimension * shape + statistics.totals[topic]) * math.log1p(size / rate)
-        total -= statistics.totals[bench] * math.log(rate + size)
-        for axis in range(dimension):
-            total += log_rising(shape + statistics.sums[topic, axis], statistics.sums[bench, axis])
-        return total - statistics.log_factorials[bench]
+        return _log_joint(statistics, bench, topic, 1)
+
+
+@helper
+def _log_joint(statistics, block, topic, given):  # type: ignore[no-untyped-def]
+    """Log joint density of a block: given the observations of a topic if `given` is 1, under the prior if 0."""
+    size = statistics.sizes[block]
+    dimension = statistics.sums.shape[1]
+    shape = statistics.shape[0]
+    rate = statistics.rate[0] + given * statistics.sizes[topic]
+    total = -(dimension * shape + given * statistics.totals[topic]) * math.log1p(size / rate)
+    total -= statistics.totals[block] * math.log(rate + size)
+    for axis in range(dimension):
+        total += log_rising(shape + given * statistics.sums[topic, axis], statistics.sums[block, axis])
+    return total - statistics.log_factorials[block]
 
 
 def examples() -> list[Example]:

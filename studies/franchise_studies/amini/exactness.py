@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.checks.enumeration import Enumeration, Partition, canonical, tiny_model
-from franchise.checks.long_run import effective_size
-from franchise.checks.statistics import total_variation, typical_total_variation
 from franchise.data.corpus import Corpus
 from franchise.families.categorical import Categorical
 from franchise_studies.amini.printed import READINGS, Problem, Reading, run_printed
 from franchise_studies.amini.samplers import SLICE, run_exact
+from franchise_studies.long_run import effective_size, total_variation, typical_total_variation
 
 if TYPE_CHECKING:
     import pandas as pd

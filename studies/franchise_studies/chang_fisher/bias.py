@@ -11,7 +11,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from franchise.checks.long_run import count_visits
 from franchise.families.categorical import Categorical
 from franchise_studies.chang_fisher.following import remembered
 from franchise_studies.chang_fisher.samplers import (
@@ -27,6 +26,7 @@ from franchise_studies.chang_fisher.samplers import (
     SAMPLERS,
     SUBCLUSTER,
 )
+from franchise_studies.long_run import count_visits
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,13 +7,14 @@ same effective size.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from franchise.checks.enumeration import Enumeration, Partition, canonical, tiny_model
-from franchise.checks.statistics import total_variation, typical_total_variation
 from franchise.data.groups import Groups
 from franchise.families.base import Family
 from franchise.samplers.registry import SamplerLike
@@ -90,3 +91,22 @@ def effective_size(visits: list[Partition], exact: Enumeration) -> float:
     series.append(np.array([float(max(visit)) for visit in visits]))
     sizes = [float(array_stats.ess(values[None, :], method="mean")) for values in series if values.std() > 0]
     return min([float(len(visits)), *sizes])
+
+
+def total_variation(
+    observed: Sequence[Hashable], outcomes: Sequence[Hashable], probabilities: np.ndarray
+) -> float:
+    """Half the summed difference between the visit frequencies and the probabilities."""
+    counter = Counter(observed)
+    frequencies = np.array([counter[outcome] for outcome in outcomes]) / len(observed)
+    elsewhere = 1.0 - frequencies.sum()
+    return float((np.abs(frequencies - probabilities).sum() + elsewhere) / 2)
+
+
+def typical_total_variation(
+    probabilities: np.ndarray, size: float, rng: np.random.Generator, repetitions: int = 400
+) -> tuple[float, float]:
+    """Mean and standard deviation of the total variation of `size` independent draws."""
+    counts = rng.multinomial(int(size), probabilities, size=repetitions)
+    distances = np.abs(counts / int(size) - probabilities).sum(axis=1) / 2
+    return float(distances.mean()), float(distances.std())
