@@ -11,27 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.checks import (
-    NO_CONSENSUS,
-    REST,
-    check_any,
-    check_document,
-    check_posterior,
-    names_of,
-)
-from franchise.plots.style import (
-    BESIDE,
-    NO_TOPIC,
-    OTHER_TOPIC,
-    AxesLike,
-    add_legend,
-    colours_of,
-    drawing,
-    label_axes,
-    panels_for,
-    set_title,
-    shorten,
-)
+from franchise.plots import style
+from franchise.plots.checks import NO_CONSENSUS, REST, check_any, check_document, check_posterior, names_of
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
 
@@ -87,9 +68,9 @@ def document_strip_data(posterior: Posterior[Any], document: object = 0) -> Stri
     )
 
 
-@drawing
+@style.drawing
 def document_strip(
-    posterior: Posterior[Any], document: object = 0, row: int | None = None, axes: AxesLike = None
+    posterior: Posterior[Any], document: object = 0, row: int | None = None, axes: style.AxesLike = None
 ) -> Figure:
     """Draw a document as a strip of topics that is read as text is: from left to right, row after row.
 
@@ -105,7 +86,7 @@ def document_strip(
     data = document_strip_data(posterior, document)
     row = max(50, math.ceil(data.size / 24)) if row is None else check_integer("row", row, minimum=1)
     rows = math.ceil(data.size / row)
-    figure, (panel,) = panels_for(axes, 1, 1, 9.5, 1.3 + 0.26 * max(rows, 4))
+    figure, (panel,) = style.panels_for(axes, 1, 1, 9.5, 1.3 + 0.26 * max(rows, 4))
     _draw_pieces(panel, data, row)
     panel.set_xlim(0, min(row, data.size))
     panel.set_ylim(rows, 0)
@@ -113,8 +94,8 @@ def document_strip(
     panel.spines[:].set_visible(False)
     panel.tick_params(length=0)
     panel.set_xticks([])
-    label_axes(panel, up=f"{data.unit} number")
-    set_title(panel, f"Topics of {shorten(data.name, 60)}; faint: uncertain")
+    title = f"Topics of {style.shorten(data.name, 60)}; faint: uncertain"
+    style.label(panel, title, up=f"{data.unit} number")
     _name_topics(panel, data)
     return figure
 
@@ -124,7 +105,7 @@ def _draw_pieces(panel: Axes, data: Strip, row: int) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba
 
-    of_topic = colours_of(data.names)
+    of_topic = style.colours_of(data.names)
     corners, colours = [], []
     for begin, length, topic, probability in zip(
         data.begins, data.lengths, data.topics, data.probabilities, strict=True
@@ -152,11 +133,9 @@ def _name_topics(panel: Axes, data: Strip) -> None:
     """A legend of the topics that have a colour, those with the most words first, and of the others."""
     from matplotlib.patches import Patch
 
-    colours = colours_of(data.names)
-    last = [OTHER_TOPIC, NO_TOPIC]
-    colours = dict(sorted(colours.items(), key=lambda pair: last.index(pair[1]) if pair[1] in last else -1))
-    shown = {
-        colour: REST if colour == OTHER_TOPIC else data.names[topic] for topic, colour in colours.items()
-    }
-    labels = [shorten(name, 26) for name in shown.values()]
-    add_legend(panel, [Patch(color=colour) for colour in shown], labels, **BESIDE)
+    colours = style.colours_of(data.names)
+    shown = {colour: data.names[topic] for topic, colour in colours.items()}
+    for last, name in ((style.OTHER_TOPIC, REST), (style.NO_TOPIC, NO_CONSENSUS)):
+        if shown.pop(last, None):
+            shown[last] = name
+    style.name_topics(panel, [Patch(color=colour) for colour in shown], shown.values())

@@ -14,17 +14,8 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
+from franchise.plots import style
 from franchise.plots.checks import check_posterior, check_topics, names_of
-from franchise.plots.style import (
-    AxesLike,
-    darker,
-    drawing,
-    grid_for,
-    label_lowest,
-    set_headline,
-    set_title,
-    topic_colour,
-)
 from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
@@ -115,14 +106,14 @@ def middles_of(index: pd.Index) -> np.ndarray:
     return index.to_numpy(dtype=np.float64)
 
 
-@drawing
+@style.drawing
 def over_time(
     posterior: Posterior[Any],
     by: str,
     topics: object = None,
     bins: int | Sequence[float] | None = None,
     level: float = 0.9,
-    axes: AxesLike = None,
+    axes: style.AxesLike = None,
 ) -> Figure:
     """Draw the shares of topics over a column of numbers or dates, a panel a topic.
 
@@ -136,27 +127,28 @@ def over_time(
         Panels to draw on, one a topic.
     """
     data = over_time_data(posterior, by, topics, bins, level)
-    grid = grid_for(axes, len(data.topics), _COLUMNS, (3.6, 1.8), least=4.5, sharex=True)
-    for place, panel in enumerate(grid.panels):
+    bands = f"bands: the middle {100 * level:g} % of draws"
+    headline = f"Shares of topics in the {data.unit}, by {data.by} ({bands})"
+    figure, panels, lowest = style.grid_for(
+        axes, len(data.topics), _COLUMNS, (3.6, 1.8), least=4.5, headline=headline, sharex=True
+    )
+    for place, panel in enumerate(panels):
         _draw_topic(panel, data, place)
-    label_lowest(grid, data.by)
-    if axes is None:
-        bands = f"bands: the middle {100 * level:g} % of draws"
-        set_headline(grid.figure, f"Shares of topics in the {data.unit}, by {data.by} ({bands})")
-    return grid.figure
+    style.label_lowest(lowest, data.by)
+    return figure
 
 
 def _draw_topic(panel: Axes, data: OverTime, place: int) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    colour = topic_colour(data.topics[place])
+    colour = style.topic_colour(data.topics[place])
     low, mean, high = 100 * data.low[place], 100 * data.mean[place], 100 * data.high[place]
     panel.fill_between(data.values, low, high, color=colour, alpha=0.3, linewidth=0)
-    panel.plot(data.values, mean, color=darker(colour), linewidth=1.4, marker=".")
+    panel.plot(data.values, mean, color=style.darker(colour), linewidth=1.4, marker=".")
     panel.set_ylim(0.0, max(1.05 * float(high.max()), 0.1))
     panel.yaxis.set_major_locator(MaxNLocator(4))
     panel.yaxis.set_major_formatter("{x:g} %")
     if data.values.dtype.kind == "f":
         whole = bool(np.all(data.values == np.round(data.values)))
         panel.xaxis.set_major_locator(MaxNLocator(5, integer=whole, steps=[1, 2, 5, 10]))
-    set_title(panel, data.names[place])
+    style.label(panel, data.names[place])

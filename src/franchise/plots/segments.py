@@ -9,20 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from franchise.plots import style
 from franchise.plots.checks import NO_CONSENSUS, REST, check_any, check_document, check_posterior, names_of
-from franchise.plots.style import (
-    BESIDE,
-    INK,
-    OTHER_TOPIC,
-    AxesLike,
-    add_legend,
-    colours_of,
-    drawing,
-    label_axes,
-    panels_for,
-    set_title,
-    shorten,
-)
 from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
@@ -74,8 +62,8 @@ def segments_data(posterior: Posterior[Any], document: object = 0) -> SegmentCha
     return SegmentChances(name, topics, names, np.array(probabilities), of_sentences.switches)
 
 
-@drawing
-def segments(posterior: Posterior[Any], document: object = 0, axes: AxesLike = None) -> Figure:
+@style.drawing
+def segments(posterior: Posterior[Any], document: object = 0, axes: style.AxesLike = None) -> Figure:
     """Draw, for every sentence of a document, the probabilities of topics, stacked, and of a switch, below.
 
     Parameters
@@ -86,7 +74,7 @@ def segments(posterior: Posterior[Any], document: object = 0, axes: AxesLike = N
         Panels to draw on: topics, and switches.
     """
     data = segments_data(posterior, document)
-    figure, (above, below) = panels_for(axes, 2, 1, 10.0, 4.6, sharex=True, height_ratios=[2.2, 1.0])
+    figure, (above, below) = style.panels_for(axes, 2, 1, 10.0, 4.6, sharex=True, height_ratios=[2.2, 1.0])
     _draw_topics(above, data)
     _draw_switches(below, data)
     below.set_xlim(0.5, len(data.switches) + 0.5)
@@ -96,22 +84,21 @@ def segments(posterior: Posterior[Any], document: object = 0, axes: AxesLike = N
 def _draw_topics(panel: Axes, data: SegmentChances) -> None:
     places = np.arange(1, len(data.switches) + 1)
     floor = np.zeros(len(places))
-    handles, colours = [], colours_of(topic for topic in data.topics if topic != _REST)
+    handles, colours = [], style.colours_of(topic for topic in data.topics if topic != _REST)
     for topic, shares in zip(data.topics, data.probabilities, strict=True):
-        colour = colours.get(topic, OTHER_TOPIC)
+        colour = colours.get(topic, style.OTHER_TOPIC)
         handles.append(panel.bar(places, shares, 1.0, bottom=floor, color=colour, linewidth=0))
         floor = floor + shares
     panel.set_ylim(0.0, 1.0)
-    label_axes(panel, up="probability\nof topics")
-    set_title(panel, f"Topics of the sentences of {shorten(data.name, 50)}, and where they switch")
-    labels = [shorten(name, 26) for name in data.names]
-    add_legend(panel, handles, labels, **BESIDE)
+    title = f"Topics of the sentences of {style.shorten(data.name, 50)}, and where they switch"
+    style.label(panel, title, up="probability\nof topics")
+    style.name_topics(panel, handles, data.names)
 
 
 def _draw_switches(panel: Axes, data: SegmentChances) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    panel.bar(np.arange(1, len(data.switches) + 1), data.switches, 0.7, color=INK, linewidth=0)
+    panel.bar(np.arange(1, len(data.switches) + 1), data.switches, 0.7, color=style.INK, linewidth=0)
     panel.set_ylim(0.0, 1.0)
     panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    label_axes(panel, "sentence", "probability\nof a switch")
+    style.label(panel, across="sentence", up="probability\nof a switch")

@@ -9,8 +9,8 @@ import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
+from franchise.plots import style
 from franchise.plots.checks import check_topics, check_words
-from franchise.plots.style import FAINT, SMALL, AxesLike, drawing, grid_for, set_headline, set_title
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
 
@@ -61,9 +61,9 @@ def _check_side(side: object, vocabulary_size: int) -> int:
     return check_integer("side", side, minimum=root, maximum=root)
 
 
-@drawing
+@style.drawing
 def pictures(
-    posterior: Posterior[Any], side: int | None = None, topics: object = None, axes: AxesLike = None
+    posterior: Posterior[Any], side: int | None = None, topics: object = None, axes: style.AxesLike = None
 ) -> Figure:
     """Draw topics as square pictures, a cell a word; dark: probable.
 
@@ -75,15 +75,16 @@ def pictures(
         Panels to draw on, one a topic.
     """
     data = pictures_data(posterior, side, topics)
-    figure, panels, _ = grid_for(axes, len(data.topics), _COLUMNS, (1.15, 1.4), least=3.6)
+    headline = "Topics and their shares of all words"
+    figure, panels, _ = style.grid_for(
+        axes, len(data.topics), _COLUMNS, (1.15, 1.4), least=3.6, headline=headline
+    )
     darkest = float(data.pictures.max())
     for panel, topic, picture, share in zip(panels, data.topics, data.pictures, data.shares, strict=True):
         panel.imshow(picture, cmap="Greys", vmin=0.0, vmax=darkest)
         panel.set_xticks([])
         panel.set_yticks([])
         panel.spines[:].set_visible(True)
-        panel.spines[:].set_color(FAINT)
-        set_title(panel, f"{topic}: {100 * share:.1f} %", size=SMALL)
-    if axes is None:
-        set_headline(figure, "Topics and their shares of all words")
+        panel.spines[:].set_color(style.FAINT)
+        style.label(panel, f"{topic}: {100 * share:.1f} %", size=style.SMALL)
     return figure
