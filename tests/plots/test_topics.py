@@ -13,7 +13,7 @@ from franchise import plots
 from franchise.diagnostics.layout import in_the_plane
 from franchise.plots.over_time import middles_of
 from franchise.plots.similarity import clustered_order
-from franchise.plots.topic_map import box_inside, boxes_around, overlap, place_boxes
+from franchise.plots.topic_map import box_inside, boxes_around, overlaps_any, place_boxes
 from tests.plots import cases
 from tests.posterior.making import tiny
 
@@ -112,11 +112,11 @@ def test_labels_do_not_overlap():
     assert 5 < len(boxes) < 40  # there is not room for all
     assert (boxes >= 0).all()
     assert (boxes <= 300).all()
-    assert not any(overlap(box, boxes[:place]).any() for place, box in enumerate(boxes))
+    assert not any(overlaps_any(box, boxes[:place]) for place, box in enumerate(boxes))
     for circle, own in zip(circles, placed, strict=True):
         square = np.concatenate([circle[:2] - circle[2], circle[:2] + circle[2]])
         others = [box for box in placed if box is not None and box is not own]
-        assert not overlap(square, np.array(others)).any()
+        assert not overlaps_any(square, np.array(others))
 
 
 def test_labels_by_hand():

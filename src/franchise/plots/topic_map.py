@@ -132,9 +132,9 @@ def box_inside(circle: np.ndarray, extent: np.ndarray) -> np.ndarray:
     return np.hstack([lower_left, lower_left + extent])
 
 
-def overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Whether a box has a point in common with each of the others."""
-    return ((box[:2] < others[:, 2:]) & (others[:, :2] < box[2:])).all(axis=1)
+def overlaps_any(box: np.ndarray, others: np.ndarray) -> bool:
+    """Whether a box has a point in common with one of the others."""
+    return bool(((box[:2] < others[:, 2:]) & (others[:, :2] < box[2:])).all(axis=1).any())
 
 
 def place_boxes(
@@ -159,7 +159,7 @@ def place_boxes(
     for place, boxes in enumerate(candidates):
         others = np.vstack([np.delete(covered, place, axis=0), *occupied])
         inside = boxes[((boxes[:, :2] >= room[:2]) & (boxes[:, 2:] <= room[2:])).all(axis=1)]
-        placed.append(next((box for box in inside if not overlap(box, others).any()), None))
+        placed.append(next((box for box in inside if not overlaps_any(box, others)), None))
         if placed[-1] is not None:
             occupied.append(placed[-1])
     return placed
@@ -169,7 +169,7 @@ def _place_labels(panel: Axes, data: TopicMap, sizes: np.ndarray) -> None:
     """Names where there is room; where there is none, numbers; where there is no room for these either, nothing."""
     middles = panel.transData.transform(data.places) / _point(panel)
     circles = np.column_stack([middles, np.sqrt(sizes) / 2.0])
-    room = panel.get_window_extent().extents / _point(panel)
+    room = np.array(panel.get_window_extent().extents) / _point(panel)
     names = [style.shorten(name, _LONGEST_NAME) for name in data.names]
     numbers = [str(topic) for topic in range(len(names))]
     beside = list(map(boxes_around, circles, _text_sizes(panel, names)))
@@ -194,7 +194,7 @@ def _text_sizes(panel: Axes, texts: list[str]) -> list[np.ndarray]:
     found = []
     for text in texts:
         written = panel.annotate(text, (0, 0), xycoords="figure pixels", **_LETTERS)
-        found.append(written.get_window_extent().size / _point(panel) + np.array([_GAP, 0.0]))
+        found.append(np.array(written.get_window_extent().size) / _point(panel) + [_GAP, 0.0])
         written.remove()
     return found
 
