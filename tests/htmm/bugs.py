@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from unittest import mock
 
@@ -90,19 +88,14 @@ def stays_counted():
     return mock.patch.object(Segments, "switches_by_topic", switches_by_topic)
 
 
-@contextmanager
-def firsts_counted() -> Iterator[None]:
+def firsts_counted():
     """Count first sentences, which always draw a topic, as switches."""
     draw = sweeping.draw_switch_probability
 
     def with_firsts(state, flat, prior, rng, *comm):
         return draw(state, flat, (prior[0] + flat.n_sentences - flat.later_sentences, prior[1]), rng, *comm)
 
-    with (
-        mock.patch.object(finite, "draw_switch_probability", with_firsts),
-        mock.patch.object(infinite, "draw_switch_probability", with_firsts),
-    ):
-        yield
+    return mock.patch.object(sweeping, "draw_switch_probability", with_firsts)
 
 
 def all_sentences_draw(lengths: list[list[int]]):

@@ -13,11 +13,10 @@ from franchise.checks.statistics import SMALLEST_P, goodness_of_fit
 from franchise.htmm import new_documents as inference
 from franchise.htmm.new_documents import (
     _sweep,
-    completed_perplexity,
     draw_documents,
     first_sentences,
     fit_documents,
-    fitted_perplexity,
+    perplexity,
 )
 from franchise.kernels import htmm_gibbs as segments
 from franchise.kernels.htmm_gibbs import Drawn, Finite
@@ -164,7 +163,8 @@ def test_perplexities():
         for document, theta in zip(documents, parameters.proportions, strict=True)
     )
     expected = math.exp(-total / flat.n_words)
-    assert fitted_perplexity(flat, logs, epsilon, 1.5, Threads(1)) == pytest.approx(expected, rel=1e-9)
+    found = perplexity(flat, logs, epsilon, 1.5, Threads(1), completed=False)
+    assert found == pytest.approx(expected, rel=1e-9)
 
     firsts = [document[: math.ceil(len(document) / 2)] if len(document) > 1 else [] for document in documents]
     first = prepared(firsts, 5)
@@ -178,7 +178,8 @@ def test_perplexities():
         for document, begun, theta in zip(documents, firsts, parameters.proportions, strict=True)
     )
     expected = math.exp(-gained / (flat.n_words - first.n_words))
-    assert completed_perplexity(flat, logs, epsilon, 1.5, Threads(1)) == pytest.approx(expected, rel=1e-9)
+    found = perplexity(flat, logs, epsilon, 1.5, Threads(1), completed=True)
+    assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_words_that_no_topic_has_do_no_harm():

@@ -8,13 +8,9 @@ import numpy as np
 
 from franchise.htmm import gibbs_finite as finite
 from franchise.htmm import gibbs_hdp as infinite
-from franchise.htmm.em import LOWEST, Fit, Priors, find_start, fit
+from franchise.htmm import new_documents
+from franchise.htmm.em import Fit, Priors, find_start, fit
 from franchise.htmm.model import FiniteModel, InfiniteModel, start_of
-from franchise.htmm.new_documents import (
-    completed_perplexity,
-    fit_documents,
-    fitted_perplexity,
-)
 from franchise.htmm.results import HTMMResults
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.state import Segments
@@ -138,7 +134,9 @@ def start_state(
     log_topics = find_start(
         model.prepared, model.n_topics, priors, asked.starts, streams.generator(), executor
     )
-    parameters, _ = fit_documents(model.prepared, log_topics, 0.5, priors.document, executor, max_steps=5)
+    parameters, _ = new_documents.fit_documents(
+        model.prepared, log_topics, 0.5, priors.document, executor, max_steps=5
+    )
     path = best_path(model.prepared, parameters, executor)
     return finite.start_from(model, path.topics, path.switches, executor)
 
@@ -150,20 +148,20 @@ def perplexity(
     findings: HTMMResults, prepared: Prepared, prior: float, completed: bool, executor: BlockExecutor
 ) -> float:
     """Of new documents, completed or with proportions fitted on the same words."""
-    score = completed_perplexity if completed else fitted_perplexity
-    return score(prepared, _logs(findings.topic_words.T), findings.switch, prior, executor)
+    logs = _log_topics(findings)
+    return new_documents.perplexity(prepared, logs, findings.switch, prior, executor, completed=completed)
 
 
-def _logs(weights: np.ndarray) -> np.ndarray:
-    """Logs, but nothing below `LOWEST`."""
+def _log_topics(findings: HTMMResults) -> np.ndarray:
+    """log phi (V, K)."""
     with np.errstate(divide="ignore"):
-        return np.ascontiguousarray(np.maximum(np.log(weights), LOWEST))
+        return np.ascontiguousarray(np.log(findings.topic_words.T))
 
 
 def infer_by_em(
     findings: HTMMResults, prepared: Prepared, prior: float, decoding: str, executor: BlockExecutor
 ) -> HTMMResults:
     """Topics of new documents whose proportions are fitted."""
-    logs = _logs(findings.topic_words.T)
-    parameters, expected = fit_documents(prepared, logs, findings.switch, prior, executor)
+    logs = _log_topics(findings)
+    parameters, expected = new_documents.fit_documents(prepared, logs, findings.switch, prior, executor)
     return _findings(prepared, parameters, expected, decoding, executor)

@@ -23,26 +23,16 @@ import math
 
 import numpy as np
 
-from franchise.htmm.gibbs_steps import (
-    GibbsContext,
-    WordCounts,
-    count_words,
-    draw_at_random,
-    draw_documents,
-    draw_log_topics,
-    draw_switch_probability,
-    draw_word_prior,
-    log_priors,
-    log_switches,
-)
+from franchise.data.grouped import offsets_of_sizes
+from franchise.htmm import gibbs_steps as steps
+from franchise.htmm.gibbs_steps import GibbsContext
 from franchise.htmm.model import InfiniteModel, start_of
 from franchise.htmm.segments_as_groups import regroup
 from franchise.htmm.state import InfiniteSegments
-from franchise.kernels.htmm_gibbs import Drawn, DrawScratch, Sliced, draw_sliced
+from franchise.kernels.htmm_gibbs import Sliced, draw_sliced
 from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.recount import log_gamma_parts
-from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.table_counts import draw_table_counts, log_stirling_table
 from franchise.model.state.convert import draw_topic_weights
 from franchise.moves.base import Move
@@ -77,7 +67,7 @@ def start_from(
         weights=np.full(count, 1.0 / (count + 1)),
         unseen_weight=1.0 / (count + 1),
     )
-    count_words(model.prepared, state, executor)
+    steps.count_words(model.prepared, state, executor)
     draw_numbers(model, state, streams.generator(1), executor)
     return state
 
@@ -86,7 +76,7 @@ def start_at_random(
     model: InfiniteModel, topics: int, streams: Streams, executor: BlockExecutor
 ) -> InfiniteSegments:
     """Return a state with runs of sentences in random topics; every other sentence switches."""
-    drawn, switches = draw_at_random(model.prepared, topics, streams.generator())
+    drawn, switches = steps.draw_at_random(model.prepared, topics, streams.generator())
     return start_from(model, drawn, switches, streams, executor)
 
 
@@ -102,20 +92,16 @@ def sweep(
     fresh = log_proportions.shape[1] - state.topic_count
     counts = np.hstack([state.counts, np.zeros((len(state.counts), fresh), np.int32)])
     given = Sliced(
-        log_topics=draw_log_topics(context, counts),
+        log_topics=steps.draw_log_topics(context, counts),
         log_proportions=log_proportions,
         log_slices=log_slices,
         switch=state.switch_probability,
         cutoff=CUTOFF,
     )
-
-    def draw(queue: BlockQueue, room: DrawScratch, rng_states: np.ndarray, drawn: Drawn) -> None:
-        draw_sliced(queue, model.prepared.data, given, room, rng_states, drawn)
-
-    draw_documents(context, counts.shape[1], draw)
+    steps.draw_documents(context, draw_sliced, given)
     drop_empty_topics(state)
     values = regroup(model.prepared, state, REGROUPING, streams, executor)
-    count_words(model.prepared, state, executor)
+    steps.count_words(model.prepared, state, executor)
     draw_numbers(model, state, rng, executor)
     return values
 
@@ -205,30 +191,19 @@ def draw_numbers(
         )
     weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
     state.weights, state.unseen_weight = weights, float(unseen[0])
-    state.switch_probability = draw_switch_probability(state, prepared, model.switch_prior, rng)
-    if isinstance(model.word_prior, Gamma):
-        state.word_prior = draw_word_prior(state, model.word_prior, rng)
+    state.switch_probability = steps.draw_switch_probability(state, prepared, model.switch_prior, rng)
+    state.word_prior = steps.draw_word_prior(state, model.word_prior, rng)
 
 
 def measure(model: InfiniteModel, state: InfiniteSegments) -> dict[str, float]:
     """What is traced: log p(x | z), the log joint with the tables, and the numbers above; by one who has all."""
-    likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
-    learned = log_priors(
-        (model.alpha, state.concentration),
-        (model.gamma, state.top_concentration),
-        (model.word_prior, state.word_prior),
-    )
-    return {
+    counts = {
         "n_topics": state.topic_count,
         "n_switches": state.later_switches(model.prepared),
         "n_tables": int(state.tables.sum()),
-        "log_joint": likelihood + log_topics_and_switches(model, state) + learned,
-        "log_likelihood_per_observation": likelihood / max(1, model.prepared.n_words),
-        "switch_probability": state.switch_probability,
-        "alpha": state.concentration,
-        "gamma": state.top_concentration,
-        "word_prior": state.word_prior,
     }
+    numbers = {"alpha": (model.alpha, state.concentration), "gamma": (model.gamma, state.top_concentration)}
+    return steps.measured(model, state, counts, log_topics_and_switches(model, state), numbers)
 
 
 def log_topics_and_switches(model: InfiniteModel, state: InfiniteSegments) -> float:
@@ -240,7 +215,7 @@ def log_topics_and_switches(model: InfiniteModel, state: InfiniteSegments) -> fl
     per_document = np.bincount(
         model.prepared.document_of_sentence[state.switches], minlength=model.prepared.n_documents
     )
-    offsets = np.concatenate([[0], np.cumsum(per_document)])
+    offsets = offsets_of_sizes(per_document)
     stirling = log_stirling_table(int(state.customers.max()), int(state.tables.max()))
     table_count = int(state.tables.sum())
     return (
@@ -249,5 +224,5 @@ def log_topics_and_switches(model: InfiniteModel, state: InfiniteSegments) -> fl
         + state.topic_count * math.log(gamma)
         + math.lgamma(gamma)
         - math.lgamma(gamma + table_count)
-        + log_switches(state, model.prepared, model.switch_prior)
+        + steps.log_switches(state, model.prepared, model.switch_prior)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -23,6 +23,9 @@ class SentenceModel:
 
     prepared: Prepared
 
+    can_split: ClassVar[bool] = False
+    """Whether several processes can each have some of the documents."""
+
     @property
     def comm(self) -> Communicator:
         """The communicator of the processes that have the documents."""
@@ -33,20 +36,14 @@ class SentenceModel:
         return replace(self, prepared=self.prepared.with_comm(comm))
 
     @property
-    def can_split(self) -> bool:
-        """Whether several processes can each have some of the documents."""
-        return False
-
-    @property
     def work_per_group(self) -> np.ndarray:
         """Words and sentences per document."""
-        return self.prepared.work_per_document
+        return np.diff(self.prepared.work)
 
     @property
     def span(self) -> tuple[int, int]:
         """The first sentence that this process has, and the one after its last."""
-        partition = self.prepared.partition
-        begin = 0 if partition is None else partition.first_sentence
+        begin = self.prepared.own.first_sentence
         return begin, begin + self.prepared.n_sentences
 
     @property
@@ -73,10 +70,7 @@ class FiniteModel(SentenceModel):
     word_prior: float | Gamma  # eta: the same
     switch_prior: tuple[float, float]  # zeta1, zeta2
 
-    @property
-    def can_split(self) -> bool:
-        """Whether several processes can each have some of the documents."""
-        return True
+    can_split: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)

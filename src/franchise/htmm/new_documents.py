@@ -21,19 +21,18 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from franchise.data.grouped import offsets_of_sizes
 from franchise.errors import InputError
 from franchise.htmm.em import LOWEST, expectations_for, new_proportions, run_expect
-from franchise.htmm.sentence_arrays import Prepared
+from franchise.htmm.sentence_arrays import Prepared, run_kernel
 from franchise.kernels.htmm_em import Expectations, Parameters, SentenceData
 from franchise.kernels.htmm_gibbs import Drawn, Finite, draw_each, scratch_for
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.blocks import BlockQueue
-from franchise.parallel.engine import BlockExecutor, BlockStages
+from franchise.parallel.engine import BlockExecutor
 
 
 def fit_documents(
@@ -134,33 +133,29 @@ def _sweep(
     prepared: Prepared, given: Finite, rng_states: np.ndarray, drawn: Drawn, executor: BlockExecutor
 ) -> None:
     """One sweep; each document has a generator of its own."""
-
-    def make_worker() -> Callable[[BlockQueue], None]:
-        room = scratch_for(prepared.longest, len(given.prior))
-        return lambda queue: draw_each(queue, prepared.data, given, room, rng_states, drawn)
-
-    executor.run(BlockStages(make_worker, [prepared.block_bounds]))
-
-
-def fitted_perplexity(
-    prepared: Prepared, log_topics: np.ndarray, switch: float, prior: float, executor: BlockExecutor
-) -> float:
-    """Perplexity of documents whose theta is fitted on the same words."""
-    _, expected = fit_documents(prepared, log_topics, switch, prior, executor)
-    return math.exp(-float(expected.log_likelihood.sum()) / max(1, prepared.n_words))
+    size = (prepared.longest, len(given.prior))
+    run_kernel(
+        executor,
+        prepared.own.block_bounds,
+        draw_each,
+        lambda: (prepared.data, given, scratch_for(*size), rng_states, drawn),
+    )
 
 
-def completed_perplexity(
+def perplexity(
     prepared: Prepared,
     log_topics: np.ndarray,
     switch: float,
     prior: float,
     executor: BlockExecutor,
-    share: float = 0.5,
+    *,
+    completed: bool,
 ) -> float:
-    """Perplexity of the last sentences of documents, given the first ones, on which theta is fitted."""
-    first = first_sentences(prepared, share)
+    """Perplexity of the last sentences of documents, given the first ones; or of all, with theta fitted on them."""
+    first = first_sentences(prepared, 0.5) if completed else prepared
     parameters, before = fit_documents(first, log_topics, switch, prior, executor)
+    if not completed:
+        return math.exp(-float(before.log_likelihood.sum()) / max(1, prepared.n_words))
     after = expectations_for(prepared, log_topics.shape[1])
     run_expect(prepared, parameters, after, executor)
     gained = float((after.log_likelihood - before.log_likelihood).sum())
@@ -182,7 +177,7 @@ def first_sentences(prepared: Prepared, share: float) -> Prepared:
     lengths = np.diff(prepared.data.tokens)
     data = SentenceData(
         prepared.data.words[np.repeat(is_kept, lengths)],
-        np.concatenate([[0], np.cumsum(lengths[is_kept])]),
-        np.concatenate([[0], np.cumsum(kept)]),
+        offsets_of_sizes(lengths[is_kept]),
+        offsets_of_sizes(kept),
     )
     return Prepared(data, prepared.vocabulary_size)
