@@ -11,8 +11,7 @@ import numpy as np
 from franchise.htmm import gibbs_finite as finite
 from franchise.htmm import gibbs_hdp as infinite
 from franchise.htmm import gibbs_steps as sweeping
-from franchise.htmm import segments_as_groups as regrouping
-from franchise.htmm.state import Segments
+from franchise.htmm.model import Segments
 from franchise.kernels import htmm_gibbs as segments
 from tests.exactness.mutation import mutated
 
@@ -110,10 +109,10 @@ def all_sentences_draw(lengths: list[list[int]]):
 
 def runs_in_one_document():
     """Take the runs of all documents for those of one."""
-    runs_of = regrouping.runs_of
+    runs_of = infinite.runs_of
 
     def in_one(*arguments):
         data = runs_of(*arguments)
         return replace(data, offsets=data.offsets[[0, -1]])
 
-    return mock.patch.object(regrouping, "runs_of", in_one)
+    return mock.patch.object(infinite, "runs_of", in_one)

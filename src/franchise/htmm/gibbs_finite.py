@@ -20,8 +20,7 @@ import numpy as np
 
 from franchise.htmm import gibbs_steps as steps
 from franchise.htmm.gibbs_steps import GibbsContext
-from franchise.htmm.model import FiniteModel, start_of
-from franchise.htmm.state import Segments
+from franchise.htmm.model import FiniteModel, Segments, start_of
 from franchise.kernels.htmm_gibbs import Finite, draw_finite
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.table_counts import draw_table_counts
@@ -84,10 +83,10 @@ def _draw_document_prior(
     """
     state, topics = context.state, model.n_topics
     counts = state.switches_by_topic(model.prepared)
-    sizes = context.comm.allgather_concat(counts.sum(axis=1))
+    sizes = model.comm.allgather_concat(counts.sum(axis=1))
     in_all = draw_group_concentration(
         topics * state.concentration,
-        int(context.comm.allreduce(np.array(_draw_tables(context, counts)))),
+        int(model.comm.allreduce(np.array(_draw_tables(context, counts)))),
         sizes[sizes > 0],
         Gamma(prior.shape, prior.rate / topics),
         rng,

@@ -9,7 +9,7 @@ One sweep, given topics z and switches psi of all sentences and the weights beta
     phi_k   given the words of all sentences with topic k; from the prior for fresh topics
     z, psi of each document together, over the topics above each sentence's slice
     topics without sentences are dropped, their weight goes back to beta_u
-    given the switches: splits, merges and new topics (`htmm/segments_as_groups.py`)
+    given the switches: splits, merges and new topics (`regroup`)
     m_dk by urns;  gamma | m, K;  alpha | m;  beta ~ Dirichlet(m_1, ..., m_K, gamma)
     epsilon ~ Beta(zeta1 + switches, zeta2 + stays)
 
@@ -20,21 +20,25 @@ theta_du is below all its slices needs no share of further fresh topics: none of
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from franchise.data.grouped import offsets_of_sizes
+from franchise.families.multinomial import Multinomial
 from franchise.htmm import gibbs_steps as steps
 from franchise.htmm.gibbs_steps import GibbsContext
-from franchise.htmm.model import InfiniteModel, start_of
-from franchise.htmm.segments_as_groups import regroup
-from franchise.htmm.state import InfiniteSegments
+from franchise.htmm.model import InfiniteModel, InfiniteSegments, start_of
+from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.htmm_gibbs import Sliced, draw_sliced
 from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.recount import log_gamma_parts
 from franchise.kernels.table_counts import draw_table_counts, log_stirling_table
+from franchise.model.hdp_model import Model
+from franchise.model.prepared_data import PreparedData
 from franchise.model.state.convert import draw_topic_weights
+from franchise.model.state.weights import Weights
 from franchise.moves.base import Move
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
 from franchise.moves.direct_assignment import DirectAssignment
@@ -100,7 +104,7 @@ def sweep(
     )
     steps.draw_documents(context, draw_sliced, given)
     drop_empty_topics(state)
-    values = regroup(model.prepared, state, REGROUPING, streams, executor)
+    values = regroup(context, REGROUPING)
     steps.count_words(model.prepared, state, executor)
     draw_numbers(model, state, rng, executor)
     return values
@@ -226,3 +230,55 @@ def log_topics_and_switches(model: InfiniteModel, state: InfiniteSegments) -> fl
         - math.lgamma(gamma + table_count)
         + steps.log_switches(state, model.prepared, model.switch_prior)
     )
+
+
+# --- splits, merges and new topics, given the switches ------------------------------------------------------
+
+# A run of sentences from one switch to the next has one topic, drawn from theta_d.  So the runs are observations of
+# a hierarchical Dirichlet process mixture: documents are its groups, a run the counts of its words, a topic a
+# distribution over words.  Every move that leaves the posterior of that mixture invariant leaves the present one
+# invariant, too.  Sweeps over sentences find where a topic begins and ends, but hardly ever open or close one: the
+# words of a fresh topic are drawn from the prior before any sentence can have it.  The moves here do, with the
+# words of topics integrated out.
+
+
+def regroup(context: GibbsContext, moves: tuple[Move, ...]) -> dict[str, float]:
+    """Apply moves of the mixture to the runs between switches; what they report. The switches stay."""
+    prepared, state, streams, executor = context
+    firsts = np.flatnonzero(state.switches)
+    family = Multinomial(prepared.vocabulary_size, state.word_prior)
+    data = runs_of(prepared, state, family, firsts)
+    model = Model(data, family, state.concentration, state.top_concentration)
+    view = Weights.from_topics(
+        data, family, state.topics[firsts], state.concentration, state.top_concentration
+    )
+    view.topic_weights[:] = 0.0
+    view.topic_weights[: state.topic_count] = state.weights
+    view.unseen_weight[0] = state.unseen_weight
+    values: dict[str, float] = {}
+    for number, move in enumerate(moves):
+        own = Streams(streams.seed, streams.chain, streams.sweep, streams.move + 1 + number, streams.pool)
+        for name, value in move.step(model, view, own, executor).values.items():
+            values[name] = values.get(name, 0.0) + value
+    kept, numbered = np.unique(view.topic_of_observation, return_inverse=True)
+    run_of_sentence = np.cumsum(state.switches) - 1
+    state.topics[:] = numbered[run_of_sentence]
+    state.weights = view.topic_weights[kept]
+    state.unseen_weight = float(view.unseen_weight[0])
+    state.topic_count = len(kept)
+    return values
+
+
+def runs_of(
+    prepared: Prepared, state: InfiniteSegments, family: Multinomial, firsts: np.ndarray
+) -> PreparedData:
+    """The runs as observations: word counts in the order of the text, documents as groups."""
+    from scipy.sparse import csr_array
+
+    tokens = np.append(prepared.data.tokens[firsts], prepared.data.tokens[-1])
+    rows: Any = csr_array(
+        (np.ones(prepared.n_words, np.int64), prepared.data.words, tokens),
+        shape=(len(firsts), prepared.vocabulary_size),
+    )
+    offsets = np.searchsorted(firsts, prepared.data.documents)
+    return PreparedData.of(rows, offsets, family)

@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.htmm.model import FiniteModel, InfiniteModel
+from franchise.htmm.model import FiniteModel, InfiniteModel, Segments
 from franchise.htmm.sentence_arrays import Prepared, run_kernel
-from franchise.htmm.state import Segments
 from franchise.kernels import htmm_gibbs as kernels
 from franchise.kernels.htmm_gibbs import Drawn, Finite, Sliced, scratch_for
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.moves.topic_prior import slice_sample
-from franchise.parallel.communicator import Communicator
 from franchise.parallel.engine import BlockExecutor
 from franchise.priors import Gamma
 from franchise.validation import LARGEST_LOG
@@ -28,11 +26,6 @@ class GibbsContext(NamedTuple):
     state: Any
     streams: Streams
     executor: BlockExecutor
-
-    @property
-    def comm(self) -> Communicator:
-        """The communicator of the processes that have the documents."""
-        return self.prepared.comm
 
     @property
     def rng(self) -> np.random.Generator:
@@ -62,15 +55,15 @@ def draw_log_topics(context: GibbsContext, counts: np.ndarray) -> np.ndarray:
     rng_states = context.rng_states(STREAMS.htmm_topics, blocks)
     logs = np.empty(counts.shape)
     largest, sums = np.empty((blocks, topics)), np.empty((blocks, topics))
-    first, last = context.comm.local_blocks(blocks)
+    first, last = context.prepared.comm.local_blocks(blocks)
     own = slice(first, last)
     if last > first:
         arguments = (counts, prior, rng_states[own], logs, largest[own], sums[own])
         run_kernel(
             context.executor, block_bounds[first : last + 1], kernels.draw_log_gammas, lambda: arguments
         )
-    context.comm.allgather_rows(block_bounds, logs)
-    context.comm.allgather_rows(np.arange(blocks + 1), largest, sums)
+    context.prepared.comm.allgather_rows(block_bounds, logs)
+    context.prepared.comm.allgather_rows(np.arange(blocks + 1), largest, sums)
     top = largest.max(axis=0)
     totals = top + np.log((sums * np.exp(largest - top)).sum(axis=0))
     run_kernel(context.executor, block_bounds, kernels.subtract_logs, lambda: (totals, logs))
@@ -79,15 +72,27 @@ def draw_log_topics(context: GibbsContext, counts: np.ndarray) -> np.ndarray:
 
 def draw_documents(context: GibbsContext, kernel: Callable[..., None], given: Finite | Sliced) -> None:
     """Draw the topics and switches of all documents, by blocks, with the kernel of a model and what it is given."""
-    prepared, own = context.prepared, context.prepared.own
+    own = context.prepared.own
     rng_states = context.rng_states(STREAMS.htmm_documents + own.first_block, len(own.block_bounds) - 1)
     drawn = Drawn(context.state.topics, context.state.switches)
-    size = (prepared.longest, given.log_topics.shape[1])
+    draw_paths(context.prepared, kernel, given, rng_states, drawn, context.executor)
+
+
+def draw_paths(
+    prepared: Prepared,
+    kernel: Callable[..., None],
+    given: Finite | Sliced,
+    rng_states: np.ndarray,
+    drawn: Drawn,
+    executor: BlockExecutor,
+) -> None:
+    """Draw topics and switches; the kernel says whether a block or a document has a generator of its own."""
+    data, size = prepared.data, (prepared.longest, given.log_topics.shape[1])
     run_kernel(
-        context.executor,
-        own.block_bounds,
+        executor,
+        prepared.own.block_bounds,
         kernel,
-        lambda: (prepared.data, given, scratch_for(*size), rng_states, drawn),
+        lambda: (data, given, scratch_for(*size), rng_states, drawn),
     )
 
 

@@ -14,8 +14,7 @@ from franchise.errors import InputError
 from franchise.htmm import gibbs_finite as finite
 from franchise.htmm import gibbs_hdp as infinite
 from franchise.htmm.gibbs_steps import count_words
-from franchise.htmm.model import FiniteModel, InfiniteModel
-from franchise.htmm.state import InfiniteSegments, Segments
+from franchise.htmm.model import FiniteModel, InfiniteModel, InfiniteSegments, Segments
 from franchise.kernels.random.streams import Streams
 from franchise.moves.base import Move
 from franchise.parallel.engine import BlockExecutor

@@ -19,9 +19,7 @@ class Decoded(NamedTuple):
 
     topics: np.ndarray  # int32 (S,)
     switches: np.ndarray  # bool (S,)
-    log_probability: (
-        np.ndarray
-    )  # float64 (D,): of the path together with the words; of the words alone for modes
+    log_probability: np.ndarray  # float64 (D,): of the path and the words; of the words alone for modes
 
 
 DECODERS = ("path", "topics", "sentence")

@@ -8,7 +8,7 @@ What is traced, over the sweeps of the warm-up and of the draws, and what to cal
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,9 @@ from franchise.data.corpus import Corpus
 from franchise.errors import InputError
 from franchise.plots.style import shorten
 from franchise.posterior.base import Posterior
+from franchise.posterior.consensus import Consensus
 from franchise.posterior.draw import check_draws
 from franchise.validation import check_choice, check_integer, describe
-
-if TYPE_CHECKING:
-    from franchise.posterior.consensus import Consensus
 
 _SHOWN = ["n_topics", "log_joint", "log_likelihood_per_observation", "switch_probability", "alpha", "gamma"]
 """Names of what is traced that are worth showing."""

@@ -7,18 +7,15 @@ probable that is.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.plots import style
 from franchise.plots.checks import NO_CONSENSUS, REST, check_any, check_document, check_posterior, names_of
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _FAINTEST = 0.25
 
@@ -70,7 +67,7 @@ def document_strip_data(posterior: Posterior[Any], document: object = 0) -> Stri
 
 @style.drawing
 def document_strip(
-    posterior: Posterior[Any], document: object = 0, row: int | None = None, axes: style.AxesLike = None
+    posterior: Posterior[Any], document: object = 0, row: int | None = None, axes: AxesLike = None
 ) -> Figure:
     """Draw a document as a strip of topics that is read as text is: from left to right, row after row.
 
@@ -103,30 +100,25 @@ def document_strip(
 def _draw_pieces(panel: Axes, data: Strip, row: int) -> None:
     """Rectangles of all pieces, those that go on in the next row cut there."""
     from matplotlib.collections import PolyCollection
-    from matplotlib.colors import to_rgba
+    from matplotlib.colors import to_rgba_array
 
     of_topic = style.colours_of(data.names)
-    corners, colours = [], []
-    for begin, length, topic, probability in zip(
-        data.begins, data.lengths, data.topics, data.probabilities, strict=True
-    ):
-        colour = to_rgba(of_topic[int(topic)], _FAINTEST + (1.0 - _FAINTEST) * probability)
-        for line, left, right in cut_into_rows(int(begin), int(length), row):
-            corners.append([(left, line + 0.1), (right, line + 0.1), (right, line + 0.9), (left, line + 0.9)])
-            colours.append(colour)
+    pieces, lines, left, right = cut_into_rows(data.begins, data.size, row)
+    corners = np.dstack([np.stack([left, right, right, left], axis=1), lines[:, None] + [0.1, 0.1, 0.9, 0.9]])
+    strength = _FAINTEST + (1.0 - _FAINTEST) * data.probabilities[pieces]
+    colours = to_rgba_array([of_topic[topic] for topic in data.topics[pieces].tolist()], strength)
     gap = 0.8 if len(corners) < data.size else 0.0  # sentences are separated, words are not
-    panel.add_collection(PolyCollection(corners, facecolors=colours, edgecolors="white", linewidths=gap))
+    panel.add_collection(
+        PolyCollection(list(corners), facecolors=colours, edgecolors="white", linewidths=gap)
+    )
 
 
-def cut_into_rows(begin: int, length: int, row: int) -> list[tuple[int, int, int]]:
-    """The parts (row, left, right) of what begins at a place and is so long, in rows of a given length."""
-    parts = []
-    while length > 0:
-        line, left = divmod(begin, row)
-        fits = min(length, row - left)
-        parts.append((line, left, left + fits))
-        begin, length = begin + fits, length - fits
-    return parts
+def cut_into_rows(begins: np.ndarray, size: int, row: int) -> tuple[np.ndarray, ...]:
+    """Cut pieces that follow each other into rows of a length; return piece, row, left and right of every part."""
+    cuts = np.union1d(begins, np.append(np.arange(0, size, row), size))
+    pieces = np.searchsorted(begins, cuts[:-1], side="right") - 1
+    lines, left = np.divmod(cuts[:-1], row)
+    return pieces, lines, left, left + np.diff(cuts)
 
 
 def _name_topics(panel: Axes, data: Strip) -> None:

@@ -5,23 +5,19 @@ Chains from different starts that end in the same place have found the same; cha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.data.corpus import Corpus
 from franchise.errors import InputError
 from franchise.plots import style
 from franchise.plots.checks import check_posterior, traced
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import kept_by_all
 from franchise.posterior.intervals import even_rows
 from franchise.validation import check_choice
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from franchise.data.corpus import Corpus
 
 _FITTED = "log_likelihood_per_observation"
 
@@ -83,7 +79,7 @@ def joint_path(
     posterior: Posterior[Any],
     held_out: Corpus | None = None,
     score: str | None = None,
-    axes: style.AxesLike = None,
+    axes: AxesLike = None,
 ) -> Figure:
     """Draw the number of topics against a score, a line a chain: start and end are marked, draws are dots.
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from franchise.plots import style
 from franchise.plots.checks import check_posterior
+from franchise.plots.style import AxesLike, Figure
 from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 
 def n_topics_data(posterior: Posterior[Any]) -> pd.DataFrame:
@@ -24,7 +24,7 @@ def n_topics_data(posterior: Posterior[Any]) -> pd.DataFrame:
 
 
 @style.drawing
-def n_topics(posterior: Posterior[Any], axes: style.AxesLike = None) -> Figure:
+def n_topics(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     """Draw the posterior of the number of topics: bars for all chains together, a line of dots a chain.
 
     Parameters

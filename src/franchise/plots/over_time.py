@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.plots import style
 from franchise.plots.checks import check_posterior, check_topics, names_of
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _MOST_TOPICS, _COLUMNS = 12, 3
 _MOST_VALUES, _BINS = 40, 25
@@ -65,7 +63,7 @@ def over_time_data(
     """
     posterior = check_posterior(posterior)
     chosen = check_topics(posterior.consensus_topics, topics, _MOST_TOPICS)
-    if bins is None and _values_of(posterior.data, by) > _MOST_VALUES:
+    if bins is None and len(set(map(str, posterior.data.metadata.get(str(by), [])))) > _MOST_VALUES:
         bins = _BINS
     shares = posterior.topics_over_interval(by, bins, level)
     full = shares.mean.notna().all(axis=1).to_numpy()
@@ -85,11 +83,6 @@ def over_time_data(
         low=low,
         high=high,
     )
-
-
-def _values_of(data: GroupedData, by: object) -> int:
-    """How many different values a column has; none if there is no such column."""
-    return len(set(map(str, data.metadata.get(str(by), []))))
 
 
 def middles_of(index: pd.Index) -> np.ndarray:
@@ -113,7 +106,7 @@ def over_time(
     topics: object = None,
     bins: int | Sequence[float] | None = None,
     level: float = 0.9,
-    axes: style.AxesLike = None,
+    axes: AxesLike = None,
 ) -> Figure:
     """Draw the shares of topics over a column of numbers or dates, a panel a topic.
 

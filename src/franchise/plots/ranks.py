@@ -7,19 +7,16 @@ is flat up to chance; a chain that is too high or too low leans to one side, one
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.errors import InputError
 from franchise.plots import style
 from franchise.plots.checks import check_names, check_posterior, in_words
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 class Ranked(NamedTuple):
@@ -74,7 +71,7 @@ def ranks_of(values: np.ndarray) -> np.ndarray:
 
 @style.drawing
 def ranks(
-    posterior: Posterior[Any], names: object = None, bins: int | None = None, axes: style.AxesLike = None
+    posterior: Posterior[Any], names: object = None, bins: int | None = None, axes: AxesLike = None
 ) -> Figure:
     """Draw rank histograms, a row a quantity, a column a chain; the line is what is expected of equal chains.
 

@@ -5,18 +5,14 @@ Where a text changes its topic: the probabilities of topics and of a switch, sen
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.plots import style
 from franchise.plots.checks import NO_CONSENSUS, REST, check_any, check_document, check_posterior, names_of
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 _MOST_TOPICS = 12
 _REST = -2
@@ -47,23 +43,18 @@ def segments_data(posterior: Posterior[Any], document: object = 0) -> SegmentCha
     of_sentences = posterior.sentence_probabilities(number)
     check_any(posterior.consensus_topics)
     shares = of_sentences.topics.T
-    rows = list(np.argsort(-shares[:-1].sum(axis=1), kind="stable"))
-    there = [int(topic) for topic in rows if shares[topic].any()]
-    topics, probabilities = there[:_MOST_TOPICS], [shares[topic] for topic in there[:_MOST_TOPICS]]
-    all_names = names_of(posterior)
-    names = [all_names[topic] for topic in topics]
-    for topic, name, row in (
-        (_REST, REST, shares[there[_MOST_TOPICS:]].sum(axis=0)),
-        (-1, NO_CONSENSUS, shares[-1]),
-    ):
-        if row.any():
-            topics, names, probabilities = [*topics, topic], [*names, name], [*probabilities, row]
+    order = np.argsort(-shares[:-1].sum(axis=1), kind="stable").tolist()
+    names = names_of(posterior)
+    rows = [(topic, names[topic], shares[topic]) for topic in order[:_MOST_TOPICS]]
+    rows.append((_REST, REST, shares[order[_MOST_TOPICS:]].sum(axis=0)))
+    rows.append((-1, NO_CONSENSUS, shares[-1]))
+    topics, shown, probabilities = zip(*(row for row in rows if row[2].any()), strict=True)
     name = str(posterior.data.group_names[number])
-    return SegmentChances(name, topics, names, np.array(probabilities), of_sentences.switches)
+    return SegmentChances(name, list(topics), list(shown), np.array(probabilities), of_sentences.switches)
 
 
 @style.drawing
-def segments(posterior: Posterior[Any], document: object = 0, axes: style.AxesLike = None) -> Figure:
+def segments(posterior: Posterior[Any], document: object = 0, axes: AxesLike = None) -> Figure:
     """Draw, for every sentence of a document, the probabilities of topics, stacked, and of a switch, below.
 
     Parameters

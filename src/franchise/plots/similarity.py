@@ -6,16 +6,14 @@ turned such that neighbours are as similar as possible: Bar-Joseph et al., 2001;
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.plots import style
 from franchise.plots.checks import check_any, check_posterior, names_of
+from franchise.plots.style import AxesLike, Figure
 from franchise.posterior.base import Posterior
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _MOST_NAMED = 80
 
@@ -63,7 +61,7 @@ def clustered_order(distances: np.ndarray) -> np.ndarray:
 
 
 @style.drawing
-def similarity(posterior: Posterior[Any], axes: style.AxesLike = None) -> Figure:
+def similarity(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     """Draw the similarity of topics; bright: very similar. With more than 80 topics they are not named.
 
     Parameters

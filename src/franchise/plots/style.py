@@ -20,10 +20,12 @@ from franchise.errors import InputError
 from franchise.validation import describe
 
 if TYPE_CHECKING:
+    import matplotlib.axes
+    import matplotlib.figure
     import numpy as np
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
+Axes: TypeAlias = "matplotlib.axes.Axes"
+Figure: TypeAlias = "matplotlib.figure.Figure"
 AxesLike: TypeAlias = "Axes | Sequence[Axes] | np.ndarray | None"
 """Panels to draw on, as a user gives them; None: new ones."""
 
@@ -169,11 +171,11 @@ def grid_for(
 
 def _check_axes(axes: object, count: int) -> list[Axes]:
     """The axes that were given, if they are axes, and as many as there are panels."""
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as RealAxes
 
     given = axes.ravel().tolist() if hasattr(axes, "ravel") else axes
     given = list(given) if isinstance(given, Sequence) else [given]
-    if not all(isinstance(one, Axes) for one in given):
+    if not all(isinstance(one, RealAxes) for one in given):
         raise InputError(
             f"axes must be matplotlib Axes, as figure.subplots() makes them; got {describe(axes)}."
         )
@@ -232,15 +234,8 @@ def number_topics(panel: Axes, lowest: float, highest: float) -> None:
 def name_topics(panel: Axes, handles: list[Any], names: Iterable[str]) -> None:
     """A legend of topics beside a panel, without a box, in which a $ is a $."""
     labels = [shorten(name, 26) for name in names]
-    legend = panel.legend(
-        handles,
-        labels,
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=INK,
-    )
+    beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    legend = panel.legend(handles, labels, frameon=False, fontsize=SMALL, labelcolor=INK, **beside)
     for text in legend.get_texts():
         text.set_parse_math(False)
 

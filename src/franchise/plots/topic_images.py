@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,11 +11,9 @@ from franchise.data.corpus import Corpus
 from franchise.errors import InputError
 from franchise.plots import style
 from franchise.plots.checks import check_topics, check_words
+from franchise.plots.style import AxesLike, Figure
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _MOST_TOPICS, _COLUMNS = 50, 10
 
@@ -63,7 +61,7 @@ def _check_side(side: object, vocabulary_size: int) -> int:
 
 @style.drawing
 def pictures(
-    posterior: Posterior[Any], side: int | None = None, topics: object = None, axes: style.AxesLike = None
+    posterior: Posterior[Any], side: int | None = None, topics: object = None, axes: AxesLike = None
 ) -> Figure:
     """Draw topics as square pictures, a cell a word; dark: probable.
 

@@ -10,18 +10,15 @@ A plane has no room for all distances: the `stress` says how much is lost,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.diagnostics.layout import in_the_plane
 from franchise.plots import style
 from franchise.plots.checks import check_any, check_posterior, names_of
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _COVERED = 0.12  # share of the panel that circles would cover if none overlapped
 _SMALLEST = 8.0  # points squared: so that any topic is seen
@@ -56,7 +53,7 @@ def topic_map_data(posterior: Posterior[Any]) -> TopicMap:
 
 
 @style.drawing
-def topic_map(posterior: Posterior[Any], axes: style.AxesLike = None) -> Figure:
+def topic_map(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     """Draw topics in the plane: near if they are similar, areas in proportion to their shares.
 
     Where a label would cover other labels or circles there is just the topic's number, or nothing.

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.plots import style
 from franchise.plots.checks import check_topics, check_words, names_of
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _MOST_TOPICS, _COLUMNS, _LONGEST_WORD = 12, 4, 18
 
@@ -44,18 +41,18 @@ def topic_words_data(posterior: Posterior[Any], topics: object = None, words: in
     posterior = check_words(posterior, "topic_words")
     words = check_integer("words", words, minimum=1)
     consensus, names = posterior.consensus_topics, names_of(posterior)
-    chosen, found = check_topics(consensus, topics, _MOST_TOPICS), []
-    tables = consensus.words_of(chosen, words)
+    chosen = check_topics(consensus, topics, _MOST_TOPICS)
+    tables, found = consensus.words_of(chosen, words), []
     for topic in chosen:
         table = tables[topic]
-        columns = (table[name].to_numpy(float) for name in ("probability", "low", "high"))
-        found.append(TopicWords(topic, names[topic], table["word"].tolist(), *columns))
+        numbers = table[["probability", "low", "high"]].to_numpy(float).T
+        found.append(TopicWords(topic, names[topic], table["word"].tolist(), *numbers))
     return found
 
 
 @style.drawing
 def topic_words(
-    posterior: Posterior[Any], topics: object = None, words: int = 10, axes: style.AxesLike = None
+    posterior: Posterior[Any], topics: object = None, words: int = 10, axes: AxesLike = None
 ) -> Figure:
     """Draw the most probable words of consensus topics, a panel a topic; lines are credible intervals.
 

@@ -5,17 +5,14 @@ Chains that have converged wander about the same values and differ in their colo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from franchise.plots import style
 from franchise.plots.checks import Traced, check_names, check_posterior, traced
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def traces_data(posterior: Posterior[Any], names: object = None) -> list[Traced]:
@@ -34,7 +31,7 @@ def traces_data(posterior: Posterior[Any], names: object = None) -> list[Traced]
 
 
 @style.drawing
-def traces(posterior: Posterior[Any], names: object = None, axes: style.AxesLike = None) -> Figure:
+def traces(posterior: Posterior[Any], names: object = None, axes: AxesLike = None) -> Figure:
     """Draw what is traced against sweeps, a panel a quantity, a line a chain; the warm-up is shaded.
 
     Panels are high enough for the draws and the second half of the warm-up: where the first half was far away,

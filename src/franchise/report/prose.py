@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,8 @@ from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.diagnostics.verdict import CONVERGED, NOT_CONVERGED, STUCK_APART, TOO_SHORT, Verdict
 from franchise.posterior.base import Posterior
+from franchise.posterior.consensus import Consensus
 from franchise.report.json import counted, percent
-
-if TYPE_CHECKING:
-    from franchise.posterior.consensus import Consensus
 
 _QUESTIONS = {
     CONVERGED: "The chains agree",

@@ -16,12 +16,14 @@ import json
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from franchise.diagnostics.verdict import Verdict
 from franchise.diagnostics.verdict import verdict as judge
 from franchise.errors import InputError
 from franchise.plots.checks import check_posterior
 from franchise.posterior.base import Posterior
+from franchise.posterior.consensus import Consensus
 from franchise.posterior.document_tables import excerpt, typical_documents, words_that_tell
 from franchise.report.chains import convergence_table, topic_counts, traces
 from franchise.report.document_rows import Labelled, choose_documents, document_rows
@@ -30,20 +32,10 @@ from franchise.report.topic_rows import classes_of, topic_rows, topics_of_words,
 from franchise.storage.atomic import write_atomically
 from franchise.validation import PathLike, check_folder, check_integer, describe
 
-if TYPE_CHECKING:
-    from franchise.diagnostics.verdict import Verdict
-    from franchise.posterior.consensus import Consensus
+OnProgress = Callable[[str, float], None]
+"""Called with what is being done and the share that is done."""
 
-SCRIPTS = (
-    "dom.js",
-    "charts.js",
-    "topics.js",
-    "map.js",
-    "documents.js",
-    "search.js",
-    "tables.js",
-    "main.js",
-)
+SCRIPTS = ("dom", "charts", "topics", "map", "documents", "search", "tables", "main")
 
 
 def render(texts: dict[str, Any], data: dict[str, Any]) -> str:
@@ -62,7 +54,7 @@ def render(texts: dict[str, Any], data: dict[str, Any]) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    parts = "\n".join(map(_read, SCRIPTS))
+    parts = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
     script = f'(() => {{\n"use strict";\n{parts}}})();\n'  # one script, with names of its own
     ours = {"style": _read("style.css"), "script": script, "data": as_json(data)}
     policy = (  # only this style and this script; no request to anywhere
@@ -99,7 +91,7 @@ def write_report(
     title: str | None = None,
     documents: int = DOCUMENTS,
     seed: int = 0,
-    progress: Callable[[str, float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Path:
     """Write what was found, and whether to trust it, as one HTML file that opens offline in any browser.
 
@@ -148,11 +140,7 @@ def write_report(
 
 
 def _data_of(
-    posterior: Posterior[Any],
-    verdict: Verdict,
-    documents: int,
-    seed: int,
-    on_progress: Callable[[str, float], None],
+    posterior: Posterior[Any], verdict: Verdict, documents: int, seed: int, on_progress: OnProgress
 ) -> dict[str, Any]:
     """What the script of the page shows, as plain values."""
     on_progress("matching the topics of all draws", 0.1)
