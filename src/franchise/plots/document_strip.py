@@ -85,12 +85,10 @@ def document_strip(
     rows = math.ceil(data.size / row)
     figure, (panel,) = style.panels_for(axes, 1, 1, 9.5, 1.3 + 0.26 * max(rows, 4))
     _draw_pieces(panel, data, row)
-    panel.set_xlim(0, min(row, data.size))
-    panel.set_ylim(rows, 0)
+    panel.set(xlim=(0, min(row, data.size)), ylim=(rows, 0), xticks=[])
     panel.set_yticks(np.arange(rows) + 0.5, [f"{row * line + 1:,}" for line in range(rows)])
     panel.spines[:].set_visible(False)
     panel.tick_params(length=0)
-    panel.set_xticks([])
     title = f"Topics of {style.shorten(data.name, 60)}; faint: uncertain"
     style.label(panel, title, up=f"{data.unit} number")
     _name_topics(panel, data)

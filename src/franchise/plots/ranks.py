@@ -107,6 +107,5 @@ def _draw_histogram(panel: Axes, quantity: Ranked, chain: int) -> None:
     colour = style.chain_colour(chain)
     panel.bar(quantity.edges[:-1], quantity.counts[chain], 0.92 * width, align="edge", color=colour)
     panel.axhline(quantity.expected, color=style.INK, linewidth=1.0, linestyle="--")
-    panel.set_xlim(0.0, 1.0)
+    panel.set(xlim=(0.0, 1.0), ylim=(0.0, 1.08 * max(quantity.counts.max(), quantity.expected)))
     panel.set_xticks([0.0, 0.5, 1.0], ["low", "", "high"])
-    panel.set_ylim(0.0, 1.08 * max(quantity.counts.max(), quantity.expected))

@@ -80,9 +80,7 @@ def pictures(
     darkest = float(data.pictures.max())
     for panel, topic, picture, share in zip(panels, data.topics, data.pictures, data.shares, strict=True):
         panel.imshow(picture, cmap="Greys", vmin=0.0, vmax=darkest)
-        panel.set_xticks([])
-        panel.set_yticks([])
-        panel.spines[:].set_visible(True)
-        panel.spines[:].set_color(style.FAINT)
+        panel.set(xticks=[], yticks=[])
+        panel.spines[:].set(visible=True, color=style.FAINT)
         style.label(panel, f"{topic}: {100 * share:.1f} %", size=style.SMALL)
     return figure

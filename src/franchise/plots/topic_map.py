@@ -67,10 +67,8 @@ def topic_map(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     """
     data = topic_map_data(posterior)
     figure, (panel,) = style.panels_for(axes, 1, 1, 8.5, 6.5)
-    panel.set_xticks([])
-    panel.set_yticks([])
+    panel.set(xticks=[], yticks=[], aspect="equal")
     panel.spines[:].set_visible(False)
-    panel.set_aspect("equal")
     style.label(panel, f"Similar topics are near each other (stress of the map: {data.stress:.2f})")
     sizes = _circle_sizes(panel, data.shares)
     _leave_room(panel, data.places, sizes)
@@ -103,8 +101,8 @@ def _leave_room(panel: Axes, places: np.ndarray, sizes: np.ndarray) -> None:
     span = np.maximum(high - low, 1e-9)
     scale = np.min(np.maximum(panel_size - 2.0 * beside, 0.2 * panel_size) / span)  # pixels per unit
     middle, half = (low + high) / 2.0, panel_size / scale / 2.0
-    panel.set_xlim(middle[0] - half[0], middle[0] + half[0])
-    panel.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    xlim, ylim = np.stack([middle - half, middle + half], axis=1)
+    panel.set(xlim=xlim, ylim=ylim)
 
 
 # --- labels -------------------------------------------------------------------------------------------------

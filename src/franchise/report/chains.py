@@ -8,6 +8,7 @@ import numpy as np
 
 from franchise.diagnostics.verdict import AGREEMENT, ENOUGH, NAMES, Verdict
 from franchise.posterior.base import Posterior
+from franchise.posterior.intervals import even_rows
 from franchise.report import json as plain
 
 if TYPE_CHECKING:
@@ -52,21 +53,19 @@ def traces(posterior: Posterior[Any], verdict: Verdict) -> list[dict[str, Any]]:
 
 
 def _thinned(draws: np.ndarray) -> list[float | int | None]:
-    places = np.linspace(0, len(draws) - 1, min(len(draws), MOST_POINTS)).round().astype(int)
-    return plain.numbers(draws[places], digits=7)
+    return plain.numbers(even_rows(draws, MOST_POINTS), digits=7)
 
 
 def convergence_table(verdict: Verdict) -> dict[str, Any]:
     """The table of what is judged, the last column in words."""
-    table = verdict.table
-    rows = [
-        [str(name), *(plain.number(row[column], digits=7) for column in COLUMNS), in_words(row)]
-        for name, row in table.iterrows()
-    ]
+    table, columns = verdict.table, list(COLUMNS)
     return {
         "columns": [*COLUMNS.values(), "in words"],
         "titles": [title_of(str(name)) for name in table.index],
-        "rows": rows,
+        "rows": [
+            [str(name), *plain.numbers(row[columns], digits=7), in_words(row)]
+            for name, row in table.iterrows()
+        ],
     }
 
 

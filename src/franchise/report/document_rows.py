@@ -97,20 +97,16 @@ def document_rows(labelled: Labelled) -> list[dict[str, Any]]:
     """What a page shows of each document."""
     data = labelled.data
     texts = _Texts(labelled) if isinstance(data, Corpus) else None
-    rows = []
-    for place, document in enumerate(labelled.documents):
-        text, pieces, cut = ("", [], False) if texts is None else texts.coloured(place)
-        row = {
+    return [
+        {
             "name": plain.text(data.group_names[document]),
             "words": int(data.group_sizes[document]),
             "about": [plain.text(values[document]) for values in data.metadata.values()],
             "shares": _largest(labelled.shares[place, :-1]),
-            "text": text,
-            "pieces": pieces,
-            "cut": cut,
+            **(texts.coloured(place) if texts else {"text": "", "pieces": [], "cut": False}),
         }
-        rows.append(row)
-    return rows
+        for place, document in enumerate(labelled.documents)
+    ]
 
 
 def _largest(shares: np.ndarray) -> list[int]:
@@ -131,13 +127,13 @@ class _Texts:
         sizes = labelled.data.group_sizes[labelled.documents]
         self._first = offsets_of_sizes(sizes) - np.append(labelled.data.offsets[labelled.documents], 0)
 
-    def coloured(self, place: int) -> tuple[str, list[int], bool]:
+    def coloured(self, place: int) -> dict[str, Any]:
         """The text of a document, by its place among those shown, its pieces, and whether it had to be cut."""
         text, spans, observations = self._text(self._labelled.documents[place])
-        whole = len(text) <= LONGEST
-        text = text if whole else f"{text[:LONGEST]}…"
+        cut = len(text) > LONGEST
+        text = f"{text[:LONGEST]}…" if cut else text
         labelled = self._first[place] + np.array(observations, np.int64)
-        return text, list(self._pieces(text, spans, labelled.tolist())), not whole
+        return {"text": text, "pieces": list(self._pieces(text, spans, labelled.tolist())), "cut": cut}
 
     def _pieces(self, text: str, spans: list[Span], labelled: list[int]) -> Iterator[int]:
         last = 0

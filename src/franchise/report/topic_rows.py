@@ -35,9 +35,7 @@ class SharesBy(NamedTuple):
 
     by: str
     names: list[str]
-    shares: (
-        np.ndarray
-    )  # float (1 or 3, names, topics): means over draws; the ends of their intervals for classes
+    shares: np.ndarray  # float (1 or 3, names, topics): means over draws; for classes also low and high
 
 
 def topic_rows(
@@ -59,10 +57,8 @@ def topic_rows(
             "share": plain.numbers(shares[topic]),
             "draws": plain.number(consensus.appears[:, topic].mean()),
             "chains": int(consensus.in_chain[:, topic].sum()),
-            "trend": None if trend is None else plain.numbers(trend.shares[0, :, topic]),
-            "classes": []
-            if classes is None
-            else [plain.numbers(own) for own in classes.shares[:, :, topic].T],
+            "trend": plain.numbers(trend.shares[0, :, topic]) if trend else None,
+            "classes": [plain.numbers(own) for own in classes.shares[:, :, topic].T] if classes else [],
             "words": words[topic]["word"].tolist() if words else [],
             "place": plain.numbers(places[topic]),
             "similar": [other for other in nearest[topic] if other != topic][:SIMILAR],
