@@ -241,7 +241,9 @@ def find_start(
     executor: BlockExecutor,
 ) -> np.ndarray:
     """log phi (V, K) to start with: the winner of some starts in a sample of the documents."""
-    drawn = [_random_log_topics(prepared.vocabulary_size, topics, rng) for _ in range(starts)]
+    shape, least = (prepared.vocabulary_size, topics), np.finfo(float).tiny
+    weights = (rng.standard_exponential(shape) + least for _ in range(starts))
+    drawn = [np.log(each / each.sum(axis=0)) for each in weights]  # phi_k ~ Dirichlet(1, ..., 1)
     if starts == 1:
         return drawn[0]
     sample = prepared.sample(max(_FEWEST_WORDS, _WORDS_FOR_A_TOPIC * topics), rng)
@@ -255,12 +257,6 @@ def find_start(
         climbs.sort(key=lambda climb: -climb.objectives[-1])
         climbs = climbs[: -(-len(climbs) // 2)]
     return np.maximum(climbs[0].parameters.log_topics, LOWEST)  # the sample may not have every word
-
-
-def _random_log_topics(words: int, topics: int, rng: np.random.Generator) -> np.ndarray:
-    """Dirichlet(1, ..., 1) draws."""
-    weights = rng.standard_exponential((words, topics)) + np.finfo(float).tiny
-    return np.log(weights / weights.sum(axis=0))
 
 
 def _even(prepared: Prepared, log_topics: np.ndarray) -> Parameters:

@@ -111,9 +111,8 @@ def draw_documents(
         if sweep >= burn_in:
             frequencies[sentences, drawn.topics] += 1.0
             switches += drawn.switches
-            np.add.at(
-                entered, (prepared.document_of_sentence[drawn.switches], drawn.topics[drawn.switches]), 1.0
-            )
+            drew = drawn.switches
+            np.add.at(entered, (prepared.document_of_sentence[drew], drawn.topics[drew]), 1.0)
     weights = entered / kept + given.prior
     return Draws(frequencies / kept, switches / kept, weights / weights.sum(axis=1, keepdims=True))
 

@@ -59,7 +59,7 @@ def check_names(posterior: Posterior[Any], names: object) -> list[str]:
 
 
 def check_document(posterior: Posterior[Any], document: object) -> int:
-    """The number of a document with words, given by its number or its name."""
+    """The number of a document with words, given by its number or its name; InputError if there are no topics."""
     data = posterior.data
     if isinstance(document, str):
         if document not in data.group_names:
@@ -72,6 +72,7 @@ def check_document(posterior: Posterior[Any], document: object) -> int:
         number = check_integer("document", document, minimum=0, maximum=data.n_groups - 1)
     if data.group_sizes[number] == 0:
         raise InputError(f"document {describe(document)} has no words that could be shown.")
+    check_any(posterior.consensus_topics)
     return number
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.plots import style
-from franchise.plots.checks import NO_CONSENSUS, REST, check_any, check_document, check_posterior, names_of
+from franchise.plots.checks import NO_CONSENSUS, REST, check_document, check_posterior, names_of
 from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
@@ -49,7 +49,6 @@ def document_strip_data(posterior: Posterior[Any], document: object = 0) -> Stri
     """
     posterior = check_posterior(posterior)
     number = check_document(posterior, document)
-    check_any(posterior.consensus_topics)
     lengths, topics, probabilities = posterior.pieces(number)
     words = {topic: int(lengths[topics == topic].sum()) for topic in np.unique(topics).tolist()}
     order = sorted(words, key=lambda topic: (topic < 0, -words[topic]))

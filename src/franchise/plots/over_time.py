@@ -71,18 +71,11 @@ def over_time_data(
         raise InputError(
             f"by: no document that has a value of {by!r} has observations: nothing can be drawn."
         )
-    names = names_of(posterior)
+    unit = "words" if isinstance(posterior.data, Corpus) else "observations"
+    values, all_names = middles_of(shares.mean.index)[full], names_of(posterior)
+    names = [all_names[topic] for topic in chosen]
     mean, low, high = (table.to_numpy()[full][:, chosen].T for table in shares)
-    return OverTime(
-        by=by,
-        unit="words" if isinstance(posterior.data, Corpus) else "observations",
-        values=middles_of(shares.mean.index)[full],
-        topics=chosen,
-        names=[names[topic] for topic in chosen],
-        mean=mean,
-        low=low,
-        high=high,
-    )
+    return OverTime(by, unit, values, chosen, names, mean, low, high)
 
 
 def middles_of(index: pd.Index) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.plots import style
-from franchise.plots.checks import NO_CONSENSUS, REST, check_any, check_document, check_posterior, names_of
+from franchise.plots.checks import NO_CONSENSUS, REST, check_document, check_posterior, names_of
 from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 
@@ -41,7 +41,6 @@ def segments_data(posterior: Posterior[Any], document: object = 0) -> SegmentCha
     posterior = check_posterior(posterior)
     number = check_document(posterior, document)
     of_sentences = posterior.sentence_probabilities(number)
-    check_any(posterior.consensus_topics)
     shares = of_sentences.topics.T
     order = np.argsort(-shares[:-1].sum(axis=1), kind="stable").tolist()
     names = names_of(posterior)

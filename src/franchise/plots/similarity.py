@@ -39,14 +39,10 @@ def similarity_data(posterior: Posterior[Any]) -> Similarity:
     check_any(posterior.consensus_topics)
     matrix = posterior.topic_similarity().to_numpy(float)
     order = clustered_order(1.0 - matrix)
-    names = names_of(posterior)
+    all_names = names_of(posterior)
+    names = [all_names[topic] for topic in order]
     measure = "1 - Jensen-Shannon distance" if posterior.consensus_topics.has_words else "shared observations"
-    return Similarity(
-        order,
-        matrix[np.ix_(order, order)],
-        [names[topic] for topic in order],
-        f"similarity: {measure}",
-    )
+    return Similarity(order, matrix[np.ix_(order, order)], names, f"similarity: {measure}")
 
 
 def clustered_order(distances: np.ndarray) -> np.ndarray:
@@ -84,9 +80,7 @@ def similarity(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     panel.tick_params(length=0)
     places = np.arange(count if named else 0)
     panel.set_yticks(places, data.names if named else [], fontsize=style.SMALL, **style.PLAIN)
-    panel.set_xticks(
-        places, [str(topic) for topic in data.order] if named else [], rotation=90, fontsize=style.SMALL
-    )
+    panel.set_xticks(places, data.order[: len(places)].tolist(), rotation=90, fontsize=style.SMALL)
     bar = figure.colorbar(image, ax=panel, shrink=0.7, pad=0.02)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=style.SMALL, colors=style.INK, length=3)

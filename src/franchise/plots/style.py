@@ -208,16 +208,6 @@ def label_lowest(panels: list[Axes], across: str) -> None:
         panel.xaxis.set_tick_params(labelbottom=True)
 
 
-def plain_numbers(panel: Axes, whole: bool) -> None:
-    """Few numbers along y, written out: no powers of ten apart, whole ones for what is counted."""
-    from matplotlib.ticker import MaxNLocator
-
-    panel.yaxis.set_major_locator(MaxNLocator(5, integer=whole))
-    panel.ticklabel_format(axis="y", style="plain", useOffset=False)
-    if max(map(abs, panel.get_ylim())) >= 10_000:
-        panel.yaxis.set_major_formatter("{x:,.0f}")
-
-
 def number_topics(panel: Axes, lowest: float, highest: float) -> None:
     """Numbers of topics along x, whole ones; by logarithm if they go over more than a factor of ten."""
     from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator

@@ -40,23 +40,18 @@ def pictures_data(posterior: Posterior[Any], side: int | None = None, topics: ob
     """
     posterior = check_words(posterior, "pictures")
     assert isinstance(posterior.data, Corpus)
-    side = _check_side(side, posterior.data.vocabulary_size)
-    consensus = posterior.consensus_topics
-    chosen = check_topics(consensus, topics, _MOST_TOPICS)
-    words = consensus.word_probabilities()[chosen]
-    return Pictures(chosen, words.reshape(-1, side, side), consensus.shares.mean(axis=0)[chosen])
-
-
-def _check_side(side: object, vocabulary_size: int) -> int:
-    root = math.isqrt(vocabulary_size)
-    if root * root != vocabulary_size:
+    words = posterior.data.vocabulary_size
+    root = math.isqrt(words)
+    if root * root != words:
         raise InputError(
-            f"pictures need a square number of words, such as 25 for 5 x 5; the vocabulary has {vocabulary_size}. "
+            f"pictures need a square number of words, such as 25 for 5 x 5; the vocabulary has {words}. "
             "For words of texts see topic_words."
         )
-    if side is None:
-        return root
-    return check_integer("side", side, minimum=root, maximum=root)
+    side = check_integer("side", root if side is None else side, minimum=root, maximum=root)
+    consensus = posterior.consensus_topics
+    chosen = check_topics(consensus, topics, _MOST_TOPICS)
+    squares = consensus.word_probabilities()[chosen].reshape(-1, side, side)
+    return Pictures(chosen, squares, consensus.shares.mean(axis=0)[chosen])
 
 
 @style.drawing

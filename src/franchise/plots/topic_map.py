@@ -72,15 +72,9 @@ def topic_map(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     style.label(panel, f"Similar topics are near each other (stress of the map: {data.stress:.2f})")
     sizes = _circle_sizes(panel, data.shares)
     _leave_room(panel, data.places, sizes)
-    panel.scatter(
-        data.places[:, 0],
-        data.places[:, 1],
-        s=sizes,
-        c=[style.topic_colour(topic) for topic in range(len(sizes))],
-        alpha=0.75,
-        edgecolors="white",
-        linewidths=0.8,
-    )
+    colours = [style.topic_colour(topic) for topic in range(len(sizes))]
+    across, up = data.places.T
+    panel.scatter(across, up, s=sizes, c=colours, alpha=0.75, edgecolors="white", linewidths=0.8)
     figure.draw_without_rendering()  # labels are placed by what is where in the end
     _place_labels(panel, data, sizes)
     return figure

@@ -64,6 +64,8 @@ def traces(posterior: Posterior[Any], names: object = None, axes: AxesLike = Non
 
 
 def _draw_quantity(panel: Axes, quantity: Traced) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     if quantity.warmup:
         ends = quantity.sweeps[quantity.warmup - 1]
         panel.axvspan(0, ends, color=style.SHADE, linewidth=0, zorder=0)
@@ -71,7 +73,10 @@ def _draw_quantity(panel: Axes, quantity: Traced) -> None:
         colour, name = style.chain_colour(chain), f"chain {chain}"
         panel.plot(quantity.sweeps, values, color=colour, linewidth=0.8, alpha=0.85, label=name)
     _fit_height(panel, quantity)
-    style.plain_numbers(panel, whole=quantity.name.startswith("n_"))
+    panel.yaxis.set_major_locator(MaxNLocator(5, integer=quantity.name.startswith("n_")))
+    panel.ticklabel_format(axis="y", style="plain", useOffset=False)  # no powers of ten apart
+    if max(map(abs, panel.get_ylim())) >= 10_000:
+        panel.yaxis.set_major_formatter("{x:,.0f}")
     style.label(panel, up=quantity.words)
 
 

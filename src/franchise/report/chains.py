@@ -8,7 +8,6 @@ import numpy as np
 
 from franchise.diagnostics.verdict import AGREEMENT, ENOUGH, NAMES, Verdict
 from franchise.posterior.base import Posterior
-from franchise.posterior.intervals import even_rows
 from franchise.report import json as plain
 
 if TYPE_CHECKING:
@@ -53,7 +52,8 @@ def traces(posterior: Posterior[Any], verdict: Verdict) -> list[dict[str, Any]]:
 
 
 def _thinned(draws: np.ndarray) -> list[float | int | None]:
-    return plain.numbers(even_rows(draws, MOST_POINTS), digits=7)
+    places = np.linspace(0, len(draws) - 1, min(len(draws), MOST_POINTS)).round().astype(int)
+    return plain.numbers(draws[places], digits=7)
 
 
 def convergence_table(verdict: Verdict) -> dict[str, Any]:
