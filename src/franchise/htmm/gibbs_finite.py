@@ -14,7 +14,6 @@ Documents are independent given phi and epsilon, so their blocks run in parallel
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 
@@ -121,12 +120,8 @@ def measure(model: FiniteModel, state: Segments) -> dict[str, float]:
 
 def log_topics_and_switches(model: FiniteModel, state: Segments) -> float:
     """log p(z, psi), theta and epsilon integrated out."""
-    from scipy.special import gammaln
-
     counts, alpha = state.switches_by_topic(model.prepared), state.concentration
-    comm, mass = model.comm, alpha * model.n_topics
-    sizes, documents = comm.allreduce_unique(counts.sum(axis=1))
-    seen, cells = comm.allreduce_unique(counts[counts > 0])
-    of_documents = float((documents * (math.lgamma(mass) - gammaln(mass + sizes))).sum())
-    of_topics = float((cells * (gammaln(alpha + seen) - math.lgamma(alpha))).sum())
-    return of_documents + of_topics + steps.log_switches(state, model.prepared, model.switch_prior)
+    of_documents = model.comm.allreduce_unique(counts.sum(axis=1))
+    of_cells = model.comm.allreduce_unique(counts[counts > 0])
+    log_topics = steps.log_dirichlet_multinomial(alpha, alpha * model.n_topics, of_cells, of_documents)
+    return log_topics + steps.log_switches(state, model.prepared, model.switch_prior)

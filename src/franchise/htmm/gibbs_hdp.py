@@ -54,11 +54,12 @@ REGROUPING: tuple[Move, ...] = (LaunchSplitMerge(), DirectAssignment())
 """Moves over the runs between switches, in every sweep."""
 
 
-def start_from(
-    model: InfiniteModel, topics: np.ndarray, switches: np.ndarray, streams: Streams, executor: BlockExecutor
+def start_at_random(
+    model: InfiniteModel, topics: int, streams: Streams, executor: BlockExecutor
 ) -> InfiniteSegments:
-    """The state with these topics and switches; topics are numbered without gaps first."""
-    _, numbered = np.unique(topics, return_inverse=True)
+    """Return a state with runs of sentences in random topics, numbered without gaps; every other one switches."""
+    drawn, switches = steps.draw_at_random(model.prepared, topics, streams.generator())
+    _, numbered = np.unique(drawn, return_inverse=True)
     count = int(numbered.max()) + 1
     state = InfiniteSegments(
         topics=numbered.astype(np.int32),
@@ -74,14 +75,6 @@ def start_from(
     steps.count_words(model.prepared, state, executor)
     draw_numbers(model, state, streams.generator(1), executor)
     return state
-
-
-def start_at_random(
-    model: InfiniteModel, topics: int, streams: Streams, executor: BlockExecutor
-) -> InfiniteSegments:
-    """Return a state with runs of sentences in random topics; every other sentence switches."""
-    drawn, switches = steps.draw_at_random(model.prepared, topics, streams.generator())
-    return start_from(model, drawn, switches, streams, executor)
 
 
 def sweep(

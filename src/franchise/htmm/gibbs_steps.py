@@ -144,11 +144,23 @@ class WordCounts:
 
     def log_likelihood(self, prior: float) -> float:
         """phi integrated out."""
-        from scipy.special import gammaln
+        mass, of_topics = prior * self.vocabulary_size, (self.totals, np.ones_like(self.totals))
+        return log_dirichlet_multinomial(prior, mass, (self.values, self.times), of_topics)
 
-        mass = prior * self.vocabulary_size
-        of_words = float((self.times * (gammaln(prior + self.values) - math.lgamma(prior))).sum())
-        return of_words + float((math.lgamma(mass) - gammaln(mass + self.totals)).sum())
+
+Counted = tuple[np.ndarray, np.ndarray]
+"""Different values, and how often each of them occurs."""
+
+
+def log_dirichlet_multinomial(prior: float, mass: float, cells: Counted, sizes: Counted) -> float:
+    """The log probability of draws from distributions ~ Dirichlet(prior, ..., prior), these integrated out.
+
+    `mass` is the sum of the prior, `cells` the counts of outcomes without zeros, `sizes` the numbers of draws.
+    """
+    from scipy.special import gammaln
+
+    of_cells = float((cells[1] * (gammaln(prior + cells[0]) - math.lgamma(prior))).sum())
+    return of_cells + float((sizes[1] * (math.lgamma(mass) - gammaln(mass + sizes[0]))).sum())
 
 
 def measured(
