@@ -118,10 +118,10 @@ class Maximiser:
 
     def _fill_log_topics(self, totals: np.ndarray) -> np.ndarray:
         """Logs of the weights by word and topic over their totals."""
-        logs, cuts = self.parameters.log_topics, self.prepared.word_cuts
-        sums = np.empty(len(cuts) - 1)
+        logs, bounds = self.parameters.log_topics, self.prepared.word_cuts
+        sums = np.empty(len(bounds) - 1)
         totals[totals == 0.0] = 1.0  # a topic that nothing belongs to
-        run_kernel(self.executor, cuts, fill_log_topics, lambda: (self._counts, totals, logs, sums))
+        run_kernel(self.executor, bounds, fill_log_topics, lambda: (self._counts, totals, logs, sums))
         self._log_topics_sum = float(sums.sum())
         return logs
 

@@ -112,10 +112,10 @@ def _draw_pieces(panel: Axes, data: Strip, row: int) -> None:
 
 def cut_into_rows(begins: np.ndarray, size: int, row: int) -> tuple[np.ndarray, ...]:
     """Cut pieces that follow each other into rows of a length; return piece, row, left and right of every part."""
-    cuts = np.union1d(begins, np.append(np.arange(0, size, row), size))
-    pieces = np.searchsorted(begins, cuts[:-1], side="right") - 1
-    lines, left = np.divmod(cuts[:-1], row)
-    return pieces, lines, left, left + np.diff(cuts)
+    ends = np.union1d(begins, np.append(np.arange(0, size, row), size))
+    pieces = np.searchsorted(begins, ends[:-1], side="right") - 1
+    lines, left = np.divmod(ends[:-1], row)
+    return pieces, lines, left, left + np.diff(ends)
 
 
 def _name_topics(panel: Axes, data: Strip) -> None:
