@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from unittest import mock
 
@@ -13,8 +11,7 @@ import numpy as np
 from franchise.htmm import gibbs_finite as finite
 from franchise.htmm import gibbs_hdp as infinite
 from franchise.htmm import gibbs_steps as sweeping
-from franchise.htmm import segments_as_groups as regrouping
-from franchise.htmm.state import Segments
+from franchise.htmm.model import Segments
 from franchise.kernels import htmm_gibbs as segments
 from tests.exactness.mutation import mutated
 
@@ -90,19 +87,14 @@ def stays_counted():
     return mock.patch.object(Segments, "switches_by_topic", switches_by_topic)
 
 
-@contextmanager
-def firsts_counted() -> Iterator[None]:
+def firsts_counted():
     """Count first sentences, which always draw a topic, as switches."""
     draw = sweeping.draw_switch_probability
 
     def with_firsts(state, flat, prior, rng, *comm):
         return draw(state, flat, (prior[0] + flat.n_sentences - flat.later_sentences, prior[1]), rng, *comm)
 
-    with (
-        mock.patch.object(finite, "draw_switch_probability", with_firsts),
-        mock.patch.object(infinite, "draw_switch_probability", with_firsts),
-    ):
-        yield
+    return mock.patch.object(sweeping, "draw_switch_probability", with_firsts)
 
 
 def all_sentences_draw(lengths: list[list[int]]):
@@ -117,10 +109,10 @@ def all_sentences_draw(lengths: list[list[int]]):
 
 def runs_in_one_document():
     """Take the runs of all documents for those of one."""
-    runs_of = regrouping.runs_of
+    runs_of = infinite.runs_of
 
     def in_one(*arguments):
         data = runs_of(*arguments)
         return replace(data, offsets=data.offsets[[0, -1]])
 
-    return mock.patch.object(regrouping, "runs_of", in_one)
+    return mock.patch.object(infinite, "runs_of", in_one)

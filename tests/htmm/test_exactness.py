@@ -20,8 +20,7 @@ from franchise.htmm import (
     gibbs_steps as sweeping,
 )
 from franchise.htmm.gibbs_steps import GibbsContext
-from franchise.htmm.model import FiniteModel, InfiniteModel
-from franchise.htmm.state import InfiniteSegments
+from franchise.htmm.model import FiniteModel, InfiniteModel, InfiniteSegments
 from franchise.kernels.random.streams import Streams
 from franchise.moves import LaunchSplitMerge
 from franchise.parallel import Threads

@@ -11,14 +11,14 @@ from scipy.special import gammaln
 
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit
 from franchise.htmm import new_documents as inference
+from franchise.htmm.fitting import perplexity
+from franchise.htmm.gibbs_steps import draw_paths
 from franchise.htmm.new_documents import (
-    _sweep,
-    completed_perplexity,
     draw_documents,
     first_sentences,
     fit_documents,
-    fitted_perplexity,
 )
+from franchise.htmm.results import HTMMResults
 from franchise.kernels import htmm_gibbs as segments
 from franchise.kernels.htmm_gibbs import Drawn, Finite
 from franchise.kernels.random.streams import Streams
@@ -71,7 +71,7 @@ def p_value_after_two_sweeps(alpha):
     )
     for _ in range(2):
         words = rng.integers(2**63, size=(flat.n_documents, 4), dtype=np.uint64)
-        _sweep(flat, given, words, drawn, Threads(2))
+        draw_paths(flat, inference.draw_each, given, words, drawn, Threads(2))
     topics, switches = drawn.topics.reshape(copies, 4), drawn.switches.reshape(copies, 4).astype(int)
     visits = [
         (tuple(one), tuple(other)) for one, other in zip(topics.tolist(), switches.tolist(), strict=True)
@@ -156,7 +156,7 @@ def test_fitted_proportions_are_the_best(prior):
 def test_perplexities():
     rng = np.random.default_rng(4)
     documents = random_documents(rng, [6, 3, 1, 0, 4], 5, longest=3)
-    _, phi, epsilon = random_parameters(rng, documents, 3, 5)
+    thetas, phi, epsilon = random_parameters(rng, documents, 3, 5)
     flat, logs = prepared(documents, 5), np.log(phi).T.copy()
     parameters, _ = fit_documents(flat, logs, epsilon, 1.5, Threads(1))
     total = sum(
@@ -164,7 +164,9 @@ def test_perplexities():
         for document, theta in zip(documents, parameters.proportions, strict=True)
     )
     expected = math.exp(-total / flat.n_words)
-    assert fitted_perplexity(flat, logs, epsilon, 1.5, Threads(1)) == pytest.approx(expected, rel=1e-9)
+    fit = HTMMResults(phi, thetas, epsilon, *[np.empty(0)] * 4)
+    found = perplexity(fit, flat, 1.5, False, Threads(1))
+    assert found == pytest.approx(expected, rel=1e-9)
 
     firsts = [document[: math.ceil(len(document) / 2)] if len(document) > 1 else [] for document in documents]
     first = prepared(firsts, 5)
@@ -178,7 +180,8 @@ def test_perplexities():
         for document, begun, theta in zip(documents, firsts, parameters.proportions, strict=True)
     )
     expected = math.exp(-gained / (flat.n_words - first.n_words))
-    assert completed_perplexity(flat, logs, epsilon, 1.5, Threads(1)) == pytest.approx(expected, rel=1e-9)
+    found = perplexity(fit, flat, 1.5, True, Threads(1))
+    assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_words_that_no_topic_has_do_no_harm():

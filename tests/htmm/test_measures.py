@@ -13,9 +13,8 @@ from scipy.special import logsumexp
 from franchise.htmm import gibbs_finite as finite
 from franchise.htmm import gibbs_hdp as infinite
 from franchise.htmm.gibbs_steps import count_words
-from franchise.htmm.model import FiniteModel, InfiniteModel
+from franchise.htmm.model import FiniteModel, InfiniteModel, InfiniteSegments
 from franchise.htmm.new_documents import draw_documents
-from franchise.htmm.state import InfiniteSegments
 from franchise.kernels.htmm_gibbs import Finite
 from franchise.kernels.random.streams import Streams
 from franchise.parallel import Threads

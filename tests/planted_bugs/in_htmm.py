@@ -46,7 +46,7 @@ KERNELS = [
 STEPS = [
     PlantedBug(
         "HTMM: stays counted by the HDP",
-        "franchise.htmm.state.Segments.switches_by_topic",
+        "franchise.htmm.model.Segments.switches_by_topic",
         "A stay counts as a draw of a topic.",
         (ALONE,),
         (EXACTNESS + "test_stays_that_count_as_draws_are_seen",),
@@ -70,7 +70,7 @@ STEPS = [
     ),
     PlantedBug(
         "HTMM: runs taken for one document",
-        "franchise.htmm.segments_as_groups.runs_of",
+        "franchise.htmm.gibbs_hdp.runs_of",
         "Moves of the HDP see the runs of all documents as those of one.",
         (f"{LONG_RUN}[learned number]",),
         (EXACTNESS + "test_runs_taken_for_one_document_are_seen",),

@@ -53,9 +53,10 @@ def test_a_strip_of_sentences(segmented):
 
 
 def test_rows_by_hand():
-    assert cut_into_rows(3, 2, 5) == [(0, 3, 5)]
-    assert cut_into_rows(3, 8, 5) == [(0, 3, 5), (1, 0, 5), (2, 0, 1)]
-    assert cut_into_rows(5, 1, 5) == [(1, 0, 1)]
+    parts = np.transpose(cut_into_rows(np.array([0, 3, 11]), 12, 5)).tolist()
+    of_second = [[1, 0, 3, 5], [1, 1, 0, 5], [1, 2, 0, 1]]
+    assert parts == [[0, 0, 0, 3], *of_second, [2, 2, 1, 2]]
+    assert np.transpose(cut_into_rows(np.array([0, 5]), 6, 5)).tolist() == [[0, 0, 0, 5], [1, 1, 0, 1]]
 
 
 def test_a_strip_is_drawn(posterior):

@@ -13,7 +13,7 @@ from franchise import plots
 from franchise.diagnostics.layout import in_the_plane
 from franchise.plots.over_time import middles_of
 from franchise.plots.similarity import clustered_order
-from franchise.plots.topic_map import Box, Circle, place_boxes
+from franchise.plots.topic_map import box_inside, boxes_around, overlaps_any, place_boxes
 from tests.plots import cases
 from tests.posterior.making import tiny
 
@@ -102,26 +102,33 @@ def test_one_topic_is_a_map_of_its_own():
 
 def test_labels_do_not_overlap():
     rng = np.random.default_rng(1)
-    circles = [Circle(*rng.uniform(0, 300, 2), rng.uniform(2, 15)) for _ in range(40)]
-    room = Box(0, 0, 300, 300)
-    placed = place_boxes(circles, [circle.around(60.0, 10.0) for circle in circles], room)
-    boxes = [box for box in placed if box is not None]
+    circles = np.array([[*rng.uniform(0, 300, 2), rng.uniform(2, 15)] for _ in range(40)])
+    extent = np.array([60.0, 10.0])
+    placed = place_boxes(
+        circles, [boxes_around(circle, extent) for circle in circles], np.array([0, 0, 300, 300])
+    )
+    boxes = np.array([box for box in placed if box is not None])
     assert placed[0] is not None
     assert 5 < len(boxes) < 40  # there is not room for all
-    assert all(box.inside(room) for box in boxes)
-    assert not any(one.meets(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    assert (boxes >= 0).all()
+    assert (boxes <= 300).all()
+    assert not any(overlaps_any(box, boxes[:place]) for place, box in enumerate(boxes))
     for circle, own in zip(circles, placed, strict=True):
-        assert not any(box.meets(circle.box) for box in boxes if box is not own)
+        square = np.concatenate([circle[:2] - circle[2], circle[:2] + circle[2]])
+        others = [box for box in placed if box is not None and box is not own]
+        assert not overlaps_any(square, np.array(others))
 
 
 def test_labels_by_hand():
-    left, right = Circle(20, 20, 5), Circle(60, 20, 5)
-    wide = [circle.around(40.0, 10.0) for circle in (left, right)]
-    first, second = place_boxes([left, right], wide, Box(0, 0, 120, 40))
-    assert first == Box(0, 27, 40, 37)  # beside it are the other circle and the edge: above
-    assert second == Box(67, 15, 107, 25)
-    assert place_boxes([left], [[left.centred(4, 4)]], Box(0, 0, 40, 40)) == [Box(18, 18, 22, 22)]
-    assert place_boxes([left], [[left.centred(4, 4)]], Box(0, 0, 40, 40), [Box(19, 19, 30, 30)]) == [None]
+    circles = np.array([[20.0, 20.0, 5.0], [60.0, 20.0, 5.0]])
+    wide = [boxes_around(circle, np.array([40.0, 10.0])) for circle in circles]
+    first, second = place_boxes(circles, wide, np.array([0, 0, 120, 40]))
+    assert first.tolist() == [0, 27, 40, 37]  # beside it are the other circle and the edge: above
+    assert second.tolist() == [67, 15, 107, 25]
+    left, room = circles[:1], np.array([0, 0, 40, 40])
+    middle = box_inside(left[0], np.array([4.0, 4.0]))
+    assert place_boxes(left, [middle], room)[0].tolist() == [18, 18, 22, 22]
+    assert place_boxes(left, [middle], room, [np.array([19, 19, 30, 30])]) == [None]
 
 
 def test_all_circles_are_seen_whole(posterior):

@@ -48,7 +48,7 @@ def test_a_trend_has_the_shares_of_topics_over_years(themes):
     trend = trend_of(themes)
     assert trend.by == "year"
     assert trend.names == [str(1900 + place) for place in range(24)]
-    assert trend.shares == pytest.approx(themes.topics_over("year").to_numpy())
+    assert trend.shares[0] == pytest.approx(themes.topics_over("year").to_numpy())
 
 
 def test_dates_are_named_without_the_time_of_day():
@@ -62,7 +62,7 @@ def test_classes_have_the_shares_of_topics_with_intervals(themes):
     assert classes.by == "party"
     assert classes.names == ["P0", "P1"]
     assert classes.shares[0] == pytest.approx(themes.topics_by_class("party").to_numpy())
-    for mean, low, high in classes.of_topic(1):
+    for mean, low, high in topic_rows(themes, None, classes)[1]["classes"]:
         assert 0.0 <= low <= mean <= high <= 1.0
 
 

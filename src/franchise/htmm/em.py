@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.htmm.sentence_arrays import Prepared
+from franchise.htmm.sentence_arrays import Prepared, run_kernel
 from franchise.kernels.htmm_em import (
     Expectations,
     MessageScratch,
@@ -33,9 +33,8 @@ from franchise.kernels.htmm_em import (
     expect_words,
     fill_log_topics,
 )
-from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.runtime.padding import padded_zeros
-from franchise.parallel.engine import BlockExecutor, BlockStages
+from franchise.parallel.engine import BlockExecutor
 
 
 @dataclass(frozen=True)
@@ -63,16 +62,16 @@ def run_expect(
     """E-step: fill in the posteriors of topics and switches."""
     topics = parameters.log_topics.shape[1]
 
-    def make_worker() -> Callable[[BlockQueue], None]:
+    def make_arguments() -> tuple[object, ...]:
         room = MessageScratch(
             emissions=padded_zeros((prepared.longest, topics)),
             scales=padded_zeros(prepared.longest),
             rows=padded_zeros((4, topics)),
             bits=padded_zeros(topics, np.int64),
         )
-        return lambda queue: expect(queue, prepared.data, parameters, room, out)
+        return prepared.data, parameters, room, out
 
-    executor.run(BlockStages(make_worker, [prepared.block_bounds]))
+    run_kernel(executor, prepared.own.block_bounds, expect, make_arguments)
 
 
 @dataclass
@@ -111,26 +110,18 @@ class Maximiser:
 
     def _expect_words(self) -> np.ndarray:
         """Fill in the expected counts by word and topic; their sums by topic."""
-        prepared, topics, counts = self.prepared, self.expectations.topics, self._counts
-        of_place, places = prepared.sentence_of_place, prepared.places
+        prepared, topics = self.prepared, self.expectations.topics
         totals = np.empty((len(prepared.word_cuts) - 1, topics.shape[1]))
-
-        def gather(queue: BlockQueue) -> None:
-            expect_words(queue, of_place, places, topics, counts, totals)
-
-        self.executor.run(BlockStages(lambda: gather, [prepared.word_cuts]))
+        arguments = (prepared.sentence_of_place, prepared.places, topics, self._counts, totals)
+        run_kernel(self.executor, prepared.word_cuts, expect_words, lambda: arguments)
         return totals.sum(axis=0)
 
     def _fill_log_topics(self, totals: np.ndarray) -> np.ndarray:
         """Logs of the weights by word and topic over their totals."""
-        logs, counts = self.parameters.log_topics, self._counts
-        sums = np.empty(len(self.prepared.word_cuts) - 1)
+        logs, bounds = self.parameters.log_topics, self.prepared.word_cuts
+        sums = np.empty(len(bounds) - 1)
         totals[totals == 0.0] = 1.0  # a topic that nothing belongs to
-
-        def fill(queue: BlockQueue) -> None:
-            fill_log_topics(queue, counts, totals, logs, sums)
-
-        self.executor.run(BlockStages(lambda: fill, [self.prepared.word_cuts]))
+        run_kernel(self.executor, bounds, fill_log_topics, lambda: (self._counts, totals, logs, sums))
         self._log_topics_sum = float(sums.sum())
         return logs
 
@@ -191,14 +182,13 @@ class Fit:
 
     def ordered(self, order: np.ndarray) -> Fit:
         """The same with the topics in this order."""
-        parameters = self.parameters._replace(
-            log_topics=np.ascontiguousarray(self.parameters.log_topics[:, order]),
-            proportions=np.ascontiguousarray(self.parameters.proportions[:, order]),
-        )
-        expectations = self.expectations._replace(
-            topics=np.ascontiguousarray(self.expectations.topics[:, order]),
-            entered=np.ascontiguousarray(self.expectations.entered[:, order]),
-        )
+
+        def ordered(by_topic: np.ndarray) -> np.ndarray:
+            return np.ascontiguousarray(by_topic[:, order])
+
+        (log_topics, proportions, switch), found = self.parameters, self.expectations
+        parameters = Parameters(ordered(log_topics), ordered(proportions), switch)
+        expectations = found._replace(topics=ordered(found.topics), entered=ordered(found.entered))
         return replace(self, parameters=parameters, expectations=expectations)
 
 
@@ -251,7 +241,9 @@ def find_start(
     executor: BlockExecutor,
 ) -> np.ndarray:
     """log phi (V, K) to start with: the winner of some starts in a sample of the documents."""
-    drawn = [_random_log_topics(prepared.vocabulary_size, topics, rng) for _ in range(starts)]
+    shape, least = (prepared.vocabulary_size, topics), np.finfo(float).tiny
+    weights = (rng.standard_exponential(shape) + least for _ in range(starts))
+    drawn = [np.log(each / each.sum(axis=0)) for each in weights]  # phi_k ~ Dirichlet(1, ..., 1)
     if starts == 1:
         return drawn[0]
     sample = prepared.sample(max(_FEWEST_WORDS, _WORDS_FOR_A_TOPIC * topics), rng)
@@ -265,12 +257,6 @@ def find_start(
         climbs.sort(key=lambda climb: -climb.objectives[-1])
         climbs = climbs[: -(-len(climbs) // 2)]
     return np.maximum(climbs[0].parameters.log_topics, LOWEST)  # the sample may not have every word
-
-
-def _random_log_topics(words: int, topics: int, rng: np.random.Generator) -> np.ndarray:
-    """Dirichlet(1, ..., 1) draws."""
-    weights = rng.standard_exponential((words, topics)) + np.finfo(float).tiny
-    return np.log(weights / weights.sum(axis=0))
 
 
 def _even(prepared: Prepared, log_topics: np.ndarray) -> Parameters:

@@ -1,23 +1,31 @@
-"""From checked settings to findings: EM, Gibbs sampling, new documents."""
+"""From checked settings to findings: EM, Gibbs sampling, new documents.
+
+How well a fit predicts documents it has not seen: perplexity, as it is usually computed and as it should be.
+
+    perplexity = exp(- log probability of the words / number of words)                          (Wilcox, 7.1)
+
+*Fitted*: the proportions theta of each document are fitted on that document, all of it, and then its words are
+scored.  This is what the thesis does; the words that are scored have been seen, so it flatters, the more so the
+more topics there are.  *Completed*: theta is fitted on the first sentences of a document, and only the others are
+scored, given the first ones: log p(all | theta) - log p(first | theta).  A document of a single sentence has no
+first ones: it is scored under even proportions.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.errors import InputError
 from franchise.htmm import gibbs_finite as finite
 from franchise.htmm import gibbs_hdp as infinite
-from franchise.htmm.em import LOWEST, Fit, Priors, find_start, fit
-from franchise.htmm.model import FiniteModel, InfiniteModel, start_of
-from franchise.htmm.new_documents import (
-    completed_perplexity,
-    fit_documents,
-    fitted_perplexity,
-)
+from franchise.htmm.em import Fit, Priors, expectations_for, find_start, fit, run_expect
+from franchise.htmm.model import FiniteModel, InfiniteModel, Segments, start_of
+from franchise.htmm.new_documents import first_sentences, fit_documents
 from franchise.htmm.results import HTMMResults
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.htmm.state import Segments
 from franchise.htmm.viterbi import best_path, decode
 from franchise.kernels.htmm_em import Expectations, Parameters
 from franchise.kernels.random.streams import Streams
@@ -105,14 +113,13 @@ def _findings(
     executor: BlockExecutor,
 ) -> HTMMResults:
     topics = decode(prepared, parameters, decoding, executor).topics
+    probabilities = expectations.topics[np.arange(len(topics)), topics]
     return HTMMResults(
         topic_words=np.exp(parameters.log_topics).T,
         proportions=np.column_stack([parameters.proportions, np.zeros(len(parameters.proportions))]),
         switch=parameters.switch,
         sentence_topic=topics,
-        sentence_probability=np.minimum(
-            expectations.topics[np.arange(len(topics)), topics], 1.0
-        ),  # but for rounding
+        sentence_probability=np.minimum(probabilities, 1.0),  # but for rounding
         switch_probability=np.minimum(expectations.switches, 1.0),
         words_per_topic=_words_of(prepared, expectations),
     )
@@ -150,20 +157,31 @@ def perplexity(
     findings: HTMMResults, prepared: Prepared, prior: float, completed: bool, executor: BlockExecutor
 ) -> float:
     """Of new documents, completed or with proportions fitted on the same words."""
-    score = completed_perplexity if completed else fitted_perplexity
-    return score(prepared, _logs(findings.topic_words.T), findings.switch, prior, executor)
+    first = first_sentences(prepared, 0.5) if completed else prepared
+    parameters, before = fit_documents(first, _log_topics(findings), findings.switch, prior, executor)
+    if not completed:
+        return math.exp(-float(before.log_likelihood.sum()) / max(1, prepared.n_words))
+    after = expectations_for(prepared, findings.n_topics)
+    run_expect(prepared, parameters, after, executor)
+    gained = float((after.log_likelihood - before.log_likelihood).sum())
+    scored = prepared.n_words - first.n_words
+    if scored == 0:
+        raise InputError(
+            "there is nothing to score: documents need known words in the last half of their sentences. Give "
+            "longer documents, or completed=False."
+        )
+    return math.exp(-gained / scored)
 
 
-def _logs(weights: np.ndarray) -> np.ndarray:
-    """Logs, but nothing below `LOWEST`."""
+def _log_topics(findings: HTMMResults) -> np.ndarray:
+    """log phi (V, K)."""
     with np.errstate(divide="ignore"):
-        return np.ascontiguousarray(np.maximum(np.log(weights), LOWEST))
+        return np.ascontiguousarray(np.log(findings.topic_words.T))
 
 
 def infer_by_em(
     findings: HTMMResults, prepared: Prepared, prior: float, decoding: str, executor: BlockExecutor
 ) -> HTMMResults:
     """Topics of new documents whose proportions are fitted."""
-    logs = _logs(findings.topic_words.T)
-    parameters, expected = fit_documents(prepared, logs, findings.switch, prior, executor)
+    parameters, expected = fit_documents(prepared, _log_topics(findings), findings.switch, prior, executor)
     return _findings(prepared, parameters, expected, decoding, executor)

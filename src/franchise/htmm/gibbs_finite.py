@@ -14,28 +14,14 @@ Documents are independent given phi and epsilon, so their blocks run in parallel
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 
-from franchise.htmm.gibbs_steps import (
-    GibbsContext,
-    WordCounts,
-    count_switches,
-    count_words,
-    draw_at_random,
-    draw_documents,
-    draw_log_topics,
-    draw_switch_probability,
-    draw_word_prior,
-    log_priors,
-    log_switches,
-)
-from franchise.htmm.model import FiniteModel, start_of
-from franchise.htmm.state import Segments
-from franchise.kernels.htmm_gibbs import Drawn, DrawScratch, Finite, draw_finite
+from franchise.htmm import gibbs_steps as steps
+from franchise.htmm.gibbs_steps import GibbsContext
+from franchise.htmm.model import FiniteModel, Segments, start_of
+from franchise.kernels.htmm_gibbs import Finite, draw_finite
 from franchise.kernels.random.streams import STREAMS, Streams
-from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.table_counts import draw_table_counts
 from franchise.moves.concentrations import draw_group_concentration
 from franchise.parallel.engine import BlockExecutor
@@ -44,7 +30,7 @@ from franchise.priors import Gamma
 
 def start_at_random(model: FiniteModel, streams: Streams, executor: BlockExecutor) -> Segments:
     """Every sentence in a topic at random."""
-    topics, switches = draw_at_random(model.prepared, model.n_topics, streams.generator())
+    topics, switches = steps.draw_at_random(model.prepared, model.n_topics, streams.generator())
     return start_from(model, topics, switches, executor)
 
 
@@ -60,7 +46,7 @@ def start_from(
         word_prior=start_of(model.word_prior),
         topic_count=model.n_topics,
     )
-    count_words(model.prepared, state, executor)
+    steps.count_words(model.prepared, state, executor)
     return state
 
 
@@ -68,16 +54,12 @@ def sweep(model: FiniteModel, state: Segments, streams: Streams, executor: Block
     """Draw everything once; what moves report, which is nothing here."""
     context = GibbsContext(model.prepared, state, streams, executor)
     given = Finite(
-        log_topics=draw_log_topics(context, state.counts),
+        log_topics=steps.draw_log_topics(context, state.counts),
         prior=np.full(model.n_topics, state.concentration),
         switch=state.switch_probability,
     )
-
-    def draw(queue: BlockQueue, room: DrawScratch, rng_states: np.ndarray, drawn: Drawn) -> None:
-        draw_finite(queue, model.prepared.data, given, room, rng_states, drawn)
-
-    draw_documents(context, model.n_topics, draw)
-    count_words(model.prepared, state, executor)
+    steps.draw_documents(context, draw_finite, given)
+    steps.count_words(model.prepared, state, executor)
     draw_numbers(model, context)
     return {}
 
@@ -85,11 +67,10 @@ def sweep(model: FiniteModel, state: Segments, streams: Streams, executor: Block
 def draw_numbers(model: FiniteModel, context: GibbsContext) -> None:
     """epsilon, and alpha and eta where they are learned, given topics and switches."""
     state, rng = context.state, context.rng
-    state.switch_probability = draw_switch_probability(state, model.prepared, model.switch_prior, rng)
+    state.switch_probability = steps.draw_switch_probability(state, model.prepared, model.switch_prior, rng)
     if isinstance(model.document_prior, Gamma):
         state.concentration = _draw_document_prior(model, context, model.document_prior, rng)
-    if isinstance(model.word_prior, Gamma):
-        state.word_prior = draw_word_prior(state, model.word_prior, rng)
+    state.word_prior = steps.draw_word_prior(state, model.word_prior, rng)
 
 
 def _draw_document_prior(
@@ -101,10 +82,10 @@ def _draw_document_prior(
     """
     state, topics = context.state, model.n_topics
     counts = state.switches_by_topic(model.prepared)
-    sizes = context.comm.allgather_concat(counts.sum(axis=1))
+    sizes = model.comm.allgather_concat(counts.sum(axis=1))
     in_all = draw_group_concentration(
         topics * state.concentration,
-        int(context.comm.allreduce(np.array(_draw_tables(context, counts)))),
+        int(model.comm.allreduce(np.array(_draw_tables(context, counts)))),
         sizes[sizes > 0],
         Gamma(prior.shape, prior.rate / topics),
         rng,
@@ -115,41 +96,32 @@ def _draw_document_prior(
 
 def _draw_tables(context: GibbsContext, counts: np.ndarray) -> int:
     """The number of tables of all documents, given n_dk; each block of documents has its own random numbers."""
-    block_bounds = context.prepared.block_bounds
-    rng_states = context.rng_states(STREAMS.htmm_tables + context.prepared.first_block, len(block_bounds) - 1)
+    own = context.prepared.own
+    rng_states = context.rng_states(STREAMS.htmm_tables + own.first_block, len(own.block_bounds) - 1)
     total = 0
-    for own, (first, last) in zip(rng_states, itertools.pairwise(block_bounds), strict=True):
+    for rng_state, (first, last) in zip(rng_states, itertools.pairwise(own.block_bounds), strict=True):
         block = counts[first:last]
         customers = block[block > 0]
         tables = np.empty(len(customers), np.int32)
-        draw_table_counts(customers, np.full(len(customers), context.state.concentration), own, tables)
+        draw_table_counts(customers, np.full(len(customers), context.state.concentration), rng_state, tables)
         total += int(tables.sum())
     return total
 
 
 def measure(model: FiniteModel, state: Segments) -> dict[str, float]:
     """What is traced: log p(x | z), the log joint and the numbers above."""
-    comm, likelihood = model.comm, WordCounts(state.counts).log_likelihood(state.word_prior)
-    learned = log_priors((model.document_prior, state.concentration), (model.word_prior, state.word_prior))
-    return {
-        "n_topics": len(comm.allreduce_unique(state.topics)[0]),
-        "n_switches": count_switches(state, model.prepared),
-        "log_joint": likelihood + log_topics_and_switches(model, state) + learned,
-        "log_likelihood_per_observation": likelihood / max(1, model.prepared.all_words),
-        "switch_probability": state.switch_probability,
-        "document_prior": state.concentration,
-        "word_prior": state.word_prior,
+    counts = {
+        "n_topics": len(model.comm.allreduce_unique(state.topics)[0]),
+        "n_switches": steps.count_switches(state, model.prepared),
     }
+    numbers = {"document_prior": (model.document_prior, state.concentration)}
+    return steps.measured(model, state, counts, log_topics_and_switches(model, state), numbers)
 
 
 def log_topics_and_switches(model: FiniteModel, state: Segments) -> float:
     """log p(z, psi), theta and epsilon integrated out."""
-    from scipy.special import gammaln
-
     counts, alpha = state.switches_by_topic(model.prepared), state.concentration
-    comm, mass = model.comm, alpha * model.n_topics
-    sizes, documents = comm.allreduce_unique(counts.sum(axis=1))
-    seen, cells = comm.allreduce_unique(counts[counts > 0])
-    of_documents = float((documents * (math.lgamma(mass) - gammaln(mass + sizes))).sum())
-    of_topics = float((cells * (gammaln(alpha + seen) - math.lgamma(alpha))).sum())
-    return of_documents + of_topics + log_switches(state, model.prepared, model.switch_prior)
+    of_documents = model.comm.allreduce_unique(counts.sum(axis=1))
+    of_cells = model.comm.allreduce_unique(counts[counts > 0])
+    log_topics = steps.log_dirichlet_multinomial(alpha, alpha * model.n_topics, of_cells, of_documents)
+    return log_topics + steps.log_switches(state, model.prepared, model.switch_prior)

@@ -9,7 +9,7 @@ One sweep, given topics z and switches psi of all sentences and the weights beta
     phi_k   given the words of all sentences with topic k; from the prior for fresh topics
     z, psi of each document together, over the topics above each sentence's slice
     topics without sentences are dropped, their weight goes back to beta_u
-    given the switches: splits, merges and new topics (`htmm/segments_as_groups.py`)
+    given the switches: splits, merges and new topics (`regroup`)
     m_dk by urns;  gamma | m, K;  alpha | m;  beta ~ Dirichlet(m_1, ..., m_K, gamma)
     epsilon ~ Beta(zeta1 + switches, zeta2 + stays)
 
@@ -20,30 +20,23 @@ theta_du is below all its slices needs no share of further fresh topics: none of
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from franchise.htmm.gibbs_steps import (
-    GibbsContext,
-    WordCounts,
-    count_words,
-    draw_at_random,
-    draw_documents,
-    draw_log_topics,
-    draw_switch_probability,
-    draw_word_prior,
-    log_priors,
-    log_switches,
-)
-from franchise.htmm.model import InfiniteModel, start_of
-from franchise.htmm.segments_as_groups import regroup
-from franchise.htmm.state import InfiniteSegments
-from franchise.kernels.htmm_gibbs import Drawn, DrawScratch, Sliced, draw_sliced
+from franchise.data.grouped import offsets_of_sizes
+from franchise.families.multinomial import Multinomial
+from franchise.htmm import gibbs_steps as steps
+from franchise.htmm.gibbs_steps import GibbsContext
+from franchise.htmm.model import InfiniteModel, InfiniteSegments, start_of
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.kernels.htmm_gibbs import Sliced, draw_sliced
 from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.recount import log_gamma_parts
-from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.kernels.table_counts import draw_table_counts, log_stirling_table
+from franchise.model.hdp_model import Model, PreparedData
+from franchise.model.state.base import Weights
 from franchise.model.state.views import draw_topic_weights
 from franchise.moves.base import Move
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
@@ -60,11 +53,12 @@ REGROUPING: tuple[Move, ...] = (LaunchSplitMerge(), DirectAssignment())
 """Moves over the runs between switches, in every sweep."""
 
 
-def start_from(
-    model: InfiniteModel, topics: np.ndarray, switches: np.ndarray, streams: Streams, executor: BlockExecutor
+def start_at_random(
+    model: InfiniteModel, topics: int, streams: Streams, executor: BlockExecutor
 ) -> InfiniteSegments:
-    """The state with these topics and switches; topics are numbered without gaps first."""
-    _, numbered = np.unique(topics, return_inverse=True)
+    """Return a state with runs of sentences in random topics, numbered without gaps; every other one switches."""
+    drawn, switches = steps.draw_at_random(model.prepared, topics, streams.generator())
+    _, numbered = np.unique(drawn, return_inverse=True)
     count = int(numbered.max()) + 1
     state = InfiniteSegments(
         topics=numbered.astype(np.int32),
@@ -77,17 +71,9 @@ def start_from(
         weights=np.full(count, 1.0 / (count + 1)),
         unseen_weight=1.0 / (count + 1),
     )
-    count_words(model.prepared, state, executor)
+    steps.count_words(model.prepared, state, executor)
     draw_numbers(model, state, streams.generator(1), executor)
     return state
-
-
-def start_at_random(
-    model: InfiniteModel, topics: int, streams: Streams, executor: BlockExecutor
-) -> InfiniteSegments:
-    """Return a state with runs of sentences in random topics; every other sentence switches."""
-    drawn, switches = draw_at_random(model.prepared, topics, streams.generator())
-    return start_from(model, drawn, switches, streams, executor)
 
 
 def sweep(
@@ -102,20 +88,16 @@ def sweep(
     fresh = log_proportions.shape[1] - state.topic_count
     counts = np.hstack([state.counts, np.zeros((len(state.counts), fresh), np.int32)])
     given = Sliced(
-        log_topics=draw_log_topics(context, counts),
+        log_topics=steps.draw_log_topics(context, counts),
         log_proportions=log_proportions,
         log_slices=log_slices,
         switch=state.switch_probability,
         cutoff=CUTOFF,
     )
-
-    def draw(queue: BlockQueue, room: DrawScratch, rng_states: np.ndarray, drawn: Drawn) -> None:
-        draw_sliced(queue, model.prepared.data, given, room, rng_states, drawn)
-
-    draw_documents(context, counts.shape[1], draw)
+    steps.draw_documents(context, draw_sliced, given)
     drop_empty_topics(state)
-    values = regroup(model.prepared, state, REGROUPING, streams, executor)
-    count_words(model.prepared, state, executor)
+    values = regroup(context, REGROUPING)
+    steps.count_words(model.prepared, state, executor)
     draw_numbers(model, state, rng, executor)
     return values
 
@@ -205,30 +187,19 @@ def draw_numbers(
         )
     weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
     state.weights, state.unseen_weight = weights, float(unseen[0])
-    state.switch_probability = draw_switch_probability(state, prepared, model.switch_prior, rng)
-    if isinstance(model.word_prior, Gamma):
-        state.word_prior = draw_word_prior(state, model.word_prior, rng)
+    state.switch_probability = steps.draw_switch_probability(state, prepared, model.switch_prior, rng)
+    state.word_prior = steps.draw_word_prior(state, model.word_prior, rng)
 
 
 def measure(model: InfiniteModel, state: InfiniteSegments) -> dict[str, float]:
     """What is traced: log p(x | z), the log joint with the tables, and the numbers above; by one who has all."""
-    likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
-    learned = log_priors(
-        (model.alpha, state.concentration),
-        (model.gamma, state.top_concentration),
-        (model.word_prior, state.word_prior),
-    )
-    return {
+    counts = {
         "n_topics": state.topic_count,
         "n_switches": state.later_switches(model.prepared),
         "n_tables": int(state.tables.sum()),
-        "log_joint": likelihood + log_topics_and_switches(model, state) + learned,
-        "log_likelihood_per_observation": likelihood / max(1, model.prepared.n_words),
-        "switch_probability": state.switch_probability,
-        "alpha": state.concentration,
-        "gamma": state.top_concentration,
-        "word_prior": state.word_prior,
     }
+    numbers = {"alpha": (model.alpha, state.concentration), "gamma": (model.gamma, state.top_concentration)}
+    return steps.measured(model, state, counts, log_topics_and_switches(model, state), numbers)
 
 
 def log_topics_and_switches(model: InfiniteModel, state: InfiniteSegments) -> float:
@@ -240,7 +211,7 @@ def log_topics_and_switches(model: InfiniteModel, state: InfiniteSegments) -> fl
     per_document = np.bincount(
         model.prepared.document_of_sentence[state.switches], minlength=model.prepared.n_documents
     )
-    offsets = np.concatenate([[0], np.cumsum(per_document)])
+    offsets = offsets_of_sizes(per_document)
     stirling = log_stirling_table(int(state.customers.max()), int(state.tables.max()))
     table_count = int(state.tables.sum())
     return (
@@ -249,5 +220,57 @@ def log_topics_and_switches(model: InfiniteModel, state: InfiniteSegments) -> fl
         + state.topic_count * math.log(gamma)
         + math.lgamma(gamma)
         - math.lgamma(gamma + table_count)
-        + log_switches(state, model.prepared, model.switch_prior)
+        + steps.log_switches(state, model.prepared, model.switch_prior)
     )
+
+
+# --- splits, merges and new topics, given the switches ------------------------------------------------------
+
+# A run of sentences from one switch to the next has one topic, drawn from theta_d.  So the runs are observations of
+# a hierarchical Dirichlet process mixture: documents are its groups, a run the counts of its words, a topic a
+# distribution over words.  Every move that leaves the posterior of that mixture invariant leaves the present one
+# invariant, too.  Sweeps over sentences find where a topic begins and ends, but hardly ever open or close one: the
+# words of a fresh topic are drawn from the prior before any sentence can have it.  The moves here do, with the
+# words of topics integrated out.
+
+
+def regroup(context: GibbsContext, moves: tuple[Move, ...]) -> dict[str, float]:
+    """Apply moves of the mixture to the runs between switches; what they report. The switches stay."""
+    prepared, state, streams, executor = context
+    firsts = np.flatnonzero(state.switches)
+    family = Multinomial(prepared.vocabulary_size, state.word_prior)
+    data = runs_of(prepared, state, family, firsts)
+    model = Model(data, family, state.concentration, state.top_concentration)
+    view = Weights.from_topics(
+        data, family, state.topics[firsts], state.concentration, state.top_concentration
+    )
+    view.topic_weights[:] = 0.0
+    view.topic_weights[: state.topic_count] = state.weights
+    view.unseen_weight[0] = state.unseen_weight
+    values: dict[str, float] = {}
+    for number, move in enumerate(moves):
+        own = Streams(streams.seed, streams.chain, streams.sweep, streams.move + 1 + number, streams.pool)
+        for name, value in move.step(model, view, own, executor).values.items():
+            values[name] = values.get(name, 0.0) + value
+    kept, numbered = np.unique(view.topic_of_observation, return_inverse=True)
+    run_of_sentence = np.cumsum(state.switches) - 1
+    state.topics[:] = numbered[run_of_sentence]
+    state.weights = view.topic_weights[kept]
+    state.unseen_weight = float(view.unseen_weight[0])
+    state.topic_count = len(kept)
+    return values
+
+
+def runs_of(
+    prepared: Prepared, state: InfiniteSegments, family: Multinomial, firsts: np.ndarray
+) -> PreparedData:
+    """The runs as observations: word counts in the order of the text, documents as groups."""
+    from scipy.sparse import csr_array
+
+    tokens = np.append(prepared.data.tokens[firsts], prepared.data.tokens[-1])
+    rows: Any = csr_array(
+        (np.ones(prepared.n_words, np.int64), prepared.data.words, tokens),
+        shape=(len(firsts), prepared.vocabulary_size),
+    )
+    offsets = np.searchsorted(firsts, prepared.data.documents)
+    return PreparedData.of(rows, offsets, family)

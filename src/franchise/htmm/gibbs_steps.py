@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.htmm.sentence_arrays import Prepared
-from franchise.htmm.state import Segments
+from franchise.htmm.model import FiniteModel, InfiniteModel, Segments
+from franchise.htmm.sentence_arrays import Prepared, run_kernel
 from franchise.kernels import htmm_gibbs as kernels
-from franchise.kernels.htmm_gibbs import Drawn, DrawScratch, scratch_for
+from franchise.kernels.htmm_gibbs import Drawn, Finite, Sliced, scratch_for
 from franchise.kernels.random.streams import STREAMS, Streams
-from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.moves.concentrations import slice_sample
-from franchise.parallel.communicator import Communicator
-from franchise.parallel.engine import BlockExecutor, BlockStages
+from franchise.parallel.engine import BlockExecutor
 from franchise.priors import Gamma
 from franchise.validation import LARGEST_LOG
 
@@ -28,11 +26,6 @@ class GibbsContext(NamedTuple):
     state: Any
     streams: Streams
     executor: BlockExecutor
-
-    @property
-    def comm(self) -> Communicator:
-        """The communicator of the processes that have the documents."""
-        return self.prepared.comm
 
     @property
     def rng(self) -> np.random.Generator:
@@ -62,66 +55,62 @@ def draw_log_topics(context: GibbsContext, counts: np.ndarray) -> np.ndarray:
     rng_states = context.rng_states(STREAMS.htmm_topics, blocks)
     logs = np.empty(counts.shape)
     largest, sums = np.empty((blocks, topics)), np.empty((blocks, topics))
-
-    first, last = context.comm.local_blocks(blocks)
+    first, last = context.prepared.comm.local_blocks(blocks)
     own = slice(first, last)
-
-    def draw(queue: BlockQueue) -> None:
-        kernels.draw_log_gammas(queue, counts, prior, rng_states[own], logs, largest[own], sums[own])
-
     if last > first:
-        context.executor.run(BlockStages(lambda: draw, [block_bounds[first : last + 1]]))
-    context.comm.allgather_rows(block_bounds, logs)
-    context.comm.allgather_rows(np.arange(blocks + 1), largest, sums)
+        arguments = (counts, prior, rng_states[own], logs, largest[own], sums[own])
+        run_kernel(
+            context.executor, block_bounds[first : last + 1], kernels.draw_log_gammas, lambda: arguments
+        )
+    context.prepared.comm.allgather_rows(block_bounds, logs)
+    context.prepared.comm.allgather_rows(np.arange(blocks + 1), largest, sums)
     top = largest.max(axis=0)
     totals = top + np.log((sums * np.exp(largest - top)).sum(axis=0))
-
-    def subtract(queue: BlockQueue) -> None:
-        kernels.subtract_logs(queue, totals, logs)
-
-    context.executor.run(BlockStages(lambda: subtract, [block_bounds]))
+    run_kernel(context.executor, block_bounds, kernels.subtract_logs, lambda: (totals, logs))
     return logs
 
 
-def draw_documents(
-    context: GibbsContext, topics: int, draw: Callable[[BlockQueue, DrawScratch, np.ndarray, Drawn], None]
+def draw_documents(context: GibbsContext, kernel: Callable[..., None], given: Finite | Sliced) -> None:
+    """Draw the topics and switches of all documents, by blocks, with the kernel of a model and what it is given."""
+    own = context.prepared.own
+    rng_states = context.rng_states(STREAMS.htmm_documents + own.first_block, len(own.block_bounds) - 1)
+    drawn = Drawn(context.state.topics, context.state.switches)
+    draw_paths(context.prepared, kernel, given, rng_states, drawn, context.executor)
+
+
+def draw_paths(
+    prepared: Prepared,
+    kernel: Callable[..., None],
+    given: Finite | Sliced,
+    rng_states: np.ndarray,
+    drawn: Drawn,
+    executor: BlockExecutor,
 ) -> None:
-    """Draw the topics and switches of all documents, by blocks; `draw` calls the kernel."""
-    prepared, state = context.prepared, context.state
-    rng_states = context.rng_states(
-        STREAMS.htmm_documents + prepared.first_block, len(prepared.block_bounds) - 1
+    """Draw topics and switches; the kernel says whether a block or a document has a generator of its own."""
+    data, size = prepared.data, (prepared.longest, given.log_topics.shape[1])
+    run_kernel(
+        executor,
+        prepared.own.block_bounds,
+        kernel,
+        lambda: (data, given, scratch_for(*size), rng_states, drawn),
     )
-    drawn = Drawn(state.topics, state.switches)
-
-    def make_worker() -> Callable[[BlockQueue], None]:
-        room = scratch_for(prepared.longest, topics)
-        return lambda queue: draw(queue, room, rng_states, drawn)
-
-    context.executor.run(BlockStages(make_worker, [prepared.block_bounds]))
 
 
 def count_words(prepared: Prepared, state: Segments, executor: BlockExecutor) -> None:
     """Recount n_kw."""
     counts = np.empty((prepared.vocabulary_size, state.topic_count), np.int32)
-    of_place, places = prepared.sentence_of_place, prepared.places
-
-    def count(queue: BlockQueue) -> None:
-        kernels.count_words(queue, of_place, places, state.topics, counts)
-
-    executor.run(BlockStages(lambda: count, [prepared.word_cuts]))
+    arguments = (prepared.sentence_of_place, prepared.places, state.topics, counts)
+    run_kernel(executor, prepared.word_cuts, kernels.count_words, lambda: arguments)
     prepared.comm.allreduce_sparse("counts", counts)
     state.counts = counts
 
 
 def draw_switch_probability(
-    state: Segments,
-    prepared: Prepared,
-    prior: tuple[float, float],
-    rng: np.random.Generator,
+    state: Segments, prepared: Prepared, prior: tuple[float, float], rng: np.random.Generator
 ) -> float:
     """epsilon ~ Beta(zeta1 + switches, zeta2 + stays), first sentences left out (6.11)."""
     switches = count_switches(state, prepared)
-    return float(rng.beta(prior[0] + switches, prior[1] + (prepared.all_later_sentences - switches)))
+    return float(rng.beta(prior[0] + switches, prior[1] + (prepared.own.later_sentences - switches)))
 
 
 def count_switches(state: Segments, prepared: Prepared) -> int:
@@ -132,13 +121,8 @@ def count_switches(state: Segments, prepared: Prepared) -> int:
 def log_switches(state: Segments, prepared: Prepared, prior: tuple[float, float]) -> float:
     """log p(psi), epsilon integrated out."""
     switches = count_switches(state, prepared)
-    stays = prepared.all_later_sentences - switches
+    stays = prepared.own.later_sentences - switches
     return _log_beta(prior[0] + switches, prior[1] + stays) - _log_beta(*prior)
-
-
-def log_priors(*numbers: tuple[float | Gamma, float]) -> float:
-    """The log prior densities of those numbers that are learned; each comes with its prior."""
-    return sum(prior.log_density(value) for prior, value in numbers if isinstance(prior, Gamma))
 
 
 def _log_beta(first: float, second: float) -> float:
@@ -160,15 +144,52 @@ class WordCounts:
 
     def log_likelihood(self, prior: float) -> float:
         """phi integrated out."""
-        from scipy.special import gammaln
-
-        mass = prior * self.vocabulary_size
-        of_words = float((self.times * (gammaln(prior + self.values) - math.lgamma(prior))).sum())
-        return of_words + float((math.lgamma(mass) - gammaln(mass + self.totals)).sum())
+        mass, of_topics = prior * self.vocabulary_size, (self.totals, np.ones_like(self.totals))
+        return log_dirichlet_multinomial(prior, mass, (self.values, self.times), of_topics)
 
 
-def draw_word_prior(state: Segments, prior: Gamma, rng: np.random.Generator) -> float:
-    """eta given the topics, by slice sampling on its logarithm (as `moves.TopicPrior`)."""
+Counted = tuple[np.ndarray, np.ndarray]
+"""Different values, and how often each of them occurs."""
+
+
+def log_dirichlet_multinomial(prior: float, mass: float, cells: Counted, sizes: Counted) -> float:
+    """The log probability of draws from distributions ~ Dirichlet(prior, ..., prior), these integrated out.
+
+    `mass` is the sum of the prior, `cells` the counts of outcomes without zeros, `sizes` the numbers of draws.
+    """
+    from scipy.special import gammaln
+
+    of_cells = float((cells[1] * (gammaln(prior + cells[0]) - math.lgamma(prior))).sum())
+    return of_cells + float((sizes[1] * (math.lgamma(mass) - gammaln(mass + sizes[0]))).sum())
+
+
+def measured(
+    model: FiniteModel | InfiniteModel,
+    state: Segments,
+    counts: dict[str, int],
+    log_topics: float,
+    numbers: dict[str, tuple[float | Gamma, float]],
+) -> dict[str, float]:
+    """What is traced: the counts, log p(x | z), the log joint, and numbers, each of which comes with its prior.
+
+    `log_topics` is the log probability of topics and switches.
+    """
+    likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
+    numbers = {**numbers, "word_prior": (model.word_prior, state.word_prior)}
+    learned = sum(prior.log_density(value) for prior, value in numbers.values() if isinstance(prior, Gamma))
+    return {
+        **counts,
+        "log_joint": likelihood + log_topics + learned,
+        "log_likelihood_per_observation": likelihood / max(1, model.prepared.own.words),
+        "switch_probability": state.switch_probability,
+        **{name: value for name, (_, value) in numbers.items()},
+    }
+
+
+def draw_word_prior(state: Segments, prior: float | Gamma, rng: np.random.Generator) -> float:
+    """eta given the topics, if it is learned, by slice sampling on its logarithm (as `moves.TopicPrior`)."""
+    if not isinstance(prior, Gamma):
+        return state.word_prior
     words = WordCounts(state.counts)
 
     def log_target(log_value: float) -> float:

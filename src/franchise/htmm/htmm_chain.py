@@ -14,8 +14,7 @@ from franchise.errors import InputError
 from franchise.htmm import gibbs_finite as finite
 from franchise.htmm import gibbs_hdp as infinite
 from franchise.htmm.gibbs_steps import count_words
-from franchise.htmm.model import FiniteModel, InfiniteModel
-from franchise.htmm.state import InfiniteSegments, Segments
+from franchise.htmm.model import FiniteModel, InfiniteModel, InfiniteSegments, Segments
 from franchise.kernels.random.streams import Streams
 from franchise.moves.base import Move
 from franchise.parallel.engine import BlockExecutor
@@ -61,22 +60,16 @@ class HTMMDraw:
     @classmethod
     def restored(cls, scalars: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
         """The draw that has these; InputError if it is no draw of `size` sentences."""
-        draw, n_topics, switch, concentration, prior, top = scalars
+        draw, n_topics, switch, alpha, eta, gamma = scalars
         n_topics = check_integer("n_topics", n_topics, minimum=1)
         tables = check_array("tables", arrays["tables"], np.int64, (None,), lowest=1)
         if len(tables) not in (0, n_topics):
             raise InputError(f"tables must be none or {n_topics}; got {len(tables)}")
-        return cls(
-            draw=check_integer("draw", draw),
-            topics=check_labels("topics", arrays["topics"], size, n_topics),
-            switches=check_array("switches", arrays["switches"], np.bool_, (size,)),
-            n_topics=n_topics,
-            switch_probability=float(switch),
-            concentration=float(concentration),
-            word_prior=float(prior),
-            top_concentration=float(top),
-            tables_per_topic=tables,
-        )
+        topics = check_labels("topics", arrays["topics"], size, n_topics)
+        switches = check_array("switches", arrays["switches"], np.bool_, (size,))
+        draw = check_integer("draw", draw)
+        numbers = float(switch), float(alpha), float(eta), float(gamma)
+        return cls(draw, topics, switches, n_topics, *numbers, tables)
 
 
 def room_for_draws(n_sentences: int) -> KeptDraws:
@@ -137,9 +130,7 @@ class HTMMChain:
     def _sentences_of_pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Of fixed pairs of words: which are held here, bool (2, pairs), and the sentences of these."""
         prepared = self.model.prepared
-        places = fixed_pairs(prepared.all_words)
-        if prepared.partition is not None:
-            places -= prepared.partition.first_word
+        places = fixed_pairs(prepared.own.words) - prepared.own.first_word
         held = (places >= 0) & (places < prepared.n_words)
         return held, np.searchsorted(prepared.data.tokens, places[held], side="right") - 1
 
@@ -192,9 +183,11 @@ def state_from_arrays(
     count = int(check_array("topic_count", arrays["topic_count"], np.int64, (1,), lowest=1)[0])
     topics = check_labels("topics", arrays["topics"], size, count)
     switches = check_array("switches", arrays["switches"], np.bool_, (size,))
+    if not switches[model.prepared.first_sentences].all():
+        raise InputError("the first sentence of a document must be a switch")
     numbers = check_array("numbers", arrays["numbers"], np.float64, (5 if learned else 3,)).tolist()
     alpha = model.alpha if isinstance(model, InfiniteModel) else model.document_prior
-    settings: dict[str, Any] = {
+    common: dict[str, Any] = {
         "topics": np.array(topics, np.int32),
         "switches": switches.copy(),
         "switch_probability": _probability("switch_probability", numbers[0]),
@@ -202,30 +195,22 @@ def state_from_arrays(
         "word_prior": check_learned("word_prior", check_value("word_prior", model.word_prior, numbers[2])),
         "topic_count": count,
     }
+    state: Segments
     if isinstance(model, InfiniteModel):
-        weights = check_array("weights", arrays["weights"], np.float64, (count,), lowest=0.0)
-        settings["top_concentration"] = check_value("top_concentration", model.gamma, numbers[3])
-        settings["unseen_weight"] = _probability("unseen_weight", numbers[4])
-        settings["weights"] = weights.copy()
-    state = (InfiniteSegments if learned else Segments)(**settings)
-    _check_fits(state, model)
+        weights = check_array("weights", arrays["weights"], np.float64, (count,), lowest=0.0).copy()
+        gamma = check_value("top_concentration", model.gamma, numbers[3])
+        unseen = _probability("unseen_weight", numbers[4])
+        if len(np.unique(topics)) != count:
+            raise InputError("every topic must have a sentence")
+        if not np.isclose(weights.sum() + unseen, 1.0):
+            raise InputError("the weights of topics must sum to one")
+        state = InfiniteSegments(**common, top_concentration=gamma, weights=weights, unseen_weight=unseen)
+    elif count != model.n_topics:
+        raise InputError(f"there must be {model.n_topics} topics; got {count}")
+    else:
+        state = Segments(**common)
     count_words(model.prepared, state, executor)
     return state
-
-
-def _check_fits(state: Segments, model: FiniteModel | InfiniteModel) -> None:
-    """InputError if a state cannot be one of the model."""
-    if not state.switches[model.prepared.first_sentences].all():
-        raise InputError("the first sentence of a document must be a switch")
-    if isinstance(model, FiniteModel):
-        if state.topic_count != model.n_topics:
-            raise InputError(f"there must be {model.n_topics} topics; got {state.topic_count}")
-        return
-    assert isinstance(state, InfiniteSegments)
-    if len(np.unique(state.topics)) != state.topic_count:
-        raise InputError("every topic must have a sentence")
-    if not np.isclose(state.weights.sum() + state.unseen_weight, 1.0):
-        raise InputError("the weights of topics must sum to one")
 
 
 def _probability(name: str, value: float) -> float:

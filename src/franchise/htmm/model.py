@@ -1,9 +1,12 @@
-"""The two models: with a given number of topics, and with one that is learned."""
+"""The two models, with a given number of topics and with one that is learned, and the states of their chains.
+
+A state is the topic of every sentence, whether it switched, and the few numbers above them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -23,6 +26,9 @@ class SentenceModel:
 
     prepared: Prepared
 
+    can_split: ClassVar[bool] = False
+    """Whether several processes can each have some of the documents."""
+
     @property
     def comm(self) -> Communicator:
         """The communicator of the processes that have the documents."""
@@ -33,20 +39,14 @@ class SentenceModel:
         return replace(self, prepared=self.prepared.with_comm(comm))
 
     @property
-    def can_split(self) -> bool:
-        """Whether several processes can each have some of the documents."""
-        return False
-
-    @property
     def work_per_group(self) -> np.ndarray:
         """Words and sentences per document."""
-        return self.prepared.work_per_document
+        return np.diff(self.prepared.work)
 
     @property
     def span(self) -> tuple[int, int]:
         """The first sentence that this process has, and the one after its last."""
-        partition = self.prepared.partition
-        begin = 0 if partition is None else partition.first_sentence
+        begin = self.prepared.own.first_sentence
         return begin, begin + self.prepared.n_sentences
 
     @property
@@ -73,10 +73,7 @@ class FiniteModel(SentenceModel):
     word_prior: float | Gamma  # eta: the same
     switch_prior: tuple[float, float]  # zeta1, zeta2
 
-    @property
-    def can_split(self) -> bool:
-        """Whether several processes can each have some of the documents."""
-        return True
+    can_split: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -92,3 +89,50 @@ class InfiniteModel(SentenceModel):
 def start_of(prior: float | Gamma) -> float:
     """Where a number starts: its value, or the mean of its prior."""
     return prior.mean if isinstance(prior, Gamma) else prior
+
+
+# --- the state of a chain -----------------------------------------------------------------------------------
+
+# Topics' word probabilities and documents' proportions are drawn in every sweep and forgotten after it: given the
+# topics and switches of all sentences they can be drawn again at any time (`posterior/htmm_posterior.py` does).
+
+
+@dataclass
+class Segments:
+    """What the models with a given and with a learned number of topics have in common."""
+
+    topics: np.ndarray  # int32 (S,): z
+    switches: np.ndarray  # bool (S,): psi; True for first sentences
+    switch_probability: float  # epsilon
+    concentration: float  # alpha: of every topic (given number of topics), or in all (learned number)
+    word_prior: float  # eta
+    topic_count: int  # K
+    counts: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32), repr=False)
+    """int32 (V, K): words by topic, n_kw; recounted after every sweep"""
+
+    def switches_by_topic(self, prepared: Prepared) -> np.ndarray:
+        """n_dk, int64 (D, K): sentences of a document that drew topic k; first ones count, stays do not."""
+        drawn = self.switches
+        flat = prepared.document_of_sentence[drawn] * self.topic_count + self.topics[drawn]
+        size = prepared.n_documents * self.topic_count
+        return np.bincount(flat, minlength=size).reshape(prepared.n_documents, self.topic_count)
+
+    def later_switches(self, prepared: Prepared) -> int:
+        """Switches of sentences that are not the first of their document."""
+        firsts = prepared.n_sentences - prepared.later_sentences
+        return int(np.count_nonzero(self.switches)) - firsts
+
+
+@dataclass
+class InfiniteSegments(Segments):
+    """The state of the model that learns the number of topics: also the weights above the documents."""
+
+    top_concentration: float = 1.0  # gamma
+    weights: np.ndarray = field(default_factory=lambda: np.empty(0))  # float64 (K,): beta_k
+    unseen_weight: float = 1.0  # beta_u
+    customers: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32), repr=False)
+    """int32: n_dk of every document and topic that meet"""
+    tables: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32), repr=False)
+    """int32: m_dk of these"""
+    tables_per_topic: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    """int64 (K,): m_k"""

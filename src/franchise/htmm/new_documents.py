@@ -5,35 +5,23 @@ is fitted: theta and the chain of each new document are drawn in turn, given the
 
 Either way what is said of a document depends on that document alone, not on those that come with it: each is fitted
 until it gains no more, and each has random numbers of its own, named by its words.
-
-How well a fit predicts documents it has not seen: perplexity, as it is usually computed and as it should be.
-
-    perplexity = exp(- log probability of the words / number of words)                          (Wilcox, 7.1)
-
-*Fitted*: the proportions theta of each document are fitted on that document, all of it, and then its words are
-scored.  This is what the thesis does; the words that are scored have been seen, so it flatters, the more so the
-more topics there are.  *Completed*: theta is fitted on the first sentences of a document, and only the others are
-scored, given the first ones: log p(all | theta) - log p(first | theta).  A document of a single sentence has no
-first ones: it is scored under even proportions.
 """
 
 from __future__ import annotations
 
-import math
 import zlib
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from franchise.errors import InputError
+from franchise.data.grouped import offsets_of_sizes
 from franchise.htmm.em import LOWEST, expectations_for, new_proportions, run_expect
+from franchise.htmm.gibbs_steps import draw_paths
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.htmm_em import Expectations, Parameters, SentenceData
-from franchise.kernels.htmm_gibbs import Drawn, Finite, draw_each, scratch_for
+from franchise.kernels.htmm_gibbs import Drawn, Finite, draw_each
 from franchise.kernels.random.streams import Streams
-from franchise.kernels.runtime.blocks import BlockQueue
-from franchise.parallel.engine import BlockExecutor, BlockStages
+from franchise.parallel.engine import BlockExecutor
 
 
 def fit_documents(
@@ -119,58 +107,14 @@ def draw_documents(
     entered = np.zeros((prepared.n_documents, topics))
     sentences = np.arange(prepared.n_sentences)
     for sweep in range(burn_in + kept):
-        _sweep(prepared, given, rng_states[sweep], drawn, executor)
+        draw_paths(prepared, draw_each, given, rng_states[sweep], drawn, executor)
         if sweep >= burn_in:
             frequencies[sentences, drawn.topics] += 1.0
             switches += drawn.switches
-            np.add.at(
-                entered, (prepared.document_of_sentence[drawn.switches], drawn.topics[drawn.switches]), 1.0
-            )
+            drew = drawn.switches
+            np.add.at(entered, (prepared.document_of_sentence[drew], drawn.topics[drew]), 1.0)
     weights = entered / kept + given.prior
     return Draws(frequencies / kept, switches / kept, weights / weights.sum(axis=1, keepdims=True))
-
-
-def _sweep(
-    prepared: Prepared, given: Finite, rng_states: np.ndarray, drawn: Drawn, executor: BlockExecutor
-) -> None:
-    """One sweep; each document has a generator of its own."""
-
-    def make_worker() -> Callable[[BlockQueue], None]:
-        room = scratch_for(prepared.longest, len(given.prior))
-        return lambda queue: draw_each(queue, prepared.data, given, room, rng_states, drawn)
-
-    executor.run(BlockStages(make_worker, [prepared.block_bounds]))
-
-
-def fitted_perplexity(
-    prepared: Prepared, log_topics: np.ndarray, switch: float, prior: float, executor: BlockExecutor
-) -> float:
-    """Perplexity of documents whose theta is fitted on the same words."""
-    _, expected = fit_documents(prepared, log_topics, switch, prior, executor)
-    return math.exp(-float(expected.log_likelihood.sum()) / max(1, prepared.n_words))
-
-
-def completed_perplexity(
-    prepared: Prepared,
-    log_topics: np.ndarray,
-    switch: float,
-    prior: float,
-    executor: BlockExecutor,
-    share: float = 0.5,
-) -> float:
-    """Perplexity of the last sentences of documents, given the first ones, on which theta is fitted."""
-    first = first_sentences(prepared, share)
-    parameters, before = fit_documents(first, log_topics, switch, prior, executor)
-    after = expectations_for(prepared, log_topics.shape[1])
-    run_expect(prepared, parameters, after, executor)
-    gained = float((after.log_likelihood - before.log_likelihood).sum())
-    scored = prepared.n_words - first.n_words
-    if scored == 0:
-        raise InputError(
-            "there is nothing to score: documents need known words in the last half of their sentences. Give "
-            "longer documents, or completed=False."
-        )
-    return math.exp(-gained / scored)
 
 
 def first_sentences(prepared: Prepared, share: float) -> Prepared:
@@ -182,7 +126,7 @@ def first_sentences(prepared: Prepared, share: float) -> Prepared:
     lengths = np.diff(prepared.data.tokens)
     data = SentenceData(
         prepared.data.words[np.repeat(is_kept, lengths)],
-        np.concatenate([[0], np.cumsum(lengths[is_kept])]),
-        np.concatenate([[0], np.cumsum(kept)]),
+        offsets_of_sizes(lengths[is_kept]),
+        offsets_of_sizes(kept),
     )
     return Prepared(data, prepared.vocabulary_size)

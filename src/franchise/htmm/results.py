@@ -22,9 +22,7 @@ class HTMMResults:
     switch: float  # epsilon
     sentence_topic: np.ndarray  # int (S,): the topic of each sentence; -1 for none
     sentence_probability: np.ndarray  # float64 (S,): how probable it is
-    switch_probability: (
-        np.ndarray
-    )  # float64 (S,): how probably the sentence draws a new topic; 1 for first ones
+    switch_probability: np.ndarray  # float64 (S,): how probably it draws a new topic; 1 for first ones
     words_per_topic: np.ndarray  # float64 (K,): words in each topic, expected
 
     @property
@@ -40,6 +38,4 @@ def sentence_table(corpus: Corpus, findings: HTMMResults) -> pd.DataFrame:
         probability=findings.sentence_probability,
         switch=findings.switch_probability,
     )
-    return table[
-        [*(name for name in table.columns if name != "text"), *(["text"] if "text" in table else [])]
-    ]
+    return table[sorted(table.columns, key=lambda name: name == "text")]  # the text last

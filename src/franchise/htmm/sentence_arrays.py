@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.data.grouped import take_slices
+from franchise.data.grouped import offsets_of_sizes, take_slices
 from franchise.errors import InputError
 from franchise.kernels.htmm_em import SentenceData
 from franchise.kernels.recount import list_by_category
@@ -17,6 +18,22 @@ from franchise.kernels.runtime.blocks import cut_blocks, cut_categories
 from franchise.model.hdp_model import derived_property, without_comm
 from franchise.model.split import Partition
 from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
+from franchise.parallel.engine import BlockExecutor, BlockStages
+
+
+def run_kernel(
+    executor: BlockExecutor,
+    block_bounds: np.ndarray,
+    kernel: Callable[..., Any],
+    make_arguments: Callable[[], tuple[Any, ...]],
+) -> None:
+    """Run a kernel over blocks; each thread makes its arguments once, scratch arrays of its own among them."""
+
+    def make_worker() -> Callable[..., Any]:
+        arguments = make_arguments()
+        return lambda queue: kernel(queue, *arguments)
+
+    executor.run(BlockStages(make_worker, [block_bounds]))
 
 
 class DocumentPartition(NamedTuple):
@@ -69,11 +86,6 @@ class Prepared:
         prepared.__dict__.update(comm=comm, _original=self)
         return prepared
 
-    @property
-    def work_per_document(self) -> np.ndarray:
-        """Words and sentences per document, as both take time."""
-        return np.diff(self.data.tokens[self.data.documents] + self.data.documents)
-
     def part(self, partition: Partition) -> Prepared:
         """Return the documents of one process."""
         first, last = partition.groups.start, partition.groups.stop
@@ -117,19 +129,16 @@ class Prepared:
         return len(self.data.words)
 
     @property
-    def first_block(self) -> int:
-        """The number of the first block of documents of this process, among all."""
-        return 0 if self.partition is None else self.partition.first_block
+    def work(self) -> np.ndarray:
+        """int64 (D + 1,): words and sentences before each document, as both take time."""
+        return self.data.tokens[self.data.documents] + self.data.documents
 
-    @property
-    def all_words(self) -> int:
-        """Number of words in the documents of all processes."""
-        return self.n_words if self.partition is None else self.partition.words
-
-    @property
-    def all_later_sentences(self) -> int:
-        """Number of later sentences in the documents of all processes."""
-        return self.later_sentences if self.partition is None else self.partition.later_sentences
+    @derived_property
+    def own(self) -> DocumentPartition:
+        """The documents of this process; all if no other process has any."""
+        if self.partition is not None:
+            return self.partition
+        return DocumentPartition(0, 0, 0, self.n_words, self.later_sentences, cut_blocks(self.work))
 
     @derived_property
     def later_sentences(self) -> int:
@@ -154,13 +163,6 @@ class Prepared:
         return first
 
     @derived_property
-    def block_bounds(self) -> np.ndarray:
-        """Where blocks of documents begin and end; by words and sentences, as both take time."""
-        if self.partition is not None:
-            return self.partition.block_bounds
-        return cut_blocks(self.data.tokens[self.data.documents] + self.data.documents)
-
-    @derived_property
     def word_cuts(self) -> np.ndarray:
         """Where blocks of words of the vocabulary begin and end."""
         return cut_categories(self.vocabulary_size)
@@ -168,8 +170,7 @@ class Prepared:
     @derived_property
     def places(self) -> np.ndarray:
         """int64 (V + 1,): word w has the places from places[w] to places[w + 1] of `sentence_of_place`."""
-        counts = np.bincount(self.data.words, minlength=self.vocabulary_size)
-        return np.concatenate([[0], np.cumsum(counts)])
+        return offsets_of_sizes(np.bincount(self.data.words, minlength=self.vocabulary_size))
 
     @derived_property
     def sentence_of_place(self) -> np.ndarray:

@@ -8,7 +8,7 @@ What is traced, over the sweeps of the warm-up and of the draws, and what to cal
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,12 @@ from franchise.data.corpus import Corpus
 from franchise.errors import InputError
 from franchise.plots.style import shorten
 from franchise.posterior.base import Posterior
+from franchise.posterior.consensus import Consensus
 from franchise.posterior.draw import check_draws
 from franchise.validation import check_choice, check_integer, describe
 
-if TYPE_CHECKING:
-    from franchise.posterior.consensus import Consensus
+_SHOWN = ["n_topics", "log_joint", "log_likelihood_per_observation", "switch_probability", "alpha", "gamma"]
+"""Names of what is traced that are worth showing."""
 
 
 def check_posterior(posterior: object) -> Posterior[Any]:
@@ -28,13 +29,10 @@ def check_posterior(posterior: object) -> Posterior[Any]:
     if isinstance(posterior, Posterior):
         check_draws(posterior)
         return posterior
-    if hasattr(posterior, "fit"):
-        repair = " Give its posterior_ after fitting by Gibbs sampling: estimator.posterior_."
-    else:
-        repair = ""
+    repair = " Give its posterior_ after fitting by Gibbs sampling: estimator.posterior_."
     raise InputError(
         f"posterior must be what franchise.sample returns, or posterior_ of an estimator; "
-        f"got {describe(posterior)}.{repair}"
+        f"got {describe(posterior)}.{repair if hasattr(posterior, 'fit') else ''}"
     )
 
 
@@ -49,7 +47,11 @@ def check_words(posterior: object, what: str) -> Posterior[Any]:
 
 
 def check_names(posterior: Posterior[Any], names: object) -> list[str]:
-    """Names of things that are traced: one, or several."""
+    """Names of things that are traced: one, or several; if None, of those worth showing the ones that change."""
+    if names is None:
+        there = {name: posterior.trace[name] for name in _SHOWN if name in posterior.trace}
+        changing = [name for name, values in there.items() if np.nanmin(values) < np.nanmax(values)]
+        return changing or list(there)[:1]
     listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else [names]
     if not listed:
         raise InputError("names must be at least one name of something traced; got none.")
@@ -57,7 +59,7 @@ def check_names(posterior: Posterior[Any], names: object) -> list[str]:
 
 
 def check_document(posterior: Posterior[Any], document: object) -> int:
-    """The number of a document with words, given by its number or its name."""
+    """The number of a document with words, given by its number or its name; InputError if there are no topics."""
     data = posterior.data
     if isinstance(document, str):
         if document not in data.group_names:
@@ -70,6 +72,7 @@ def check_document(posterior: Posterior[Any], document: object) -> int:
         number = check_integer("document", document, minimum=0, maximum=data.n_groups - 1)
     if data.group_sizes[number] == 0:
         raise InputError(f"document {describe(document)} has no words that could be shown.")
+    check_any(posterior.consensus_topics)
     return number
 
 
@@ -84,8 +87,8 @@ def check_any(consensus: Consensus) -> None:
 
 def check_topics(consensus: Consensus, topics: object, most: int) -> list[int]:
     """Numbers of topics: all up to a limit if None, as many as a number says, or those listed."""
-    count = consensus.topic_count
     check_any(consensus)
+    count = consensus.topic_count
     if topics is None:
         return list(range(min(most, count)))
     if not isinstance(topics, Iterable) or isinstance(topics, str):
@@ -147,7 +150,8 @@ def traced(posterior: Posterior[Any], name: str) -> Traced:
     draws = np.asarray(posterior.trace[name], np.float64)
     warmup = posterior.warmup_trace.get(name)
     if warmup is None:
-        warmup = np.full((len(draws), _length_of(posterior.warmup_trace)), np.nan)
+        others = next(iter(posterior.warmup_trace.values()), np.empty((len(draws), 0)))
+        warmup = np.full(others.shape, np.nan)
     length = warmup.shape[1]
     thin = 1 if posterior.run is None else posterior.run.plan.thin
     sweeps = np.concatenate([np.arange(1, length + 1), length + thin * np.arange(1, draws.shape[1] + 1)])
@@ -158,18 +162,3 @@ def in_words(posterior: Posterior[Any], name: str) -> str:
     """What to call a quantity on an axis, with its unit."""
     observation = "word" if isinstance(posterior.data, Corpus) else "observation"
     return _WORDS.get(name, name.replace("_", " ")).format(observation=observation)
-
-
-def _length_of(trace: dict[str, np.ndarray]) -> int:
-    return next((values.shape[1] for values in trace.values()), 0)
-
-
-def varying(posterior: Posterior[Any], names: list[str]) -> list[str]:
-    """Of these names those that are traced and change, in any chain or between chains; at least the first."""
-    there = [name for name in names if name in posterior.trace]
-    changing = [name for name in there if np.nanmin(posterior.trace[name]) < np.nanmax(posterior.trace[name])]
-    return changing or there[:1]
-
-
-TELLING = ["n_topics", "log_joint", "log_likelihood_per_observation", "switch_probability", "alpha", "gamma"]
-"""What to show unless something else is asked for."""

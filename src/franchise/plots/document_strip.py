@@ -7,37 +7,15 @@ probable that is.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.checks import (
-    NO_CONSENSUS,
-    REST,
-    check_any,
-    check_document,
-    check_posterior,
-    names_of,
-)
-from franchise.plots.style import (
-    BESIDE,
-    NO_TOPIC,
-    OTHER_TOPIC,
-    AxesLike,
-    add_legend,
-    colours_of,
-    drawing,
-    label_axes,
-    panels_for,
-    set_title,
-    shorten,
-)
+from franchise.plots import style
+from franchise.plots.checks import NO_CONSENSUS, REST, check_document, check_posterior, names_of
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _FAINTEST = 0.25
 
@@ -71,7 +49,6 @@ def document_strip_data(posterior: Posterior[Any], document: object = 0) -> Stri
     """
     posterior = check_posterior(posterior)
     number = check_document(posterior, document)
-    check_any(posterior.consensus_topics)
     lengths, topics, probabilities = posterior.pieces(number)
     words = {topic: int(lengths[topics == topic].sum()) for topic in np.unique(topics).tolist()}
     order = sorted(words, key=lambda topic: (topic < 0, -words[topic]))
@@ -87,7 +64,7 @@ def document_strip_data(posterior: Posterior[Any], document: object = 0) -> Stri
     )
 
 
-@drawing
+@style.drawing
 def document_strip(
     posterior: Posterior[Any], document: object = 0, row: int | None = None, axes: AxesLike = None
 ) -> Figure:
@@ -105,16 +82,14 @@ def document_strip(
     data = document_strip_data(posterior, document)
     row = max(50, math.ceil(data.size / 24)) if row is None else check_integer("row", row, minimum=1)
     rows = math.ceil(data.size / row)
-    figure, (panel,) = panels_for(axes, 1, 1, 9.5, 1.3 + 0.26 * max(rows, 4))
+    figure, (panel,) = style.panels_for(axes, 1, 1, 9.5, 1.3 + 0.26 * max(rows, 4))
     _draw_pieces(panel, data, row)
-    panel.set_xlim(0, min(row, data.size))
-    panel.set_ylim(rows, 0)
+    panel.set(xlim=(0, min(row, data.size)), ylim=(rows, 0), xticks=[])
     panel.set_yticks(np.arange(rows) + 0.5, [f"{row * line + 1:,}" for line in range(rows)])
     panel.spines[:].set_visible(False)
     panel.tick_params(length=0)
-    panel.set_xticks([])
-    label_axes(panel, up=f"{data.unit} number")
-    set_title(panel, f"Topics of {shorten(data.name, 60)}; faint: uncertain")
+    title = f"Topics of {style.shorten(data.name, 60)}; faint: uncertain"
+    style.label(panel, title, up=f"{data.unit} number")
     _name_topics(panel, data)
     return figure
 
@@ -122,41 +97,34 @@ def document_strip(
 def _draw_pieces(panel: Axes, data: Strip, row: int) -> None:
     """Rectangles of all pieces, those that go on in the next row cut there."""
     from matplotlib.collections import PolyCollection
-    from matplotlib.colors import to_rgba
+    from matplotlib.colors import to_rgba_array
 
-    of_topic = colours_of(data.names)
-    corners, colours = [], []
-    for begin, length, topic, probability in zip(
-        data.begins, data.lengths, data.topics, data.probabilities, strict=True
-    ):
-        colour = to_rgba(of_topic[int(topic)], _FAINTEST + (1.0 - _FAINTEST) * probability)
-        for line, left, right in cut_into_rows(int(begin), int(length), row):
-            corners.append([(left, line + 0.1), (right, line + 0.1), (right, line + 0.9), (left, line + 0.9)])
-            colours.append(colour)
+    of_topic = style.colours_of(data.names)
+    pieces, lines, left, right = cut_into_rows(data.begins, data.size, row)
+    corners = np.dstack([np.stack([left, right, right, left], axis=1), lines[:, None] + [0.1, 0.1, 0.9, 0.9]])
+    strength = _FAINTEST + (1.0 - _FAINTEST) * data.probabilities[pieces]
+    colours = to_rgba_array([of_topic[topic] for topic in data.topics[pieces].tolist()], strength)
     gap = 0.8 if len(corners) < data.size else 0.0  # sentences are separated, words are not
-    panel.add_collection(PolyCollection(corners, facecolors=colours, edgecolors="white", linewidths=gap))
+    panel.add_collection(
+        PolyCollection(list(corners), facecolors=colours, edgecolors="white", linewidths=gap)
+    )
 
 
-def cut_into_rows(begin: int, length: int, row: int) -> list[tuple[int, int, int]]:
-    """The parts (row, left, right) of what begins at a place and is so long, in rows of a given length."""
-    parts = []
-    while length > 0:
-        line, left = divmod(begin, row)
-        fits = min(length, row - left)
-        parts.append((line, left, left + fits))
-        begin, length = begin + fits, length - fits
-    return parts
+def cut_into_rows(begins: np.ndarray, size: int, row: int) -> tuple[np.ndarray, ...]:
+    """Cut pieces that follow each other into rows of a length; return piece, row, left and right of every part."""
+    ends = np.union1d(begins, np.append(np.arange(0, size, row), size))
+    pieces = np.searchsorted(begins, ends[:-1], side="right") - 1
+    lines, left = np.divmod(ends[:-1], row)
+    return pieces, lines, left, left + np.diff(ends)
 
 
 def _name_topics(panel: Axes, data: Strip) -> None:
     """A legend of the topics that have a colour, those with the most words first, and of the others."""
     from matplotlib.patches import Patch
 
-    colours = colours_of(data.names)
-    last = [OTHER_TOPIC, NO_TOPIC]
-    colours = dict(sorted(colours.items(), key=lambda pair: last.index(pair[1]) if pair[1] in last else -1))
-    shown = {
-        colour: REST if colour == OTHER_TOPIC else data.names[topic] for topic, colour in colours.items()
-    }
-    labels = [shorten(name, 26) for name in shown.values()]
-    add_legend(panel, [Patch(color=colour) for colour in shown], labels, **BESIDE)
+    colours = style.colours_of(data.names)
+    shown = {colour: data.names[topic] for topic, colour in colours.items()}
+    for last, name in ((style.OTHER_TOPIC, REST), (style.NO_TOPIC, NO_CONSENSUS)):
+        if shown.pop(last, None):
+            shown[last] = name
+    style.name_topics(panel, [Patch(color=colour) for colour in shown], shown.values())

@@ -5,33 +5,19 @@ Chains from different starts that end in the same place have found the same; cha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.data.corpus import Corpus
 from franchise.errors import InputError
+from franchise.plots import style
 from franchise.plots.checks import check_posterior, traced
-from franchise.plots.style import (
-    INK,
-    SMALL,
-    AxesLike,
-    chain_colour,
-    drawing,
-    label_axes,
-    number_topics,
-    panels_for,
-    set_title,
-)
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import kept_by_all
 from franchise.posterior.intervals import even_rows
 from franchise.validation import check_choice
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from franchise.data.corpus import Corpus
 
 _FITTED = "log_likelihood_per_observation"
 
@@ -88,9 +74,12 @@ def _of_held_out(posterior: Posterior[Any], held_out: Corpus) -> JointPath:
     return JointPath("held-out log probability per word, nats", topics, list(scores), [0] * len(topics))
 
 
-@drawing
+@style.drawing
 def joint_path(
-    posterior: Posterior[Any], held_out: Corpus | None = None, score: str | None = None, axes: AxesLike = None
+    posterior: Posterior[Any],
+    held_out: Corpus | None = None,
+    score: str | None = None,
+    axes: AxesLike = None,
 ) -> Figure:
     """Draw the number of topics against a score, a line a chain: start and end are marked, draws are dots.
 
@@ -102,23 +91,22 @@ def joint_path(
         Where to draw.
     """
     data = joint_path_data(posterior, held_out, score)
-    figure, (panel,) = panels_for(axes, 1, 1, 7.0, 4.4)
+    figure, (panel,) = style.panels_for(axes, 1, 1, 7.0, 4.4)
     for chain in range(len(data.topics)):
         _draw_path(panel, data, chain)
     everything = np.concatenate(data.topics)
-    number_topics(panel, float(everything.min()), float(everything.max()))
+    style.number_topics(panel, float(everything.min()), float(everything.max()))
     first = "start" if any(data.warmup) else "first draw"
-    for face, words in (("white", first), (INK, "end")):
-        panel.plot([], [], "o", color=INK, markerfacecolor=face, markersize=7, label=words)
-    panel.legend(frameon=False, fontsize=SMALL)
-    label_axes(panel, "number of topics", data.words)
-    set_title(panel, "The way of the chains, sweep after sweep")
+    for face, words in (("white", first), (style.INK, "end")):
+        panel.plot([], [], "o", color=style.INK, markerfacecolor=face, markersize=7, label=words)
+    panel.legend(frameon=False, fontsize=style.SMALL)
+    style.label(panel, "The way of the chains, sweep after sweep", "number of topics", data.words)
     return figure
 
 
 def _draw_path(panel: Axes, data: JointPath, chain: int) -> None:
     topics, scores, warmup = data.topics[chain], data.scores[chain], data.warmup[chain]
-    colour = chain_colour(chain)
+    colour = style.chain_colour(chain)
     panel.plot(topics, scores, color=colour, linewidth=0.8, alpha=0.7, label=f"chain {chain}")
     panel.plot(topics[warmup:], scores[warmup:], ".", color=colour, markersize=2.5, alpha=0.5)
     edge: dict[str, Any] = {"color": colour, "markersize": 8, "zorder": 5}

@@ -6,22 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from franchise.plots import style
 from franchise.plots.checks import check_posterior
-from franchise.plots.style import (
-    FAINT,
-    SMALL,
-    AxesLike,
-    chain_colour,
-    drawing,
-    label_axes,
-    panels_for,
-    set_title,
-)
+from franchise.plots.style import AxesLike, Figure
 from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 
 def n_topics_data(posterior: Posterior[Any]) -> pd.DataFrame:
@@ -32,7 +23,7 @@ def n_topics_data(posterior: Posterior[Any]) -> pd.DataFrame:
     return check_posterior(posterior).n_topics_posterior()
 
 
-@drawing
+@style.drawing
 def n_topics(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     """Draw the posterior of the number of topics: bars for all chains together, a line of dots a chain.
 
@@ -48,18 +39,17 @@ def n_topics(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     data = n_topics_data(posterior)
     counts, together = data["n_topics"].to_numpy(), data["probability"].to_numpy()
     chains = data.columns.drop(["n_topics", "probability"])
-    figure, (panel,) = panels_for(axes, 1, 1, 7.0, 3.4)
-    panel.bar(counts, together, 0.85, color=FAINT, alpha=0.7, label="all chains")
+    figure, (panel,) = style.panels_for(axes, 1, 1, 7.0, 3.4)
+    panel.bar(counts, together, 0.85, color=style.FAINT, alpha=0.7, label="all chains")
     if len(chains) > 1:
         for chain, name in enumerate(chains):
             shares = _without_far_zeros(data[name].to_numpy())
-            panel.plot(counts, shares, ".-", color=chain_colour(chain), linewidth=1.0, label=name)
-        panel.legend(frameon=False, fontsize=SMALL)
+            panel.plot(counts, shares, ".-", color=style.chain_colour(chain), linewidth=1.0, label=name)
+        panel.legend(frameon=False, fontsize=style.SMALL)
     panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
     panel.set_xlim(counts[0] - 0.8, counts[-1] + 0.8)
     panel.set_ylim(bottom=0.0)
-    label_axes(panel, "number of topics", "posterior probability")
-    set_title(panel, "How many topics there are")
+    style.label(panel, "How many topics there are", "number of topics", "posterior probability")
     return figure
 
 

@@ -12,25 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.data.corpus import Corpus
-from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
+from franchise.plots import style
 from franchise.plots.checks import check_posterior, check_topics, names_of
-from franchise.plots.style import (
-    AxesLike,
-    darker,
-    drawing,
-    grid_for,
-    label_lowest,
-    set_headline,
-    set_title,
-    topic_colour,
-)
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _MOST_TOPICS, _COLUMNS = 12, 3
 _MOST_VALUES, _BINS = 40, 25
@@ -74,7 +63,7 @@ def over_time_data(
     """
     posterior = check_posterior(posterior)
     chosen = check_topics(posterior.consensus_topics, topics, _MOST_TOPICS)
-    if bins is None and _values_of(posterior.data, by) > _MOST_VALUES:
+    if bins is None and len(set(map(str, posterior.data.metadata.get(str(by), [])))) > _MOST_VALUES:
         bins = _BINS
     shares = posterior.topics_over_interval(by, bins, level)
     full = shares.mean.notna().all(axis=1).to_numpy()
@@ -82,23 +71,11 @@ def over_time_data(
         raise InputError(
             f"by: no document that has a value of {by!r} has observations: nothing can be drawn."
         )
-    names = names_of(posterior)
+    unit = "words" if isinstance(posterior.data, Corpus) else "observations"
+    values, all_names = middles_of(shares.mean.index)[full], names_of(posterior)
+    names = [all_names[topic] for topic in chosen]
     mean, low, high = (table.to_numpy()[full][:, chosen].T for table in shares)
-    return OverTime(
-        by=by,
-        unit="words" if isinstance(posterior.data, Corpus) else "observations",
-        values=middles_of(shares.mean.index)[full],
-        topics=chosen,
-        names=[names[topic] for topic in chosen],
-        mean=mean,
-        low=low,
-        high=high,
-    )
-
-
-def _values_of(data: GroupedData, by: object) -> int:
-    """How many different values a column has; none if there is no such column."""
-    return len(set(map(str, data.metadata.get(str(by), []))))
+    return OverTime(by, unit, values, chosen, names, mean, low, high)
 
 
 def middles_of(index: pd.Index) -> np.ndarray:
@@ -115,7 +92,7 @@ def middles_of(index: pd.Index) -> np.ndarray:
     return index.to_numpy(dtype=np.float64)
 
 
-@drawing
+@style.drawing
 def over_time(
     posterior: Posterior[Any],
     by: str,
@@ -136,27 +113,28 @@ def over_time(
         Panels to draw on, one a topic.
     """
     data = over_time_data(posterior, by, topics, bins, level)
-    grid = grid_for(axes, len(data.topics), _COLUMNS, (3.6, 1.8), least=4.5, sharex=True)
-    for place, panel in enumerate(grid.panels):
+    bands = f"bands: the middle {100 * level:g} % of draws"
+    headline = f"Shares of topics in the {data.unit}, by {data.by} ({bands})"
+    figure, panels, lowest = style.grid_for(
+        axes, len(data.topics), _COLUMNS, (3.6, 1.8), least=4.5, headline=headline, sharex=True
+    )
+    for place, panel in enumerate(panels):
         _draw_topic(panel, data, place)
-    label_lowest(grid, data.by)
-    if axes is None:
-        bands = f"bands: the middle {100 * level:g} % of draws"
-        set_headline(grid.figure, f"Shares of topics in the {data.unit}, by {data.by} ({bands})")
-    return grid.figure
+    style.label_lowest(lowest, data.by)
+    return figure
 
 
 def _draw_topic(panel: Axes, data: OverTime, place: int) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    colour = topic_colour(data.topics[place])
+    colour = style.topic_colour(data.topics[place])
     low, mean, high = 100 * data.low[place], 100 * data.mean[place], 100 * data.high[place]
     panel.fill_between(data.values, low, high, color=colour, alpha=0.3, linewidth=0)
-    panel.plot(data.values, mean, color=darker(colour), linewidth=1.4, marker=".")
+    panel.plot(data.values, mean, color=style.darker(colour), linewidth=1.4, marker=".")
     panel.set_ylim(0.0, max(1.05 * float(high.max()), 0.1))
     panel.yaxis.set_major_locator(MaxNLocator(4))
     panel.yaxis.set_major_formatter("{x:g} %")
     if data.values.dtype.kind == "f":
         whole = bool(np.all(data.values == np.round(data.values)))
         panel.xaxis.set_major_locator(MaxNLocator(5, integer=whole, steps=[1, 2, 5, 10]))
-    set_title(panel, data.names[place])
+    style.label(panel, data.names[place])

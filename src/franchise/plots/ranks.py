@@ -7,28 +7,16 @@ is flat up to chance; a chain that is too high or too low leans to one side, one
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.plots.checks import TELLING, check_names, check_posterior, in_words, varying
-from franchise.plots.style import (
-    INK,
-    AxesLike,
-    chain_colour,
-    drawing,
-    label_axes,
-    panels_for,
-    set_headline,
-    set_title,
-)
+from franchise.plots import style
+from franchise.plots.checks import check_names, check_posterior, in_words
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 class Ranked(NamedTuple):
@@ -54,7 +42,7 @@ def ranks_data(posterior: Posterior[Any], names: object = None, bins: int | None
         [default: by the number of draws, up to 20].
     """
     posterior = check_posterior(posterior)
-    chosen = varying(posterior, TELLING) if names is None else check_names(posterior, names)
+    chosen = check_names(posterior, names)
     if bins is None:
         bins = int(np.clip(2 * posterior.n_draws ** (1 / 3), 2, 20))
     bins = check_integer("bins", bins, minimum=2)
@@ -81,7 +69,7 @@ def ranks_of(values: np.ndarray) -> np.ndarray:
     return ranked.reshape(values.shape)
 
 
-@drawing
+@style.drawing
 def ranks(
     posterior: Posterior[Any], names: object = None, bins: int | None = None, axes: AxesLike = None
 ) -> Figure:
@@ -97,28 +85,27 @@ def ranks(
     data = ranks_data(posterior, names, bins)
     rows, chains = len(data), len(data[0].counts)
     width, height = max(4.0, 0.9 + 2.1 * chains), 0.9 + 1.5 * rows
-    figure, panels = panels_for(axes, rows, chains, width, height, sharex=True, sharey="row")
+    headline = "Do the chains agree? Draws by rank: flat if they do"
+    figure, panels = style.panels_for(
+        axes, rows, chains, width, height, headline=headline, sharex=True, sharey="row"
+    )
     for place, panel in enumerate(panels):
         row, chain = divmod(place, chains)
         _draw_histogram(panel, data[row], chain)
-        if row == 0:
-            set_title(panel, f"chain {chain}")
-        if chain == 0:
-            label_axes(panel, up=data[row].words)
-        if row == rows - 1:
-            label_axes(panel, across="rank")
+        style.label(
+            panel,
+            title=f"chain {chain}" if row == 0 else None,
+            across="rank" if row == rows - 1 else None,
+            up=data[row].words if chain == 0 else None,
+        )
     figure.align_ylabels(panels)
-    if axes is None:
-        set_headline(figure, "Do the chains agree? Draws by rank: flat if they do")
     return figure
 
 
 def _draw_histogram(panel: Axes, quantity: Ranked, chain: int) -> None:
     width = quantity.edges[1] - quantity.edges[0]
-    panel.bar(
-        quantity.edges[:-1], quantity.counts[chain], 0.92 * width, align="edge", color=chain_colour(chain)
-    )
-    panel.axhline(quantity.expected, color=INK, linewidth=1.0, linestyle="--")
-    panel.set_xlim(0.0, 1.0)
+    colour = style.chain_colour(chain)
+    panel.bar(quantity.edges[:-1], quantity.counts[chain], 0.92 * width, align="edge", color=colour)
+    panel.axhline(quantity.expected, color=style.INK, linewidth=1.0, linestyle="--")
+    panel.set(xlim=(0.0, 1.0), ylim=(0.0, 1.08 * max(quantity.counts.max(), quantity.expected)))
     panel.set_xticks([0.0, 0.5, 1.0], ["low", "", "high"])
-    panel.set_ylim(0.0, 1.08 * max(quantity.counts.max(), quantity.expected))

@@ -5,30 +5,14 @@ Where a text changes its topic: the probabilities of topics and of a switch, sen
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.plots.checks import NO_CONSENSUS, REST, check_any, check_document, check_posterior, names_of
-from franchise.plots.style import (
-    BESIDE,
-    INK,
-    OTHER_TOPIC,
-    AxesLike,
-    add_legend,
-    colours_of,
-    drawing,
-    label_axes,
-    panels_for,
-    set_title,
-    shorten,
-)
+from franchise.plots import style
+from franchise.plots.checks import NO_CONSENSUS, REST, check_document, check_posterior, names_of
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 _MOST_TOPICS = 12
 _REST = -2
@@ -57,24 +41,18 @@ def segments_data(posterior: Posterior[Any], document: object = 0) -> SegmentCha
     posterior = check_posterior(posterior)
     number = check_document(posterior, document)
     of_sentences = posterior.sentence_probabilities(number)
-    check_any(posterior.consensus_topics)
     shares = of_sentences.topics.T
-    rows = list(np.argsort(-shares[:-1].sum(axis=1), kind="stable"))
-    there = [int(topic) for topic in rows if shares[topic].any()]
-    topics, probabilities = there[:_MOST_TOPICS], [shares[topic] for topic in there[:_MOST_TOPICS]]
-    all_names = names_of(posterior)
-    names = [all_names[topic] for topic in topics]
-    for topic, name, row in (
-        (_REST, REST, shares[there[_MOST_TOPICS:]].sum(axis=0)),
-        (-1, NO_CONSENSUS, shares[-1]),
-    ):
-        if row.any():
-            topics, names, probabilities = [*topics, topic], [*names, name], [*probabilities, row]
+    order = np.argsort(-shares[:-1].sum(axis=1), kind="stable").tolist()
+    names = names_of(posterior)
+    rows = [(topic, names[topic], shares[topic]) for topic in order[:_MOST_TOPICS]]
+    rows.append((_REST, REST, shares[order[_MOST_TOPICS:]].sum(axis=0)))
+    rows.append((-1, NO_CONSENSUS, shares[-1]))
+    topics, shown, probabilities = zip(*(row for row in rows if row[2].any()), strict=True)
     name = str(posterior.data.group_names[number])
-    return SegmentChances(name, topics, names, np.array(probabilities), of_sentences.switches)
+    return SegmentChances(name, list(topics), list(shown), np.array(probabilities), of_sentences.switches)
 
 
-@drawing
+@style.drawing
 def segments(posterior: Posterior[Any], document: object = 0, axes: AxesLike = None) -> Figure:
     """Draw, for every sentence of a document, the probabilities of topics, stacked, and of a switch, below.
 
@@ -86,7 +64,7 @@ def segments(posterior: Posterior[Any], document: object = 0, axes: AxesLike = N
         Panels to draw on: topics, and switches.
     """
     data = segments_data(posterior, document)
-    figure, (above, below) = panels_for(axes, 2, 1, 10.0, 4.6, sharex=True, height_ratios=[2.2, 1.0])
+    figure, (above, below) = style.panels_for(axes, 2, 1, 10.0, 4.6, sharex=True, height_ratios=[2.2, 1.0])
     _draw_topics(above, data)
     _draw_switches(below, data)
     below.set_xlim(0.5, len(data.switches) + 0.5)
@@ -96,22 +74,21 @@ def segments(posterior: Posterior[Any], document: object = 0, axes: AxesLike = N
 def _draw_topics(panel: Axes, data: SegmentChances) -> None:
     places = np.arange(1, len(data.switches) + 1)
     floor = np.zeros(len(places))
-    handles, colours = [], colours_of(topic for topic in data.topics if topic != _REST)
+    handles, colours = [], style.colours_of(topic for topic in data.topics if topic != _REST)
     for topic, shares in zip(data.topics, data.probabilities, strict=True):
-        colour = colours.get(topic, OTHER_TOPIC)
+        colour = colours.get(topic, style.OTHER_TOPIC)
         handles.append(panel.bar(places, shares, 1.0, bottom=floor, color=colour, linewidth=0))
         floor = floor + shares
     panel.set_ylim(0.0, 1.0)
-    label_axes(panel, up="probability\nof topics")
-    set_title(panel, f"Topics of the sentences of {shorten(data.name, 50)}, and where they switch")
-    labels = [shorten(name, 26) for name in data.names]
-    add_legend(panel, handles, labels, **BESIDE)
+    title = f"Topics of the sentences of {style.shorten(data.name, 50)}, and where they switch"
+    style.label(panel, title, up="probability\nof topics")
+    style.name_topics(panel, handles, data.names)
 
 
 def _draw_switches(panel: Axes, data: SegmentChances) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    panel.bar(np.arange(1, len(data.switches) + 1), data.switches, 0.7, color=INK, linewidth=0)
+    panel.bar(np.arange(1, len(data.switches) + 1), data.switches, 0.7, color=style.INK, linewidth=0)
     panel.set_ylim(0.0, 1.0)
     panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    label_axes(panel, "sentence", "probability\nof a switch")
+    style.label(panel, across="sentence", up="probability\nof a switch")

@@ -6,26 +6,14 @@ turned such that neighbours are as similar as possible: Bar-Joseph et al., 2001;
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.plots import style
 from franchise.plots.checks import check_any, check_posterior, names_of
-from franchise.plots.style import (
-    INK,
-    PLAIN,
-    SEQUENTIAL,
-    SHADE,
-    SMALL,
-    AxesLike,
-    drawing,
-    panels_for,
-    set_title,
-)
+from franchise.plots.style import AxesLike, Figure
 from franchise.posterior.base import Posterior
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _MOST_NAMED = 80
 
@@ -51,14 +39,10 @@ def similarity_data(posterior: Posterior[Any]) -> Similarity:
     check_any(posterior.consensus_topics)
     matrix = posterior.topic_similarity().to_numpy(float)
     order = clustered_order(1.0 - matrix)
-    names = names_of(posterior)
+    all_names = names_of(posterior)
+    names = [all_names[topic] for topic in order]
     measure = "1 - Jensen-Shannon distance" if posterior.consensus_topics.has_words else "shared observations"
-    return Similarity(
-        order,
-        matrix[np.ix_(order, order)],
-        [names[topic] for topic in order],
-        f"similarity: {measure}",
-    )
+    return Similarity(order, matrix[np.ix_(order, order)], names, f"similarity: {measure}")
 
 
 def clustered_order(distances: np.ndarray) -> np.ndarray:
@@ -72,7 +56,7 @@ def clustered_order(distances: np.ndarray) -> np.ndarray:
     return np.asarray(leaves_list(linkage(condensed, "average", optimal_ordering=True)))
 
 
-@drawing
+@style.drawing
 def similarity(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     """Draw the similarity of topics; bright: very similar. With more than 80 topics they are not named.
 
@@ -87,21 +71,19 @@ def similarity(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     count = len(data.order)
     named = count <= _MOST_NAMED
     side = float(np.clip(0.16 * count, 2.8, 12.0))
-    figure, (panel,) = panels_for(axes, 1, 1, side + 2.6 * named + 1.2, side + 0.9)
+    figure, (panel,) = style.panels_for(axes, 1, 1, side + 2.6 * named + 1.2, side + 0.9)
     shown = np.where(np.eye(count, dtype=bool), np.nan, data.matrix)
     highest = float(np.nanmax(shown)) if count > 1 else 1.0
-    image = panel.imshow(shown, cmap=SEQUENTIAL, vmin=0.0, vmax=max(highest, 0.05))
-    panel.set_facecolor(SHADE)  # the diagonal, where a topic meets itself
+    image = panel.imshow(shown, cmap=style.SEQUENTIAL, vmin=0.0, vmax=max(highest, 0.05))
+    panel.set_facecolor(style.SHADE)  # the diagonal, where a topic meets itself
     panel.spines[:].set_visible(False)
     panel.tick_params(length=0)
     places = np.arange(count if named else 0)
-    panel.set_yticks(places, data.names if named else [], fontsize=SMALL, **PLAIN)
-    panel.set_xticks(
-        places, [str(topic) for topic in data.order] if named else [], rotation=90, fontsize=SMALL
-    )
+    panel.set_yticks(places, data.names if named else [], fontsize=style.SMALL, **style.PLAIN)
+    panel.set_xticks(places, data.order[: len(places)].tolist(), rotation=90, fontsize=style.SMALL)
     bar = figure.colorbar(image, ax=panel, shrink=0.7, pad=0.02)
     bar.outline.set_visible(False)
-    bar.ax.tick_params(labelsize=SMALL, colors=INK, length=3)
-    bar.set_label(data.unit, fontsize=SMALL, color=INK)
-    set_title(panel, "Similarity of topics")
+    bar.ax.tick_params(labelsize=style.SMALL, colors=style.INK, length=3)
+    bar.set_label(data.unit, fontsize=style.SMALL, color=style.INK)
+    style.label(panel, "Similarity of topics")
     return figure

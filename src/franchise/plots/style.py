@@ -14,16 +14,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from franchise.errors import InputError
 from franchise.validation import describe
 
 if TYPE_CHECKING:
+    import matplotlib.axes
+    import matplotlib.figure
     import numpy as np
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
+Axes: TypeAlias = "matplotlib.axes.Axes"
+Figure: TypeAlias = "matplotlib.figure.Figure"
 AxesLike: TypeAlias = "Axes | Sequence[Axes] | np.ndarray | None"
 """Panels to draw on, as a user gives them; None: new ones."""
 
@@ -52,9 +54,6 @@ SMALL, MEDIUM, LARGE = 8.5, 10, 12  # points
 PLAIN: dict[str, Any] = {"parse_math": False}
 """For texts with words of a corpus, in which a $ is a $."""
 
-BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-"""Where a legend stands that has no room in its panel."""
-
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -73,18 +72,13 @@ def topic_colour(topic: int) -> str:
 
 def darker(colour: str) -> str:
     """The same colour with a third of black, for lines, which need more contrast than areas."""
-    return "#" + "".join(f"{2 * part // 3:02x}" for part in _parts(colour))
+    return "#" + "".join(f"{2 * part // 3:02x}" for part in bytes.fromhex(colour[1:]))
 
 
 def ink_on(colour: str) -> str:
     """The colour of letters on a colour: dark on light ones, white on dark ones."""
-    red, green, blue = _parts(colour)
+    red, green, blue = bytes.fromhex(colour[1:])
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 120 else "#ffffff"
-
-
-def _parts(colour: str) -> tuple[int, int, int]:
-    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
-    return red, green, blue
 
 
 def colours_of(topics: Iterable[int]) -> dict[int, str]:
@@ -116,7 +110,14 @@ def drawing(function: Callable[Arguments, Result]) -> Callable[Arguments, Result
 
 
 def panels_for(
-    axes: Any, rows: int, columns: int, width: float, height: float, count: int | None = None, **options: Any
+    axes: object,
+    rows: int,
+    columns: int,
+    width: float,
+    height: float,
+    count: int | None = None,
+    headline: str | None = None,
+    **options: Any,
 ) -> tuple[Figure, list[Axes]]:
     """Panels to draw on, row after row, with their figure: those given, or new ones.
 
@@ -128,6 +129,8 @@ def panels_for(
         Of a new figure; inches.
     count : int, optional
         How many panels are needed; [default: rows x columns]. The others of a new figure are left out.
+    headline : str, optional
+        What stands above all panels of a new figure.
     options
         For `Figure.subplots`.
     """
@@ -135,7 +138,6 @@ def panels_for(
     if axes is not None:
         given = _check_axes(axes, count)
         return given[0].figure, given  # type: ignore[return-value]  # a SubFigure does as well
-    pass
 
     from franchise.plots.figure import ShownFigure
 
@@ -143,41 +145,37 @@ def panels_for(
     panels = list(figure.subplots(rows, columns, squeeze=False, **options).flat)
     for panel in panels[count:]:
         panel.remove()
-    for panel in panels[:count]:
-        plain_panel(panel)
+    for panel in panels[:count]:  # no box, small numbers
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.spines[["left", "bottom"]].set_color(FAINT)
+        panel.tick_params(labelsize=SMALL, colors=INK, length=3, color=FAINT)
+    if headline is not None:
+        figure.suptitle(headline, x=0.01, ha="left", fontsize=LARGE, color=INK, **PLAIN)
     return figure, panels[:count]
 
 
-class Grid(NamedTuple):
-    """Panels in rows, a panel a topic."""
-
-    figure: Figure
-    panels: list[Axes]
-    lowest: list[Axes]  # those with no panel below them
-
-
 def grid_for(
-    axes: object, count: int, columns: int, panel: tuple[float, float], least: float, **options: object
-) -> Grid:
-    """Return `count` panels, in rows of at most `columns`: those given, or new ones.
+    axes: object, count: int, columns: int, panel: tuple[float, float], least: float, **options: Any
+) -> tuple[Figure, list[Axes], list[Axes]]:
+    """Return a figure, `count` panels in rows of at most `columns`, and those panels with none below them.
 
-    `panel` is the width and height of one, inches; the figure is at least so wide, and a little higher than its
-    rows, for what is written above and below. `options` as for `panels_for`.
+    `panel` is the width and height of one, inches; a new figure is at least so wide, and a little higher than its
+    rows, for what is written above and below. `axes` and `options` as for `panels_for`.
     """
     columns = min(columns, count)
     rows = -(-count // columns)
     width, height = max(least, columns * panel[0]), rows * panel[1] + 0.5
     figure, panels = panels_for(axes, rows, columns, width, height, count=count, **options)
-    return Grid(figure, panels, panels[-columns:])
+    return figure, panels, panels[-columns:]
 
 
 def _check_axes(axes: object, count: int) -> list[Axes]:
     """The axes that were given, if they are axes, and as many as there are panels."""
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as RealAxes
 
     given = axes.ravel().tolist() if hasattr(axes, "ravel") else axes
     given = list(given) if isinstance(given, Sequence) else [given]
-    if not all(isinstance(one, Axes) for one in given):
+    if not all(isinstance(one, RealAxes) for one in given):
         raise InputError(
             f"axes must be matplotlib Axes, as figure.subplots() makes them; got {describe(axes)}."
         )
@@ -186,46 +184,28 @@ def _check_axes(axes: object, count: int) -> list[Axes]:
     return given[:count]
 
 
-def plain_panel(panel: Axes) -> None:
-    """No box, small numbers."""
-    panel.spines[["top", "right"]].set_visible(False)
-    panel.spines[["left", "bottom"]].set_color(FAINT)
-    panel.tick_params(labelsize=SMALL, colors=INK, length=3, color=FAINT)
-
-
-def set_title(panel: Axes, text: str, size: float = MEDIUM) -> None:
-    """A title at the left, in which a $ is a $."""
-    panel.set_title(text, loc="left", fontsize=size, color=INK, **PLAIN)
-
-
-def set_headline(figure: Figure, text: str) -> None:
-    """What stands above all panels, in which a $ is a $."""
-    figure.suptitle(text, x=0.01, ha="left", fontsize=LARGE, color=INK, **PLAIN)
-
-
-def label_lowest(grid: Grid, across: str) -> None:
-    """What is along the x axes of panels that share them: labelled once per column, below."""
-    for panel in grid.lowest:
-        label_axes(panel, across=across)
-        panel.xaxis.set_tick_params(labelbottom=True)
-
-
-def label_axes(panel: Axes, across: str | None = None, up: str | None = None) -> None:
-    """What is along the axes, with units."""
+def label(
+    panel: Axes,
+    title: str | None = None,
+    across: str | None = None,
+    up: str | None = None,
+    size: float = MEDIUM,
+) -> None:
+    """Write a title, at the left, and what is along the axes, with units; in all a $ is a $."""
+    letters: dict[str, Any] = {"color": INK, **PLAIN}
+    if title is not None:
+        panel.set_title(title, loc="left", fontsize=size, **letters)
     if across is not None:
-        panel.set_xlabel(across, fontsize=MEDIUM, color=INK, **PLAIN)
+        panel.set_xlabel(across, fontsize=MEDIUM, **letters)
     if up is not None:
-        panel.set_ylabel(up, fontsize=MEDIUM, color=INK, **PLAIN)
+        panel.set_ylabel(up, fontsize=MEDIUM, **letters)
 
 
-def plain_numbers(panel: Axes, whole: bool) -> None:
-    """Few numbers along y, written out: no powers of ten apart, whole ones for what is counted."""
-    from matplotlib.ticker import MaxNLocator
-
-    panel.yaxis.set_major_locator(MaxNLocator(5, integer=whole))
-    panel.ticklabel_format(axis="y", style="plain", useOffset=False)
-    if max(map(abs, panel.get_ylim())) >= 10_000:
-        panel.yaxis.set_major_formatter("{x:,.0f}")
+def label_lowest(panels: list[Axes], across: str) -> None:
+    """What is along the x axes of panels that share them: labelled once per column, below."""
+    for panel in panels:
+        label(panel, across=across)
+        panel.xaxis.set_tick_params(labelbottom=True)
 
 
 def number_topics(panel: Axes, lowest: float, highest: float) -> None:
@@ -241,9 +221,11 @@ def number_topics(panel: Axes, lowest: float, highest: float) -> None:
         panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
 
 
-def add_legend(panel: Axes, handles: list[Any], labels: list[str], **options: Any) -> None:
-    """A legend without a box, in which a $ is a $."""
-    legend = panel.legend(handles, labels, frameon=False, fontsize=SMALL, labelcolor=INK, **options)
+def name_topics(panel: Axes, handles: list[Any], names: Iterable[str]) -> None:
+    """A legend of topics beside a panel, without a box, in which a $ is a $."""
+    labels = [shorten(name, 26) for name in names]
+    beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    legend = panel.legend(handles, labels, frameon=False, fontsize=SMALL, labelcolor=INK, **beside)
     for text in legend.get_texts():
         text.set_parse_math(False)
 

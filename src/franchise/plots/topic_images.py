@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.errors import InputError
+from franchise.plots import style
 from franchise.plots.checks import check_topics, check_words
-from franchise.plots.style import FAINT, SMALL, AxesLike, drawing, grid_for, set_headline, set_title
+from franchise.plots.style import AxesLike, Figure
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _MOST_TOPICS, _COLUMNS = 50, 10
 
@@ -42,26 +40,21 @@ def pictures_data(posterior: Posterior[Any], side: int | None = None, topics: ob
     """
     posterior = check_words(posterior, "pictures")
     assert isinstance(posterior.data, Corpus)
-    side = _check_side(side, posterior.data.vocabulary_size)
-    consensus = posterior.consensus_topics
-    chosen = check_topics(consensus, topics, _MOST_TOPICS)
-    words = consensus.word_probabilities()[chosen]
-    return Pictures(chosen, words.reshape(-1, side, side), consensus.shares.mean(axis=0)[chosen])
-
-
-def _check_side(side: object, vocabulary_size: int) -> int:
-    root = math.isqrt(vocabulary_size)
-    if root * root != vocabulary_size:
+    words = posterior.data.vocabulary_size
+    root = math.isqrt(words)
+    if root * root != words:
         raise InputError(
-            f"pictures need a square number of words, such as 25 for 5 x 5; the vocabulary has {vocabulary_size}. "
+            f"pictures need a square number of words, such as 25 for 5 x 5; the vocabulary has {words}. "
             "For words of texts see topic_words."
         )
-    if side is None:
-        return root
-    return check_integer("side", side, minimum=root, maximum=root)
+    side = check_integer("side", root if side is None else side, minimum=root, maximum=root)
+    consensus = posterior.consensus_topics
+    chosen = check_topics(consensus, topics, _MOST_TOPICS)
+    squares = consensus.word_probabilities()[chosen].reshape(-1, side, side)
+    return Pictures(chosen, squares, consensus.shares.mean(axis=0)[chosen])
 
 
-@drawing
+@style.drawing
 def pictures(
     posterior: Posterior[Any], side: int | None = None, topics: object = None, axes: AxesLike = None
 ) -> Figure:
@@ -75,15 +68,14 @@ def pictures(
         Panels to draw on, one a topic.
     """
     data = pictures_data(posterior, side, topics)
-    figure, panels, _ = grid_for(axes, len(data.topics), _COLUMNS, (1.15, 1.4), least=3.6)
+    headline = "Topics and their shares of all words"
+    figure, panels, _ = style.grid_for(
+        axes, len(data.topics), _COLUMNS, (1.15, 1.4), least=3.6, headline=headline
+    )
     darkest = float(data.pictures.max())
     for panel, topic, picture, share in zip(panels, data.topics, data.pictures, data.shares, strict=True):
         panel.imshow(picture, cmap="Greys", vmin=0.0, vmax=darkest)
-        panel.set_xticks([])
-        panel.set_yticks([])
-        panel.spines[:].set_visible(True)
-        panel.spines[:].set_color(FAINT)
-        set_title(panel, f"{topic}: {100 * share:.1f} %", size=SMALL)
-    if axes is None:
-        set_headline(figure, "Topics and their shares of all words")
+        panel.set(xticks=[], yticks=[])
+        panel.spines[:].set(visible=True, color=style.FAINT)
+        style.label(panel, f"{topic}: {100 * share:.1f} %", size=style.SMALL)
     return figure

@@ -10,34 +10,22 @@ A plane has no room for all distances: the `stress` says how much is lost,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.diagnostics.layout import in_the_plane
+from franchise.plots import style
 from franchise.plots.checks import check_any, check_posterior, names_of
-from franchise.plots.style import (
-    INK,
-    PLAIN,
-    SMALL,
-    AxesLike,
-    drawing,
-    ink_on,
-    panels_for,
-    set_title,
-    shorten,
-    topic_colour,
-)
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _COVERED = 0.12  # share of the panel that circles would cover if none overlapped
 _SMALLEST = 8.0  # points squared: so that any topic is seen
 _LONGEST_NAME = 30  # characters
 _GAP = 2.0  # points between a label and anything else
+_SIDES = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])
+_CORNERS = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
 
 
 class TopicMap(NamedTuple):
@@ -64,7 +52,7 @@ def topic_map_data(posterior: Posterior[Any]) -> TopicMap:
     return TopicMap(places, posterior.consensus_topics.shares.mean(axis=0), names_of(posterior), stress)
 
 
-@drawing
+@style.drawing
 def topic_map(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
     """Draw topics in the plane: near if they are similar, areas in proportion to their shares.
 
@@ -78,23 +66,15 @@ def topic_map(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
         Where to draw.
     """
     data = topic_map_data(posterior)
-    figure, (panel,) = panels_for(axes, 1, 1, 8.5, 6.5)
-    panel.set_xticks([])
-    panel.set_yticks([])
+    figure, (panel,) = style.panels_for(axes, 1, 1, 8.5, 6.5)
+    panel.set(xticks=[], yticks=[], aspect="equal")
     panel.spines[:].set_visible(False)
-    panel.set_aspect("equal")
-    set_title(panel, f"Similar topics are near each other (stress of the map: {data.stress:.2f})")
+    style.label(panel, f"Similar topics are near each other (stress of the map: {data.stress:.2f})")
     sizes = _circle_sizes(panel, data.shares)
     _leave_room(panel, data.places, sizes)
-    panel.scatter(
-        data.places[:, 0],
-        data.places[:, 1],
-        s=sizes,
-        c=[topic_colour(topic) for topic in range(len(sizes))],
-        alpha=0.75,
-        edgecolors="white",
-        linewidths=0.8,
-    )
+    colours = [style.topic_colour(topic) for topic in range(len(sizes))]
+    across, up = data.places.T
+    panel.scatter(across, up, s=sizes, c=colours, alpha=0.75, edgecolors="white", linewidths=0.8)
     figure.draw_without_rendering()  # labels are placed by what is where in the end
     _place_labels(panel, data, sizes)
     return figure
@@ -115,142 +95,95 @@ def _leave_room(panel: Axes, places: np.ndarray, sizes: np.ndarray) -> None:
     span = np.maximum(high - low, 1e-9)
     scale = np.min(np.maximum(panel_size - 2.0 * beside, 0.2 * panel_size) / span)  # pixels per unit
     middle, half = (low + high) / 2.0, panel_size / scale / 2.0
-    panel.set_xlim(middle[0] - half[0], middle[0] + half[0])
-    panel.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    xlim, ylim = np.stack([middle - half, middle + half], axis=1)
+    panel.set(xlim=xlim, ylim=ylim)
 
 
 # --- labels -------------------------------------------------------------------------------------------------
 
 
-_LETTERS: dict[str, Any] = {"fontsize": SMALL, "va": "bottom", "ha": "left", **PLAIN}
+_LETTERS: dict[str, Any] = {"fontsize": style.SMALL, "va": "bottom", "ha": "left", **style.PLAIN}
 
 
-class Box(NamedTuple):
-    """A rectangle, in points."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-    def meets(self, other: Box) -> bool:
-        """Whether the two have a point in common."""
-        return (
-            self.left < other.right
-            and other.left < self.right
-            and self.bottom < other.top
-            and other.bottom < self.top
-        )
-
-    def inside(self, other: Box) -> bool:
-        """Whether it is wholly in the other."""
-        return (
-            self.left >= other.left
-            and self.right <= other.right
-            and self.bottom >= other.bottom
-            and self.top <= other.top
-        )
+# Circles are rows (x, y, radius), boxes are rows (left, bottom, right, top); all in points.
 
 
-class Circle(NamedTuple):
-    """A topic on the map, in points."""
+def boxes_around(circle: np.ndarray, extent: np.ndarray) -> np.ndarray:
+    """Eight places for a label of a width and height: right, left, above, below, and the corners."""
+    middle, away, half = circle[:2], circle[2] + _GAP, extent / 2.0
+    lower_left = middle - half + np.vstack([_SIDES * (away + half), _CORNERS * (0.75 * away + half)])
+    return np.hstack([lower_left, lower_left + extent])
 
-    x: float
-    y: float
-    radius: float
 
-    @property
-    def box(self) -> Box:
-        """The square around it."""
-        x, y, radius = self
-        return Box(x - radius, y - radius, x + radius, y + radius)
+def box_inside(circle: np.ndarray, extent: np.ndarray) -> np.ndarray:
+    """The one place for a label in the middle."""
+    lower_left = circle[None, :2] - extent / 2.0
+    return np.hstack([lower_left, lower_left + extent])
 
-    def centred(self, width: float, height: float) -> Box:
-        """The place for a label in the middle."""
-        left, bottom = self.x - width / 2.0, self.y - height / 2.0
-        return Box(left, bottom, left + width, bottom + height)
 
-    def around(self, width: float, height: float) -> list[Box]:
-        """Eight places for a label: right, left, above, below, and the corners."""
-        away = self.radius + _GAP
-        corner = 0.75 * away
-        middle = self.centred(width, height)
-        lower_left = [
-            (self.x + away, middle.bottom),
-            (self.x - away - width, middle.bottom),
-            (middle.left, self.y + away),
-            (middle.left, self.y - away - height),
-            (self.x + corner, self.y + corner),
-            (self.x + corner, self.y - corner - height),
-            (self.x - corner - width, self.y + corner),
-            (self.x - corner - width, self.y - corner - height),
-        ]
-        return [Box(left, bottom, left + width, bottom + height) for left, bottom in lower_left]
+def overlaps_any(box: np.ndarray, others: np.ndarray) -> bool:
+    """Whether a box has a point in common with one of the others."""
+    return bool(((box[:2] < others[:, 2:]) & (others[:, :2] < box[2:])).all(axis=1).any())
 
 
 def place_boxes(
-    circles: Sequence[Circle], candidates: Sequence[Sequence[Box]], room: Box, taken: Sequence[Box] = ()
-) -> list[Box | None]:
+    circles: np.ndarray, candidates: Sequence[np.ndarray], room: np.ndarray, taken: Sequence[np.ndarray] = ()
+) -> list[np.ndarray | None]:
     """A place for the label of every circle, or None: the first that is free, the most important circle first.
 
     Parameters
     ----------
-    circles : list of Circle
+    circles : array (n, 3)
         A label must not cover any but its own.
-    candidates : list of lists of Box
+    candidates : list of arrays (places, 4)
         Where the label of each circle may stand, the best first.
-    room : Box
+    room : array (4,)
         What labels must be in.
-    taken : list of Box
+    taken : list of boxes
         Labels that are there already.
     """
-    covered = [circle.box for circle in circles]
+    covered = np.hstack([circles[:, :2] - circles[:, 2:], circles[:, :2] + circles[:, 2:]])
     occupied = list(taken)
-    placed: list[Box | None] = []
+    placed: list[np.ndarray | None] = []
     for place, boxes in enumerate(candidates):
-        others = occupied + covered[:place] + covered[place + 1 :]
-        free = (box for box in boxes if box.inside(room) and not any(map(box.meets, others)))
-        chosen = next(free, None)
-        placed.append(chosen)
-        if chosen is not None:
-            occupied.append(chosen)
+        others = np.vstack([np.delete(covered, place, axis=0), *occupied])
+        inside = boxes[((boxes[:, :2] >= room[:2]) & (boxes[:, 2:] <= room[2:])).all(axis=1)]
+        placed.append(next((box for box in inside if not overlaps_any(box, others)), None))
+        if placed[-1] is not None:
+            occupied.append(placed[-1])
     return placed
 
 
 def _place_labels(panel: Axes, data: TopicMap, sizes: np.ndarray) -> None:
     """Names where there is room; where there is none, numbers; where there is no room for these either, nothing."""
     middles = panel.transData.transform(data.places) / _point(panel)
-    circles = [Circle(x, y, radius) for (x, y), radius in zip(middles, np.sqrt(sizes) / 2.0, strict=True)]
-    whole = panel.get_window_extent()
-    room = Box(*(np.array([whole.x0, whole.y0, whole.x1, whole.y1]) / _point(panel)))
-    names = [shorten(name, _LONGEST_NAME) for name in data.names]
+    circles = np.column_stack([middles, np.sqrt(sizes) / 2.0])
+    room = np.array(panel.get_window_extent().extents) / _point(panel)
+    names = [style.shorten(name, _LONGEST_NAME) for name in data.names]
     numbers = [str(topic) for topic in range(len(names))]
-    beside = [
-        circle.around(*extent) for circle, extent in zip(circles, _text_sizes(panel, names), strict=True)
-    ]
+    beside = list(map(boxes_around, circles, _text_sizes(panel, names)))
     named = place_boxes(circles, beside, room)
     inside = [
-        [circle.centred(*extent)] if box is None else []
-        for circle, extent, box in zip(circles, _text_sizes(panel, numbers), named, strict=True)
+        boxes if box is None else boxes[:0]
+        for boxes, box in zip(map(box_inside, circles, _text_sizes(panel, numbers)), named, strict=True)
     ]
     numbered = place_boxes(circles, inside, room, [box for box in named if box is not None])
     for topic, place in enumerate(data.places):
         for text, box, colour in (
-            (names[topic], named[topic], INK),
-            (numbers[topic], numbered[topic], ink_on(topic_colour(topic))),
+            (names[topic], named[topic], style.INK),
+            (numbers[topic], numbered[topic], style.ink_on(style.topic_colour(topic))),
         ):
             if box is not None:
-                offset = (box.left - circles[topic].x, box.bottom - circles[topic].y)
+                offset = box[:2] - middles[topic]
                 panel.annotate(text, place, offset, textcoords="offset points", color=colour, **_LETTERS)
 
 
-def _text_sizes(panel: Axes, texts: list[str]) -> list[tuple[float, float]]:
+def _text_sizes(panel: Axes, texts: list[str]) -> list[np.ndarray]:
     """Width, with a gap, and height of texts, in points."""
     found = []
     for text in texts:
         written = panel.annotate(text, (0, 0), xycoords="figure pixels", **_LETTERS)
-        extent = written.get_window_extent()
-        found.append((extent.width / _point(panel) + _GAP, extent.height / _point(panel)))
+        found.append(np.array(written.get_window_extent().size) / _point(panel) + [_GAP, 0.0])
         written.remove()
     return found
 

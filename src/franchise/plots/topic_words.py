@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.plots import style
 from franchise.plots.checks import check_topics, check_words, names_of
-from franchise.plots.style import (
-    INK,
-    PLAIN,
-    SMALL,
-    AxesLike,
-    drawing,
-    grid_for,
-    label_lowest,
-    set_headline,
-    set_title,
-    shorten,
-    topic_colour,
-)
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
 from franchise.validation import check_integer
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _MOST_TOPICS, _COLUMNS, _LONGEST_WORD = 12, 4, 18
 
@@ -56,16 +41,16 @@ def topic_words_data(posterior: Posterior[Any], topics: object = None, words: in
     posterior = check_words(posterior, "topic_words")
     words = check_integer("words", words, minimum=1)
     consensus, names = posterior.consensus_topics, names_of(posterior)
-    chosen, found = check_topics(consensus, topics, _MOST_TOPICS), []
-    tables = consensus.words_of(chosen, words)
+    chosen = check_topics(consensus, topics, _MOST_TOPICS)
+    tables, found = consensus.words_of(chosen, words), []
     for topic in chosen:
         table = tables[topic]
-        columns = (table[name].to_numpy(float) for name in ("probability", "low", "high"))
-        found.append(TopicWords(topic, names[topic], table["word"].tolist(), *columns))
+        numbers = table[["probability", "low", "high"]].to_numpy(float).T
+        found.append(TopicWords(topic, names[topic], table["word"].tolist(), *numbers))
     return found
 
 
-@drawing
+@style.drawing
 def topic_words(
     posterior: Posterior[Any], topics: object = None, words: int = 10, axes: AxesLike = None
 ) -> Figure:
@@ -80,22 +65,27 @@ def topic_words(
     """
     data = topic_words_data(posterior, topics, words)
     height = 0.7 + 0.2 * max(len(of_topic.words) for of_topic in data)
-    grid = grid_for(axes, len(data), _COLUMNS, (3.0, height), least=4.0, sharex=True)
+    figure, panels, lowest = style.grid_for(
+        axes, len(data), _COLUMNS, (3.0, height), least=4.0, headline="Words of the topics", sharex=True
+    )
     highest = max(float(of_topic.high.max()) for of_topic in data)
-    for panel, of_topic in zip(grid.panels, data, strict=True):
+    for panel, of_topic in zip(panels, data, strict=True):
         _draw_words(panel, of_topic)
         panel.set_xlim(0.0, 1.03 * highest)
-    label_lowest(grid, "probability in the topic")
-    if axes is None:
-        set_headline(grid.figure, "Words of the topics")
-    return grid.figure
+    style.label_lowest(lowest, "probability in the topic")
+    return figure
 
 
 def _draw_words(panel: Axes, data: TopicWords) -> None:
     places = np.arange(len(data.words))[::-1]
-    panel.barh(places, data.probability, 0.72, color=topic_colour(data.topic), alpha=0.75)
-    panel.hlines(places, data.low, data.high, color=INK, linewidth=1.4)
-    panel.set_yticks(places, [shorten(word, _LONGEST_WORD) for word in data.words], fontsize=SMALL, **PLAIN)
+    panel.barh(places, data.probability, 0.72, color=style.topic_colour(data.topic), alpha=0.75)
+    panel.hlines(places, data.low, data.high, color=style.INK, linewidth=1.4)
+    panel.set_yticks(
+        places,
+        [style.shorten(word, _LONGEST_WORD) for word in data.words],
+        fontsize=style.SMALL,
+        **style.PLAIN,
+    )
     panel.tick_params(axis="y", length=0)
     panel.set_ylim(-0.6, len(places) - 0.4)
-    set_title(panel, shorten(data.name, 28))
+    style.label(panel, style.shorten(data.name, 28))

@@ -5,35 +5,14 @@ Chains that have converged wander about the same values and differ in their colo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from franchise.plots.checks import (
-    TELLING,
-    Traced,
-    check_names,
-    check_posterior,
-    traced,
-    varying,
-)
-from franchise.plots.style import (
-    INK,
-    LARGE,
-    SHADE,
-    SMALL,
-    AxesLike,
-    chain_colour,
-    drawing,
-    label_axes,
-    panels_for,
-    plain_numbers,
-)
+from franchise.plots import style
+from franchise.plots.checks import Traced, check_names, check_posterior, traced
+from franchise.plots.style import Axes, AxesLike, Figure
 from franchise.posterior.base import Posterior
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def traces_data(posterior: Posterior[Any], names: object = None) -> list[Traced]:
@@ -48,11 +27,10 @@ def traces_data(posterior: Posterior[Any], names: object = None) -> list[Traced]
         probability of a switch and concentrations those that change.
     """
     posterior = check_posterior(posterior)
-    chosen = varying(posterior, TELLING) if names is None else check_names(posterior, names)
-    return [traced(posterior, name) for name in chosen]
+    return [traced(posterior, name) for name in check_names(posterior, names)]
 
 
-@drawing
+@style.drawing
 def traces(posterior: Posterior[Any], names: object = None, axes: AxesLike = None) -> Figure:
     """Draw what is traced against sweeps, a panel a quantity, a line a chain; the warm-up is shaded.
 
@@ -67,42 +45,39 @@ def traces(posterior: Posterior[Any], names: object = None, axes: AxesLike = Non
         Panels to draw on, one a quantity.
     """
     data = traces_data(posterior, names)
-    figure, panels = panels_for(axes, len(data), 1, 9.0, 0.7 + 1.6 * len(data), sharex=True)
+    figure, panels = style.panels_for(axes, len(data), 1, 9.0, 0.7 + 1.6 * len(data), sharex=True)
     for panel, quantity in zip(panels, data, strict=True):
         _draw_quantity(panel, quantity)
     if data[0].warmup:
-        panels[0].annotate(
-            "warm-up", (0, 1), (4, -4), "axes fraction", "offset points", va="top", fontsize=SMALL, color=INK
-        )
+        letters: dict[str, Any] = {"va": "top", "fontsize": style.SMALL, "color": style.INK}
+        panels[0].annotate("warm-up", (0, 1), (4, -4), "axes fraction", "offset points", **letters)
     panels[-1].set_xlim(0, data[-1].sweeps[-1])
     figure.align_ylabels(panels)
-    label_axes(panels[-1], across="sweep")
+    style.label(panels[-1], across="sweep")
     chains = len(data[0].values)
     if chains > 1:
-        panels[0].legend(
-            loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(chains, 8), frameon=False, fontsize=SMALL
-        )
+        above: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
+        panels[0].legend(ncols=min(chains, 8), frameon=False, fontsize=style.SMALL, **above)
     if axes is None:
-        panels[0].set_title("What the chains did", loc="left", fontsize=LARGE, color=INK)
+        style.label(panels[0], "What the chains did", size=style.LARGE)
     return figure
 
 
 def _draw_quantity(panel: Axes, quantity: Traced) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     if quantity.warmup:
         ends = quantity.sweeps[quantity.warmup - 1]
-        panel.axvspan(0, ends, color=SHADE, linewidth=0, zorder=0)
+        panel.axvspan(0, ends, color=style.SHADE, linewidth=0, zorder=0)
     for chain, values in enumerate(quantity.values):
-        panel.plot(
-            quantity.sweeps,
-            values,
-            color=chain_colour(chain),
-            linewidth=0.8,
-            alpha=0.85,
-            label=f"chain {chain}",
-        )
+        colour, name = style.chain_colour(chain), f"chain {chain}"
+        panel.plot(quantity.sweeps, values, color=colour, linewidth=0.8, alpha=0.85, label=name)
     _fit_height(panel, quantity)
-    plain_numbers(panel, whole=quantity.name.startswith("n_"))
-    label_axes(panel, up=quantity.words)
+    panel.yaxis.set_major_locator(MaxNLocator(5, integer=quantity.name.startswith("n_")))
+    panel.ticklabel_format(axis="y", style="plain", useOffset=False)  # no powers of ten apart
+    if max(map(abs, panel.get_ylim())) >= 10_000:
+        panel.yaxis.set_major_formatter("{x:,.0f}")
+    style.label(panel, up=quantity.words)
 
 
 def _fit_height(panel: Axes, quantity: Traced) -> None:

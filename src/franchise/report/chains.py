@@ -58,15 +58,14 @@ def _thinned(draws: np.ndarray) -> list[float | int | None]:
 
 def convergence_table(verdict: Verdict) -> dict[str, Any]:
     """The table of what is judged, the last column in words."""
-    table = verdict.table
-    rows = [
-        [str(name), *(plain.number(row[column], digits=7) for column in COLUMNS), in_words(row)]
-        for name, row in table.iterrows()
-    ]
+    table, columns = verdict.table, list(COLUMNS)
     return {
         "columns": [*COLUMNS.values(), "in words"],
         "titles": [title_of(str(name)) for name in table.index],
-        "rows": rows,
+        "rows": [
+            [str(name), *plain.numbers(row[columns], digits=7), in_words(row)]
+            for name, row in table.iterrows()
+        ],
     }
 
 

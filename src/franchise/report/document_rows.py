@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -96,22 +97,16 @@ def document_rows(labelled: Labelled) -> list[dict[str, Any]]:
     """What a page shows of each document."""
     data = labelled.data
     texts = _Texts(labelled) if isinstance(data, Corpus) else None
-    fields = list(data.metadata)
-    rows = []
-    for place, document in enumerate(labelled.documents):
-        row: dict[str, Any] = {
+    return [
+        {
             "name": plain.text(data.group_names[document]),
             "words": int(data.group_sizes[document]),
-            "about": [plain.text(data.metadata[field][document]) for field in fields],
+            "about": [plain.text(values[document]) for values in data.metadata.values()],
             "shares": _largest(labelled.shares[place, :-1]),
-            "text": "",
-            "pieces": [],
-            "cut": False,
+            **(texts.coloured(place) if texts else {"text": "", "pieces": [], "cut": False}),
         }
-        if texts is not None:
-            row["text"], row["pieces"], row["cut"] = texts.coloured(place)
-        rows.append(row)
-    return rows
+        for place, document in enumerate(labelled.documents)
+    ]
 
 
 def _largest(shares: np.ndarray) -> list[int]:
@@ -132,16 +127,13 @@ class _Texts:
         sizes = labelled.data.group_sizes[labelled.documents]
         self._first = offsets_of_sizes(sizes) - np.append(labelled.data.offsets[labelled.documents], 0)
 
-    def coloured(self, place: int) -> tuple[str, list[int], bool]:
+    def coloured(self, place: int) -> dict[str, Any]:
         """The text of a document, by its place among those shown, its pieces, and whether it had to be cut."""
-        document = self._labelled.documents[place]
-        text, spans, observations = (
-            self._sentences(document) if self._labelled.by_sentence else self._words(document)
-        )
-        whole = len(text) <= LONGEST
-        text = text if whole else f"{text[:LONGEST]}…"
+        text, spans, observations = self._text(self._labelled.documents[place])
+        cut = len(text) > LONGEST
+        text = f"{text[:LONGEST]}…" if cut else text
         labelled = self._first[place] + np.array(observations, np.int64)
-        return text, list(self._pieces(text, spans, labelled.tolist())), not whole
+        return {"text": text, "pieces": list(self._pieces(text, spans, labelled.tolist())), "cut": cut}
 
     def _pieces(self, text: str, spans: list[Span], labelled: list[int]) -> Iterator[int]:
         last = 0
@@ -154,33 +146,26 @@ class _Texts:
             yield round(100 * float(self._labelled.probability[observation]))
             last = end
 
-    def _words(self, document: int) -> tuple[str, list[Span], list[int]]:
-        """Text, where its words are, and the numbers of their observations."""
-        begin, end = self._corpus.offsets[document : document + 2].tolist()
-        spans = self._places.of_document(document)
-        if self._corpus.texts is None or spans is None:
-            text, spans = _joined([self._word(token) for token in range(begin, end)], " ")
-        else:
-            text = self._corpus.texts[document]
-        return text, spans, list(range(begin, end))
-
-    def _sentences(self, document: int) -> tuple[str, list[Span], list[int]]:
-        """Text, where its sentences are, and the first observation of each; those without words have no topic."""
+    def _text(self, document: int) -> tuple[str, list[Span], list[int]]:
+        """Text, where its pieces are, and the first observation of each; sentences without words are no pieces."""
         corpus = self._corpus
-        assert corpus.sentences is not None
-        offsets, documents, places = corpus.sentences
-        first, last = documents[document : document + 2].tolist()
-        own = [sentence for sentence in range(first, last) if offsets[sentence] < offsets[sentence + 1]]
-        if corpus.texts is not None and places is not None:
-            spans: list[Span] = [(int(places[sentence, 0]), int(places[sentence, 1])) for sentence in own]
+        if self._labelled.by_sentence:
+            assert corpus.sentences is not None
+            offsets, documents, places = corpus.sentences
+            all_own = range(*documents[document : document + 2].tolist())
+            own = [sentence for sentence in all_own if offsets[sentence] < offsets[sentence + 1]]
+            pieces = [range(*offsets[sentence : sentence + 2].tolist()) for sentence in own]
+            spans = None if places is None else list(map(tuple, places[own].tolist()))
+        else:
+            tokens = range(*corpus.offsets[document : document + 2].tolist())
+            pieces = [range(token, token + 1) for token in tokens]
+            spans = self._places.of_document(document)
+        if corpus.texts is not None and spans is not None:
             text = corpus.texts[document]
         else:
-            sentences = [range(*offsets[sentence : sentence + 2].tolist()) for sentence in own]
-            text, spans = _joined([" ".join(map(self._word, tokens)) for tokens in sentences], "\n")
-        return text, spans, [int(offsets[sentence]) for sentence in own]
-
-    def _word(self, token: int) -> str:
-        return self._corpus.vocabulary[self._corpus.observations[token]]
+            words = [[corpus.vocabulary[corpus.observations[token]] for token in piece] for piece in pieces]
+            text, spans = _joined(list(map(" ".join, words)), "\n" if self._labelled.by_sentence else " ")
+        return text, spans, [piece.start for piece in pieces]
 
 
 def _joined(parts: list[str], between: str) -> tuple[str, list[Span]]:
@@ -201,9 +186,8 @@ class Places:
         self._pattern = re.compile(options.token_pattern)
         self._lowercase = options.lowercase
         self._single = options.ngrams == (1, 1)
-        self._stem: Callable[[str], str] = str if options.stem is None else stemmer_of(options.stem)
+        self._stem: Callable[[str], str] = cache(str if options.stem is None else stemmer_of(options.stem))
         self._number = {self._stem(word): number for number, word in enumerate(corpus.vocabulary)}
-        self._known: dict[str, int] = {}
 
     def of_document(self, document: int) -> list[Span] | None:
         """Begin and end of every token of a document, in characters; None if they cannot be found in its text.
@@ -227,15 +211,10 @@ class Places:
         read = text.lower() if self._lowercase else text
         place = range(len(text) + 1) if len(read) == len(text) else _places_before(text)
         for match in self._pattern.finditer(read):
-            number = self._number_of(match[group] or "")
-            if number >= 0:
+            number = self._number.get(self._stem(match[group] or ""))
+            if number is not None:
                 begin, end = match.span(group)
                 yield number, (place[begin], place[end])
-
-    def _number_of(self, word: str) -> int:
-        if word not in self._known:
-            self._known[word] = self._number.get(self._stem(word), -1)
-        return self._known[word]
 
 
 def _places_before(text: str) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,8 @@ from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.diagnostics.verdict import CONVERGED, NOT_CONVERGED, STUCK_APART, TOO_SHORT, Verdict
 from franchise.posterior.base import Posterior
+from franchise.posterior.consensus import Consensus
 from franchise.report.json import counted, percent
-
-if TYPE_CHECKING:
-    from franchise.posterior.consensus import Consensus
 
 _QUESTIONS = {
     CONVERGED: "The chains agree",
@@ -30,12 +28,11 @@ def texts_of(
     posterior: Posterior[Any], consensus: Consensus, verdict: Verdict, title: str | None, data: dict[str, Any]
 ) -> dict[str, Any]:
     """All that the template says."""
-    groups = f"{data['group']}s"
     return {
         "version": __version__,
-        "title": title or _title(posterior),
-        "groups": groups,
-        "lead": _lead(posterior),
+        "title": title or f"Topics of {_amounts(posterior.data)[0]}",
+        "groups": f"{data['group']}s",
+        "lead": f"{_number_in_words(posterior)} in {' of '.join(_amounts(posterior.data))} in all.",
         "story": [_largest(consensus), _certainty(consensus)],
         "verdict": verdict,
         "trusted": verdict.level == CONVERGED,
@@ -51,21 +48,10 @@ def texts_of(
     }
 
 
-def _title(posterior: Posterior[Any]) -> str:
-    noun = "document" if isinstance(posterior.data, Corpus) else "group"
-    return f"Topics of {counted(posterior.data.n_groups, noun)}"
-
-
-def _lead(posterior: Posterior[Any]) -> str:
-    """How many topics were found in how much."""
-    data = posterior.data
-    return f"{_number_in_words(posterior)} in {_amount(data)}."
-
-
-def _amount(data: GroupedData) -> str:
-    if isinstance(data, Corpus):
-        return f"{counted(data.n_documents, 'document')} of {counted(data.n_tokens, 'word')} in all"
-    return f"{counted(data.n_groups, 'group')} of {counted(data.n_observations, 'observation')} in all"
+def _amounts(data: GroupedData) -> tuple[str, str]:
+    """How many groups and how many observations there are."""
+    group, observation = ("document", "word") if isinstance(data, Corpus) else ("group", "observation")
+    return counted(data.n_groups, group), counted(data.n_observations, observation)
 
 
 def _number_in_words(posterior: Posterior[Any]) -> str:

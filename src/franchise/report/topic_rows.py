@@ -6,8 +6,9 @@ Classes of documents that a page shows topics in: a column of the metadata with 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,58 +18,54 @@ from franchise.posterior.base import Posterior
 from franchise.posterior.consensus import Consensus
 from franchise.report import json as plain
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 WORDS = 20  # of a topic
 MOST_WORDS = 20_000  # of the vocabulary that can be looked up, the most frequent ones
 TOPICS_OF_WORD = 3
 SIMILAR = 4
 FEWEST_POINTS, MOST_POINTS = 4, 30  # of a trend
+_OF_WORDS = {"p": "probability", "low": "low", "high": "high", "lift": "lift"}
 _TIMES = ("year", "date", "time", "decade", "month", "day")
 
 
-class Trend(NamedTuple):
-    """Shares of topics over something that documents have a number for."""
+class SharesBy(NamedTuple):
+    """Shares of topics by something that the metadata say of documents."""
 
     by: str
     names: list[str]
-    shares: np.ndarray  # float (points, topics)
+    shares: np.ndarray  # float (1 or 3, names, topics): means over draws; for classes also low and high
 
 
 def topic_rows(
-    posterior: Posterior[Any], trend: Trend | None, classes: Classes | None
+    posterior: Posterior[Any], trend: SharesBy | None, classes: SharesBy | None
 ) -> list[dict[str, Any]]:
     """What a page shows of every topic, but for its documents."""
     consensus = posterior.consensus_topics
-    low, high = consensus.share_interval()
-    shares = np.stack([consensus.shares.mean(axis=0), low, high], axis=1)
-    rows: list[dict[str, Any]] = [
+    topics = range(consensus.topic_count)
+    if not topics:
+        return []
+    shares = np.stack([consensus.shares.mean(axis=0), *consensus.share_interval()], axis=1)
+    words = consensus.words_of(topics, WORDS) if consensus.has_words else {}
+    distances = 1.0 - posterior.topic_similarity().to_numpy(float)
+    places = in_a_frame(in_the_plane(distances)[0])
+    nearest = np.argsort(distances, axis=1, kind="stable").tolist()
+    return [
         {
             "label": consensus.labels[topic],
             "share": plain.numbers(shares[topic]),
             "draws": plain.number(consensus.appears[:, topic].mean()),
             "chains": int(consensus.in_chain[:, topic].sum()),
-            "trend": None if trend is None else plain.numbers(trend.shares[:, topic]),
-            "classes": [] if classes is None else classes.of_topic(topic),
-            "words": [],
-            "place": None,
-            "similar": [],
+            "trend": plain.numbers(trend.shares[0, :, topic]) if trend else None,
+            "classes": [plain.numbers(own) for own in classes.shares[:, :, topic].T] if classes else [],
+            "words": words[topic]["word"].tolist() if words else [],
+            "place": plain.numbers(places[topic]),
+            "similar": [other for other in nearest[topic] if other != topic][:SIMILAR],
+            **{short: plain.numbers(words[topic][name]) for short, name in _OF_WORDS.items() if words},
         }
-        for topic in range(consensus.topic_count)
+        for topic in topics
     ]
-    if consensus.has_words and rows:
-        _add_words(rows, consensus)
-    if rows:
-        _add_places(rows, 1.0 - posterior.topic_similarity().to_numpy(float))
-    return rows
-
-
-# --- words --------------------------------------------------------------------------------------------------
-
-
-def _add_words(rows: list[dict[str, Any]], consensus: Consensus) -> None:
-    for topic, table in consensus.words_of(range(len(rows)), WORDS).items():
-        columns = {"p": "probability", "low": "low", "high": "high", "lift": "lift"}
-        rows[topic]["words"] = table["word"].tolist()
-        rows[topic] |= {short: plain.numbers(table[name]) for short, name in columns.items()}
 
 
 def topics_of_words(consensus: Consensus) -> dict[str, Any]:
@@ -97,18 +94,6 @@ def topics_of_words(consensus: Consensus) -> dict[str, Any]:
     }
 
 
-# --- the map ------------------------------------------------------------------------------------------------
-
-
-def _add_places(rows: list[dict[str, Any]], distances: np.ndarray) -> None:
-    """Places in the plane, and the most similar topics."""
-    places = in_a_frame(in_the_plane(distances)[0])
-    for topic, row in enumerate(rows):
-        row["place"] = plain.numbers(places[topic])
-        nearest = np.argsort(distances[topic], kind="stable")
-        row["similar"] = [other for other in nearest.tolist() if other != topic][:SIMILAR]
-
-
 def in_a_frame(places: np.ndarray) -> np.ndarray:
     """Places (n, 2) turned so that they are widest from left to right, and scaled to a width of one."""
     centred = places - places.mean(axis=0)
@@ -120,21 +105,33 @@ def in_a_frame(places: np.ndarray) -> np.ndarray:
 # --- trends -------------------------------------------------------------------------------------------------
 
 
-def trend_of(posterior: Posterior[Any]) -> Trend | None:
+def trend_of(posterior: Posterior[Any]) -> SharesBy | None:
     """Shares of topics over time, if documents have a number or date that could be one."""
     metadata = posterior.data.metadata
     column = time_column(metadata)
     if column is None or posterior.consensus_topics.topic_count == 0:
         return None
     try:
-        table = posterior.topics_over(column, bins=bins_of(metadata[column])).dropna(how="all")
+        table = posterior.topics_over(column, bins=bins_of(metadata[column]))
     except InputError:  # named as a time, but no numbers or dates
         return None
-    return (
-        Trend(column, [_name(value) for value in table.index], table.to_numpy(float))
-        if len(table) > 1
-        else None
-    )
+    return _shares_by(column, [table], _name)
+
+
+def classes_of(posterior: Posterior[Any]) -> SharesBy | None:
+    """Shares of topics in classes, with intervals, if a column of the metadata has such."""
+    column = class_column(posterior.data.metadata)
+    if column is None or posterior.consensus_topics.topic_count == 0:
+        return None
+    return _shares_by(column, posterior.topics_by_class_interval(column), plain.text)
+
+
+def _shares_by(column: str, tables: Iterable[pd.DataFrame], name: Callable[[Any], str]) -> SharesBy | None:
+    """The shares in tables whose rows are values of a column; None if fewer than two of them have any."""
+    known = [table.dropna(how="all") for table in tables]
+    names = [name(value) for value in known[0].index]
+    shares = np.stack([table.to_numpy(float) for table in known])
+    return SharesBy(column, names, shares) if len(names) > 1 else None
 
 
 def time_column(metadata: dict[str, list[Any]]) -> str | None:
@@ -180,47 +177,17 @@ def _are_numbers(values: list[Any]) -> bool:
 def _name(value: Any) -> str:
     """A value, or a bin by its ends, as at the end of an axis."""
     first = getattr(value, "left", value)
-    if not isinstance(first, Real):
+    if hasattr(first, "strftime"):
         return f"{first:%Y-%m-%d}"
-    if not hasattr(value, "left"):
-        return plain.figure(value)
-    last = (
-        value.right - 1 if float(value.left).is_integer() and float(value.right).is_integer() else value.right
-    )
-    return (
-        plain.figure(value.left) if last == value.left else f"{plain.figure(value.left)}–{plain.figure(last)}"
-    )
+    last = getattr(value, "right", first)
+    if last != first and float(first).is_integer() and float(last).is_integer():
+        last -= 1
+    return plain.figure(first) if last == first else f"{plain.figure(first)}–{plain.figure(last)}"
 
 
 MOST_CLASSES = 12
 DOCUMENTS_OF_CLASS = 2
 """On average, at least: names that hardly any two documents share are no classes."""
-
-
-class Classes(NamedTuple):
-    """Shares of topics in the classes of documents."""
-
-    by: str
-    names: list[str]
-    shares: np.ndarray  # float (3, classes, topics): means over draws, and the ends of their intervals
-
-    def of_topic(self, topic: int) -> list[list[float | int | None]]:
-        """Mean, low and high of a topic in each class."""
-        return [plain.numbers(own) for own in self.shares[:, :, topic].T]
-
-
-def classes_of(posterior: Posterior[Any]) -> Classes | None:
-    """Shares of topics in classes, if a column of the metadata has such."""
-    column = class_column(posterior.data.metadata)
-    if column is None or posterior.consensus_topics.topic_count == 0:
-        return None
-    tables = [table.dropna(how="all") for table in posterior.topics_by_class_interval(column)]
-    names = [plain.text(value) for value in tables[0].index]
-    return (
-        Classes(column, names, np.stack([table.to_numpy(float) for table in tables]))
-        if len(names) > 1
-        else None
-    )
 
 
 def class_column(metadata: dict[str, list[Any]]) -> str | None:

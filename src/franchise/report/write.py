@@ -16,33 +16,26 @@ import json
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from franchise.diagnostics.verdict import Verdict
 from franchise.diagnostics.verdict import verdict as judge
 from franchise.errors import InputError
 from franchise.plots.checks import check_posterior
 from franchise.posterior.base import Posterior
+from franchise.posterior.consensus import Consensus
 from franchise.posterior.document_tables import excerpt, typical_documents, words_that_tell
 from franchise.report.chains import convergence_table, topic_counts, traces
 from franchise.report.document_rows import Labelled, choose_documents, document_rows
 from franchise.report.prose import texts_of
 from franchise.report.topic_rows import classes_of, topic_rows, topics_of_words, trend_of
+from franchise.storage.atomic import write_atomically
 from franchise.validation import PathLike, check_folder, check_integer, describe
 
-if TYPE_CHECKING:
-    from franchise.diagnostics.verdict import Verdict
-    from franchise.posterior.consensus import Consensus
+OnProgress = Callable[[str, float], None]
+"""Called with what is being done and the share that is done."""
 
-SCRIPTS = (
-    "dom.js",
-    "charts.js",
-    "topics.js",
-    "map.js",
-    "documents.js",
-    "search.js",
-    "tables.js",
-    "main.js",
-)
+SCRIPTS = ("dom", "charts", "topics", "map", "documents", "search", "tables", "main")
 
 
 def render(texts: dict[str, Any], data: dict[str, Any]) -> str:
@@ -55,50 +48,28 @@ def render(texts: dict[str, Any], data: dict[str, Any]) -> str:
     data : dict
         What the script shows: plain values.
     """
-    environment = _environment()
-    style, script = _read("style.css"), _script()
-    return str(
-        environment.from_string(_read("template.html.j2")).render(
-            **texts,
-            policy=_policy(style, script),
-            style=_trusted(style),
-            script=_trusted(script),
-            data=_trusted(as_json(data)),
-        )
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    parts = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
+    script = f'(() => {{\n"use strict";\n{parts}}})();\n'  # one script, with names of its own
+    ours = {"style": _read("style.css"), "script": script, "data": as_json(data)}
+    policy = (  # only this style and this script; no request to anywhere
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(ours['style'])}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    template = environment.from_string(_read("template.html.j2"))
+    trusted = {name: Markup(part) for name, part in ours.items()}  # written by us, or escaped already
+    return str(template.render(**texts, **trusted, policy=policy))
 
 
 def as_json(data: object) -> str:
     """Data as JSON in which no tag or comment of HTML can begin or end."""
     written = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _environment() -> Any:
-    from jinja2 import Environment, StrictUndefined
-
-    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-
-
-def _trusted(ours: str) -> Any:
-    """What goes into the page as it stands: written by us, or escaped for its place already."""
-    from markupsafe import Markup
-
-    return Markup(ours)
-
-
-def _script() -> str:
-    """All scripts as one, with names of their own."""
-    parts = "\n".join(_read(name) for name in SCRIPTS)
-    return f'(() => {{\n"use strict";\n{parts}}})();\n'
-
-
-def _policy(style: str, script: str) -> str:
-    """Only this style and this script; no request to anywhere."""
-    return (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _hash(source: str) -> str:
@@ -108,9 +79,6 @@ def _hash(source: str) -> str:
 def _read(name: str) -> str:
     return (files("franchise.report") / "page" / name).read_text(encoding="utf-8")
 
-
-Tell = Callable[[str, float], None]
-"""Called with what is being done and the share that is done."""
 
 DOCUMENTS = 3000
 TYPICAL = 5  # documents shown with a topic
@@ -123,7 +91,7 @@ def write_report(
     title: str | None = None,
     documents: int = DOCUMENTS,
     seed: int = 0,
-    progress: Callable[[str, float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Path:
     """Write what was found, and whether to trust it, as one HTML file that opens offline in any browser.
 
@@ -160,26 +128,19 @@ def write_report(
     seed = check_integer("seed", seed, minimum=0)
     if title is not None and not isinstance(title, str):
         raise InputError(f"title must be text; got {describe(title)}.")
-    page = page_of(check_posterior(posterior), title, documents, seed, progress or _tell_nobody)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _write(target, page)
-    return target
-
-
-def page_of(
-    posterior: Posterior[Any], title: str | None, documents: int, seed: int, on_progress: Tell
-) -> str:
-    """The page as text."""
-    verdict = judge(posterior)
-    data = data_of(posterior, verdict, documents, seed, on_progress)
+    posterior = check_posterior(posterior)
+    verdict, on_progress = judge(posterior), progress or (lambda what, share: None)
+    data = _data_of(posterior, verdict, documents, seed, on_progress)
     on_progress("writing the report", 0.95)
     page = render(texts_of(posterior, posterior.consensus_topics, verdict, title, data), data)
     on_progress("writing the report", 1.0)
-    return page
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(target, page.encode("utf-8", "replace"))
+    return target
 
 
-def data_of(
-    posterior: Posterior[Any], verdict: Verdict, documents: int, seed: int, on_progress: Tell
+def _data_of(
+    posterior: Posterior[Any], verdict: Verdict, documents: int, seed: int, on_progress: OnProgress
 ) -> dict[str, Any]:
     """What the script of the page shows, as plain values."""
     on_progress("matching the topics of all draws", 0.1)
@@ -204,10 +165,6 @@ def data_of(
     }
 
 
-def _tell_nobody(what: str, share: float) -> None:
-    """Nothing is said."""
-
-
 def _documents(posterior: Posterior[Any], rows: list[dict[str, Any]], most: int, seed: int) -> dict[str, Any]:
     """Documents, those typical of topics named in the rows of these."""
     consensus = posterior.consensus_topics
@@ -215,8 +172,9 @@ def _documents(posterior: Posterior[Any], rows: list[dict[str, Any]], most: int,
     chosen = choose_documents(posterior.data, typical, most, seed)
     place = {document: number for number, document in enumerate(chosen)}
     for topic, (row, own) in enumerate(zip(rows, typical, strict=True)):
-        row["documents"] = [place[document] for document in own if document in place]
-        row["excerpts"] = _excerpts(consensus, topic, [document for document in own if document in place])
+        shown = [document for document in own if document in place]
+        row["documents"] = [place[document] for document in shown]
+        row["excerpts"] = _excerpts(consensus, topic, shown)
     return {
         "total": posterior.data.n_groups,
         "fields": list(posterior.data.metadata),
@@ -242,9 +200,3 @@ def _check_target(path: PathLike) -> Path:
         )
     check_folder("path", target.parent)
     return target
-
-
-def _write(target: Path, page: str) -> None:
-    from franchise.storage.atomic import write_atomically
-
-    write_atomically(target, page.encode("utf-8", "replace"))
