@@ -13,7 +13,7 @@ from franchise.model.state.cell_counts import CellCounts
 from franchise.model.state.convert import convert
 from franchise.model.state.seating import Seating
 from franchise.model.state.weights import Weights
-from franchise.running.label_free import MOST_PAIRS, Pairs, entropy_of, expected_share, fixed_pairs
+from franchise.running.chain import MOST_PAIRS, Pairs, entropy_of, expected_share, fixed_pairs
 from franchise.sampling import make_model
 from tests.running.runs import SENTENCES, sample_segments
 

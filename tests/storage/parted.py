@@ -11,7 +11,7 @@ import numpy as np
 from franchise.cluster.partition import PER_OBSERVATION, cut_arrays
 from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.running.kept_draws import HDPDraw, name_of_draw
-from franchise.storage.checkpoint_format import ShardFile, name_of_part, write_part
+from franchise.storage.chain_store import ShardFile, name_of_part, write_part
 from franchise.storage.run_store import ChainStore, RunDirectory
 
 

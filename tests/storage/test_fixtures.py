@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.storage.checkpoint_format import FORMAT, FORMAT_WITH_PARTS
+from franchise.storage.chain_store import FORMAT, FORMAT_WITH_PARTS
 from franchise.storage.run_store import RunDirectory
 from tests.running.runs import assert_same_bits
 from tests.storage.fixtures.make import CASES, IN_PARTS, known

@@ -21,7 +21,7 @@ from franchise.moves.compose import Composed
 from franchise.priors import Gamma
 from franchise.storage.atomic import read_errors_named
 from franchise.storage.moves import from_plain, to_plain
-from franchise.storage.run_store import BY_EM, RunDirectory, check_new
+from franchise.storage.run_store import BY_EM, RunDirectory
 from franchise.validation import PathLike, check_choice
 
 if TYPE_CHECKING:
@@ -133,11 +133,9 @@ def _save_estimates(model: HTMM, path: PathLike, metadata: dict[str, Any]) -> No
         "converged": found.converged,
     }
 
-    def fill(folder: RunDirectory) -> None:
-        folder.chain(0).write_checkpoint(arrays, numbers)
-
     settings = {"model": BY_EM, "chains": 1, "estimator": metadata}
-    RunDirectory.create(check_new("path", path), settings, model.corpus_, fill)
+    with RunDirectory.create("path", path, settings, model.corpus_) as folder:
+        folder.chain(0).write_checkpoint(arrays, numbers)
 
 
 def _load_estimates(model: HTMM, folder: RunDirectory) -> HTMM:

@@ -28,7 +28,6 @@ from franchise.posterior.single_draw import count_documents
 from franchise.posterior.stored_numbers import Numbering
 from franchise.running.kept_draws import HDPDraw
 from franchise.running.run import Run
-from franchise.running.trace import names_of, stack
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -82,16 +81,13 @@ class HDPPosterior(Posterior[HDPDraw]):
     @classmethod
     def from_run(cls, run: Run, data: GroupedData, model: Model, sampler: str, seed: int) -> HDPPosterior:
         """Gather what the chains have kept."""
-        chains, draws = run.chains, run.fewest_draws
-        warmup = min(len(chain.warmup_trace) for chain in chains)
-        names = names_of([chain.trace for chain in chains])
-        in_warmup = names_of([trace for chain in chains for trace in (chain.trace, chain.warmup_trace)])
+        trace, warmup_trace = run.stacked_traces()
         return cls(
-            trace=stack([chain.trace for chain in chains], draws, names),
-            warmup_trace=stack([chain.warmup_trace for chain in chains], warmup, in_warmup),
-            labels=None if run.labels is None else run.labels[:, :draws],
-            snapshots=[list(chain.snapshots.kept) for chain in chains],
-            states=LastStates([chain.chain for chain in chains]),
+            trace=trace,
+            warmup_trace=warmup_trace,
+            labels=None if run.labels is None else run.labels[:, : run.fewest_draws],
+            snapshots=[list(chain.snapshots.kept) for chain in run.chains],
+            states=LastStates([chain.chain for chain in run.chains]),
             data=data,
             model=model,
             sampler=sampler,

@@ -30,7 +30,6 @@ from franchise.posterior.sentence_modes import SentenceModes, mode_of, with_unse
 from franchise.posterior.stored_numbers import Numbering
 from franchise.posterior.topic_similarity import NONE
 from franchise.running.run import Run
-from franchise.running.trace import names_of, stack
 from franchise.validation import check_choice
 
 if TYPE_CHECKING:
@@ -83,11 +82,10 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         cls, run: Run, corpus: Corpus, model: FiniteModel | InfiniteModel, seed: int
     ) -> HTMMPosterior:
         """Gather what the chains have kept."""
-        warmup = min(len(chain.warmup_trace) for chain in run.chains)
-        names = names_of([chain.trace for chain in run.chains])
+        trace, warmup_trace = run.stacked_traces()
         return cls(
-            trace=stack([chain.trace for chain in run.chains], run.fewest_draws, names),
-            warmup_trace=stack([chain.warmup_trace for chain in run.chains], warmup, names),
+            trace=trace,
+            warmup_trace=warmup_trace,
             draws=[list(chain.snapshots.kept) for chain in run.chains],
             data=corpus,
             model=model,

@@ -30,10 +30,9 @@ from franchise.model.hdp_model import Model
 from franchise.model.state.base import State
 from franchise.parallel.threads import Threads
 from franchise.posterior.hdp_posterior import HDPPosterior
-from franchise.running.chain import SHARES, Chain
+from franchise.running.chain import BEST, SHARES, Chain
 from franchise.running.chain_run import CHECKPOINT_INTERVAL
 from franchise.running.starts import make_start, start_streams
-from franchise.running.trace import BEST
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
 from franchise.storage.atomic import read_errors_named, write_atomically
