@@ -26,6 +26,7 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -135,7 +136,7 @@ def _time_engine(name, engine, chain, sweeps, times, values, sent) -> None:  # t
 
 
 def _sent_by(chain: Chain | RemoteChain) -> int:
-    return sum(chain.sent()) if isinstance(chain, RemoteChain) else 0
+    return sum(chain._ask(attrgetter("model.comm.sent"))) if isinstance(chain, RemoteChain) else 0
 
 
 # --- large --------------------------------------------------------------------------------------------------

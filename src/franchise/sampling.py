@@ -111,7 +111,7 @@ def sample(
         say_once(resolved.choice.message(start_is_chosen=start is None))
     starts = starts_of_chains(resolved.start if start is None else start, chains, model.n_observations)
     setup = HDPProblem(data, model, resolved.name, resolved.schedule, seed)
-    initial_states = setup.initial_states(starts, resolved.view, options.engine.executor)
+    initial_states = setup.initial_states(starts, resolved.view, options.engine)
     return setup.make_posterior(Run.sample(setup, plan, initial_states, options, run_dir))
 
 

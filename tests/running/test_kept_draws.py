@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.running.kept_draws import MOST_BYTES, MOST_KEPT, HDPDraw, KeptDraws, narrowest
+from franchise.running.chain import narrowest
+from franchise.running.kept_draws import MOST_BYTES, MOST_KEPT, HDPDraw, KeptDraws
 from franchise.storage.chain_store import ChainStore
 
 

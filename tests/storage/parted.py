@@ -27,7 +27,7 @@ def part_run(folder: Path, parts: int = 2) -> None:
 
 
 def _part_chain(store: ChainStore, draw: Any, block_bounds: list[int]) -> None:
-    arrays, metadata = store.read_checkpoint()
+    arrays, metadata, _ = store.read_checkpoint()
     store.cut_logs()
     files: dict[str, list[ShardFile]] = {}
 

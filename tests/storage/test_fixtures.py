@@ -32,7 +32,7 @@ def test_all_formats_are_there():
         assert {name for folder, name in KNOWN if folder == f"format-{number}"} == set(cases)
     for folder, name in KNOWN:
         run = RunDirectory.open(FIXTURES / folder / name)
-        metadata = run.chain(0).read_head().metadata
+        metadata = run.chain(0).read_checkpoint().metadata
         assert f"format-{metadata['format']}" == folder
 
 

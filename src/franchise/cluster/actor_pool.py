@@ -39,7 +39,7 @@ class ActorPool:
     """The actors; dead ones are replaced."""
 
     def __init__(self, ray: Any, actors: int | None, threads: int | None) -> None:
-        self._ray, self._threads = ray, threads
+        self._ray = ray
         self.placements = placements_for(nodes_of(ray), actors, threads)
         self._lock = threading.Lock()  # while actors are replaced
         self._splitting = threading.Lock()  # while models are split

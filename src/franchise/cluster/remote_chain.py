@@ -166,10 +166,6 @@ class RemoteChain:
         wait_until_seen([store.folder / file.name for file in files], str(store.folder))
         return store.stored(common, files)
 
-    def sent(self) -> list[int]:
-        """Return the approximate bytes that the parts of the chain have sent so far, by rank."""
-        return self._retry(lambda: self._ask(bytes_sent))
-
     def release(self) -> None:
         """Let the actors drop the chain; fetch its state first, unless that is on disk."""
         if self._restart.sweeps != self.sweeps:
@@ -243,8 +239,3 @@ def _write(chain: LocalChain, request: Request, per_observation: Arrays) -> Shar
     wait_until_seen([folder], request.folder)
     name = name_of_part(request.what, comm.rank, comm.size)
     return write_part(folder, name, request.chain_id, per_observation, *chain.model.span)
-
-
-def bytes_sent(chain: LocalChain) -> int:
-    """Return the approximate bytes that an actor has sent so far for a chain."""
-    return chain.model.comm.sent

@@ -146,7 +146,7 @@ def _load_estimates(model: HTMM, folder: RunDirectory) -> HTMM:
     from franchise.parallel.threads import Threads
 
     corpus, store = folder.data(), folder.chain(0)
-    arrays, numbers = store.read_checkpoint()
+    arrays, numbers, _ = store.read_checkpoint()
     with read_errors_named(store.checkpoint_path):
         if not isinstance(corpus, Corpus):
             raise InputError("the data are not a corpus.")

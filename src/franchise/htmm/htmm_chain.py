@@ -21,8 +21,7 @@ from franchise.moves.base import Move
 from franchise.parallel.engine import BlockExecutor
 from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import check_value
-from franchise.running.chain import BEST, entropy_of, fixed_pairs, share_of_pairs
-from franchise.running.kept_draws import narrowest
+from franchise.running.chain import BEST, entropy_of, fixed_pairs, narrowest, share_of_pairs
 from franchise.storage.chain_store import Arrays, ChainStore, StoredArrays
 from franchise.validation import check_array, check_integer, check_labels, check_learned
 

@@ -43,10 +43,6 @@ class Engine(Protocol):
     """Where chains are: in this process, or on the nodes of a cluster."""
 
     @property
-    def workers(self) -> int:
-        """Number of threads for all chains together."""
-
-    @property
     def executor(self) -> BlockExecutor:
         """Threads of this process, for work outside chains."""
 

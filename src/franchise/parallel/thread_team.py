@@ -104,26 +104,19 @@ class WorkerThread:
         role = ThreadRole(self._team.flags, MAIN_THREAD.to_call, self.number, self._team.spin_count, 0)
         while True:
             task += 1
-            self._await_call(task)
+            if not await_more(self._called, task - 1, self._team.spin_count):
+                with self._condition:
+                    self._sleeps = True
+                    while self._called[0] < task:
+                        self._condition.wait()
+                    self._sleeps = False
             if self._job is None:
                 return
             self._job.take_part(role)
-            self._report_done(task)
-
-    def _await_call(self, task: int) -> None:
-        if await_more(self._called, task - 1, self._team.spin_count):
-            return
-        with self._condition:
-            self._sleeps = True
-            while self._called[0] < task:
-                self._condition.wait()
-            self._sleeps = False
-
-    def _report_done(self, task: int) -> None:
-        self._done[0] = task
-        if self._awaited[0]:
-            with self._condition:
-                self._condition.notify_all()
+            self._done[0] = task
+            if self._awaited[0]:
+                with self._condition:
+                    self._condition.notify_all()
 
 
 Result = TypeVar("Result")

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from franchise.running.chain import AnyChain, LocalChain
     from franchise.running.starts import InitialState
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _SIGNAL_SECONDS = 0.5
@@ -85,7 +84,16 @@ class Threads:
         with self._threads_alive():
             if on_cancel is None and threads <= 1:
                 return [call(arguments) for arguments in calls]
-            return _map_in_parallel(call, calls, max(1, threads), on_cancel)
+            with ThreadPoolExecutor(max(1, threads), thread_name_prefix="franchise") as pool:
+                futures = [pool.submit(call, arguments) for arguments in calls]
+                try:
+                    return _results(futures)
+                except BaseException:
+                    for future in futures:
+                        future.cancel()
+                    if on_cancel is not None:
+                        on_cancel()
+                    raise
 
     def run(self, stages: BlockStages) -> None:
         """Run all blocks of all stages. If one fails, no further one begins, and an InternalError names it."""
@@ -168,33 +176,17 @@ class Threads:
         return f"Threads(workers={self.workers})"
 
 
-def _map_in_parallel(
-    function: Callable[[Item], Result], items: list[Item], threads: int, on_cancel: Callable[[], None] | None
-) -> list[Result]:
-    """Return the results of a function for all items, on new threads; see `Threads.map`."""
-    with ThreadPoolExecutor(threads, thread_name_prefix="franchise") as pool:
-        futures = [pool.submit(function, item) for item in items]
-        try:
-            _await(futures)
-            return [future.result() for future in futures]
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            if on_cancel is not None:
-                on_cancel()
-            raise
-
-
-def _await(futures: list[Future[Any]]) -> None:
-    """Wait until all are done; the first error is raised at once.
+def _results(futures: list[Future[Result]]) -> list[Result]:
+    """Wait until all are done, and return their results; the first error is raised at once.
 
     The wait is interrupted regularly: a signal that arrives just as a wait begins is handled only after it.
     """
-    waiting: set[Future[Any]] = set(futures)
+    waiting = set(futures)
     while waiting:
         done, waiting = wait(waiting, timeout=_SIGNAL_SECONDS, return_when=FIRST_EXCEPTION)
         for each in done:
             each.result()
+    return [future.result() for future in futures]
 
 
 CALLING_THREAD = Threads(1)

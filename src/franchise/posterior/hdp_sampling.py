@@ -19,7 +19,7 @@ from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData, frozen
 from franchise.model.state.base import State
 from franchise.moves.compose import InTurn, moves_of
-from franchise.parallel.engine import BlockExecutor
+from franchise.parallel.engine import Engine
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.priors import check_number_or_gamma, number_or_gamma, plain_number
 from franchise.running.chain import Chain
@@ -123,18 +123,16 @@ class HDPProblem:
         nothing: Any = None
         return Chain(self.model, self.schedule, nothing, self.seed, number, warmup)
 
-    def initial_states(
-        self, starts: Sequence[Any], view: type[State], executor: BlockExecutor
-    ) -> list[InitialState]:
+    def initial_states(self, starts: Sequence[Any], view: type[State], engine: Engine) -> list[InitialState]:
         """Return the initial states of chains: what `starts` request, in the view that the sampler starts with."""
-        return [self._initial_state(start, number, view, executor) for number, start in enumerate(starts)]
+        return [self._initial_state(start, number, view, engine) for number, start in enumerate(starts)]
 
-    def _initial_state(
-        self, start: Any, number: int, view: type[State], executor: BlockExecutor
-    ) -> InitialState:
+    def _initial_state(self, start: Any, number: int, view: type[State], engine: Engine) -> InitialState:
         model, streams = self.model, start_streams(self.seed, number)
         if isinstance(start, FromSample):
-            return GivenState(lambda: start_from_sample(model.memory_mapped, start.moves, streams, executor))
+            return GivenState(
+                lambda: start_from_sample(model.memory_mapped, start.moves, streams, engine.executor)
+            )
         topics = topics_of_start(start, model.n_observations)
         if topics is not None and topics <= model.n_observations:
             return RandomInit(topics, view_of_labels(view))

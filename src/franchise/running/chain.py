@@ -38,7 +38,7 @@ from franchise.moves.compose import InTurn, Sweep, moves_of, plan
 from franchise.parallel.engine import BlockExecutor
 from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import Gamma, check_value
-from franchise.running.kept_draws import HDPDraw, KeptDraw, LazyDraw, narrowest
+from franchise.running.kept_draws import HDPDraw, KeptDraw, LazyDraw
 from franchise.storage.chain_store import Arrays, ChainStore, StoredArrays
 from franchise.storage.state_arrays import check_state, state_from_arrays, state_to_arrays
 
@@ -260,6 +260,11 @@ class Chain:
         if model.family.learned_prior is not None:
             values["prior"] = model.family.prior_value(state.statistics)
         return values
+
+
+def narrowest(labels: np.ndarray) -> np.ndarray:
+    """Return the labels in the narrowest unsigned integers that fit."""
+    return labels.astype(np.min_scalar_type(int(labels.max(initial=0))))
 
 
 # --- what is traced of topics without naming them ---------------------------------------------------------------

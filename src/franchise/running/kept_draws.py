@@ -190,8 +190,3 @@ class KeptDraws:
 def name_of_draw(place: int) -> str:
     """Return the prefix of the names of a draw's arrays in a checkpoint."""
     return f"snapshot_{place}_"
-
-
-def narrowest(labels: np.ndarray) -> np.ndarray:
-    """Return the labels in the narrowest unsigned integers that fit."""
-    return labels.astype(np.min_scalar_type(int(labels.max(initial=0))))

@@ -163,7 +163,7 @@ class Run:
         return run
 
     def _read_chain(self, store: ChainStore, number: int, engine: Engine) -> ChainRun:
-        arrays, metadata, files = store.read_head()
+        arrays, metadata, files = store.read_checkpoint()
         with read_errors_named(store.checkpoint_path, store.trace_path):
             sweeps, warmup = (check_integer(name, metadata[name], minimum=0) for name in ("sweeps", "warmup"))
             kept = self._new_kept_draws()

@@ -174,25 +174,23 @@ def draw_topics_at_random(model: Model, topics: int, streams: Streams) -> np.nda
 
 def start_sequentially(model: Model, view: type[State], streams: Streams) -> State:
     """Draw each observation's topic given those before it, in the view that the sampler starts with."""
-    state = _nobody_seated(model, view)
-    if isinstance(model.alpha, Gamma):
-        state.group_concentration = max(state.group_concentration, AT_LEAST)
-    if isinstance(model.gamma, Gamma):
-        state.top_concentration = max(state.top_concentration, AT_LEAST)
-    move: Move = CrfGibbs(tables=False) if view is Seating else DirectAssignment()
-    move.step(model, state, streams, CALLING_THREAD)
-    state.group_concentration, state.top_concentration = model.start_alpha(), model.start_gamma()
-    return state
-
-
-def _nobody_seated(model: Model, view: type[State]) -> State:
-    """A state without topics, to which a sweep adds every observation in turn."""
     alpha, gamma = model.start_alpha(), model.start_gamma()
+    state: State  # without topics; the move adds every observation in turn
     if view is Seating:
+        move: Move = CrfGibbs(tables=False)
         statistics = model.family.empty_statistics(SPARE_SLOTS)
-        return Seating.empty(model.data, statistics, SPARE_SLOTS, alpha, gamma)
-    nowhere = np.full(model.data.n_observations, -1, np.int32)
-    return Weights.from_topics(model.data, model.family, nowhere, alpha, gamma)
+        state = Seating.empty(model.data, statistics, SPARE_SLOTS, alpha, gamma)
+    else:
+        move = DirectAssignment()
+        nowhere = np.full(model.data.n_observations, -1, np.int32)
+        state = Weights.from_topics(model.data, model.family, nowhere, alpha, gamma)
+    if isinstance(model.alpha, Gamma):
+        state.group_concentration = max(alpha, AT_LEAST)
+    if isinstance(model.gamma, Gamma):
+        state.top_concentration = max(gamma, AT_LEAST)
+    move.step(model, state, streams, CALLING_THREAD)
+    state.group_concentration, state.top_concentration = alpha, gamma
+    return state
 
 
 def _checked_state(start: State, model: Model) -> State:

@@ -243,15 +243,7 @@ class ChainStore:
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    def read_checkpoint(self) -> tuple[Arrays, Metadata]:
-        """Return the arrays and metadata of the last checkpoint, its parts included."""
-        arrays, metadata, parts = self.read_head()
-        for prefix, files in parts.items():
-            stored = StoredArrays({}, files, self.folder, self.chain_id)
-            arrays |= {prefix + name: array for name, array in stored.read().items()}
-        return arrays, metadata
-
-    def read_head(self) -> Checkpoint:
+    def read_checkpoint(self) -> Checkpoint:
         """Return the last checkpoint without the arrays of its parts; the logs end with it from now on."""
         arrays, metadata, _ = decode(self.checkpoint_path, self.chain_id)
         with read_errors_named(self.checkpoint_path):

@@ -141,7 +141,11 @@ class RunDirectory:
         """Return the run in a folder; InputError if there is none, or if its format cannot be read."""
         folder = _checked_path("run_dir", path)
         if not (folder / "run.json").is_file():
-            raise InputError(f"{str(folder)!r} contains no run: it has no run.json.{_reason(folder)}")
+            reason = " Creating one was interrupted. Call franchise.sample again with this folder."
+            unfinished = (folder / _UNFINISHED).exists()
+            raise InputError(
+                f"{str(folder)!r} contains no run: it has no run.json.{reason if unfinished else ''}"
+            )
         with read_errors_named(folder / "run.json"):
             settings = dict(json.loads((folder / "run.json").read_bytes()))
             version = settings.get("format")
@@ -213,13 +217,6 @@ def _checked_path(name: str, path: PathLike) -> Path:
         return Path(path)
     except TypeError:
         raise InputError(f"{name} must be the path of a folder; got {describe(path)}.") from None
-
-
-def _reason(folder: Path) -> str:
-    """Return why a folder contains no run, if that is known."""
-    if (folder / _UNFINISHED).exists():
-        return " Creating one was interrupted. Call franchise.sample again with this folder."
-    return ""
 
 
 def _checksum_of_bytes(content: bytes) -> str:

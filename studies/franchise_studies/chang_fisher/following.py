@@ -125,7 +125,7 @@ def follow(task: Task, problem: Problem, chains: Path, stopped: Callable[[], boo
     """
     store = ChainStore(chains / task.name)
     if store.checkpoint_path.is_file():
-        arrays, facts = store.read_checkpoint()
+        arrays, facts, _ = store.read_checkpoint()
         if facts["seconds"] < task.seconds:
             _Following.resumed(task, problem, store, arrays, facts).run(stopped)
     else:
@@ -138,7 +138,7 @@ def follow(task: Task, problem: Problem, chains: Path, stopped: Callable[[], boo
 def read(task: Task, chains: Path) -> Followed:
     """A chain as its last checkpoint has it."""
     store = ChainStore(chains / task.name)
-    _, facts = store.read_checkpoint()
+    facts = store.read_checkpoint().metadata
     rows = list(store.read_trace())
     names = dict.fromkeys(name for row in rows for name in row)
     scores = np.array(facts["scores"]).reshape(-1, 2)
@@ -153,7 +153,7 @@ def read(task: Task, chains: Path) -> Followed:
 def last_state(task: Task, problem: Problem, chains: Path) -> tuple[Model, State]:
     """The model of a chain, and its last state."""
     model = problem.model(task.prior, task.order)
-    arrays, _ = ChainStore(chains / task.name).read_checkpoint()
+    arrays = ChainStore(chains / task.name).read_checkpoint().arrays
     return model, state_from_arrays(arrays, model.data, model.family)
 
 
