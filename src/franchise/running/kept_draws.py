@@ -112,11 +112,6 @@ class LazyDraw:
         """Return its numbers."""
         return self._scalars
 
-    def to_arrays(self) -> Arrays:
-        """Return its arrays by name."""
-        arrays: Arrays = self.whole().to_arrays()
-        return arrays
-
     def whole(self) -> Any:
         """Return the draw, in memory."""
         latest = LazyDraw._latest

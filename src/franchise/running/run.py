@@ -187,10 +187,9 @@ class Run:
             chain = engine.place(template, FromCheckpoint(StoredArrays(copies), each.chain.sweeps))
             chain.best = each.chain.best
             kept = replace(each.snapshots, kept=list(each.snapshots.kept))
-            trace, warmup_trace = deepcopy((each.trace, each.warmup_trace))
-            run.chains.append(
-                replace(each, chain=chain, snapshots=kept, store=None, trace=trace, warmup_trace=warmup_trace)
-            )
+            copied = replace(each, chain=chain, snapshots=kept, store=None)
+            copied.trace, copied.warmup_trace = deepcopy((each.trace, each.warmup_trace))
+            run.chains.append(copied)
         run.set_target_draws(self.most_draws + draws)
         return run
 

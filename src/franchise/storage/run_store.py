@@ -24,7 +24,7 @@ import shlex
 import shutil
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +85,13 @@ class RunDirectory:
                 folder.mkdir(parents=True, exist_ok=True)
             with exclusive_lock(folder):
                 check_new("run_dir", folder)  # no other process has made one in the meantime
-                with run._cleared_after_errors():
+                run._clear()
+                with ExitStack() as after_errors:
+                    after_errors.callback(run._clear)
                     run._write_data(files)
                     yield run
                     run._write_settings()
+                    after_errors.pop_all()
                 with suppress(OSError):  # run.json takes precedence
                     (folder / _UNFINISHED).unlink()
         except BaseException as error:
@@ -101,15 +104,6 @@ class RunDirectory:
                 raise StorageError(
                     f"{error} The new run was removed. Fix the problem and try again."
                 ) from error.__cause__
-            raise
-
-    @contextmanager
-    def _cleared_after_errors(self) -> Iterator[None]:
-        self._clear()
-        try:
-            yield
-        except BaseException:
-            self._clear()
             raise
 
     def _write_data(self, files: dict[str, bytes]) -> None:
