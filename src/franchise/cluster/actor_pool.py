@@ -184,13 +184,11 @@ class ActorPool:
         name = next(self._numbers)
         key, split = self._split(chain, can_distribute(chain, initial_state))
         ranks = list(range(len(split.parts))) if len(split.parts) > 1 else [chain.number % self.size]
-        template = replace(
-            chain, model=None, executor=CALLING_THREAD
-        )  # actors get the model once for all chains
-        parts = iter(zip(itertools.count(), split.parts, split.references, strict=False))
+        template = replace(chain, model=None, executor=CALLING_THREAD)  # actors get models separately, once
+        parts = enumerate(zip(split.parts, split.references, strict=True))
 
         def load_part(actor: Any) -> Any:
-            place, model, reference = next(parts)
+            place, (model, reference) = next(parts)
             part = part_of(initial_state, *model.span)
             return actor.load.remote(self.epoch, name, (*key, place), [reference], template, part, ranks)
 

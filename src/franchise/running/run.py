@@ -128,21 +128,19 @@ class Run:
     ) -> Run:
         """Run new chains to the end of the plan; write them to a new run directory if one is given."""
         run = cls(setup, plan)
-        numbers = range(len(initial_states))
-        check_memory(plan, len(numbers), setup.data)
-        settings: dict[str, Any] = {}
+        check_memory(plan, len(initial_states), setup.data)
         if run_dir is not None:
             check_new("run_dir", run_dir)
-            settings = run._settings(len(numbers))
+            setup.settings()  # they can be stored
         with options.engine as engine:
-            templates = [setup.chain(number, plan.warmup) for number in numbers]
+            templates = [setup.chain(number, plan.warmup) for number in range(len(initial_states))]
             for chain in engine.map(engine.place, templates, initial_states):
                 run.chains.append(ChainRun(chain, plan, setup.data, run._new_kept_draws()))
             run.set_target_draws(plan.draws)
             if run_dir is None:
                 run.go(options)
                 return run
-            with RunDirectory.create("run_dir", run_dir, settings, setup.data) as run.folder:
+            with RunDirectory.create("run_dir", run_dir, run._settings(), setup.data) as run.folder:
                 for number, each in enumerate(run.chains):
                     each.store = run.folder.chain(number)
                     each.write_checkpoint()
@@ -283,18 +281,18 @@ class Run:
 
         `name` is the name of the argument `path`, for error messages.
         """
-        settings = {**self._settings(len(self.chains)), **more}
+        settings = {**self._settings(), **more}
         with RunDirectory.create(name, path, settings, self.setup.data) as folder:
             for number, chain in enumerate(self.chains):
                 chain.write_all(folder.chain(number))
 
-    def _settings(self, chains: int) -> dict[str, Any]:
+    def _settings(self) -> dict[str, Any]:
         """Return all that is needed to continue, except data and checkpoints, as plain values."""
         return {
             "model": self.setup.model_name,
             **self.setup.settings(),
             **asdict(self.plan),
-            "chains": chains,
+            "chains": len(self.chains),
             "seed": self.setup.seed,
         }
 
