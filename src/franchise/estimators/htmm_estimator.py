@@ -25,12 +25,12 @@ from franchise.htmm.results import HTMMResults, sentence_table
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.viterbi import DECODERS
 from franchise.parallel.engine import BlockExecutor, Engine
-from franchise.parallel.threads import make_engine
 from franchise.posterior.document_tables import OTHER, shares_table
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.posterior.htmm_sampling import sample_segments
 from franchise.posterior.topic_tables import estimated_topics
 from franchise.priors import Gamma
+from franchise.sampling import make_engine
 from franchise.validation import PathLike, check_choice, check_integer
 
 if TYPE_CHECKING:
