@@ -26,6 +26,7 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,10 +37,10 @@ from franchise.cluster.ray_engine import Ray
 from franchise.cluster.remote_chain import RemoteChain
 from franchise.parallel.threads import Threads
 from franchise.running.chain import Chain
-from franchise.running.initial_state import FromCheckpoint
-from franchise.running.starts import make_start, start_streams
+from franchise.running.starts import FromCheckpoint, make_start, start_streams
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
+from franchise.storage.chain_store import StoredArrays
 
 TOPICS, PRIOR = 100, 0.1
 WARMUP = 20
@@ -121,7 +122,7 @@ def compare_engines(folder: Path, words: int, sweeps: int) -> None:
 
 def _time_engine(name, engine, chain, sweeps, times, values, sent) -> None:  # type: ignore[no-untyped-def]
     """Add the seconds of each sweep, what was traced, and the bytes sent."""
-    placed = engine.place(replace(chain, state=None), FromCheckpoint(chain.to_arrays(), WARMUP))
+    placed = engine.place(replace(chain, state=None), FromCheckpoint(StoredArrays(chain.to_arrays()), WARMUP))
     traced = [placed.sweep()["log_joint"]]  # the first one loads, and compiles
     before = _sent_by(placed)
     for _ in range(sweeps):
@@ -135,7 +136,7 @@ def _time_engine(name, engine, chain, sweeps, times, values, sent) -> None:  # t
 
 
 def _sent_by(chain: Chain | RemoteChain) -> int:
-    return sum(chain.sent()) if isinstance(chain, RemoteChain) else 0
+    return sum(chain._ask(attrgetter("model.comm.sent"))) if isinstance(chain, RemoteChain) else 0
 
 
 # --- large --------------------------------------------------------------------------------------------------

@@ -219,7 +219,9 @@ def test_wrong_arguments(settings, words, run_dir):
 
 def test_wrong_arguments_are_found_before_anything_runs(monkeypatch, run_dir):
     """Not even a start is made: a wrong argument costs no time."""
-    monkeypatch.setattr("franchise.sampling.make_start", lambda *_: pytest.fail("a start was made"))
+    monkeypatch.setattr(
+        "franchise.posterior.hdp_sampling.make_start", lambda *_: pytest.fail("a start was made")
+    )
     refused(["draws"], lambda: fr.sample(CORPUS, draws=0, run_dir=run_dir))
     refused(["workers"], lambda: fr.sample(CORPUS, workers=0, run_dir=run_dir))
     refused(["sampler"], lambda: fr.sample(CORPUS, sampler="none", run_dir=run_dir))

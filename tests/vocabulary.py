@@ -22,7 +22,7 @@ PAGES = ("README.md", "ARCHITECTURE.md", "docs")
 NAMES = {
     "peers": "comm",
     "peers_of": "data.comm",
-    "Alone": "SingleProcess",
+    "Alone": "Communicator",
     "Together": "TreeCommunicator",
     "ActorPost": "RayTransport",
     "Mailbox": "MessageQueue",

@@ -34,7 +34,9 @@ def describe(value: object) -> str:
 
 def check_integer(name: str, value: object, minimum: int | None = None, maximum: int | None = None) -> int:
     """`value` as an int within the bounds (both inclusive); booleans are not numbers here."""
-    bounds = _bounds_in_words(minimum, maximum)
+    bounds = "" if minimum is None else f", {minimum} or more"
+    if maximum is not None:
+        bounds = f" from {minimum} to {maximum}"
     if isinstance(value, Integral) and not isinstance(value, bool):
         number = int(value)
     elif isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():
@@ -82,11 +84,10 @@ def check_finite(name: str, values: np.ndarray) -> np.ndarray:
     """`values` if none is NaN or infinite; otherwise an error that names the first bad place."""
     bad = ~np.isfinite(values)
     if bad.any():
-        place = tuple(int(index) for index in np.argwhere(bad)[0])
-        where = place[0] if len(place) == 1 else place
+        where, value = _first(bad, values)
         raise InputError(
             f"{name} holds {int(bad.sum())} value(s) that are NaN or infinite, the first at {where}: "
-            f"{values[place]}. Remove or fill in such values first."
+            f"{value}. Remove or fill in such values first."
         )
     return values
 
@@ -102,12 +103,12 @@ def check_counts(name: str, values: ArrayLike) -> np.ndarray:
         check_finite(name, array)
         bad = array != np.floor(array)
         if bad.any():
-            place = tuple(int(index) for index in np.argwhere(bad)[0])
-            raise InputError(f"{name} must be whole numbers; got {array[place]} at {_place_in_words(place)}.")
+            where, value = _first(bad, array)
+            raise InputError(f"{name} must be whole numbers; got {value} at position {where}.")
     negative = array < 0
     if negative.any():
-        place = tuple(int(index) for index in np.argwhere(negative)[0])
-        raise InputError(f"{name} must not be negative; got {array[place]} at {_place_in_words(place)}.")
+        where, value = _first(negative, array)
+        raise InputError(f"{name} must not be negative; got {value} at position {where}.")
     if array.size and array.max() > np.iinfo(np.int64).max // 2:
         raise InputError(f"{name} must fit in 64 bits; got {array.max()}.")
     return array.astype(np.int64, copy=False)
@@ -137,18 +138,10 @@ def check_labels(name: str, labels: object, size: int, topics: int) -> np.ndarra
     return labels
 
 
-def _bounds_in_words(minimum: int | None, maximum: int | None) -> str:
-    if minimum is not None and maximum is not None:
-        return f" from {minimum} to {maximum}"
-    if minimum is not None:
-        return f", {minimum} or more"
-    if maximum is not None:
-        return f", {maximum} or less"
-    return ""
-
-
-def _place_in_words(place: tuple[int, ...]) -> str:
-    return f"position {place[0]}" if len(place) == 1 else f"position {place}"
+def _first(bad: np.ndarray, values: np.ndarray) -> tuple[object, object]:
+    """The place of the first bad value, a number or several, and the value."""
+    place = tuple(np.argwhere(bad)[0].tolist())
+    return place[0] if len(place) == 1 else place, values[place]
 
 
 def check_folder(name: str, path: Path) -> Path:

@@ -10,7 +10,7 @@ from franchise.cluster.collectives import TreeCommunicator
 from franchise.cluster.partition import part_of, split_model
 from franchise.parallel.threads import Threads
 from franchise.running.chain import Chain
-from franchise.running.initial_state import GivenState
+from franchise.running.starts import GivenState
 
 
 class Office:
@@ -68,7 +68,7 @@ def run_distributed(size, model, schedule, state, sweeps, warmup, seed=5):
     def run(comm):
         part = parts[comm.rank].with_comm(comm)
         empty = Chain(part, schedule, None, seed, 0, warmup, Threads(2))
-        chain = part_of(GivenState(state), whole, *part.span).initialise(empty)
+        chain = part_of(GivenState(lambda: state).as_arrays(whole), *part.span).initialise(empty)
         return [chain.sweep() for _ in range(sweeps)], chain.state
 
     return together(size, run)

@@ -21,7 +21,7 @@ from franchise.parallel.threads import Threads
 from franchise.running.starts import make_start, start_streams
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
-from franchise.storage import checkpoint_format as sealed
+from franchise.storage import chain_store as sealed
 from franchise.storage.state_arrays import state_from_arrays, state_to_arrays
 
 from .in_process import run_chain, run_distributed, together

@@ -12,12 +12,12 @@ from franchise.htmm.htmm_chain import HTMMChain
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.model.state.base import Weights
-from franchise.parallel.communicator import SINGLE_PROCESS, SingleProcess
+from franchise.parallel.communicator import SINGLE_PROCESS, Communicator
 from franchise.running.chain import Chain
-from franchise.running.initial_state import FromCheckpoint
-from franchise.running.starts import RandomInit
+from franchise.running.starts import FromCheckpoint, RandomInit
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
+from franchise.storage.chain_store import StoredArrays
 
 CORPUS = fr.synthetic.planted_topics(1, 60, 200, 4, median_length=40).data
 SENTENCES = fr.Corpus.from_sentences([[["a", "b"], ["b", "c"]], [["c"]], [["a"], ["a", "c"], ["b"]]] * 20)
@@ -35,7 +35,7 @@ def finite_model():
 MODELS = {"hdp": hdp_model, "htmm": finite_model}
 
 
-class Counting(SingleProcess):
+class Counting(Communicator):
     """A communicator that can be told from others."""
 
 
@@ -50,7 +50,7 @@ def test_communicators_are_neither_pickled_nor_copied(make):
     model = make().with_comm(comm)
     assert model.comm is comm
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        assert type(other.comm) is SingleProcess
+        assert type(other.comm) is Communicator
 
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
@@ -82,7 +82,7 @@ def test_parts_cover_all_rows_in_order(make):
 
 def test_which_chains_can_be_distributed():
     model = hdp_model()
-    random, seating = RandomInit(3, Weights), FromCheckpoint({"topic_of_table": np.zeros(3)}, 1)
+    random, seating = RandomInit(3, Weights), FromCheckpoint(StoredArrays({"topic_of_table": np.zeros(3)}), 1)
 
     def chain(sampler):
         return Chain(model, resolve(sampler, model).schedule, None, 0, 0, 0)
@@ -91,7 +91,7 @@ def test_which_chains_can_be_distributed():
     assert not can_distribute(chain("parallel"), seating)
     assert not can_distribute(chain("direct"), random)
     infinite = InfiniteModel(Prepared.of(SENTENCES), GAMMA, GAMMA, 0.1, (1.0, 1.0))
-    arrays = FromCheckpoint({"topics": np.zeros(3)}, 1)
+    arrays = FromCheckpoint(StoredArrays({"topics": np.zeros(3)}), 1)
     assert can_distribute(HTMMChain(finite_model(), None, 0, 0, 0), arrays)
     assert not can_distribute(HTMMChain(infinite, None, 0, 0, 0), arrays)
 
@@ -109,4 +109,4 @@ def test_arrays_of_cells_are_cut_with_their_groups():
     assert part["tables_of_cell"].tolist() == [1, 2]
     assert part["topic_weights"] is arrays["topic_weights"]
     random = RandomInit(3, Weights)
-    assert part_of(random, None, 3, 6) is random
+    assert part_of(random, 3, 6) is random

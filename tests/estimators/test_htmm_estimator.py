@@ -24,7 +24,7 @@ from franchise.htmm.htmm_chain import HTMMChain, HTMMDraw, state_from_arrays
 from franchise.kernels.random.streams import Streams
 from franchise.posterior.htmm_posterior import mode_of
 from franchise.posterior.topic_similarity import NONE, match_topics
-from franchise.running.trace import BEST
+from franchise.running.chain import BEST
 from tests.htmm.cases import matched_share, simulate
 
 SEA = [

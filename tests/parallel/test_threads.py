@@ -16,8 +16,9 @@ import franchise as fr
 from franchise.kernels.runtime.atomics import add_now, await_more
 from franchise.kernels.runtime.blocks import end_turns, first_turns, next_block
 from franchise.parallel import Threads
-from franchise.parallel.engine import BlockStages, make_engine
+from franchise.parallel.engine import BlockStages
 from franchise.parallel.thread_team import ThreadTeam, WorkerThread
+from franchise.parallel.threads import make_engine
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -27,7 +28,7 @@ def test_results_are_in_order(workers):
         return task * task
 
     for cancel in (None, lambda: None):
-        assert Threads(workers).map(slow_first, range(6), cancel) == [0, 1, 4, 9, 16, 25]
+        assert Threads(workers).map(slow_first, range(6), on_cancel=cancel) == [0, 1, 4, 9, 16, 25]
     assert Threads(workers).map(slow_first, []) == []
 
 
@@ -43,7 +44,7 @@ def test_no_more_threads_than_workers():
         with lock:
             running -= 1
 
-    Threads(2).map(work, range(8), lambda: None)
+    Threads(2).map(work, range(8), on_cancel=lambda: None)
     assert most == 2
 
 
@@ -158,7 +159,7 @@ def map_blocks_inside(engine: Threads, chains: int, blocks: int):
 
         return set(engine.map_blocks(make_worker, blocks))
 
-    return engine.map(chain, range(chains), lambda: None)
+    return engine.map(chain, range(chains), on_cancel=lambda: None)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 8])

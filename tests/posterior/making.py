@@ -10,7 +10,8 @@ from franchise.htmm.model import FiniteModel
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.htmm_posterior import HTMMPosterior
-from franchise.running.kept_draws import HDPDraw, narrowest
+from franchise.running.chain import narrowest
+from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
 
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.running.kept_draws import MOST_BYTES, MOST_KEPT, HDPDraw, KeptDraws, narrowest
+from franchise.running.chain import narrowest
+from franchise.running.kept_draws import MOST_BYTES, MOST_KEPT, HDPDraw, KeptDraws
+from franchise.storage.chain_store import ChainStore
 
 
 def snapshot(draw: int) -> HDPDraw:
     return HDPDraw(draw, np.zeros(1, np.uint8), np.ones(1, np.int64), 1.0, 1.0, float("nan"))
 
 
+def at_most(most: int) -> type[HDPDraw]:
+    return type("FewDraws", (HDPDraw,), {"most_kept": most})
+
+
 def after(draws: int, most: int) -> KeptDraws:
-    snapshots = KeptDraws(most, size=1)
+    snapshots = KeptDraws(at_most(most), size=1)
     for draw in range(draws):
         if snapshots.wants(draw):
             snapshots.add(snapshot(draw))
@@ -33,14 +41,14 @@ def test_what_is_kept_is_even_and_bounded(most):
 
 def test_an_interruption_changes_nothing():
     begun, whole = after(70, 8), after(200, 8)
-    resumed = KeptDraws(8, size=1)
+    resumed = KeptDraws(at_most(8), size=1)
     scalars = [entry.scalars() for entry in begun.kept]
     arrays = {
         f"snapshot_{place}_{name}": array
         for place, entry in enumerate(begun.kept)
         for name, array in entry.to_arrays().items()
     }
-    resumed.restore(begun.stride, scalars, arrays)
+    assert resumed.restore(begun.stride, scalars, arrays, {}, ChainStore(Path())) == []
     assert arrays == {}
     for draw in range(70, 200):
         if resumed.wants(draw):
@@ -50,9 +58,9 @@ def test_an_interruption_changes_nothing():
 
 
 def test_as_many_as_fit():
-    assert KeptDraws.for_size(10).most == MOST_KEPT
-    assert KeptDraws.for_size(10**12).most == 2
-    assert KeptDraws.for_size(MOST_BYTES // 20).most == 10
+    assert KeptDraws(HDPDraw, 10).most == MOST_KEPT
+    assert KeptDraws(HDPDraw, 10**12).most == 2
+    assert KeptDraws(HDPDraw, MOST_BYTES // 20).most == 10
 
 
 @pytest.mark.parametrize(

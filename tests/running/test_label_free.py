@@ -11,7 +11,7 @@ import pytest
 import franchise as fr
 from franchise.model.state.base import Weights
 from franchise.model.state.views import CellCounts, Seating, convert
-from franchise.running.label_free import MOST_PAIRS, Pairs, entropy_of, expected_share, fixed_pairs
+from franchise.running.chain import MOST_PAIRS, Pairs, entropy_of, expected_share, fixed_pairs
 from franchise.sampling import make_model
 from tests.running.runs import SENTENCES, sample_segments
 

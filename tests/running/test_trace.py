@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from franchise.running.trace import Trace, names_of, stack
+from franchise.running.chain_run import Trace, names_of, stack
 
 
 def trace_of(*rows) -> Trace:

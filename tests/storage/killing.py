@@ -108,7 +108,7 @@ def window_of(folder: Path, born: float) -> str:
     run = RunDirectory.open(folder)
     for number in range(run.settings["chains"]):
         store = run.chain(number)
-        _, metadata = store.read_checkpoint()
+        metadata = store.read_checkpoint().metadata
         if store.trace_path.exists():
             log = store.trace_path.stat()
             if log.st_size > metadata["trace_bytes"] and log.st_mtime >= born:

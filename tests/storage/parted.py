@@ -11,7 +11,7 @@ import numpy as np
 from franchise.cluster.partition import PER_OBSERVATION, cut_arrays
 from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.running.kept_draws import HDPDraw, name_of_draw
-from franchise.storage.checkpoint_format import ShardFile, name_of_part, write_part
+from franchise.storage.chain_store import ShardFile, name_of_part, write_part
 from franchise.storage.run_store import ChainStore, RunDirectory
 
 
@@ -27,7 +27,7 @@ def part_run(folder: Path, parts: int = 2) -> None:
 
 
 def _part_chain(store: ChainStore, draw: Any, block_bounds: list[int]) -> None:
-    arrays, metadata = store.read_checkpoint()
+    arrays, metadata, _ = store.read_checkpoint()
     store.cut_logs()
     files: dict[str, list[ShardFile]] = {}
 

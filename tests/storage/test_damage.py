@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 
 import franchise as fr
 from franchise.storage.atomic import checksum_of
-from franchise.storage.checkpoint_format import checksum_of_all
+from franchise.storage.chain_store import checksum_of_all
 from tests.running.runs import assert_same_bits, sample, sample_segments
 from tests.storage.parted import part_run
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.storage.checkpoint_format import FORMAT, FORMAT_WITH_PARTS
+from franchise.storage.chain_store import FORMAT, FORMAT_WITH_PARTS
 from franchise.storage.run_store import RunDirectory
 from tests.running.runs import assert_same_bits
 from tests.storage.fixtures.make import CASES, IN_PARTS, known
@@ -32,7 +32,7 @@ def test_all_formats_are_there():
         assert {name for folder, name in KNOWN if folder == f"format-{number}"} == set(cases)
     for folder, name in KNOWN:
         run = RunDirectory.open(FIXTURES / folder / name)
-        metadata = run.chain(0).read_head().metadata
+        metadata = run.chain(0).read_checkpoint().metadata
         assert f"format-{metadata['format']}" == folder
 
 

@@ -39,7 +39,7 @@ def no_space():
 
 def sweep_of_checkpoint(folder):
     """The sweep that the error should name."""
-    _, metadata = RunDirectory.open(folder).chain(0).read_checkpoint()
+    metadata = RunDirectory.open(folder).chain(0).read_checkpoint().metadata
     return metadata["sweeps"]
 
 

@@ -10,9 +10,9 @@ import pytest
 import franchise as fr
 from franchise.cluster.partition import part_of
 from franchise.errors import InputError, StorageError
-from franchise.running.initial_state import FromCheckpointFiles
 from franchise.running.kept_draws import LazyDraw
-from franchise.storage.checkpoint_format import parts_from, write_part
+from franchise.running.starts import FromCheckpoint
+from franchise.storage.chain_store import StoredArrays, parts_from, write_part
 from tests.running.runs import assert_same_bits, sample, sample_segments
 from tests.storage.parted import part_run
 
@@ -113,8 +113,8 @@ def test_a_part_of_what_is_stored(span, tmp_path):
         write_part(tmp_path, f"part-{begin}.safetensors", "me", {"topics": np.arange(begin, end)}, begin, end)
         for begin, end in ((0, 5), (5, 12))
     ]
-    stored = FromCheckpointFiles.of(tmp_path, "me", {"numbers": np.ones(2)}, {"": files}, 3)
-    arrays = part_of(stored, None, *span).read()
+    stored = FromCheckpoint(StoredArrays({"numbers": np.ones(2)}, files, tmp_path, "me"), 3)
+    arrays = part_of(stored, *span).read()
     assert arrays["topics"].tolist() == list(range(*span))
     assert arrays["numbers"].tolist() == [1.0, 1.0]
 

@@ -310,7 +310,7 @@ def test_numbers_come_back_to_the_bit(tmp_path):
     store.append_labels(np.array([3, 0, 1], np.int32))
     store.write_checkpoint({"a": np.arange(6.0).reshape(2, 3)[:, ::2]}, {"sweeps": 3})
     again_store = ChainStore(tmp_path)
-    arrays, metadata = again_store.read_checkpoint()
+    arrays, metadata, _ = again_store.read_checkpoint()
     again = list(again_store.read_trace())
     assert again[:2] == rows[:2]
     assert np.isnan(again[2]["x"])

@@ -10,17 +10,18 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import ray
 
 from franchise import validation
 from franchise.cluster.collectives import StaleHandle, TreeCommunicator, WorkerLost
+from franchise.cluster.partition import Restart
 from franchise.cluster.sparse_allreduce import bytes_of
 from franchise.model.split import SplittableModel
 from franchise.parallel.threads import Threads
-from franchise.running.chain_interface import LocalChain, changed
-from franchise.running.initial_state import InitialState
+from franchise.running.chain import LocalChain
 
 Result = TypeVar("Result")
 
@@ -154,7 +155,7 @@ class ChainActor:
         key: object,
         model: list[Any],
         chain: LocalChain,
-        initial_state: InitialState,
+        initial_state: Restart,
         ranks: list[int],
     ) -> None:
         """Make a part of a chain; `model` has a reference to its part of the model, which is fetched once.
@@ -169,9 +170,8 @@ class ChainActor:
         self._check_epoch(epoch)
         if len(ranks) > 1:
             part = part.with_comm(self._communicator(epoch, number, ranks))
-        made = self._call(
-            lambda: initial_state.initialise(changed(chain, model=part, executor=self._threads))
-        )
+        template = replace(chain, model=part, executor=self._threads)
+        made = self._call(lambda: initial_state.initialise(template))
         self._check_epoch(epoch)
         self._chains[number] = made, key
 

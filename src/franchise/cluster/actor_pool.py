@@ -6,15 +6,16 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from franchise.cluster.collectives import WorkerLost
-from franchise.cluster.partition import can_distribute, part_of, split_model, without_model
+from franchise.cluster.partition import Restart, can_distribute, part_of, split_model
 from franchise.data.readers.source import format_bytes
 from franchise.errors import InputError
 from franchise.model.split import SplittableModel
-from franchise.running.chain_interface import LocalChain
-from franchise.running.initial_state import InitialState
+from franchise.parallel.threads import CALLING_THREAD
+from franchise.running.chain import LocalChain
 
 _START_SECONDS = 60.0
 """Seconds within which an actor must start."""
@@ -38,7 +39,7 @@ class ActorPool:
     """The actors; dead ones are replaced."""
 
     def __init__(self, ray: Any, actors: int | None, threads: int | None) -> None:
-        self._ray, self._threads = ray, threads
+        self._ray = ray
         self.placements = placements_for(nodes_of(ray), actors, threads)
         self._lock = threading.Lock()  # while actors are replaced
         self._splitting = threading.Lock()  # while models are split
@@ -178,30 +179,21 @@ class ActorPool:
 
     # -- chains ----------------------------------------------------------------------------------------------
 
-    def new_number(self) -> int:
-        """Return a number that no other chain has had."""
-        return next(self._numbers)
-
-    def load(self, name: int, chain: LocalChain, initial_state: InitialState) -> list[int]:
-        """Let actors make the parts of a chain, which get a name; return the ranks of the actors."""
+    def load(self, chain: LocalChain, initial_state: Restart) -> tuple[int, list[int]]:
+        """Let actors make the parts of a chain; return its number on the actors, and their ranks."""
+        name = next(self._numbers)
         key, split = self._split(chain, can_distribute(chain, initial_state))
         ranks = list(range(len(split.parts))) if len(split.parts) > 1 else [chain.number % self.size]
-        template = without_model(chain)
-        calls = iter(
-            [
-                (
-                    name,
-                    (*key, place),
-                    [reference],
-                    template,
-                    part_of(initial_state, chain, *model.span),
-                    ranks,
-                )
-                for place, (model, reference) in enumerate(zip(split.parts, split.references, strict=True))
-            ]
-        )
-        self.ask(ranks, lambda actor: actor.load.remote(self.epoch, *next(calls)))
-        return ranks
+        template = replace(chain, model=None, executor=CALLING_THREAD)  # actors get models separately, once
+        parts = enumerate(zip(split.parts, split.references, strict=True))
+
+        def load_part(actor: Any) -> Any:
+            place, (model, reference) = next(parts)
+            part = part_of(initial_state, *model.span)
+            return actor.load.remote(self.epoch, name, (*key, place), [reference], template, part, ranks)
+
+        self.ask(ranks, load_part)
+        return name, ranks
 
     def _split(self, chain: LocalChain, distributed: bool) -> tuple[tuple[int, bool], _SplitModel]:
         """Split a chain's model once for all its chains, by the threads of each actor; return a key for it, too."""

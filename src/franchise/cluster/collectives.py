@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike
 from franchise.cluster.shared_memory import can_share, make_shared, open_shared
 from franchise.cluster.sparse_allreduce import Total, bytes_of, changes_since, merged, packed, unpacked
 from franchise.kernels.sparse_allreduce import add_changes
+from franchise.parallel.communicator import Communicator
 
 Value = TypeVar("Value")
 
@@ -53,8 +54,8 @@ def process_bounds(total: int, size: int) -> np.ndarray:
     return np.arange(size + 1) * total // size
 
 
-class TreeCommunicator:
-    """The communicator of one of several processes; see `franchise.parallel.communicator.Communicator`."""
+class TreeCommunicator(Communicator):
+    """The communicator of one of several processes."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -145,10 +146,6 @@ class TreeCommunicator:
         return [
             value if rank == self.rank else self._transport.receive(rank, tag) for rank in range(self.size)
         ]
-
-    def allgather_concat(self, array: np.ndarray) -> np.ndarray:
-        """Return the concatenated arrays of all processes, by rank."""
-        return np.concatenate(self.allgather(array))
 
     def allreduce_unique(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct integers of all processes, ascending, and how often each occurs."""

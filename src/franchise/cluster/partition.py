@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from franchise.model.split import SplittableModel, partition_groups
 from franchise.model.state.base import State
-from franchise.parallel.threads import CALLING_THREAD
-from franchise.running.chain_interface import ChainT, LocalChain, changed
-from franchise.running.initial_state import FromCheckpoint, FromCheckpointFiles, GivenState, InitialState
-from franchise.running.starts import RandomInit
-from franchise.storage.checkpoint_format import Arrays, joined
+from franchise.running.chain import LocalChain
+from franchise.running.starts import FromCheckpoint, RandomInit
+from franchise.storage.chain_store import Arrays, StoredArrays
 from franchise.storage.state_arrays import view_of
 
 _PER_ROW = (
@@ -34,10 +33,14 @@ PER_OBSERVATION = (*_PER_ROW, *_PER_CELL)
 """The arrays of a state, of either model, of which each actor has only those of its own groups."""
 
 
-def can_distribute(chain: LocalChain, initial_state: InitialState) -> bool:
+Restart: TypeAlias = RandomInit | FromCheckpoint
+"""An initial state that actors can make by themselves."""
+
+
+def can_distribute(chain: LocalChain, initial_state: Restart) -> bool:
     """Return whether several actors can run a chain together: its groups can be split, and its moves allow it."""
     view: type[State] = (
-        initial_state.view if isinstance(initial_state, RandomInit) else view_of(initial_state.common)
+        initial_state.view if isinstance(initial_state, RandomInit) else view_of(initial_state.arrays.common)
     )
     return chain.model.can_split and all(move.distributed and view in move.views for move in chain.moves)
 
@@ -49,43 +52,29 @@ def split_model(model: SplittableModel, capacities: Sequence[int]) -> list[Split
     return [model.part(partition) for partition in partition_groups(model.work_per_group, capacities)]
 
 
-def without_model(chain: ChainT) -> ChainT:
-    """Return a copy of a chain for actors, which get the model separately, once for all chains."""
-    return changed(chain, model=None, executor=CALLING_THREAD)
-
-
-def part_of(initial_state: InitialState, chain: LocalChain, begin: int, end: int) -> InitialState:
+def part_of(initial_state: Restart, begin: int, end: int) -> Restart:
     """Return the part of an initial state for the rows from `begin` to `end`, which are whole groups."""
-    if isinstance(initial_state, GivenState):
-        initial_state = initial_state.as_arrays(chain)
-    if isinstance(initial_state, FromCheckpointFiles):
-        if initial_state.files:
-            return _part_of_files(initial_state, begin, end)
-        initial_state = FromCheckpoint(initial_state.common, initial_state.sweeps)
-    if isinstance(initial_state, FromCheckpoint):
-        return FromCheckpoint(cut_arrays(initial_state.arrays, begin, end), initial_state.sweeps)
-    return initial_state  # made at random, for the observations that the chain has
+    if isinstance(initial_state, RandomInit):  # is made for the observations that the chain has
+        return initial_state
+    arrays, sweeps = initial_state.arrays, initial_state.sweeps
+    if not arrays.files:
+        return FromCheckpoint(StoredArrays(cut_arrays(arrays.common, begin, end)), sweeps)
+    files = [file for file in arrays.files if file.begin < end and file.end > begin]
+    files = files or list(arrays.files[-1:])  # an actor may have no rows
+    return PartOfCheckpoint(arrays._replace(files=files), sweeps, begin=begin, end=end)
 
 
 @dataclass(frozen=True)
-class PartOfCheckpointFiles(FromCheckpointFiles):
-    """Some rows of a checkpoint; `files` are those that have any of them."""
+class PartOfCheckpoint(FromCheckpoint):
+    """Some rows of a checkpoint in files; those are the files that have any of them."""
 
     begin: int = 0
     end: int = 0
 
     def read(self) -> Arrays:
         """Return the arrays of the state, cut to these rows."""
-        first = self.files[0].begin
-        per_observation = joined([self.read_file(file) for file in self.files])
-        return cut_arrays({**self.common, **per_observation}, self.begin - first, self.end - first)
-
-
-def _part_of_files(whole: FromCheckpointFiles, begin: int, end: int) -> PartOfCheckpointFiles:
-    files = tuple(file for file in whole.files if file.begin < end and file.end > begin)
-    files = files or whole.files[-1:]  # an actor may have no rows
-    folder, chain_id = whole.folder, whole.chain_id
-    return PartOfCheckpointFiles(folder, chain_id, whole.common, files, whole.sweeps, begin=begin, end=end)
+        first = self.arrays.files[0].begin
+        return cut_arrays(self.arrays.read(), self.begin - first, self.end - first)
 
 
 def cut_arrays(arrays: Arrays, begin: int, end: int) -> Arrays:

@@ -26,12 +26,11 @@ from typing import Any, TypeVar
 from franchise.cluster.actor_pool import ActorPool
 from franchise.cluster.remote_chain import RemoteChain
 from franchise.errors import InputError
-from franchise.parallel.threads import Threads, available_cores, map_in_parallel
-from franchise.running.chain_interface import LocalChain
-from franchise.running.initial_state import InitialState
+from franchise.parallel.threads import Threads, available_cores
+from franchise.running.chain import LocalChain
+from franchise.running.starts import InitialState
 from franchise.validation import check_integer, describe
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _ANSWER = 10.0
@@ -89,18 +88,12 @@ class Ray:
 
     def map(
         self,
-        function: Callable[[Item], Result],
-        items: Iterable[Item],
+        function: Callable[..., Result],
+        *items: Iterable[Any],
         on_cancel: Callable[[], None] | None = None,
     ) -> list[Result]:
         """Call a function for all items, each on its own thread of the driver; see `Threads.map`."""
-        items = list(items)
-
-        def call(item: Item) -> Result:
-            with self.executor.occupying(1):
-                return function(item)
-
-        return map_in_parallel(call, items, len(items), on_cancel)
+        return self.executor.map(function, *items, on_cancel=on_cancel, all_at_once=True)
 
     def __enter__(self) -> Ray:
         """Start the actors, in the thread that Ray must be started by."""
@@ -127,8 +120,8 @@ class Ray:
         return f"Ray(address={self.address!r}, actors={self.actors}, threads={self.threads})"
 
 
-def import_ray() -> Any:
-    """Import Ray; InputError if it is not installed."""
+def connect(address: str | None) -> Any:
+    """Return Ray, connected; InputError if it is not installed, or if there is no cluster at the address."""
     try:
         import ray
     except ImportError:
@@ -136,24 +129,17 @@ def import_ray() -> Any:
             'engine "ray" needs the package Ray, which is not installed. pip install "franchise[ray]", or leave '
             "the engine out."
         ) from None
-    return ray
-
-
-def connect(address: str | None) -> Any:
-    """Return Ray, connected; InputError if there is no cluster at the address."""
-    ray = import_ray()
     if ray.is_initialized():
         return ray
     logging.getLogger("ray").setLevel(logging.ERROR)
-    quiet = {"logging_level": "ERROR", "log_to_driver": False, "configure_logging": False}
+    quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False, "configure_logging": False}
     if address is None:
-        ray.init(
-            "local",
-            num_cpus=available_cores(),
-            include_dashboard=False,
-            _node_ip_address="127.0.0.1",
-            **quiet,
-        )
+        own: dict[str, Any] = {
+            "num_cpus": available_cores(),
+            "include_dashboard": False,
+            "_node_ip_address": "127.0.0.1",
+        }
+        ray.init("local", **own, **quiet)
         return ray
     try:
         _check_answers(address)

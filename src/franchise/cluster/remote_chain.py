@@ -7,27 +7,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from franchise.cluster.collectives import StaleHandle, WorkerLost
-from franchise.cluster.partition import PER_OBSERVATION
+from franchise.cluster.partition import PER_OBSERVATION, Restart
 from franchise.errors import InputError
-from franchise.running.chain_interface import LocalChain
-from franchise.running.initial_state import FromCheckpoint, FromCheckpointFiles, GivenState, InitialState
+from franchise.running.chain import LocalChain
 from franchise.running.kept_draws import KeptDraw, LazyDraw
-from franchise.storage.checkpoint_format import (
+from franchise.running.starts import FromCheckpoint, GivenState, InitialState, RandomInit
+from franchise.storage.chain_store import (
     Arrays,
-    Saved,
+    ChainStore,
     ShardFile,
-    check_there,
+    StoredArrays,
     joined,
     name_of_part,
     write_part,
 )
-from franchise.storage.run_store import ChainStore
 
 if TYPE_CHECKING:
     from franchise.cluster.ray_engine import Ray
@@ -42,12 +42,12 @@ MOST_DEATHS = 100
 
 
 class RemoteChain:
-    """A chain on actors; see `franchise.running.chain_interface.AnyChain`."""
+    """A chain on actors; see `franchise.running.chain.AnyChain`."""
 
     def __init__(self, engine: Ray, chain: LocalChain, initial_state: InitialState) -> None:
         self.number, self.warmup, self.best = chain.number, chain.warmup, chain.best
         self._engine, self._template = engine, chain
-        self._restart: InitialState = (
+        self._restart: Restart = (
             initial_state.as_arrays(chain) if isinstance(initial_state, GivenState) else initial_state
         )
         """Where the chain restarts if actors die."""
@@ -96,63 +96,54 @@ class RemoteChain:
 
     def _load(self) -> None:
         """Let actors make the chain, and repeat its sweeps since then."""
-        self._name = self._engine.pool.new_number()
-        self._ranks = self._engine.pool.load(self._name, self._template, self._restart)
+        self._name, self._ranks = self._engine.pool.load(self._template, self._restart)
         for _ in range(self._restart.sweeps, self.sweeps):
             self._sweep_once()
 
-    def _restart_from(self, initial_state: InitialState) -> None:
+    def _restart_from(self, arrays: StoredArrays) -> None:
         """Note the current state as the one to restart from."""
-        self._restart, self._since = initial_state, time.monotonic()
+        self._restart, self._since = FromCheckpoint(arrays, self.sweeps), time.monotonic()
 
     # -- per-observation arrays ------------------------------------------------------------------------------
 
     def _fetch(self) -> None:
         """Fetch the whole state."""
-        parts = self._retry(lambda: self._ask(arrays_of_part))
+        parts = self._retry(lambda: self._ask(methodcaller("to_arrays")))
         split = [{name: part[name] for name in part if name in PER_OBSERVATION} for part in parts]
-        self._restart_from(FromCheckpoint({**parts[0], **joined(split)}, self.sweeps))
+        self._restart_from(StoredArrays({**parts[0], **joined(split)}))
 
     def to_arrays(self) -> Arrays:
         """Return the current state as arrays by name, in one piece."""
-        if self._restart.sweeps != self.sweeps or not self._restart.common:
+        if self._restart.sweeps != self.sweeps or isinstance(self._restart, RandomInit):
             self._fetch()
-        if isinstance(self._restart, FromCheckpointFiles):
-            check_there(Path(self._restart.folder), self._restart.files, f"the state of chain {self.number}")
-            return self._restart.read()
-        return dict(self._restart.common)
+        assert isinstance(self._restart, FromCheckpoint)
+        self._restart.arrays.check_there(f"the state of chain {self.number}")
+        return self._restart.read()
 
     @property
     def state(self) -> Any:
         """The current state, in one piece."""
         return self._template.restored(self.to_arrays(), self.sweeps).state
 
-    def saved(self, store: ChainStore) -> Saved:
+    def saved(self, store: ChainStore) -> StoredArrays:
         """Return the current state for a checkpoint; actors write per-observation arrays."""
         self._is_stored = True
-        stored = self._restart
-        if not self._is_in(stored, store):
-            request = self._request(store, f"state-{self.sweeps}")
-            answers = self._retry(lambda: self._ask(write_state, request))
-            files = self._checked_files(store, [file for _, file in answers])
-            stored = FromCheckpointFiles.of(
-                store.folder, store.chain_id, answers[0][0], {"": files}, self.sweeps
-            )
-            self._restart_from(stored)
-        assert isinstance(stored, FromCheckpointFiles)
-        return Saved(dict(stored.common), list(stored.files))
-
-    def _is_in(self, initial_state: InitialState, store: ChainStore) -> bool:
-        """Return whether an initial state is the current state, in files of a store."""
-        return (
-            isinstance(initial_state, FromCheckpointFiles)
-            and initial_state.sweeps == self.sweeps
-            and initial_state.folder == str(store.folder.resolve())
-        )
+        last = self._restart
+        if (
+            isinstance(last, FromCheckpoint)
+            and last.sweeps == self.sweeps
+            and last.arrays.is_in(store.folder)
+        ):
+            return last.arrays
+        request = self._request(store, f"state-{self.sweeps}")
+        answers = self._retry(lambda: self._ask(write_state, request))
+        arrays = self._stored(store, answers[0][0], [file for _, file in answers])
+        self._restart_from(arrays)
+        return arrays
 
     def labels(self) -> np.ndarray:
         """Return the topics of all observations (or sentences), in grouped order."""
-        return np.concatenate(self._retry(lambda: self._ask(labels_of_part)))
+        return np.concatenate(self._retry(lambda: self._ask(methodcaller("labels"))))
 
     def snapshot(
         self, draw: int, labels: np.ndarray | None = None, store: ChainStore | None = None
@@ -164,20 +155,16 @@ class RemoteChain:
         if store is None:
             whole = joined([part.per_observation for part in parts])
             return kind.restored(scalars, {**common, **whole}, len(next(iter(whole.values()))))
-        files = self._checked_files(store, [part.file for part in parts if part.file is not None])
-        return LazyDraw(kind, scalars, common, files, (store.folder.resolve(), store.chain_id))
+        files = [part.file for part in parts if part.file is not None]
+        return LazyDraw(kind, scalars, self._stored(store, common, files))
 
     def _request(self, store: ChainStore, what: str) -> Request:
         return Request(str(store.folder.resolve()), store.chain_id, what)
 
-    def _checked_files(self, store: ChainStore, files: list[ShardFile]) -> list[ShardFile]:
-        """Return files that actors have written; InputError if the driver does not see them."""
+    def _stored(self, store: ChainStore, common: Arrays, files: list[ShardFile]) -> StoredArrays:
+        """Return arrays of which actors have written some; InputError if the driver does not see the files."""
         wait_until_seen([store.folder / file.name for file in files], str(store.folder))
-        return files
-
-    def sent(self) -> list[int]:
-        """Return the approximate bytes that the parts of the chain have sent so far, by rank."""
-        return self._retry(lambda: self._ask(bytes_sent))
+        return store.stored(common, files)
 
     def release(self) -> None:
         """Let the actors drop the chain; fetch its state first, unless that is on disk."""
@@ -230,16 +217,6 @@ def sweep_part(chain: LocalChain, warmup: int, best: float) -> tuple[dict[str, f
     return chain.sweep(), chain.best
 
 
-def labels_of_part(chain: LocalChain) -> np.ndarray:
-    """Return the topics of the rows of an actor."""
-    return chain.labels()
-
-
-def arrays_of_part(chain: LocalChain) -> Arrays:
-    """Return the current state of an actor's part."""
-    return chain.to_arrays()
-
-
 def write_state(chain: LocalChain, request: Request) -> tuple[Arrays, ShardFile]:
     """Write per-observation arrays to a file; return all other arrays of the state, and the file."""
     common = chain.to_arrays()
@@ -262,8 +239,3 @@ def _write(chain: LocalChain, request: Request, per_observation: Arrays) -> Shar
     wait_until_seen([folder], request.folder)
     name = name_of_part(request.what, comm.rank, comm.size)
     return write_part(folder, name, request.chain_id, per_observation, *chain.model.span)
-
-
-def bytes_sent(chain: LocalChain) -> int:
-    """Return the approximate bytes that an actor has sent so far for a chain."""
-    return chain.model.comm.sent

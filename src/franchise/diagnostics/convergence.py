@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise.errors import InputError
-from franchise.running.chain import SHARES
-from franchise.running.trace import BEST
+from franchise.running.chain import BEST, SHARES
 from franchise.validation import describe
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from franchise.priors import Gamma
 from franchise.sampling import load_posterior
 from franchise.storage.atomic import read_errors_named
 from franchise.storage.moves import from_plain, to_plain
-from franchise.storage.run_store import BY_EM, RunDirectory, check_new
+from franchise.storage.run_store import BY_EM, RunDirectory
 from franchise.validation import PathLike, check_choice
 
 _KINDS: dict[str, Any] = {"HDP": HDP, "HTMM": HTMM}
@@ -129,17 +129,15 @@ def _save_estimates(model: HTMM, path: PathLike, metadata: dict[str, Any]) -> No
         "converged": found.converged,
     }
 
-    def fill(folder: RunDirectory) -> None:
-        folder.chain(0).write_checkpoint(arrays, numbers)
-
     settings = {"model": BY_EM, "chains": 1, "estimator": metadata}
-    RunDirectory.create(check_new("path", path), settings, model.corpus_, fill)
+    with RunDirectory.create("path", path, settings, model.corpus_) as folder:
+        folder.chain(0).write_checkpoint(arrays, numbers)
 
 
 def _load_estimates(model: HTMM, folder: RunDirectory) -> HTMM:
     """Return the model with its estimates; what depends on them is recomputed."""
     corpus, store = folder.data(), folder.chain(0)
-    arrays, numbers = store.read_checkpoint()
+    arrays, numbers, _ = store.read_checkpoint()
     with read_errors_named(store.checkpoint_path):
         if not isinstance(corpus, Corpus):
             raise InputError("the data are not a corpus.")

@@ -31,7 +31,7 @@ from franchise.kernels.htmm_em import Expectations, Parameters
 from franchise.kernels.random.streams import Streams
 from franchise.parallel.engine import BlockExecutor
 from franchise.running.chain_run import CHECKPOINT_INTERVAL
-from franchise.running.progress import make_progress
+from franchise.running.progress import Progress
 
 _USUAL_START = 10
 """Topics to start with where their number is learned."""
@@ -70,7 +70,7 @@ class Sampling(NamedTuple):
 def fit_em(settings: EmSettings, seed: int, executor: BlockExecutor) -> Fit:
     """The best of some starts, climbed to its summit; topics from the largest to the smallest."""
     words = settings.prepared.n_words
-    shown = make_progress(settings.progress, 1, settings.max_iterations, [0], words, "word")
+    shown = Progress(settings.progress, settings.max_iterations, [0], words, "word")
 
     def on_progress(step: int, log_likelihood: float) -> None:
         values = {

@@ -20,16 +20,11 @@ from franchise.moves.base import Move
 from franchise.parallel.engine import BlockExecutor
 from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import check_value
-from franchise.running.kept_draws import MOST_BYTES, KeptDraws, narrowest
-from franchise.running.label_free import entropy_of, fixed_pairs, share_of_pairs
-from franchise.running.trace import BEST
-from franchise.storage.checkpoint_format import Arrays, Saved
-from franchise.storage.run_store import ChainStore
+from franchise.running.chain import BEST, entropy_of, fixed_pairs, narrowest, share_of_pairs
+from franchise.storage.chain_store import Arrays, ChainStore, StoredArrays
 from franchise.validation import check_array, check_integer, check_labels, check_learned
 
 _SAMPLERS: dict[type, ModuleType] = {FiniteModel: finite, InfiniteModel: infinite}
-
-_MOST_DRAWS = 1000
 
 
 @dataclass(frozen=True)
@@ -47,6 +42,8 @@ class HTMMDraw:
     tables_per_topic: np.ndarray  # int64 (K,): m_k; empty where the number of topics is given
 
     per_observation: ClassVar[tuple[str, ...]] = ("topics", "switches")
+    bytes_per_label: ClassVar[int] = 3
+    most_kept: ClassVar[int] = 1000
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Topics, switches and tables."""
@@ -72,15 +69,9 @@ class HTMMDraw:
         return cls(draw, topics, switches, n_topics, *numbers, tables)
 
 
-def room_for_draws(n_sentences: int) -> KeptDraws:
-    """As many draws in full as fit in a quarter of a gigabyte, at three bytes a sentence; at most a thousand."""
-    most = int(np.clip(MOST_BYTES // (3 * max(1, n_sentences)), 2, _MOST_DRAWS))
-    return KeptDraws(most, n_sentences, kind=HTMMDraw)
-
-
 @dataclass
 class HTMMChain:
-    """A Markov chain over topics and switches; see `franchise.running.chain_interface.LocalChain`."""
+    """A Markov chain over topics and switches; see `franchise.running.chain.LocalChain`."""
 
     model: FiniteModel | InfiniteModel
     state: Any  # Segments or InfiniteSegments; None before an initial state has given it one
@@ -170,9 +161,9 @@ class HTMMChain:
             arrays["weights"] = state.weights
         return {**arrays, "numbers": np.array(numbers)}
 
-    def saved(self, store: ChainStore) -> Saved:
+    def saved(self, store: ChainStore) -> StoredArrays:
         """The present state for a checkpoint: all of it goes there."""
-        return Saved(self.to_arrays(), [])
+        return StoredArrays(self.to_arrays())
 
 
 def state_from_arrays(

@@ -16,6 +16,6 @@ def __getattr__(name: str) -> Any:
     """Import the engine for clusters when it is first used."""
     if name != "Ray":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from franchise.parallel.engine import engine_class
+    from franchise.parallel.threads import ray_class
 
-    return engine_class("ray")
+    return ray_class()

@@ -16,7 +16,7 @@ actor gives the data that it receives a communicator of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -24,33 +24,42 @@ from numpy.typing import DTypeLike
 Value = TypeVar("Value")
 
 
-class Communicator(Protocol):
-    """Collective operations; every process must call the same ones in the same order."""
+class Communicator:
+    """Collective operations; every process must call the same ones in the same order.
 
-    rank: int  # number of this process, from 0
-    size: int  # number of processes
-    sent: int  # bytes sent so far, approximately
+    The methods here are those of a single process, which has all groups.
+    """
+
+    rank = 0  # number of this process
+    size = 1  # number of processes
+    sent = 0  # bytes sent so far, approximately
 
     def allreduce(self, array: np.ndarray) -> np.ndarray:
         """Return the sum of the integer arrays of all processes."""
+        return array
 
     def allreduce_min(self, array: np.ndarray) -> np.ndarray:
         """Return the elementwise minimum of the arrays of all processes."""
+        return array
 
     def allreduce_sparse(self, name: str, counts: np.ndarray) -> None:
         """Replace counts by their sums over all processes; only changes since the last call are sent."""
 
     def allreduce_unique(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct integers of all processes, ascending, and how often each occurs."""
+        return np.unique(values, return_counts=True)
 
     def ordered_reduce(self, arrays: Sequence[np.ndarray], add: Callable[[], None]) -> None:
         """Let the processes add to arrays, in place, one after the other by rank; all get the final arrays."""
+        add()
 
     def allgather(self, value: Value) -> list[Value]:
         """Return the values of all processes, by rank."""
+        return [value]
 
     def allgather_concat(self, array: np.ndarray) -> np.ndarray:
         """Return the concatenated arrays of all processes, by rank."""
+        return np.concatenate(self.allgather(array))
 
     def allgather_rows(self, block_bounds: np.ndarray, *arrays: np.ndarray) -> None:
         """Fill in the rows whose blocks other processes have computed (`local_blocks`).
@@ -60,63 +69,18 @@ class Communicator(Protocol):
 
     def alltoall(self, values: list[Value]) -> list[list[Value]]:
         """Send value t to process t modulo size; return the values received for each t of this process."""
+        return [[value] for value in values]
 
     def local_blocks(self, blocks: int) -> tuple[int, int]:
         """Return the first block that this process computes, and the one after its last."""
+        return 0, blocks
 
     def shared_array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
         """Return an array, not initialised, that the processes fill in together before `allgather_rows`.
 
         It may be the array that an earlier call with this name returned. Processes on one machine share its memory.
         """
-
-
-class SingleProcess:
-    """The communicator of a process that has all groups."""
-
-    rank, size, sent = 0, 1, 0
-
-    def allreduce(self, array: np.ndarray) -> np.ndarray:
-        """Return the array."""
-        return array
-
-    def allreduce_min(self, array: np.ndarray) -> np.ndarray:
-        """Return the array."""
-        return array
-
-    def allreduce_sparse(self, name: str, counts: np.ndarray) -> None:
-        """Leave the counts as they are."""
-
-    def allreduce_unique(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the distinct values and how often each occurs."""
-        return np.unique(values, return_counts=True)
-
-    def ordered_reduce(self, arrays: Sequence[np.ndarray], add: Callable[[], None]) -> None:
-        """Call `add`."""
-        add()
-
-    def allgather(self, value: Value) -> list[Value]:
-        """Return a list of the value."""
-        return [value]
-
-    def allgather_concat(self, array: np.ndarray) -> np.ndarray:
-        """Return the array."""
-        return array
-
-    def allgather_rows(self, block_bounds: np.ndarray, *arrays: np.ndarray) -> None:
-        """Leave the arrays as they are."""
-
-    def alltoall(self, values: list[Value]) -> list[list[Value]]:
-        """Return a list of each value."""
-        return [[value] for value in values]
-
-    def local_blocks(self, blocks: int) -> tuple[int, int]:
-        """Return all blocks."""
-        return 0, blocks
-
-    def shared_array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
-        """Return a new array."""
         return np.empty(shape, dtype)
 
 
-SINGLE_PROCESS = SingleProcess()
+SINGLE_PROCESS = Communicator()

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from franchise.errors import InputError
-from franchise.validation import describe
-
 if TYPE_CHECKING:
-    from franchise.running.chain_interface import AnyChain, LocalChain
-    from franchise.running.initial_state import InitialState
+    from franchise.running.chain import AnyChain, LocalChain
+    from franchise.running.starts import InitialState
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -48,10 +43,6 @@ class Engine(Protocol):
     """Where chains are: in this process, or on the nodes of a cluster."""
 
     @property
-    def workers(self) -> int:
-        """Number of threads for all chains together."""
-
-    @property
     def executor(self) -> BlockExecutor:
         """Threads of this process, for work outside chains."""
 
@@ -63,44 +54,14 @@ class Engine(Protocol):
 
     def map(
         self,
-        function: Callable[[Item], Result],
-        items: Iterable[Item],
+        function: Callable[..., Result],
+        *items: Iterable[Any],
         on_cancel: Callable[[], None] | None = None,
     ) -> list[Result]:
-        """Return the results of a function for all items, which run in parallel; the first error is raised.
+        """Return the results of a function for all items, as `map`, but in parallel; the first error is raised.
 
         On an error, or if the user interrupts, `on_cancel` is called. It must make the other calls end soon.
         """
 
     def place(self, chain: LocalChain, initial_state: InitialState) -> AnyChain:
         """Give a chain its state where it is to run; return the chain, or a proxy with the same interface."""
-
-
-_ENGINES = {
-    "threads": ("franchise.parallel.threads", "Threads"),
-    "ray": ("franchise.cluster.ray_engine", "Ray"),
-}
-"""Module and class of every engine, by name. They are imported only when they are used."""
-
-
-def engine_class(name: str) -> Callable[..., Engine]:
-    """Return the class of the engine of this name."""
-    module, kind = _ENGINES[name]
-    found: type[Engine] = getattr(import_module(module), kind)
-    return found
-
-
-def make_engine(engine: Engine | str | None, workers: int | None) -> Engine:
-    """Return the engine that the user passed or named; threads by default."""
-    if engine is None or engine == "threads":
-        return engine_class("threads")(workers)
-    if engine == "ray":
-        return engine_class("ray")(threads=workers)
-    if workers is not None:
-        raise InputError("give either an engine or workers, not both: an engine brings its own workers.")
-    if isinstance(engine, str) or not callable(getattr(type(engine), "place", None)):
-        raise InputError(
-            f"engine must be None, 'threads', 'ray', franchise.parallel.Threads(workers) or "
-            f"franchise.parallel.Ray(...); got {describe(engine)}."
-        )
-    return engine

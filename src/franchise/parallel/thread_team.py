@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -104,97 +104,36 @@ class WorkerThread:
         role = ThreadRole(self._team.flags, MAIN_THREAD.to_call, self.number, self._team.spin_count, 0)
         while True:
             task += 1
-            self._await_call(task)
+            if not await_more(self._called, task - 1, self._team.spin_count):
+                with self._condition:
+                    self._sleeps = True
+                    while self._called[0] < task:
+                        self._condition.wait()
+                    self._sleeps = False
             if self._job is None:
                 return
             self._job.take_part(role)
-            self._report_done(task)
-
-    def _await_call(self, task: int) -> None:
-        if await_more(self._called, task - 1, self._team.spin_count):
-            return
-        with self._condition:
-            self._sleeps = True
-            while self._called[0] < task:
-                self._condition.wait()
-            self._sleeps = False
-
-    def _report_done(self, task: int) -> None:
-        self._done[0] = task
-        if self._awaited[0]:
-            with self._condition:
-                self._condition.notify_all()
+            self._done[0] = task
+            if self._awaited[0]:
+                with self._condition:
+                    self._condition.notify_all()
 
 
 Result = TypeVar("Result")
 
 
-class Job(Protocol):
-    """Blocks that several threads take one after the other."""
+class Job:
+    """Stages of blocks that threads take one after the other; threads meet between stages (`BlockStages`)."""
 
-    calls_workers: (
-        bool  # whether a kernel calls the worker threads when it begins; or else they are called before
-    )
-
-    def take_part(self, role: ThreadRole) -> None:
-        """Run blocks until none is left; never raises."""
-
-    def close(self) -> None:
-        """Begin no further block."""
-
-
-class PythonBlocks(Generic[Result]):
-    """Blocks of which each is a call of a function."""
-
-    calls_workers = False
-
-    def __init__(self, make_worker: Callable[[], Callable[[int], Result]], blocks: int) -> None:
-        self._make_worker = make_worker
-        self._blocks = blocks
-        self._next = itertools.count()
-        self._results: dict[int, Result] = {}
-        self._failures: dict[int, BaseException] = {}
-        self._closed = False
-
-    def take_part(self, role: ThreadRole) -> None:
-        """Run blocks until none is left."""
-        worker: Callable[[int], Result] | None = None
-        while not self._closed and (block := next(self._next)) < self._blocks:
-            try:
-                worker = worker or self._make_worker()
-                self._results[block] = worker(block)
-            except BaseException as error:
-                self._failures[block] = error
-                self._closed = True
-
-    def close(self) -> None:
-        """Begin no further block."""
-        self._closed = True
-
-    def results(self) -> list[Result]:
-        """Return the results in the order of the blocks, or raise the error of the first block that failed."""
-        for block, error in sorted(self._failures.items()):
-            raise _named(error, block, self._blocks)
-        return [self._results[block] for block in range(self._blocks)]
-
-
-class KernelBlocks:
-    """Stages of blocks that threads take inside a kernel; threads meet between stages (`BlockStages`)."""
-
-    calls_workers = True
-
-    def __init__(self, stages: BlockStages) -> None:
+    def __init__(self, stages: BlockStages, calls_workers: bool = True) -> None:
+        self.calls_workers = calls_workers  # in the kernel, when it begins; or else they are called before
+        self.largest_stage = max(len(each) - 1 for each in stages.block_bounds)
         self._make_worker = stages.make_worker
         self._queues = [first_turns(each) for each in stages.block_bounds]
         self._failures: list[tuple[int, int, BaseException]] = []  # block, number of blocks, error
 
-    @property
-    def largest_stage(self) -> int:
-        """Number of blocks of the stage that has most."""
-        return max(len(queue.block_bounds) - 1 for queue in self._queues)
-
     def take_part(self, role: ThreadRole) -> None:
-        """Run blocks of every stage until none is left."""
+        """Run blocks of every stage until none is left; never raises."""
         queues = [self._queue_for(stage, role) for stage in range(len(self._queues))]
         try:
             self._make_worker()(*queues)
@@ -225,6 +164,22 @@ class KernelBlocks:
         if self._failures:
             block, blocks, error = min(self._failures, key=lambda failure: (failure[0] < 0, failure[0]))
             raise _named(error, block, blocks)
+
+
+def job_of_calls(
+    make_worker: Callable[[], Callable[[int], Result]], blocks: int, results: dict[int, Result]
+) -> Job:
+    """Return a job of which each block is a call of a Python function; results are put into the dictionary."""
+    numbers = itertools.count()
+
+    def take_blocks(queue: BlockQueue) -> None:
+        worker: Callable[[int], Result] | None = None
+        while queue.taken[0] == 0 and (block := next(numbers)) < blocks:  # `close` sets it
+            queue.at_hand[0] = block
+            worker = worker or make_worker()
+            results[block] = worker(block)
+
+    return Job(BlockStages(lambda: take_blocks, [np.arange(blocks + 1)]), calls_workers=False)
 
 
 def _named(error: BaseException, block: int, blocks: int) -> BaseException:

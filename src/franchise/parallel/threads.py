@@ -12,20 +12,21 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from joblib import cpu_count as available_cores
 
+from franchise.errors import InputError
 from franchise.kernels.runtime.blocks import MAIN_THREAD
-from franchise.parallel.engine import BlockStages
-from franchise.parallel.thread_team import Job, KernelBlocks, PythonBlocks, ThreadTeam, WorkerThread
-from franchise.validation import check_integer
+from franchise.parallel.engine import BlockStages, Engine
+from franchise.parallel.thread_team import Job, ThreadTeam, WorkerThread, job_of_calls
+from franchise.validation import check_integer, describe
 
 if TYPE_CHECKING:
-    from franchise.running.chain_interface import AnyChain, LocalChain
-    from franchise.running.initial_state import InitialState
+    from franchise.running.chain import AnyChain, LocalChain
+    from franchise.running.starts import InitialState
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _SIGNAL_SECONDS = 0.5
@@ -62,32 +63,41 @@ class Threads:
 
     def map(
         self,
-        function: Callable[[Item], Result],
-        items: Iterable[Item],
+        function: Callable[..., Result],
+        *items: Iterable[Any],
         on_cancel: Callable[[], None] | None = None,
+        all_at_once: bool = False,
     ) -> list[Result]:
         """Return the results of a function for all items, in their order; the first error is raised.
 
         If a call fails, or the user interrupts, `on_cancel` is called. It must make the other calls end soon, and
         they are waited for. Without `on_cancel`, a single call, or all calls of a single worker, run in the calling
-        thread.
+        thread. With `all_at_once`, every call has a thread, also where there are fewer workers.
         """
-        items = list(items)
+        calls = list(zip(*items, strict=True))
+        threads = len(calls) if all_at_once else min(self.workers, len(calls))
 
-        def call(item: Item) -> Result:
+        def call(arguments: tuple[Any, ...]) -> Result:
             with self.occupying(1):
-                return function(item)
+                return function(*arguments)
 
         with self._threads_alive():
-            if on_cancel is None and (self.workers == 1 or len(items) <= 1):
-                return [call(item) for item in items]
-            return map_in_parallel(call, items, self.workers, on_cancel)
+            if on_cancel is None and threads <= 1:
+                return [call(arguments) for arguments in calls]
+            with ThreadPoolExecutor(max(1, threads), thread_name_prefix="franchise") as pool:
+                futures = [pool.submit(call, arguments) for arguments in calls]
+                try:
+                    return _results(futures)
+                except BaseException:
+                    for future in futures:
+                        future.cancel()
+                    if on_cancel is not None:
+                        on_cancel()
+                    raise
 
     def run(self, stages: BlockStages) -> None:
         """Run all blocks of all stages. If one fails, no further one begins, and an InternalError names it."""
-        job = KernelBlocks(stages)
-        self._run_job(job, job.largest_stage)
-        job.raise_failure()
+        self._run_job(Job(stages))
 
     def map_blocks(self, make_worker: Callable[[], Callable[[int], Result]], blocks: int) -> list[Result]:
         """Return the results of the blocks 0, 1, ... in their order; errors as in `run`.
@@ -95,23 +105,24 @@ class Threads:
         Every thread that takes part calls `make_worker` once, for a function of the number of a block. What that
         function keeps between blocks, such as counts that may be added in any order, belongs to the thread.
         """
-        job = PythonBlocks(make_worker, blocks)
-        self._run_job(job, blocks)
-        return job.results()
+        results: dict[int, Result] = {}
+        self._run_job(job_of_calls(make_worker, blocks, results))
+        return [results[block] for block in range(blocks)]
 
-    def _run_job(self, job: Job, most: int) -> None:
-        """Let at most this number of threads take part in a job, the caller's among them."""
-        if most == 1 or self.workers == 1:
+    def _run_job(self, job: Job) -> None:
+        """Let threads take part in a job, the caller's among them: as many as are free, and have blocks."""
+        if job.largest_stage == 1 or self.workers == 1:
             job.take_part(MAIN_THREAD)
-            return
-        with self._threads_alive(), self._borrowed(most - 1) as threads:
-            to_call = [thread.number for thread in threads if not thread.begin(job)]
-            try:
-                job.take_part(self._team.caller(to_call))
-            finally:
-                job.close()
-                for thread in threads:
-                    thread.wait()
+        else:
+            with self._threads_alive(), self._borrowed(job.largest_stage - 1) as threads:
+                to_call = [thread.number for thread in threads if not thread.begin(job)]
+                try:
+                    job.take_part(self._team.caller(to_call))
+                finally:
+                    job.close()
+                    for thread in threads:
+                        thread.wait()
+        job.raise_failure()
 
     @contextmanager
     def occupying(self, workers: int) -> Iterator[None]:
@@ -165,37 +176,40 @@ class Threads:
         return f"Threads(workers={self.workers})"
 
 
-def map_in_parallel(
-    function: Callable[[Item], Result],
-    items: list[Item],
-    workers: int,
-    on_cancel: Callable[[], None] | None,
-) -> list[Result]:
-    """Return the results of a function for all items, on up to `workers` new threads; see `Threads.map`."""
-    with ThreadPoolExecutor(max(1, min(workers, len(items))), thread_name_prefix="franchise") as pool:
-        futures = [pool.submit(function, item) for item in items]
-        try:
-            _await(futures)
-            return [future.result() for future in futures]
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            if on_cancel is not None:
-                on_cancel()
-            raise
-
-
-def _await(futures: list[Future[Any]]) -> None:
-    """Wait until all are done; the first error is raised at once.
+def _results(futures: list[Future[Result]]) -> list[Result]:
+    """Wait until all are done, and return their results; the first error is raised at once.
 
     The wait is interrupted regularly: a signal that arrives just as a wait begins is handled only after it.
     """
-    waiting: set[Future[Any]] = set(futures)
+    waiting = set(futures)
     while waiting:
         done, waiting = wait(waiting, timeout=_SIGNAL_SECONDS, return_when=FIRST_EXCEPTION)
         for each in done:
             each.result()
+    return [future.result() for future in futures]
 
 
 CALLING_THREAD = Threads(1)
 """Runs blocks in the thread that calls it."""
+
+
+def ray_class() -> Callable[..., Engine]:
+    """Return the class of the engine for clusters, which is imported only when it is used."""
+    found: Callable[..., Engine] = import_module("franchise.cluster.ray_engine").Ray
+    return found
+
+
+def make_engine(engine: Engine | str | None, workers: int | None) -> Engine:
+    """Return the engine that the user passed or named; threads by default."""
+    if engine is None or engine == "threads":
+        return Threads(workers)
+    if engine == "ray":
+        return ray_class()(threads=workers)
+    if workers is not None:
+        raise InputError("give either an engine or workers, not both: an engine brings its own workers.")
+    if isinstance(engine, str) or not callable(getattr(type(engine), "place", None)):
+        raise InputError(
+            f"engine must be None, 'threads', 'ray', franchise.parallel.Threads(workers) or "
+            f"franchise.parallel.Ray(...); got {describe(engine)}."
+        )
+    return engine

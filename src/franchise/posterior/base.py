@@ -195,7 +195,8 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         options = RunOptions.checked(engine, workers, progress, time_limit)
         with options.engine:
             run = self._checked_run.extended(check_integer("draws", draws, minimum=1), options.engine)
-            posterior: Self = run.go(options)
+            run.go(options)
+        posterior: Self = run.setup.make_posterior(run)
         return posterior.with_settings(self.numbers())
 
     def continue_(self, draws: int, **arguments: Any) -> Self:

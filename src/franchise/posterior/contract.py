@@ -20,7 +20,6 @@ from franchise.errors import InputError, warn_renamed
 from franchise.posterior.intervals import even_rows
 from franchise.running.kept_draws import KeptDraw
 from franchise.running.run import Run
-from franchise.running.trace import names_of, stack
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:
@@ -324,14 +323,3 @@ class PosteriorContract(ABC, Generic[DrawT]):
 
     def _check_chain(self, chain: object) -> int:
         return check_integer("chain", chain, minimum=0, maximum=self.n_chains - 1)
-
-
-def kept_by_chains(run: Run) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], list[list[Any]]]:
-    """Return the traces of all chains of a run, those of the warm-up, and the stored draws of every chain."""
-    traces, warmups = [chain.trace for chain in run.chains], [chain.warmup_trace for chain in run.chains]
-    in_warmup = names_of([trace for both in zip(traces, warmups, strict=True) for trace in both])
-    return (
-        stack(traces, run.fewest_draws, names_of(traces)),
-        stack(warmups, min(map(len, warmups)), in_warmup),
-        [list(chain.snapshots.kept) for chain in run.chains],
-    )

@@ -17,7 +17,6 @@ from franchise.model.hdp_model import Model
 from franchise.model.state.base import LastStates, State
 from franchise.posterior import predictive
 from franchise.posterior.base import Posterior
-from franchise.posterior.contract import kept_by_chains
 from franchise.posterior.draw import count_documents
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
 from franchise.running.kept_draws import HDPDraw
@@ -81,7 +80,7 @@ class HDPPosterior(Posterior[HDPDraw]):
     @classmethod
     def from_run(cls, run: Run, data: GroupedData, model: Model, sampler: str, seed: int) -> HDPPosterior:
         """Gather what the chains have kept."""
-        trace, warmup_trace, snapshots = kept_by_chains(run)
+        trace, warmup_trace, snapshots = run.kept()
         labels = None if run.labels is None else run.labels[:, : run.fewest_draws]
         states = LastStates([chain.chain for chain in run.chains])
         return cls(trace, warmup_trace, labels, snapshots, states, data, model, sampler, seed, run)

@@ -21,7 +21,7 @@ from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.parallel.threads import Threads
 from franchise.posterior.base import Posterior
-from franchise.posterior.contract import Pieces, SentenceProbabilities, kept_by_chains
+from franchise.posterior.contract import Pieces, SentenceProbabilities
 from franchise.posterior.draw import count_words
 from franchise.posterior.held_out_steps import HeldOutSteps, last_sentences, sentences_by_particles
 from franchise.posterior.intervals import ends_of
@@ -83,7 +83,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         cls, run: Run, corpus: Corpus, model: FiniteModel | InfiniteModel, seed: int
     ) -> HTMMPosterior:
         """Gather what the chains have kept."""
-        return cls(*kept_by_chains(run), corpus, model, seed, run)
+        return cls(*run.kept(), corpus, model, seed, run)
 
     # -- what every posterior supplies ---------------------------------------------------------------------
 

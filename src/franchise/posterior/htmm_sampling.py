@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from franchise.data.corpus import Corpus
 from franchise.htmm.fitting import Sampling, start_state
-from franchise.htmm.htmm_chain import HTMMChain, room_for_draws
+from franchise.htmm.htmm_chain import HTMMChain, HTMMDraw
 from franchise.htmm.model import FiniteModel, InfiniteModel
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.parallel.engine import Engine
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.priors import number_or_gamma, plain_number
-from franchise.running.chain_interface import AnyChain
 from franchise.running.chain_run import DrawPlan
-from franchise.running.initial_state import GivenState
-from franchise.running.kept_draws import KeptDraws
+from franchise.running.kept_draws import KeptDraw
 from franchise.running.run import Run, RunOptions
-from franchise.running.starts import start_streams
-from franchise.storage.run_store import check_new
+from franchise.running.starts import GivenState, start_streams
 from franchise.validation import check_integer, check_positive
 
 
@@ -29,20 +27,13 @@ def sample_segments(
     """Run the chains."""
     plan = DrawPlan(draws=asked.draws, warmup=asked.warmup, thin=asked.thin, keep_labels=False)
     options = RunOptions.checked(engine, None, asked.progress, asked.time_limit, asked.checkpoint_interval)
-    if asked.run_dir is not None:
-        check_new("run_dir", asked.run_dir)
-
+    executor = options.engine.executor
+    initial_states = [
+        GivenState(partial(start_state, model, asked, start_streams(seed, number), executor))
+        for number in range(asked.chains)
+    ]
     setup = HTMMProblem(corpus, model, seed)
-
-    def begin(number: int) -> AnyChain:
-        state = start_state(model, asked, start_streams(seed, number), options.engine.executor)
-        return options.engine.place(setup.chain(number, asked.warmup), GivenState(state))
-
-    with options.engine:
-        run = Run.begin(setup, plan, options.engine.map(begin, range(asked.chains)), asked.run_dir)
-        with run.locked():
-            posterior: HTMMPosterior = run.go(options)
-    return posterior
+    return setup.make_posterior(Run.sample(setup, plan, initial_states, options, asked.run_dir))
 
 
 @dataclass(frozen=True)
@@ -54,6 +45,7 @@ class HTMMProblem:
     seed: int
 
     model_name: ClassVar[str] = "htmm"
+    kind_of_draw: ClassVar[type[KeptDraw]] = HTMMDraw
 
     def settings(self) -> dict[str, Any]:
         """The number of topics and the priors."""
@@ -86,9 +78,10 @@ class HTMMProblem:
             )
         return cls(corpus, model, check_integer("seed", settings["seed"], minimum=0))
 
-    def new_kept_draws(self) -> KeptDraws:
-        """Room for draws."""
-        return room_for_draws(self.model.prepared.n_sentences)
+    @property
+    def labels_per_draw(self) -> int:
+        """Number of sentences."""
+        return self.model.prepared.n_sentences
 
     def chain(self, number: int, warmup: int) -> HTMMChain:
         """Return a chain that has no state yet."""

@@ -1,34 +1,115 @@
-"""One chain: a state, the moves that change it, and what is measured after every sweep."""
+"""One chain: a state, the moves that change it, and what is measured after every sweep.
+
+The numbers of topics have no meaning from draw to draw, and none from chain to chain.  These do:
+
+    topic_entropy   - sum_k p_k log p_k  with p_k the share of the observations in topic k; its exponential is the
+                    number of topics of equal size that would share as evenly
+    co_assignment   the share, among some fixed pairs of observations, of those that have the same topic
+
+The pairs are drawn by the number of observations alone, so they are the same in all chains of the same data, in all
+runs, and after any interruption.  Where only counts are held (`CellCounts`), which observation of a cell has which
+topic is not known, and each pair counts with the probability that its two have the same one.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import Field, dataclass, field, replace
 from functools import cached_property
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
 from franchise.families.abilities import Ability
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.model.hdp_model import Model
+from franchise.model.split import SplittableModel
 from franchise.model.state.base import CellTables, State, Weighted
 from franchise.model.state.cell_tables import count_cell_tables, draw_cell_tables, log_likelihood, log_prior
-from franchise.model.state.views import CellCounts, Seating, convert, to_weights
+from franchise.model.state.views import CellCounts, DataCells, Seating, convert, to_weights
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import InTurn, Sweep, moves_of, plan
 from franchise.parallel.engine import BlockExecutor
 from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import Gamma, check_value
-from franchise.running.kept_draws import HDPDraw, narrowest
-from franchise.running.label_free import Pairs, entropy_of
-from franchise.running.trace import BEST
-from franchise.storage.checkpoint_format import Arrays, Saved
-from franchise.storage.run_store import ChainStore
+from franchise.running.kept_draws import HDPDraw, KeptDraw, LazyDraw
+from franchise.storage.chain_store import Arrays, ChainStore, StoredArrays
 from franchise.storage.state_arrays import check_state, state_from_arrays, state_to_arrays
+
+BEST = "best_log_likelihood_per_observation"
+"""The name in the trace of the highest log likelihood per observation so far, log p(x | z) / N."""
+
+MOST_PAIRS = 1000
 
 SHARES = tuple(f"share_of_largest_{count}" for count in range(1, 11))
 """The names in the trace of the shares of observations in the largest topic, in the two largest, and so on."""
+
+
+class AnyChain(Protocol):
+    """A chain that can be run."""
+
+    number: int  # from 0
+    warmup: int  # warm-up sweeps
+    sweeps: int  # sweeps so far
+    best: float  # the highest log likelihood per observation after any sweep
+
+    @property
+    def state(self) -> Any:
+        """The current state, in one piece."""
+
+    def sweep(self) -> dict[str, float]:
+        """Do one sweep; return what is measured after it."""
+
+    def labels(self) -> np.ndarray:
+        """Return the topics of all observations (or sentences), in grouped order."""
+
+    def snapshot(
+        self, draw: int, labels: np.ndarray | None = None, store: ChainStore | None = None
+    ) -> KeptDraw | LazyDraw:
+        """Return the current state as a kept draw; `labels` are its labels, if they are known.
+
+        A chain on a cluster leaves per-observation arrays in files of the store, if there is one.
+        """
+
+    def to_arrays(self) -> Arrays:
+        """Return the current state as arrays by name."""
+
+    def saved(self, store: ChainStore) -> StoredArrays:
+        """Return the current state for a checkpoint; a chain on a cluster writes files by itself."""
+
+    def release(self) -> None:
+        """Free what only sweeps need; none follows for now."""
+
+
+class LocalChain(AnyChain, Protocol):
+    """A chain whose state is in this process; before it has one, the template of a chain.
+
+    It is a dataclass. An initial state (`running/starts.py`) gives it its state.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    seed: int
+    executor: BlockExecutor
+
+    @property
+    def model(self) -> SplittableModel:
+        """The model, with the groups that this process has."""
+
+    @property
+    def moves(self) -> Iterable[Move]:
+        """The moves of its schedule; none where a sweep does not consist of moves."""
+
+    def snapshot(
+        self, draw: int, labels: np.ndarray | None = None, store: ChainStore | None = None
+    ) -> KeptDraw:
+        """Return the current state as a kept draw, in memory."""
+
+    def restored(self, arrays: Arrays, sweeps: int) -> Self:
+        """Return the chain with the state that these arrays describe; InputError if there is none."""
+
+
+ChainT = TypeVar("ChainT", bound=LocalChain)
 
 
 @dataclass
@@ -37,7 +118,7 @@ class Chain:
 
     model: Model
     schedule: InTurn
-    state: State  # None before an initial state has given it one (`running/initial_state.py`)
+    state: State  # None before an initial state has given it one (`running/starts.py`)
     seed: int
     number: int  # of the chain, from 0
     warmup: int  # sweeps that are warm-up
@@ -142,9 +223,9 @@ class Chain:
         """The present state, as arrays by name."""
         return state_to_arrays(self.state, self.model.family)
 
-    def saved(self, store: ChainStore) -> Saved:
+    def saved(self, store: ChainStore) -> StoredArrays:
         """The present state for a checkpoint: all of it goes there."""
-        return Saved(self.to_arrays(), [])
+        return StoredArrays(self.to_arrays())
 
     def measure(self) -> dict[str, float]:
         """The numbers that are traced for every sampler (docs/theory/diagnostics.md#sec-traced)."""
@@ -174,3 +255,83 @@ class Chain:
         if model.family.learned_prior is not None:
             values["prior"] = model.family.prior_value(state.statistics)
         return values
+
+
+def narrowest(labels: np.ndarray) -> np.ndarray:
+    """Return the labels in the narrowest unsigned integers that fit."""
+    return labels.astype(np.min_scalar_type(int(labels.max(initial=0))))
+
+
+# --- what is traced of topics without naming them ---------------------------------------------------------------
+
+
+def entropy_of(sizes: np.ndarray) -> float:
+    """Entropy of shares, in nats, from the sizes of the topics; vacant ones have none."""
+    taken = sizes[sizes > 0]
+    shares = taken / taken.sum()
+    return -float(shares @ np.log(shares))
+
+
+def fixed_pairs(size: int) -> np.ndarray:
+    """Pairs of different observations, int64 (2, pairs): as many as there are observations, at most a thousand."""
+    if size < 2:
+        return np.empty((2, 0), np.int64)
+    rng = np.random.Generator(np.random.Philox(size))
+    pairs = min(size, MOST_PAIRS)
+    first = rng.integers(size, size=pairs)
+    return np.stack([first, (first + 1 + rng.integers(size - 1, size=pairs)) % size])
+
+
+def share_of_pairs(topics: np.ndarray) -> float:
+    """The share of pairs (2, pairs) that have the same topic; 1 if there are no pairs."""
+    return float(np.mean(topics[0] == topics[1])) if topics.size else 1.0
+
+
+class Pairs:
+    """The fixed pairs of some data, and where each view of the state has them."""
+
+    def __init__(self, model: Model) -> None:
+        offsets = model.data.offsets
+        self.pairs = fixed_pairs(model.n_observations)  # int64 (2, pairs): observations, in grouped order
+        places = self.pairs - (0 if model.partition is None else model.partition.first_observation)
+        self.held = (places >= 0) & (places < offsets[-1])  # by this process
+        self.places = places[self.held]
+        groups = np.searchsorted(offsets, self.places, side="right") - 1
+        self.bases = offsets[groups]  # the first observation of each one's group
+        self._cells: np.ndarray | None = None  # int64 (2, pairs): of the data, so found once
+
+    def co_assignment(self, state: State, model: Model) -> float:
+        """The share of pairs that are in the same topic, or what is expected of it given counts."""
+        if isinstance(state, CellCounts):
+            if self._cells is None:
+                self._cells = cells_of_places(state.cells, self.places.reshape(2, -1))
+            return expected_share(state, self._cells)
+        topics = np.zeros(self.held.shape, np.int64)
+        if isinstance(state, Seating):
+            topics[self.held] = state.topic_of_table[self.bases + state.table_of_observation[self.places]]
+        else:
+            topics[self.held] = state.topics(model.data)[self.places]
+        return share_of_pairs(model.comm.allreduce(topics))
+
+
+def cells_of_places(cells: DataCells, places: np.ndarray) -> np.ndarray:
+    """The cells that some observations are in."""
+    if len(cells.order):
+        in_turn = np.empty_like(cells.order)
+        in_turn[cells.order] = np.arange(len(cells.order))
+        places = in_turn[places]
+    return np.searchsorted(np.cumsum(cells.counts), places, side="right")
+
+
+def expected_share(state: CellCounts, cells: np.ndarray) -> float:
+    """The mean over pairs of the probability that both have the same topic, given the counts of their cells.
+
+    sum_k n_ck n_dk / (n_c n_d) for different cells c and d; sum_k n_ck (n_ck - 1) / (n_c (n_c - 1)) in one cell.
+    """
+    if not cells.size:
+        return 1.0
+    first, second = state.topic_counts[cells].astype(np.float64)
+    alike = (cells[0] == cells[1]).astype(np.float64)
+    ways = np.einsum("pk,pk->p", first, second) - alike * first.sum(axis=1)
+    sizes = state.cells.counts[cells].astype(np.float64)
+    return float(np.mean(ways / (sizes[0] * (sizes[1] - alike))))

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
-from franchise.parallel.engine import Engine
-from franchise.running.chain_interface import AnyChain
+from franchise.running.chain import AnyChain
 from franchise.running.kept_draws import KeptDraws, LazyDraw, name_of_draw
 from franchise.running.progress import Progress
-from franchise.running.trace import Trace
-from franchise.storage.checkpoint_format import Checkpoint, Metadata, Parts, Saved
-from franchise.storage.run_store import ChainStore, MemoryStore, RunStore
-from franchise.validation import check_integer
+from franchise.storage.chain_store import ChainStore, Checkpoint, StoredArrays
 
 CHECKPOINT_INTERVAL = 60.0
 """Default seconds between two checkpoints."""
+
+SWEEP = "sweep"
+"""The name of the sweep in a row on disk."""
+
+_WHOLE_NUMBERS = ("n_topics", "n_tables")
+"""The names of counts in a trace."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +37,6 @@ class DrawPlan:
     warmup: int  # sweeps before the first kept draw
     thin: int  # sweeps between kept draws
     keep_labels: bool
-
-    @classmethod
-    def checked(cls, draws: object, warmup: object, thin: object, keep_labels: object) -> DrawPlan:
-        """Return the plan; InputError if one of the numbers is invalid."""
-        return cls(
-            draws=check_integer("draws", draws, minimum=1),
-            warmup=check_integer("warmup", warmup, minimum=0),
-            thin=check_integer("thin", thin, minimum=1),
-            keep_labels=bool(keep_labels),
-        )
 
     @property
     def total(self) -> int:
@@ -73,18 +67,73 @@ class StopSignal:
         return self._deadline is not None and time.perf_counter() > self._deadline
 
 
-Kind = TypeVar("Kind", bound=AnyChain)
+class Trace:
+    """Named numbers per sweep, growing as the chain runs; names that a row lacks are NaN there."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, array[float]] = {}
+        self.length = 0
+
+    def append(self, values: dict[str, float]) -> None:
+        """Add a row."""
+        for name, value in values.items():
+            if name not in self.columns:
+                self.columns[name] = array("d", [math.nan]) * self.length
+            self.columns[name].append(value)
+        self.length += 1
+        for column in self.columns.values():
+            if len(column) < self.length:
+                column.append(math.nan)
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return self.length
+
+    def column(self, name: str) -> Sequence[float]:
+        """Return the values of a name; none if no row has it."""
+        return self.columns.get(name, array("d"))
+
+    def rows(self) -> Iterator[dict[str, float]]:
+        """Yield the rows, each with all names."""
+        for row in range(self.length):
+            yield {
+                name: int(column[row]) if name in _WHOLE_NUMBERS else column[row]
+                for name, column in self.columns.items()
+            }
+
+    def check_whole_numbers(self) -> None:
+        """Raise an InputError if a count is missing in a row or is not a whole number."""
+        if self.length and "n_topics" not in self.columns:
+            raise InputError("n_topics is missing in the trace")
+        for name in _WHOLE_NUMBERS:
+            values = np.array(self.columns.get(name, []))
+            if not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all():
+                raise InputError(f"the trace has {name} that is not a whole number")
+
+
+def names_of(traces: Sequence[Trace]) -> list[str]:
+    """Return the names in any of the traces, in the order of their first row."""
+    return list(dict.fromkeys(name for trace in traces for name in trace.columns))
+
+
+def stack(traces: Sequence[Trace], length: int, names: list[str]) -> dict[str, np.ndarray]:
+    """Return the first `length` rows of all chains as arrays (chains, length), by name."""
+    stacked = {}
+    for name in names:
+        rows = [trace.columns.get(name, [math.nan] * length)[:length] for trace in traces]
+        stacked[name] = np.array(rows, dtype=np.int64 if name in _WHOLE_NUMBERS else np.float64)
+    return stacked
 
 
 @dataclass
-class ChainRun(Generic[Kind]):
+class ChainRun:
     """A chain with its trace and kept draws."""
 
-    chain: Kind
+    chain: AnyChain
     plan: DrawPlan
     data: GroupedData
     snapshots: KeptDraws
-    store: RunStore = field(default_factory=MemoryStore)
+    store: ChainStore | None = None  # its files, if the run has a directory
     trace: Trace = field(default_factory=Trace)
     warmup_trace: Trace = field(default_factory=Trace)
     labels: np.ndarray | None = None  # int32 (draws, N), in input order, filled as draws come
@@ -113,7 +162,7 @@ class ChainRun(Generic[Kind]):
     def _cut_warmup_short(self) -> None:
         """Let the next sweep give a draw, as time is up. The plan does not have it, so it is never stored."""
         self.write_checkpoint()
-        self.store = MemoryStore()
+        self.store = None
         self.chain.warmup = min(self.chain.warmup, self.chain.sweeps)
 
     def record(self, values: dict[str, float]) -> None:
@@ -121,7 +170,8 @@ class ChainRun(Generic[Kind]):
         after_warmup = self.chain.sweeps - self.chain.warmup
         if after_warmup > 0 and after_warmup % self.plan.thin != 0:
             return
-        self.store.append_trace({SWEEP: self.chain.sweeps, **values})
+        if self.store is not None:
+            self.store.append_trace({SWEEP: self.chain.sweeps, **values})
         if after_warmup <= 0:
             self.warmup_trace.append(values)
         else:
@@ -134,16 +184,19 @@ class ChainRun(Generic[Kind]):
         if self.labels is not None:
             labels = self.chain.labels()
             self.labels[draw] = self.data.to_input_order(labels)
-            self.store.append_labels(self.labels[draw])
+            if self.store is not None:
+                self.store.append_labels(self.labels[draw])
         if self.snapshots.wants(draw):
-            with self.store.errors_explained():
-                self.snapshots.add(self.chain.snapshot(draw, labels, self.store.files))
+            with nullcontext() if self.store is None else self.store.errors_explained():
+                self.snapshots.add(self.chain.snapshot(draw, labels, self.store))
 
     # -- saving and restoring ------------------------------------------------------------------------------
 
     def write_checkpoint(self) -> None:
         """Write all that is needed to continue, if the run is stored."""
-        self.store.save(self.checkpoint)
+        if self.store is not None:
+            with self.store.errors_explained():
+                self.store.write_checkpoint(*self.checkpoint(self.store))
 
     def write_all(self, store: ChainStore) -> None:
         """Write the whole chain to files that do not exist yet."""
@@ -155,21 +208,11 @@ class ChainRun(Generic[Kind]):
 
     def checkpoint(self, store: ChainStore | None = None) -> Checkpoint:
         """Return the chain as a checkpoint; arrays that are in files of the store stay there."""
-        state = Saved(self.chain.to_arrays(), []) if store is None else self.chain.saved(store)
-        arrays, parts = state.arrays, Parts()
-        if state.files:
-            parts[""] = state.files
+        stored = {"": StoredArrays(self.chain.to_arrays()) if store is None else self.chain.saved(store)}
         for place, kept in enumerate(self.snapshots.kept):
-            prefix = name_of_draw(place)
-            if store is not None and isinstance(kept, LazyDraw) and kept.is_in(store.folder):
-                own, parts[prefix] = kept.common, kept.files
-            else:
-                own = kept.to_arrays()
-            arrays.update({prefix + name: array for name, array in own.items()})
-        return Checkpoint(arrays, self._metadata(), parts)
-
-    def _metadata(self) -> Metadata:
-        return {  # old runs have the same keys
+            in_files = store is not None and isinstance(kept, LazyDraw) and kept.stored.is_in(store.folder)
+            stored[name_of_draw(place)] = kept.stored if in_files else StoredArrays(kept.to_arrays())
+        metadata = {  # old runs have the same keys
             "sweeps": self.chain.sweeps,
             "warmup": self.chain.warmup,
             "best": self.chain.best,
@@ -177,6 +220,11 @@ class ChainRun(Generic[Kind]):
             "snapshots": [kept.scalars() for kept in self.snapshots.kept],
             "stride": self.snapshots.stride,
         }
+        return Checkpoint(
+            {prefix + name: array for prefix, each in stored.items() for name, array in each.common.items()},
+            metadata,
+            {prefix: list(each.files) for prefix, each in stored.items() if each.files},
+        )
 
     def rows(self) -> Iterator[dict[str, float]]:
         """Yield the rows of both traces, each with its sweep."""
@@ -187,34 +235,16 @@ class ChainRun(Generic[Kind]):
 
     def earlier_labels(self) -> Iterator[np.ndarray]:
         """Yield the labels of the draws so far, from memory or from disk, if they are kept."""
-        if not self.plan.keep_labels:
-            return
         if self.labels is not None:
             yield from self.labels[: len(self.trace)]
-        else:
+        elif self.plan.keep_labels and self.store is not None:
             yield from self.store.read_labels(self.data.n_observations, self.trace.column("n_topics"))
 
-    @classmethod
-    def restored(
-        cls,
-        metadata: Metadata,
-        rows: Iterable[dict[str, float]],
-        chain: Kind,
-        plan: DrawPlan,
-        data: GroupedData,
-        snapshots: KeptDraws,
-    ) -> ChainRun[Kind]:
-        """Return a chain with its trace and kept draws; InputError if they are inconsistent."""
-        run = cls(chain, plan, data, snapshots, seconds=float(metadata["seconds"]))
-        chain.best = float(metadata["best"])
+    def read_rows(self, rows: Iterable[dict[str, float]]) -> None:
+        """Take the rows of both traces from disk; InputError if their number is not that of the sweeps."""
         for row in rows:
-            trace = run.warmup_trace if int(row.pop(SWEEP)) <= chain.warmup else run.trace
+            trace = self.warmup_trace if int(row.pop(SWEEP)) <= self.chain.warmup else self.trace
             trace.append(row)
-        run._check_lengths()
-        return run
-
-    def _check_lengths(self) -> None:
-        """Raise an InputError if a trace or the kept draws are not as long as the number of sweeps says."""
         sweeps, warmup = self.chain.sweeps, self.chain.warmup
         draws = max(0, sweeps - warmup) // self.plan.thin
         for what, found, expected in (
@@ -226,17 +256,3 @@ class ChainRun(Generic[Kind]):
                 raise InputError(f"after {sweeps} sweeps, {expected} {what} are expected; found {found}")
         for trace in (self.warmup_trace, self.trace):
             trace.check_whole_numbers()
-
-
-SWEEP = "sweep"
-"""The name of the sweep in a row on disk."""
-
-
-def run_chains(
-    runs: list[ChainRun[Any]], engine: Engine, control: StopSignal, progress: Progress, interruptible: bool
-) -> None:
-    """Run all chains to their end, as many in parallel as the engine has workers."""
-    with progress:
-        engine.map(
-            lambda run: run.run(control, progress), runs, on_cancel=control.stop if interruptible else None
-        )

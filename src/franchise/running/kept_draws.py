@@ -9,18 +9,20 @@ the number of planned draws or on interruptions.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from franchise.errors import InputError
 from franchise.storage.atomic import read_errors_named
-from franchise.storage.checkpoint_format import ShardFile, check_there, read_parts
+from franchise.storage.chain_store import Arrays, ChainStore, Parts, StoredArrays
 from franchise.validation import check_array, check_integer, check_labels, check_positive
 
-MOST_KEPT = 32
 MOST_BYTES = 2**28
+"""The most bytes of the kept draws of a chain."""
+
+MOST_KEPT = 32
+"""The most kept draws of a chain of an HDP."""
 
 
 class KeptDraw(Protocol):
@@ -28,6 +30,12 @@ class KeptDraw(Protocol):
 
     per_observation: ClassVar[tuple[str, ...]]
     """The names of its per-observation arrays."""
+
+    bytes_per_label: ClassVar[int]
+    """The approximate size of these."""
+
+    most_kept: ClassVar[int]
+    """The most draws of a chain that are kept, if they fit in `MOST_BYTES`."""
 
     @property
     def draw(self) -> int:
@@ -37,14 +45,14 @@ class KeptDraw(Protocol):
     def n_topics(self) -> int:
         """Number of topics, K."""
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
+    def to_arrays(self) -> Arrays:
         """Return its arrays by name."""
 
     def scalars(self) -> list[float]:
         """Return its numbers; the first is `draw`."""
 
     @classmethod
-    def restored(cls, scalars: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
+    def restored(cls, scalars: list[Any], arrays: Arrays, size: int) -> Self:
         """Return the draw with these contents; InputError if they are not of a draw of `size` labels."""
 
 
@@ -60,13 +68,15 @@ class HDPDraw:
     prior: float  # the topics' prior if it is sampled, else NaN
 
     per_observation: ClassVar[tuple[str, ...]] = ("labels",)
+    bytes_per_label: ClassVar[int] = 2
+    most_kept: ClassVar[int] = MOST_KEPT
 
     @property
     def n_topics(self) -> int:
         """Number of topics, K."""
         return len(self.tables_per_topic)
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
+    def to_arrays(self) -> Arrays:
         """Return labels and table counts."""
         return {"labels": self.labels, "tables": self.tables_per_topic}
 
@@ -75,7 +85,7 @@ class HDPDraw:
         return [self.draw, self.alpha, self.gamma, self.prior]
 
     @classmethod
-    def restored(cls, scalars: list[Any], arrays: dict[str, np.ndarray], size: int) -> Self:
+    def restored(cls, scalars: list[Any], arrays: Arrays, size: int) -> Self:
         """Return the draw with these contents."""
         draw, alpha, gamma, prior = scalars
         tables = check_array("tables", arrays["tables"], np.int64, (None,), lowest=1)
@@ -93,40 +103,24 @@ class LazyDraw:
 
     _latest: ClassVar[tuple[LazyDraw, Any] | None] = None
 
-    def __init__(
-        self,
-        kind: type[KeptDraw],
-        scalars: list[Any],
-        common: dict[str, np.ndarray],
-        files: list[ShardFile],
-        store: tuple[Path, str],
-    ) -> None:
+    def __init__(self, kind: type[KeptDraw], scalars: list[Any], stored: StoredArrays) -> None:
         self.draw = check_integer("draw", scalars[0])
-        self.files, self.common = files, common
-        self._kind, self._scalars, self._store = kind, scalars, store
+        self.stored = stored
+        self._kind, self._scalars = kind, scalars
 
     def scalars(self) -> list[Any]:
         """Return its numbers."""
         return self._scalars
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return its arrays by name."""
-        arrays: dict[str, np.ndarray] = self.whole().to_arrays()
-        return arrays
-
-    def is_in(self, folder: Path) -> bool:
-        """Return whether its files are in a folder."""
-        return self._store[0] == folder.resolve()
-
     def whole(self) -> Any:
         """Return the draw, in memory."""
         latest = LazyDraw._latest
         if latest is None or latest[0] is not self:
-            folder, chain_id = self._store
-            check_there(folder, self.files, f"draw {self.draw}")
-            arrays = {**self.common, **read_parts(folder, self.files, chain_id)}
-            with read_errors_named(*(folder / file.name for file in self.files)):
-                latest = self, self._kind.restored(self._scalars, arrays, self.files[-1].end)
+            stored = self.stored
+            stored.check_there(f"draw {self.draw}")
+            arrays = stored.read()
+            with read_errors_named(*(stored.folder / file.name for file in stored.files)):
+                latest = self, self._kind.restored(self._scalars, arrays, stored.files[-1].end)
             LazyDraw._latest = latest
         return latest[1]
 
@@ -139,18 +133,18 @@ class LazyDraw:
 
 @dataclass
 class KeptDraws:
-    """The kept draws of one chain."""
+    """The kept draws of one chain: as many as fit in 256 MiB, at least 2 and not more than `kind` says."""
 
-    most: int
+    kind: type[KeptDraw]
     size: int  # labels per draw
     stride: int = 1
     kept: list[Any] = field(default_factory=list)
-    kind: type[KeptDraw] = HDPDraw
 
-    @classmethod
-    def for_size(cls, n_observations: int) -> KeptDraws:
-        """Return room for what fits in 256 MiB, at two bytes per observation: from 2 to 32 draws."""
-        return cls(int(np.clip(MOST_BYTES // (2 * n_observations), 2, MOST_KEPT)), n_observations)
+    @property
+    def most(self) -> int:
+        """The most draws that are kept."""
+        fitting = MOST_BYTES // (self.kind.bytes_per_label * max(1, self.size))
+        return int(np.clip(fitting, 2, self.kind.most_kept))
 
     def wants(self, draw: int) -> bool:
         """Return whether this draw is kept."""
@@ -164,38 +158,30 @@ class KeptDraws:
             self.kept = [kept for kept in self.kept if kept.draw % self.stride == 0]
 
     def restore(
-        self,
-        stride: object,
-        scalars: list[list[Any]],
-        arrays: dict[str, np.ndarray],
-        files: dict[str, list[ShardFile]] | None = None,
-        store: tuple[Path, str] | None = None,
-    ) -> None:
+        self, stride: object, scalars: list[list[Any]], arrays: Arrays, files: Parts, store: ChainStore
+    ) -> list[StoredArrays]:
         """Take the kept draws out of the arrays of a checkpoint; InputError if they do not match the stride.
 
-        Draws in files stay there; `store` is the folder of these files and the id of their chain.
+        Draws in files of the store stay there, and these are returned.
         """
         self.stride = check_integer("stride", stride, minimum=1)
-        own: list[dict[str, np.ndarray]] = [{} for _ in scalars]
+        own: list[Arrays] = [{} for _ in scalars]
         for name in [name for name in arrays if name.startswith("snapshot_")]:
             _, number, part = name.split("_", 2)
             own[int(number)][part] = arrays.pop(name)
-        self.kept = []
+        self.kept, in_files = [], []
         for place, (numbers, held) in enumerate(zip(scalars, own, strict=True)):
-            in_files = (files or {}).get(name_of_draw(place))
-            if in_files is None or store is None:
-                self.kept.append(self.kind.restored(numbers, held, self.size))
+            stored = store.stored(held, files.get(name_of_draw(place), ()))
+            if stored.files:
+                in_files.append(stored)
+                self.kept.append(LazyDraw(self.kind, numbers, stored))
             else:
-                self.kept.append(LazyDraw(self.kind, numbers, held, in_files, store))
+                self.kept.append(self.kind.restored(numbers, held, self.size))
         if [kept.draw for kept in self.kept] != [place * self.stride for place in range(len(scalars))]:
             raise InputError("the stored draws are not evenly spaced")
+        return in_files
 
 
 def name_of_draw(place: int) -> str:
     """Return the prefix of the names of a draw's arrays in a checkpoint."""
     return f"snapshot_{place}_"
-
-
-def narrowest(labels: np.ndarray) -> np.ndarray:
-    """Return the labels in the narrowest unsigned integers that fit."""
-    return labels.astype(np.min_scalar_type(int(labels.max(initial=0))))

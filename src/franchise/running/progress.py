@@ -5,48 +5,30 @@ from __future__ import annotations
 import sys
 import time
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 _SECONDS_BETWEEN_UPDATES = 0.1
 
 
-class Progress(Protocol):
-    """What a run tells while it goes on."""
+class Progress:
+    """A bar for each chain: sweeps, topics, log likelihood and speed per observation, time left.
 
-    def __enter__(self) -> Progress:
-        """Begin."""
+    Nothing is shown unless it is asked for or, when nothing is said (None), the output is a terminal.
+    """
 
-    def __exit__(self, *details: object) -> None:
-        """End."""
-
-    def update(self, chain: int, sweeps: int, values: dict[str, float]) -> None:
-        """Show that a chain has done this many sweeps; `values` are what was measured after the last."""
-
-
-class Silence:
-    """No progress shown."""
-
-    def __enter__(self) -> Silence:
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        pass
-
-    def update(self, chain: int, sweeps: int, values: dict[str, float]) -> None:
-        """Nothing."""
-
-
-class Bars:
-    """A bar for each chain: sweeps, topics, log likelihood and speed per observation, time left."""
-
-    def __init__(self, chains: int, total: int, done: list[int], n_observations: int, unit: str) -> None:
+    def __init__(
+        self, asked: bool | None, total: int, done: list[int], n_observations: int, unit: str
+    ) -> None:
+        self._bars: Any = None
+        if not (sys.stdout.isatty() if asked is None else asked):
+            return
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
-        self._n_observations, self._unit = n_observations, unit
-        self._shown = [0.0] * chains
+        self._n_observations, self._unit, self._total = n_observations, unit, total
+        self._shown = [0.0] * len(done)
         self._begun = [(time.perf_counter(), sweeps) for sweeps in done]
-        self._bars: Any = RichProgress(
+        self._bars = RichProgress(
             TextColumn("[bold]{task.description}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
@@ -55,20 +37,26 @@ class Bars:
             transient=False,
         )
         self._tasks = [
-            self._bars.add_task(f"chain {chain}", total=total, completed=done[chain], status="")
-            for chain in range(chains)
+            self._bars.add_task(f"chain {chain}", total=total, completed=sweeps, status="")
+            for chain, sweeps in enumerate(done)
         ]
-        self._total = total
 
-    def __enter__(self) -> Bars:
-        self._bars.start()
+    def __enter__(self) -> Progress:
+        if self._bars is not None:
+            self._bars.start()
         return self
 
     def __exit__(self, *details: object) -> None:
-        self._bars.stop()
+        if self._bars is not None:
+            self._bars.stop()
 
     def update(self, chain: int, sweeps: int, values: dict[str, float]) -> None:
-        """Redraw the chain's bar, but not more often than the eye can follow."""
+        """Show that a chain has done this many sweeps; `values` are what was measured after the last.
+
+        A bar is not redrawn more often than the eye can follow.
+        """
+        if self._bars is None:
+            return
         now = time.perf_counter()
         if now - self._shown[chain] < _SECONDS_BETWEEN_UPDATES and sweeps < self._total:
             return
@@ -87,14 +75,6 @@ class Bars:
 def say_once(line: str) -> None:
     """Print a line on the standard error stream; the same line only once in a process."""
     print(line, file=sys.stderr)
-
-
-def make_progress(
-    asked: bool | None, chains: int, total: int, done: list[int], n_observations: int, unit: str
-) -> Progress:
-    """Bars if asked for or, when nothing is said, if the output is a terminal; otherwise silence."""
-    shown = sys.stdout.isatty() if asked is None else asked
-    return Bars(chains, total, done, n_observations, unit) if shown else Silence()
 
 
 def _short(number: float) -> str:

@@ -1,6 +1,6 @@
 """A run: the chains of one problem, in memory and on disk.
 
-    begin       chains before their first sweep; writes their first checkpoints if the run has a directory
+    sample      run new chains; writes their first checkpoints if the run has a directory
     go          sweep until the plan is done, the time is up, or the user interrupts
     read        the chains as their last checkpoints have them
     extended    a copy that continues for more draws
@@ -11,10 +11,14 @@ The same code runs both models. What differs between them is in a `Problem`.
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, replace
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -23,21 +27,16 @@ from franchise import validation
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError, StorageError, warn_caller
-from franchise.parallel.engine import Engine, make_engine
-from franchise.running.chain_interface import AnyChain, LocalChain
-from franchise.running.chain_run import (
-    CHECKPOINT_INTERVAL,
-    ChainRun,
-    DrawPlan,
-    StopSignal,
-    run_chains,
-)
-from franchise.running.initial_state import FromCheckpoint, FromCheckpointFiles, InitialState
-from franchise.running.kept_draws import KeptDraws
-from franchise.running.progress import Progress, make_progress
-from franchise.running.signals import interruptions
+from franchise.parallel.engine import Engine
+from franchise.parallel.threads import make_engine
+from franchise.running.chain import LocalChain
+from franchise.running.chain_run import CHECKPOINT_INTERVAL, ChainRun, DrawPlan, StopSignal, names_of, stack
+from franchise.running.kept_draws import KeptDraw, KeptDraws
+from franchise.running.progress import Progress
+from franchise.running.starts import FromCheckpoint, InitialState
 from franchise.storage.atomic import exclusive_lock, read_errors_named
-from franchise.storage.run_store import ChainStore, RunDirectory, check_new, how_to_resume
+from franchise.storage.chain_store import ChainStore, StoredArrays
+from franchise.storage.run_store import RunDirectory, check_new, how_to_resume
 from franchise.validation import PathLike, check_integer, check_positive
 
 
@@ -46,6 +45,9 @@ class Problem(Protocol):
 
     model_name: ClassVar[str]
     """The kind of model, as run.json names it."""
+
+    kind_of_draw: ClassVar[type[KeptDraw]]
+    """The class of a kept draw."""
 
     @property
     def data(self) -> GroupedData:
@@ -58,11 +60,12 @@ class Problem(Protocol):
     def settings(self) -> dict[str, Any]:
         """Return everything but data and seed as JSON values; InputError if something cannot be stored."""
 
-    def new_kept_draws(self) -> KeptDraws:
-        """Return an empty container for the kept draws of one chain."""
+    @property
+    def labels_per_draw(self) -> int:
+        """Number of observations, or of sentences, that have a topic."""
 
     def chain(self, number: int, warmup: int) -> LocalChain:
-        """Return a chain without a state; an initial state (`running/initial_state.py`) gives it one."""
+        """Return a chain without a state; an initial state (`running/starts.py`) gives it one."""
 
     def make_posterior(self, run: Run) -> Any:
         """Return the posterior of the kept draws."""
@@ -92,94 +95,106 @@ class RunOptions(NamedTuple):
         return cls(make_engine(engine, workers), progress, time_limit, checkpoint_interval)
 
 
+def check_plan(draws: object, warmup: object, thin: object, keep_labels: object) -> DrawPlan:
+    """Return the plan; InputError if one of the numbers is invalid."""
+    return DrawPlan(
+        draws=check_integer("draws", draws, minimum=1),
+        warmup=check_integer("warmup", warmup, minimum=0),
+        thin=check_integer("thin", thin, minimum=1),
+        keep_labels=bool(keep_labels),
+    )
+
+
 @dataclass(repr=False)
 class Run:
     """The chains of a problem, with their draws so far."""
 
     setup: Problem
     plan: DrawPlan
-    chains: list[ChainRun[Any]]
+    chains: list[ChainRun] = field(default_factory=list)
     labels: np.ndarray | None = None  # int32 (chains, draws, N), in input order, if they are kept
     folder: RunDirectory | None = None  # where it is stored
 
     # -- starting ----------------------------------------------------------------------------------------
 
     @classmethod
-    def begin(
-        cls, setup: Problem, plan: DrawPlan, chains: Iterable[AnyChain], run_dir: PathLike | None = None
+    def sample(
+        cls,
+        setup: Problem,
+        plan: DrawPlan,
+        initial_states: Sequence[InitialState],
+        options: RunOptions,
+        run_dir: PathLike | None,
     ) -> Run:
-        """Return the chains before their first sweep; write a new run directory if one is given."""
-        run = cls(
-            setup, plan, [ChainRun(chain, plan, setup.data, setup.new_kept_draws()) for chain in chains]
-        )
-        run.set_target_draws(plan.draws)
+        """Run new chains to the end of the plan; write them to a new run directory if one is given."""
+        run = cls(setup, plan)
+        check_memory(plan, len(initial_states), setup.data)
         if run_dir is not None:
-            run.folder = run._create("run_dir", run_dir, run._begin_in)
+            check_new("run_dir", run_dir)
+            setup.settings()  # they can be stored
+        with options.engine as engine:
+            templates = [setup.chain(number, plan.warmup) for number in range(len(initial_states))]
+            for chain in engine.map(engine.place, templates, initial_states):
+                run.chains.append(ChainRun(chain, plan, setup.data, run._new_kept_draws()))
+            run.set_target_draws(plan.draws)
+            if run_dir is None:
+                run.go(options)
+                return run
+            with RunDirectory.create("run_dir", run_dir, run._settings(), setup.data) as run.folder:
+                for number, each in enumerate(run.chains):
+                    each.store = run.folder.chain(number)
+                    each.write_checkpoint()
+            with exclusive_lock(run.folder.path):
+                run.go(options)
         return run
 
-    def _begin_in(self, folder: RunDirectory) -> None:
-        """Store the chains in a folder, and write their first checkpoints."""
-        for number, chain in enumerate(self.chains):
-            chain.store = folder.chain(number)
-            chain.write_checkpoint()
-
     @classmethod
-    def read(
-        cls, folder: RunDirectory, make_setup: Callable[[dict[str, Any], Any], Problem], engine: Engine
-    ) -> Run:
+    def read(cls, folder: RunDirectory, setup: Problem, engine: Engine) -> Run:
         """Return a run as its last checkpoints have it; call `set_target_draws` next."""
-        settings, data = folder.settings, folder.data()
+        settings = folder.settings
         with read_errors_named(folder.path / "run.json"):
-            setup = make_setup(settings, data)
-            plan = DrawPlan.checked(*(settings[name] for name in ("draws", "warmup", "thin", "keep_labels")))
+            plan = check_plan(*(settings[name] for name in ("draws", "warmup", "thin", "keep_labels")))
             chains = check_integer("chains", settings["chains"], minimum=1)
-        run = cls(setup, plan, [], folder=folder)
+        run = cls(setup, plan, folder=folder)
         for number in range(chains):
             run.chains.append(run._read_chain(folder.chain(number), number, engine))
         return run
 
-    def _read_chain(self, store: ChainStore, number: int, engine: Engine) -> ChainRun[Any]:
-        arrays, metadata, files = store.read_head()
+    def _read_chain(self, store: ChainStore, number: int, engine: Engine) -> ChainRun:
+        arrays, metadata, files = store.read_checkpoint()
         with read_errors_named(store.checkpoint_path, store.trace_path):
             sweeps, warmup = (check_integer(name, metadata[name], minimum=0) for name in ("sweeps", "warmup"))
-            snapshots = self.setup.new_kept_draws()
-            of_store = (store.folder.resolve(), store.chain_id)
-            snapshots.restore(metadata["stride"], metadata["snapshots"], arrays, files, of_store)
-            initial_state: InitialState = FromCheckpoint(arrays, sweeps)
-            if files:
-                initial_state = FromCheckpointFiles.of(store.folder, store.chain_id, arrays, files, sweeps)
+            kept = self._new_kept_draws()
+            in_files = kept.restore(metadata["stride"], metadata["snapshots"], arrays, files, store)
+            initial_state = FromCheckpoint(store.stored(arrays, files.get("", ())), sweeps, in_files)
             chain = engine.place(self.setup.chain(number, warmup), initial_state)
-            run = self._restored(metadata, store.read_trace(), chain, snapshots)
-        run.store = store
+            chain.best = float(metadata["best"])
+            run = ChainRun(chain, self.plan, self.setup.data, kept, store, seconds=float(metadata["seconds"]))
+            run.read_rows(store.read_trace())
         return run
+
+    def _new_kept_draws(self) -> KeptDraws:
+        return KeptDraws(self.setup.kind_of_draw, self.setup.labels_per_draw)
 
     def extended(self, draws: int, engine: Engine) -> Run:
         """Return a copy of the chains, planned for more draws; in memory only."""
-        run = Run(self.setup, self.plan, [])
+        run = Run(self.setup, self.plan)
         for number, each in enumerate(self.chains):
             copies = {name: np.array(array) for name, array in each.chain.to_arrays().items()}
             template = self.setup.chain(number, each.chain.warmup)
-            chain = engine.place(template, FromCheckpoint(copies, each.chain.sweeps))
-            snapshots = replace(each.snapshots, kept=list(each.snapshots.kept))
-            metadata = {"seconds": each.seconds, "best": each.chain.best}
-            run.chains.append(run._restored(metadata, each.rows(), chain, snapshots))
-            run.chains[-1].labels = each.labels
+            chain = engine.place(template, FromCheckpoint(StoredArrays(copies), each.chain.sweeps))
+            chain.best = each.chain.best
+            kept = replace(each.snapshots, kept=list(each.snapshots.kept))
+            copied = replace(each, chain=chain, snapshots=kept, store=None)
+            copied.trace, copied.warmup_trace = deepcopy((each.trace, each.warmup_trace))
+            run.chains.append(copied)
         run.set_target_draws(self.most_draws + draws)
         return run
-
-    def _restored(
-        self,
-        metadata: dict[str, Any],
-        rows: Iterable[dict[str, float]],
-        chain: AnyChain,
-        snapshots: KeptDraws,
-    ) -> ChainRun[Any]:
-        return ChainRun.restored(metadata, rows, chain, self.plan, self.setup.data, snapshots)
 
     def set_target_draws(self, draws: int) -> None:
         """Plan this many draws per chain, at least those there are, and allocate their labels."""
         self.plan = replace(self.plan, draws=max(draws, self.most_draws))
-        check_memory(self.plan, len(self.chains), self.setup.data.n_observations)
+        check_memory(self.plan, len(self.chains), self.setup.data)
         if self.plan.keep_labels:
             shape = (len(self.chains), self.plan.draws, self.setup.data.n_observations)
             self.labels = np.empty(shape, np.int32)
@@ -200,10 +215,19 @@ class Run:
         """Number of kept draws that every chain has."""
         return min(len(chain.trace) for chain in self.chains)
 
+    def kept(self) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], list[list[Any]]]:
+        """Return the traces of all chains, those of their warm-ups, and the stored draws of every chain."""
+        traces, warmups = zip(*((each.trace, each.warmup_trace) for each in self.chains), strict=True)
+        return (
+            stack(traces, self.fewest_draws, names_of(traces)),
+            stack(warmups, min(map(len, warmups)), names_of(traces + warmups)),
+            [list(each.snapshots.kept) for each in self.chains],
+        )
+
     # -- running -------------------------------------------------------------------------------------------
 
-    def go(self, options: RunOptions) -> Any:
-        """Sweep until the planned draws are there; return the posterior.
+    def go(self, options: RunOptions) -> None:
+        """Sweep until the planned draws are there.
 
         In a run with a directory, Ctrl-C and SIGTERM wait until every chain has finished its sweep and written a
         checkpoint. Then KeyboardInterrupt is raised.
@@ -211,12 +235,15 @@ class Run:
         control = StopSignal(options.time_limit, options.checkpoint_interval)
         kept = self.folder is not None
         nothing: list[int] = []
-        listening = interruptions(control.stop) if kept else nullcontext(nothing)
         try:
-            with listening as came:
+            with interruptions(control.stop) if kept else nullcontext(nothing) as came:
                 self._write_plan()
-                progress = self._progress(options.progress)
-                run_chains(self.chains, options.engine, control, progress, kept or len(self.chains) > 1)
+                with self._progress(options.progress) as progress:
+                    options.engine.map(
+                        partial(ChainRun.run, control=control, progress=progress),
+                        self.chains,
+                        on_cancel=control.stop if kept or len(self.chains) > 1 else None,
+                    )
                 if came:
                     raise KeyboardInterrupt
         except KeyboardInterrupt:
@@ -226,17 +253,12 @@ class Run:
         except StorageError as error:
             raise StorageError(f"{error} Fix the problem first. {self._how_to_continue}") from error.__cause__
         self._warn_if_early()
-        return self.setup.make_posterior(self)
-
-    def locked(self) -> AbstractContextManager[None]:
-        """Keep other processes from the run."""
-        return nullcontext() if self.folder is None else exclusive_lock(self.folder.path)
 
     def _progress(self, asked: bool | None) -> Progress:
-        unit = "word" if isinstance(self.setup.data, Corpus) else "observation"
-        done = [chain.chain.sweeps for chain in self.chains]
-        size = self.setup.data.n_observations
-        return make_progress(asked, len(self.chains), self.plan.total, done, size, unit)
+        data = self.setup.data
+        unit = "word" if isinstance(data, Corpus) else "observation"
+        done = [each.chain.sweeps for each in self.chains]
+        return Progress(asked, self.plan.total, done, data.n_observations, unit)
 
     @property
     def _how_to_continue(self) -> str:
@@ -253,23 +275,15 @@ class Run:
 
     # -- on disk -------------------------------------------------------------------------------------------
 
-    def save(self, name: str, path: PathLike, **more: object) -> RunDirectory:
+    def save(self, name: str, path: PathLike, **more: object) -> None:
         """Write everything to a new run directory, with `more` settings in its run.json.
 
         `name` is the name of the argument `path`, for error messages.
         """
-
-        def fill(folder: RunDirectory) -> None:
+        settings = {**self._settings(), **more}
+        with RunDirectory.create(name, path, settings, self.setup.data) as folder:
             for number, chain in enumerate(self.chains):
                 chain.write_all(folder.chain(number))
-
-        return self._create(name, path, fill, **more)
-
-    def _create(
-        self, name: str, path: PathLike, fill: Callable[[RunDirectory], None], **more: object
-    ) -> RunDirectory:
-        settings = {**self._settings(), **more}
-        return RunDirectory.create(check_new(name, path), settings, self.setup.data, fill)
 
     def _settings(self) -> dict[str, Any]:
         """Return all that is needed to continue, except data and checkpoints, as plain values."""
@@ -285,18 +299,44 @@ class Run:
         """Write the plan to run.json, and let the logs end at the checkpoints."""
         if self.folder is not None:
             self.folder.change(draws=self.plan.draws)
-        for chain in self.chains:
-            chain.store.cut_logs()
+        for each in self.chains:
+            if each.store is not None:
+                each.store.cut_logs()
 
 
-def check_memory(plan: DrawPlan, chains: int, n_observations: int) -> None:
+def check_memory(plan: DrawPlan, chains: int, data: GroupedData) -> None:
     """Raise an InputError if the labels will not fit in memory."""
     if plan.keep_labels:
-        needed = 4 * plan.draws * chains * n_observations
+        needed = 4 * plan.draws * chains * data.n_observations
         available = validation.available_memory()
         if needed > available:
             raise InputError(
                 f"keep_labels=True needs {needed / 2**30:.1f} GiB ({chains} chains x {plan.draws} draws x "
-                f"{n_observations} observations x 4 bytes), but about {available / 2**30:.1f} GiB are free. "
+                f"{data.n_observations} observations x 4 bytes), but about {available / 2**30:.1f} GiB are free. "
                 f"Use fewer draws, a larger thin, or keep_labels=False."
             )
+
+
+@contextmanager
+def interruptions(stop: Callable[[], None]) -> Iterator[list[int]]:
+    """While inside, Ctrl-C and SIGTERM only call `stop`, however often they come; they are noted in the list.
+
+    Only the main thread can listen to signals: in others, nothing changes. A signal that is ignored, or that code
+    outside Python listens to, is left to that. Afterwards every signal does what it did before.
+    """
+    came: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        came.append(number)
+        stop()
+
+    listening = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                listening[number] = signal.signal(number, note)
+    try:
+        yield came
+    finally:
+        for number, before in listening.items():
+            signal.signal(number, before)

@@ -1,4 +1,10 @@
-"""The states that chains start from.
+"""Initial states: they give a chain its state, when it begins and when it is resumed, in the process that runs it.
+
+GivenState       a state that is made in this process
+RandomInit       each observation in one of K topics at random, made where the chain runs
+FromCheckpoint   the arrays of a checkpoint, in memory or in files
+
+`start` of `franchise.sample` is one of these:
 
 None                 as a number K of topics: the square root of N, at most 100 or so (`model.usual_topics`)
 a number K           each observation in one of K topics, uniformly
@@ -12,9 +18,10 @@ a list of these      one for each chain
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -29,7 +36,8 @@ from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import Gamma
-from franchise.running.chain_interface import ChainT, changed
+from franchise.running.chain import ChainT, LocalChain
+from franchise.storage.chain_store import Arrays, StoredArrays
 from franchise.storage.state_arrays import state_from_arrays, state_to_arrays
 from franchise.validation import check_integer, describe
 
@@ -49,6 +57,60 @@ no part in the choice (20 to 39) every chain of either method found the five top
 """
 
 
+@dataclass(frozen=True)
+class GivenState:
+    """A state that is made in this process, when the chain gets its place."""
+
+    make: Callable[[], Any]
+    sweeps: ClassVar[int] = 0  # that the chain has done by then
+
+    def as_arrays(self, chain: LocalChain) -> FromCheckpoint:
+        """Return the same initial state as arrays."""
+        return FromCheckpoint(StoredArrays(replace(chain, state=self.make()).to_arrays()), self.sweeps)
+
+    def initialise(self, chain: ChainT) -> ChainT:
+        """Return the chain with its state."""
+        return replace(chain, state=self.make())
+
+
+@dataclass(frozen=True)
+class RandomInit:
+    """Each observation in one of K topics, uniformly."""
+
+    topics: int
+    view: type[State]
+    sweeps: ClassVar[int] = 0
+
+    def initialise(self, chain: ChainT) -> ChainT:
+        """Return the chain with its state."""
+        assert isinstance(chain.model, Model)
+        model = chain.model.memory_mapped
+        labels = draw_topics_at_random(model, self.topics, start_streams(chain.seed, chain.number))
+        return replace(chain, model=model, state=_state_with(labels, model, self.view))
+
+
+@dataclass(frozen=True)
+class FromCheckpoint:
+    """The arrays of a checkpoint."""
+
+    arrays: StoredArrays
+    sweeps: int
+    draws: Sequence[StoredArrays] = ()  # kept draws in files: only read, so that damage is noticed at once
+
+    def read(self) -> Arrays:
+        """Return all arrays of the state."""
+        return self.arrays.read()
+
+    def initialise(self, chain: ChainT) -> ChainT:
+        """Return the chain as it was then; InputError if there was none such."""
+        for draw in self.draws:
+            draw.read()
+        return chain.restored(self.read(), self.sweeps)
+
+
+InitialState: TypeAlias = GivenState | RandomInit | FromCheckpoint
+
+
 def starts_of_chains(start: object, chains: int, n_observations: int) -> list[Any]:
     """What was asked for, once for each chain."""
     if isinstance(start, LastStates):
@@ -63,27 +125,40 @@ def starts_of_chains(start: object, chains: int, n_observations: int) -> list[An
     return [start] * chains
 
 
+def topics_of_start(start: object, n_observations: int) -> int | None:
+    """The number of topics at random that `start` requests, or None if it requests another kind."""
+    if start is None:
+        return usual_topics(n_observations)
+    if isinstance(start, Integral) and not isinstance(start, bool):
+        return check_integer("start", start, minimum=1)
+    return None
+
+
 def make_start(start: Any, model: Model, view: type[State], to_grouped_order: Any, streams: Streams) -> State:
     """The state that one chain starts from; InputError if `start` is none of the known kinds."""
     if isinstance(start, str) and start == SEQUENTIAL:
         return start_sequentially(model, view, streams)
     if isinstance(start, State):
         return _checked_state(start, model)
-    if start is None:
-        start = usual_topics(model.data.n_observations)
-    if isinstance(start, Integral) and not isinstance(start, bool):
-        topics = check_integer("start", start, minimum=1)
+    topics = topics_of_start(start, model.data.n_observations)
+    if topics is None:
+        labels = to_grouped_order(_checked_labels(start, model.data.n_observations))
+    else:
         labels = draw_topics_at_random(model, topics, streams)
         if topics > model.data.n_observations:
             labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-    else:
-        labels = to_grouped_order(_checked_labels(start, model.data.n_observations))
-    return _home(view).from_topics(model.data, model.family, labels, model.start_alpha(), model.start_gamma())
+    return _state_with(labels, model, view)
 
 
-def _home(view: type[State]) -> type[Seating] | type[Weights]:
-    """The view that topics are put into for a sampler that begins with this one."""
+def view_of_labels(view: type[State]) -> type[Seating] | type[Weights]:
+    """The view that labels are put into for a sampler that begins with `view`."""
     return Seating if view is Seating else Weights
+
+
+def _state_with(labels: np.ndarray, model: Model, view: type[State]) -> State:
+    """The state with these topics, for a sampler that begins with `view`."""
+    alpha, gamma = model.start_alpha(), model.start_gamma()
+    return view_of_labels(view).from_topics(model.data, model.family, labels, alpha, gamma)
 
 
 def draw_topics_at_random(model: Model, topics: int, streams: Streams) -> np.ndarray:
@@ -96,56 +171,25 @@ def draw_topics_at_random(model: Model, topics: int, streams: Streams) -> np.nda
     return labels
 
 
-@dataclass(frozen=True)
-class RandomInit:
-    """An initial state (`initial_state.py`): each observation in one of K topics, uniformly."""
-
-    topics: int
-    view: type[Seating] | type[Weights]
-    sweeps: int = 0
-    common: ClassVar[dict[str, np.ndarray]] = {}
-
-    @classmethod
-    def from_start(cls, start: object, model: Model, view: type[State]) -> RandomInit | None:
-        """Return the initial state that `start` requests, or None if it requests another kind."""
-        if start is None:
-            start = usual_topics(model.n_observations)
-        if not isinstance(start, Integral) or isinstance(start, bool):
-            return None
-        topics = check_integer("start", start, minimum=1)
-        return None if topics > model.n_observations else cls(topics, _home(view))
-
-    def initialise(self, chain: ChainT) -> ChainT:
-        """Return the chain at its start."""
-        assert isinstance(chain.model, Model)
-        model = chain.model.memory_mapped
-        labels = draw_topics_at_random(model, self.topics, start_streams(chain.seed, chain.number))
-        alpha, gamma = model.start_alpha(), model.start_gamma()
-        state = self.view.from_topics(model.data, model.family, labels, alpha, gamma)
-        return changed(chain, model=model, state=state)
-
-
 def start_sequentially(model: Model, view: type[State], streams: Streams) -> State:
     """Draw each observation's topic given those before it, in the view that the sampler starts with."""
-    state = _nobody_seated(model, view)
-    if isinstance(model.alpha, Gamma):
-        state.group_concentration = max(state.group_concentration, AT_LEAST)
-    if isinstance(model.gamma, Gamma):
-        state.top_concentration = max(state.top_concentration, AT_LEAST)
-    move: Move = CrfGibbs(tables=False) if view is Seating else DirectAssignment()
-    move.step(model, state, streams, CALLING_THREAD)
-    state.group_concentration, state.top_concentration = model.start_alpha(), model.start_gamma()
-    return state
-
-
-def _nobody_seated(model: Model, view: type[State]) -> State:
-    """A state without topics, to which a sweep adds every observation in turn."""
     alpha, gamma = model.start_alpha(), model.start_gamma()
+    state: State  # without topics; the move adds every observation in turn
     if view is Seating:
+        move: Move = CrfGibbs(tables=False)
         statistics = model.family.empty_statistics(SPARE_SLOTS)
-        return Seating.empty(model.data, statistics, SPARE_SLOTS, alpha, gamma)
-    nowhere = np.full(model.data.n_observations, -1, np.int32)
-    return Weights.from_topics(model.data, model.family, nowhere, alpha, gamma)
+        state = Seating.empty(model.data, statistics, SPARE_SLOTS, alpha, gamma)
+    else:
+        move = DirectAssignment()
+        nowhere = np.full(model.data.n_observations, -1, np.int32)
+        state = Weights.from_topics(model.data, model.family, nowhere, alpha, gamma)
+    if isinstance(model.alpha, Gamma):
+        state.group_concentration = max(alpha, AT_LEAST)
+    if isinstance(model.gamma, Gamma):
+        state.top_concentration = max(gamma, AT_LEAST)
+    move.step(model, state, streams, CALLING_THREAD)
+    state.group_concentration, state.top_concentration = alpha, gamma
+    return state
 
 
 def _checked_state(start: State, model: Model) -> State:

@@ -20,6 +20,7 @@ from franchise.moves.base import Move
 from franchise.moves.compose import Composed, in_turn
 from franchise.parallel.engine import BlockExecutor
 from franchise.running.chain import Chain
+from franchise.storage.state_arrays import state_of_counts
 
 SAMPLE = 40_000
 """Approximate number of observations in the sample."""
@@ -69,19 +70,10 @@ def _drawn_given(state: Weights, sample: Model, model: Model, rng: np.random.Gen
     cells = cells_of(model.data)
     of_cells = np.repeat(np.arange(wide[0]), np.diff(cells.offsets))
     shares = weights[of_cells] * words[cells.categories]
-    capacity = len(topics) + SPARE_SLOTS
-    counts = np.zeros((len(cells.counts), capacity), np.int32)
-    counts[:, : len(topics)] = rng.multinomial(cells.counts, shares / shares.sum(axis=1, keepdims=True))
-    start = CellCounts(
-        statistics=model.family.empty_statistics(capacity),
-        observations_per_topic=np.zeros(capacity, np.int64),
-        group_concentration=state.group_concentration,
-        top_concentration=state.top_concentration,
-        topic_weights=np.zeros(capacity),
-        unseen_weight=state.unseen_weight.copy(),
-        cells=cells,
-        topic_counts=counts,
-    )
+    counts = rng.multinomial(cells.counts, shares / shares.sum(axis=1, keepdims=True)).astype(np.int32)
+    start = state_of_counts(counts, cells, model.family, len(topics) + SPARE_SLOTS)
+    start.group_concentration, start.top_concentration = state.group_concentration, state.top_concentration
+    start.unseen_weight[:] = state.unseen_weight
     if model.family.learned_prior is not None:
         model.family.set_prior_value(start.statistics, model.family.prior_value(statistics))
     start.recount(model.data)

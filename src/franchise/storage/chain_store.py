@@ -1,31 +1,176 @@
-"""The files of one chain in a run directory (`run_store.py`): two logs, a checkpoint and its parts."""
+"""The files of one chain in a run directory (`run_store.py`): two logs, a checkpoint and its parts.
+
+A checkpoint has arrays and metadata in one file, with a checksum of both.  Where several processes run one chain,
+each writes its per-observation arrays to its own file (`ShardFile`).  The checkpoint lists these files with their
+checksums.  So they count from the moment that the checkpoint is replaced, all of them or none.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.errors import InputError, StorageError
 from franchise.storage.atomic import Log, read_errors_named, write_atomically
-from franchise.storage.checkpoint_format import (
-    FORMAT,
-    FORMAT_WITH_PARTS,
-    PARTS,
-    Arrays,
-    Checkpoint,
-    Metadata,
-    Parts,
-    decode,
-    encode,
-    parts_from,
-    read_parts,
-)
-from franchise.validation import check_integer, check_labels
+from franchise.validation import check_format, check_integer, check_labels
+
+Arrays = dict[str, np.ndarray]
+Metadata = dict[str, Any]
+
+FORMAT = 2
+FORMAT_WITH_PARTS = 3
+"""The format of a checkpoint that lists other files."""
+
+PARTS = "part-*.safetensors"
+"""The pattern of the names of these files."""
+
+
+class ShardFile(NamedTuple):
+    """A file with the per-observation arrays of some observations."""
+
+    name: str
+    checksum: int
+    begin: int  # the first observation
+    end: int  # the one after the last
+
+
+Parts = dict[str, list[ShardFile]]
+"""Files with further arrays, by the prefix that the names of these arrays get."""
+
+
+class StoredArrays(NamedTuple):
+    """The arrays of a state or a kept draw: in memory, or those that are per observation in files."""
+
+    common: Arrays  # those that are not in files
+    files: Sequence[ShardFile] = ()
+    folder: Path = Path()  # of the files
+    chain_id: str = ""
+
+    def read(self) -> Arrays:
+        """Return all arrays; StorageError if a file is missing or damaged."""
+        if not self.files:
+            return dict(self.common)
+        return {**self.common, **joined([read_part(self.folder, file, self.chain_id) for file in self.files])}
+
+    def is_in(self, folder: Path) -> bool:
+        """Return whether there are files, in this folder."""
+        return bool(self.files) and self.folder == folder.resolve()
+
+    def check_there(self, what: str) -> None:
+        """Raise an InputError if files are gone: a run that is resumed removes old ones."""
+        if not all((self.folder / file.name).is_file() for file in self.files):
+            raise InputError(
+                f"{what} is no longer in {str(self.folder)!r}: the run was continued or deleted since. Read it "
+                "again with franchise.load."
+            )
+
+
+class Checkpoint(NamedTuple):
+    """The contents of a checkpoint."""
+
+    arrays: Arrays
+    metadata: Metadata
+    parts: Parts
+
+
+def encode(arrays: Arrays, metadata: Metadata) -> tuple[bytes, int]:
+    """Return the contents of a file, and the checksum that it contains."""
+    from safetensors.numpy import save
+
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps(metadata)
+    checksum = checksum_of_all(arrays, text)
+    return save(arrays, {"facts": text, "checksum": str(checksum)}), checksum  # "facts" is an old word
+
+
+def decode(path: Path, chain_id: str) -> tuple[Arrays, Metadata, int]:
+    """Return arrays, metadata and checksum of a file; StorageError if missing, damaged, or of another chain."""
+    from safetensors import safe_open
+
+    if not path.is_file():
+        raise StorageError(f"{path} is missing: the run is damaged.")
+    with read_errors_named(path):
+        with safe_open(path, framework="numpy") as file:
+            header = file.metadata()
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        metadata = dict(json.loads(header["facts"]))
+        check_format(str(path), metadata.get("format", FORMAT), FORMAT_WITH_PARTS)
+        checksum = checksum_of_all(arrays, header["facts"])
+        if header.get("checksum") != str(checksum):
+            raise StorageError(f"{path}: checksum wrong; the run is damaged.")
+        if metadata["of"] != chain_id:
+            raise StorageError(f"{path} is of another run or chain: the run is damaged.")
+    return arrays, metadata, checksum
+
+
+def checksum_of_all(arrays: Arrays, metadata: str) -> int:
+    """Return the checksum of everything in a file."""
+    checksum = zlib.crc32(metadata.encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        checksum = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), checksum)
+        checksum = zlib.crc32(array.reshape(-1).view(np.uint8).data, checksum)
+    return checksum
+
+
+# --- files that a checkpoint lists ------------------------------------------------------------------------------
+
+
+def write_part(folder: Path, name: str, chain_id: str, arrays: Arrays, begin: int, end: int) -> ShardFile:
+    """Write the per-observation arrays of some observations to a file, completely or not at all."""
+    content, checksum = encode(arrays, {"of": chain_id, "begin": begin, "end": end})
+    write_atomically(folder / name, content, f".{os.getpid()}")
+    return ShardFile(name, checksum, begin, end)
+
+
+def read_part(folder: Path, part: ShardFile, chain_id: str) -> Arrays:
+    """Return the arrays of a file; StorageError if it is not the file that was written."""
+    arrays, _, checksum = decode(folder / part.name, chain_id)
+    if checksum != part.checksum:
+        raise StorageError(f"{folder / part.name}: checksum wrong; the run is damaged.")
+    return arrays
+
+
+def joined(parts: Sequence[Arrays]) -> Arrays:
+    """Concatenate arrays of the same names."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def name_of_part(what: str, rank: int, size: int) -> str:
+    """Return the name of the file of one process."""
+    return f"part-{what}-{rank + 1}of{size}.safetensors"
+
+
+def parts_from(listed: object) -> Parts:
+    """Return the files that a checkpoint lists, by the prefix of their arrays' names; InputError if invalid."""
+    if not isinstance(listed, dict):
+        raise InputError(f"parts must be listed by name; got {listed!r}")
+    return {str(prefix): _checked(files) for prefix, files in listed.items()}
+
+
+def _checked(files: Any) -> list[ShardFile]:
+    found, end = [], 0
+    for name, *numbers in files:
+        if not isinstance(name, str) or not Path(name).match(PARTS) or Path(name).name != name:
+            raise InputError(f"{name!r} is not the name of a part")
+        part = ShardFile(name, *(check_integer("part", number, minimum=0) for number in numbers))
+        if part.begin != end or part.end < part.begin:
+            raise InputError("parts must follow one another")
+        end = part.end
+        found.append(part)
+    if not found:
+        raise InputError("parts must not be empty")
+    return found
+
+
+# --- the files of a chain -----------------------------------------------------------------------------------------
 
 
 class ChainStore:
@@ -35,13 +180,9 @@ class ChainStore:
         self.folder = folder
         self.chain_id = chain_id
         self.checkpoint_path = folder / "checkpoint.safetensors"
-        self._trace, self._labels = Log(folder / "trace.log"), Log(folder / "labels.log")
-        self.trace_path, self.labels_path = self._trace.path, self._labels.path
-
-    @property
-    def files(self) -> ChainStore:
-        """The store itself."""
-        return self
+        self.trace_path, self.labels_path = folder / "trace.log", folder / "labels.log"
+        self._trace, self._labels = Log(self.trace_path), Log(self.labels_path)
+        self._logs = {"trace": self._trace, "labels": self._labels}
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -55,33 +196,21 @@ class ChainStore:
         content = labels.astype("<i4").tobytes()
         self._labels.append(zlib.crc32(content).to_bytes(4, "little") + content)
 
-    def save(self, make: Callable[[ChainStore], Checkpoint]) -> None:
-        """Write the checkpoint that `make` returns."""
-        with self.errors_explained():
-            self.write_checkpoint(*make(self))
-
     def write_checkpoint(self, arrays: Arrays, metadata: Metadata, parts: Parts | None = None) -> None:
         """Write the logs, then replace the checkpoint.
 
         `parts` are files that exist already; their arrays get the given prefixes.
         """
-        self._trace.write()
-        self._labels.write()
-        content, _ = encode(arrays, self._with_own(metadata, parts or {}))
+        parts = parts or {}
+        own: Metadata = {"format": FORMAT_WITH_PARTS if parts else FORMAT, "of": self.chain_id}
+        for name, log in self._logs.items():
+            log.write()
+            own |= {f"{name}_bytes": log.size, f"{name}_checksum": log.checksum}
+        if parts:
+            own["parts"] = {prefix: list(files) for prefix, files in parts.items()}
+        content, _ = encode(arrays, {**metadata, **own})
         write_atomically(self.checkpoint_path, content)
-        self._remove_parts_but(parts or {})
-
-    def _with_own(self, metadata: Metadata, parts: Parts) -> Metadata:
-        return {
-            **metadata,
-            "format": FORMAT_WITH_PARTS if parts else FORMAT,
-            "of": self.chain_id,
-            "trace_bytes": self._trace.size,
-            "trace_checksum": self._trace.checksum,
-            "labels_bytes": self._labels.size,
-            "labels_checksum": self._labels.checksum,
-            **({"parts": {prefix: list(files) for prefix, files in parts.items()}} if parts else {}),
-        }
+        self._remove_parts_but(parts)
 
     def _remove_parts_but(self, parts: Parts) -> None:
         """Remove parts that belong to no checkpoint any more, and unfinished ones."""
@@ -108,21 +237,17 @@ class ChainStore:
             return str(error)
         return f"The last checkpoint, of sweep {metadata['sweeps']}, is complete."
 
+    def stored(self, common: Arrays, files: Sequence[ShardFile] = ()) -> StoredArrays:
+        """Return arrays of this chain, some of which may be in files of it."""
+        return StoredArrays(common, tuple(files), self.folder.resolve(), self.chain_id)
+
     # -- reading ---------------------------------------------------------------------------------------------
 
-    def read_checkpoint(self) -> tuple[Arrays, Metadata]:
-        """Return the arrays and metadata of the last checkpoint, its parts included."""
-        arrays, metadata, parts = self.read_head()
-        for prefix, files in parts.items():
-            for name, array in read_parts(self.folder, files, self.chain_id).items():
-                arrays[prefix + name] = array
-        return arrays, metadata
-
-    def read_head(self) -> Checkpoint:
+    def read_checkpoint(self) -> Checkpoint:
         """Return the last checkpoint without the arrays of its parts; the logs end with it from now on."""
         arrays, metadata, _ = decode(self.checkpoint_path, self.chain_id)
         with read_errors_named(self.checkpoint_path):
-            for name, log in (("trace", self._trace), ("labels", self._labels)):
+            for name, log in self._logs.items():
                 log.size = check_integer(f"{name}_bytes", metadata[f"{name}_bytes"], minimum=0)
                 log.checksum = metadata[f"{name}_checksum"]
             return Checkpoint(arrays, metadata, parts_from(metadata.get("parts", {})))
@@ -161,5 +286,5 @@ class ChainStore:
 
     def cut_logs(self) -> None:
         """Cut off what the logs have beyond the checkpoint: its sweeps are about to be repeated."""
-        self._trace.cut()
-        self._labels.cut()
+        for log in self._logs.values():
+            log.cut()

@@ -32,12 +32,14 @@ def encode_data(data: GroupedData) -> dict[str, bytes]:
         words = {"format": FORMAT, "kind": "shards", "folder": str(data.shards.folder.resolve())}
         words |= {"checksum": data.shards.checksum, "path": str(data.path.resolve())}
         return {"data.safetensors": save({}), "data.json": json.dumps(words).encode()}
-    words = {"metadata": {k: _plain(v) for k, v in data.metadata.items()}}
-    words |= {"format": FORMAT, "names": _plain(data.group_names)}
+    words = {"metadata": {name: _plain(tuple(entries)) for name, entries in data.metadata.items()}}
+    words |= {"format": FORMAT, "names": _plain(tuple(data.group_names))}
     if isinstance(data, Corpus):
         words |= {"kind": "corpus", "vocabulary": list(data.vocabulary), "texts": data.texts}
         words["text_options"] = encode_options(data.text_options)
-        arrays = {"observations": data.observations, "offsets": data.offsets, **_sentence_arrays(data)}
+        arrays = {"observations": data.observations, "offsets": data.offsets}
+        sentences = {} if data.sentences is None else data.sentences._asdict()
+        arrays |= {f"sentences.{name}": array for name, array in sentences.items() if array is not None}
     elif isinstance(data.observations, np.ndarray):
         words["kind"] = "groups"
         arrays = {"observations": data.observations, "groups": data.group_of_observation}
@@ -60,10 +62,11 @@ def load_data(folder: Path) -> Corpus | Groups:
     words = json.loads((folder / "data.json").read_text())
     check_format(str(folder / "data.json"), words.get("format", FORMAT), FORMAT)
     if words["kind"] == "shards":
-        return _load_shards(words)
+        return open_shards(words["folder"]).checked(words["checksum"]).memory_mapped(words["path"])
     names = [_hashable(name) for name in words["names"]]
     metadata = {name: [_hashable(entry) for entry in entries] for name, entries in words["metadata"].items()}
     if words["kind"] == "corpus":
+        sentences: Any = [arrays.get(f"sentences.{name}") for name in Sentences._fields]
         return Corpus(
             arrays["observations"],
             arrays["offsets"],
@@ -71,7 +74,7 @@ def load_data(folder: Path) -> Corpus | Groups:
             names=names,
             metadata=metadata,
             texts=words["texts"],
-            sentences=_sentences(arrays),
+            sentences=Sentences(*sentences) if sentences[0] is not None else None,
             text_options=decode_options(words.get("text_options")),  # not in files of older versions
         )
     groups = check_labels("groups", arrays["groups"], len(arrays["groups"]), len(names))
@@ -87,37 +90,12 @@ def load_data(folder: Path) -> Corpus | Groups:
     return Groups(rows, labels, metadata=metadata)
 
 
-def _load_shards(words: dict[str, Any]) -> MappedCorpus:
-    return open_shards(words["folder"]).checked(words["checksum"]).memory_mapped(words["path"])
-
-
-def _sentence_arrays(corpus: Corpus) -> dict[str, np.ndarray]:
-    """Return the arrays of the sentences, if there are any."""
-    if corpus.sentences is None:
-        return {}
-    arrays = corpus.sentences._asdict()
-    return {f"sentences.{name}": array for name, array in arrays.items() if array is not None}
-
-
-def _sentences(arrays: dict[str, np.ndarray]) -> Sentences | None:
-    """Return the sentences of a corpus; None in files without them."""
-    if "sentences.offsets" not in arrays:
-        return None
-    return Sentences(
-        arrays["sentences.offsets"], arrays["sentences.documents"], arrays.get("sentences.spans")
-    )
-
-
-def _plain(entries: list[Any]) -> list[Any]:
-    """Return names as JSON values: numbers, strings, None, and tuples of these (as lists)."""
-    return [_plain_entry(entry) for entry in entries]
-
-
-def _plain_entry(entry: object) -> Any:
+def _plain(entry: object) -> Any:
+    """Return a name, or names, as JSON values: numbers, strings, None, and tuples of these (as lists)."""
     if isinstance(entry, np.generic):
         entry = entry.item()
     if isinstance(entry, tuple):
-        return [_plain_entry(part) for part in entry]
+        return [_plain(part) for part in entry]
     if entry is None or isinstance(entry, (str, int, float, bool)):
         return entry
     if hasattr(entry, "isoformat"):

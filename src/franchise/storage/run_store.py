@@ -23,12 +23,10 @@ import json
 import shlex
 import shutil
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
+from typing import Any
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
@@ -43,8 +41,7 @@ from franchise.storage.atomic import (
     write_atomically,
     write_errors_named,
 )
-from franchise.storage.chain_store import ChainStore
-from franchise.storage.checkpoint_format import FORMAT, Checkpoint
+from franchise.storage.chain_store import FORMAT, ChainStore
 from franchise.validation import PathLike, check_folder, check_format, describe
 
 BY_EM = "htmm by EM"
@@ -54,58 +51,6 @@ _UNFINISHED = "unfinished"
 """A file in a folder that is about to become a run: other files of a run in it may be removed."""
 
 _DATA = ("data.json", "data.safetensors")
-
-
-class RunStore(Protocol):
-    """Stores one chain while it runs: in files (`ChainStore`), or only in memory (`MemoryStore`)."""
-
-    @property
-    def files(self) -> ChainStore | None:
-        """The store, if it has files."""
-
-    def append_trace(self, row: Mapping[str, float]) -> None:
-        """Add a row to the trace."""
-
-    def append_labels(self, labels: np.ndarray) -> None:
-        """Add the labels of a kept draw."""
-
-    def save(self, make: Callable[[ChainStore], Checkpoint]) -> None:
-        """Write the checkpoint that `make` returns, if the store has files."""
-
-    def read_labels(self, n_observations: int, topic_counts: Sequence[float]) -> Iterator[np.ndarray]:
-        """Yield the labels of the kept draws up to the checkpoint that was read last."""
-
-    def cut_logs(self) -> None:
-        """Remove what was stored after the checkpoint that was read last."""
-
-    def errors_explained(self) -> AbstractContextManager[None]:
-        """Add to a StorageError what is left of the chain."""
-
-
-class MemoryStore:
-    """The store of a chain without a run directory: what the chain has in memory is all there is."""
-
-    files = None
-
-    def append_trace(self, row: Mapping[str, float]) -> None:
-        """Do nothing."""
-
-    def append_labels(self, labels: np.ndarray) -> None:
-        """Do nothing."""
-
-    def save(self, make: Callable[[ChainStore], Checkpoint]) -> None:
-        """Do nothing."""
-
-    def read_labels(self, n_observations: int, topic_counts: Sequence[float]) -> Iterator[np.ndarray]:
-        """Yield nothing."""
-        return iter(())
-
-    def cut_logs(self) -> None:
-        """Do nothing."""
-
-    def errors_explained(self) -> AbstractContextManager[None]:
-        """Leave errors as they are."""
-        return nullcontext()
 
 
 class RunDirectory:
@@ -118,27 +63,37 @@ class RunDirectory:
     # -- making one ------------------------------------------------------------------------------------------
 
     @classmethod
+    @contextmanager
     def create(
-        cls, folder: Path, settings: dict[str, Any], data: GroupedData, fill: Callable[[RunDirectory], None]
-    ) -> RunDirectory:
-        """Write a run to a new folder (`check_new`); `fill` writes the chains, with checkpoints.
+        cls, name: str, path: PathLike, settings: dict[str, Any], data: GroupedData
+    ) -> Iterator[RunDirectory]:
+        """Write a run to a new folder; inside the context, the chains are written, with checkpoints.
 
-        run.json comes last and makes the folder a run. After an error nothing is left. If the process is killed,
-        the next call for the same folder starts again.
+        `name` is the name of the argument `path`, for error messages. run.json comes last and makes the folder a
+        run. After an error nothing is left. If the process is killed, the next call for the same folder starts
+        again.
         """
         from franchise.storage.data_files import encode_data
 
+        folder = check_new(name, path)
         files = encode_data(data)
         checksums = {name: _checksum_of_bytes(content) for name, content in files.items()}
-        whole = {"format": FORMAT, "versions": _versions(), "files": checksums, **settings}
-        run = cls(folder, whole)
+        run = cls(folder, {"format": FORMAT, "versions": _versions(), "files": checksums, **settings})
         made = [each for each in (folder, *folder.parents) if not each.exists()]
         try:
             with write_errors_named(folder):
                 folder.mkdir(parents=True, exist_ok=True)
             with exclusive_lock(folder):
                 check_new("run_dir", folder)  # no other process has made one in the meantime
-                run._write(files, fill)
+                run._clear()
+                with ExitStack() as after_errors:
+                    after_errors.callback(run._clear)
+                    run._write_data(files)
+                    yield run
+                    run._write_settings()
+                    after_errors.pop_all()
+                with suppress(OSError):  # run.json takes precedence
+                    (folder / _UNFINISHED).unlink()
         except BaseException as error:
             with suppress(OSError):
                 (folder / LOCK).unlink()
@@ -150,26 +105,17 @@ class RunDirectory:
                     f"{error} The new run was removed. Fix the problem and try again."
                 ) from error.__cause__
             raise
-        return run
 
-    def _write(self, files: dict[str, bytes], fill: Callable[[RunDirectory], None]) -> None:
-        self._clear()
-        try:
+    def _write_data(self, files: dict[str, bytes]) -> None:
+        """Write the data, and make the folders of the chains."""
+        with write_errors_named(self.path):
+            (self.path / _UNFINISHED).touch()
+            sync_folder(self.path)
+        for name, content in files.items():
+            write_atomically(self.path / name, content)
+        for number in range(self.settings["chains"]):
             with write_errors_named(self.path):
-                (self.path / _UNFINISHED).touch()
-                sync_folder(self.path)
-            for name, content in files.items():
-                write_atomically(self.path / name, content)
-            for number in range(self.settings["chains"]):
-                with write_errors_named(self.path):
-                    self._folder_of(number).mkdir()
-            fill(self)
-            self._write_settings()
-        except BaseException:
-            self._clear()
-            raise
-        with suppress(OSError):  # run.json takes precedence
-            (self.path / _UNFINISHED).unlink()
+                self._folder_of(number).mkdir()
 
     def _clear(self) -> None:
         """Remove all files of a run; the mark that it is unfinished goes last."""
@@ -189,7 +135,11 @@ class RunDirectory:
         """Return the run in a folder; InputError if there is none, or if its format cannot be read."""
         folder = _checked_path("run_dir", path)
         if not (folder / "run.json").is_file():
-            raise InputError(f"{str(folder)!r} contains no run: it has no run.json.{_reason(folder)}")
+            reason = " Creating one was interrupted. Call franchise.sample again with this folder."
+            unfinished = (folder / _UNFINISHED).exists()
+            raise InputError(
+                f"{str(folder)!r} contains no run: it has no run.json.{reason if unfinished else ''}"
+            )
         with read_errors_named(folder / "run.json"):
             settings = dict(json.loads((folder / "run.json").read_bytes()))
             version = settings.get("format")
@@ -261,13 +211,6 @@ def _checked_path(name: str, path: PathLike) -> Path:
         return Path(path)
     except TypeError:
         raise InputError(f"{name} must be the path of a folder; got {describe(path)}.") from None
-
-
-def _reason(folder: Path) -> str:
-    """Return why a folder contains no run, if that is known."""
-    if (folder / _UNFINISHED).exists():
-        return " Creating one was interrupted. Call franchise.sample again with this folder."
-    return ""
 
 
 def _checksum_of_bytes(content: bytes) -> str:

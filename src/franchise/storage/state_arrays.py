@@ -19,10 +19,9 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.hdp_model import PreparedData
 from franchise.model.state.base import CellTables, State, SubTopics, Weighted, Weights
-from franchise.model.state.views import CellCounts, Seating, cells_of
+from franchise.model.state.views import CellCounts, DataCells, Seating, cells_of
+from franchise.storage.chain_store import Arrays
 from franchise.validation import check_array, check_labels, check_learned
-
-Arrays = dict[str, np.ndarray]
 
 
 def state_to_arrays(state: State, family: Family) -> Arrays:
@@ -65,7 +64,9 @@ def view_of(arrays: Arrays) -> type[State]:
 
 def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family) -> State:
     """Return the state that `state_to_arrays` was given; its statistics are recounted."""
-    alpha, gamma = _positive("concentrations", arrays["concentrations"], (2,)).tolist()
+    concentrations = check_array("concentrations", arrays["concentrations"], np.float64, (2,))
+    if not (np.isfinite(concentrations) & (concentrations > 0.0)).all():
+        raise InputError(f"concentrations must be positive; got {concentrations.tolist()}")
     slots = _checked_slots(arrays["slots"], family)
     if "table_of_observation" in arrays:
         state: State = _seating_from(arrays, data, family, slots)
@@ -75,7 +76,7 @@ def state_from_arrays(arrays: Arrays, data: PreparedData, family: Family) -> Sta
         state = _counts_from(arrays, data, family, slots)
     else:
         raise InputError(f"no state can be made of arrays named {sorted(arrays)}")
-    state.group_concentration, state.top_concentration = alpha, gamma
+    state.group_concentration, state.top_concentration = concentrations.tolist()
     state.parameters = _parameters_from(arrays, family, slots)
     if "prior" in arrays:
         prior = check_array("prior", arrays["prior"], np.float64, (1,))
@@ -142,7 +143,15 @@ def _counts_from(arrays: Arrays, data: PreparedData, family: Family, slots: int)
     kept = check_array("topic_counts", arrays["topic_counts"], np.int32, (len(cells.counts), None), lowest=0)
     if kept.shape[1] > slots or (kept.sum(axis=1) != cells.counts).any():
         raise InputError("the topic_counts of a cell must sum to its observations")
-    state = CellCounts(
+    state = state_of_counts(kept, cells, family, slots)
+    state.recount(data)
+    _set_weights(state, arrays, data)
+    return state
+
+
+def state_of_counts(counts: np.ndarray, cells: DataCells, family: Family, slots: int) -> CellCounts:
+    """Return a state with these topic counts of cells, before its statistics are counted and it has weights."""
+    return CellCounts(
         statistics=family.empty_statistics(slots),
         observations_per_topic=np.zeros(slots, np.int64),
         group_concentration=1.0,
@@ -150,11 +159,8 @@ def _counts_from(arrays: Arrays, data: PreparedData, family: Family, slots: int)
         topic_weights=np.zeros(slots),
         unseen_weight=np.ones(1),
         cells=cells,
-        topic_counts=np.pad(kept, ((0, 0), (0, slots - kept.shape[1]))),
+        topic_counts=np.pad(counts, ((0, 0), (0, slots - counts.shape[1]))),
     )
-    state.recount(data)
-    _set_weights(state, arrays, data)
-    return state
 
 
 def _set_weights(state: Weighted, arrays: Arrays, data: PreparedData) -> None:
@@ -204,10 +210,3 @@ def _checked_slots(slots: np.ndarray, family: Family) -> int:
     if count * of_one > validation.available_memory():
         raise InputError(f"{count} slots for topics will not fit in memory")
     return count
-
-
-def _positive(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    checked = check_array(name, array, np.float64, shape)
-    if not (np.isfinite(checked) & (checked > 0.0)).all():
-        raise InputError(f"{name} must be positive; got {checked.tolist()}")
-    return checked

@@ -30,10 +30,9 @@ from franchise.model.hdp_model import Model
 from franchise.model.state.base import State
 from franchise.parallel.threads import Threads
 from franchise.posterior.hdp_posterior import HDPPosterior
-from franchise.running.chain import SHARES, Chain
+from franchise.running.chain import BEST, SHARES, Chain
 from franchise.running.chain_run import CHECKPOINT_INTERVAL
 from franchise.running.starts import make_start, start_streams
-from franchise.running.trace import BEST
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
 from franchise.storage.atomic import read_errors_named, write_atomically
@@ -126,7 +125,7 @@ def follow(task: Task, problem: Problem, chains: Path, stopped: Callable[[], boo
     """
     store = ChainStore(chains / task.name)
     if store.checkpoint_path.is_file():
-        arrays, facts = store.read_checkpoint()
+        arrays, facts, _ = store.read_checkpoint()
         if facts["seconds"] < task.seconds:
             _Following.resumed(task, problem, store, arrays, facts).run(stopped)
     else:
@@ -139,7 +138,7 @@ def follow(task: Task, problem: Problem, chains: Path, stopped: Callable[[], boo
 def read(task: Task, chains: Path) -> Followed:
     """A chain as its last checkpoint has it."""
     store = ChainStore(chains / task.name)
-    _, facts = store.read_checkpoint()
+    facts = store.read_checkpoint().metadata
     rows = list(store.read_trace())
     names = dict.fromkeys(name for row in rows for name in row)
     scores = np.array(facts["scores"]).reshape(-1, 2)
@@ -154,7 +153,7 @@ def read(task: Task, chains: Path) -> Followed:
 def last_state(task: Task, problem: Problem, chains: Path) -> tuple[Model, State]:
     """The model of a chain, and its last state."""
     model = problem.model(task.prior, task.order)
-    arrays, _ = ChainStore(chains / task.name).read_checkpoint()
+    arrays = ChainStore(chains / task.name).read_checkpoint().arrays
     return model, state_from_arrays(arrays, model.data, model.family)
 
 
