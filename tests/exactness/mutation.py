@@ -35,4 +35,4 @@ def _changed(module: ModuleType, replacements: tuple[tuple[str, str], ...]) -> M
 
 
 def _compiled(module: ModuleType, name: str):
-    return numba.njit(nogil=True, error_model="numpy")(getattr(module, name).function)
+    return numba.njit(nogil=True, error_model="numpy")(getattr(module, name).py_func)

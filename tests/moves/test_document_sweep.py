@@ -131,7 +131,7 @@ def test_every_observation_is_visited_once_a_sweep(small_blocks, monkeypatch, mo
 
     def watch(module, name, places):
         """Watch the blocks of a kernel; `places` are those of the arguments offsets and groups."""
-        monkeypatch.setattr(module, name, getattr(module, name).function)  # not compiled: it can be watched
+        monkeypatch.setattr(module, name, getattr(module, name).py_func)  # not compiled: it can be watched
         block = numba.njit(getattr(module, name + "_block"))
         monkeypatch.setattr(module, name + "_block", watching(block, *places))
 
