@@ -97,7 +97,7 @@ def test_chains_of_new_documents_follow_their_law(alpha):
 )
 def test_other_laws_are_seen(alpha, right, wrong):
     """Stays counted as draws; the price of a stay forgotten."""
-    with mock.patch.object(inference, "draw_each", mutated(segments, "draw_each", (right, wrong))):
+    with mock.patch.object(inference, "draw_finite", mutated(segments, "draw_finite", (right, wrong))):
         assert p_value_after_two_sweeps(alpha) < SMALLEST_P
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.htmm.state import Segments
 from franchise.kernels import htmm_gibbs as kernels
+from franchise.kernels import word_sweep
 from franchise.kernels.htmm_gibbs import Drawn, DrawScratch, scratch_for
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import BlockQueue
@@ -106,7 +107,7 @@ def count_words(prepared: Prepared, state: Segments, executor: BlockExecutor) ->
     of_place, places = prepared.sentence_of_place, prepared.places
 
     def count(queue: BlockQueue) -> None:
-        kernels.count_words(queue, of_place, places, state.topics, counts)
+        word_sweep.count_words(queue, state.topics, of_place, places, counts)
 
     executor.run(BlockStages(lambda: count, [prepared.word_cuts]))
     prepared.comm.allreduce_sparse("counts", counts)

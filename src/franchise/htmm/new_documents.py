@@ -30,7 +30,7 @@ from franchise.errors import InputError
 from franchise.htmm.em import LOWEST, expectations_for, new_proportions, run_expect
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.htmm_em import Expectations, Parameters, SentenceData
-from franchise.kernels.htmm_gibbs import Drawn, Finite, draw_each, scratch_for
+from franchise.kernels.htmm_gibbs import Drawn, Finite, draw_finite, scratch_for
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.runtime.blocks import BlockQueue
 from franchise.parallel.engine import BlockExecutor, BlockStages
@@ -133,13 +133,13 @@ def draw_documents(
 def _sweep(
     prepared: Prepared, given: Finite, rng_states: np.ndarray, drawn: Drawn, executor: BlockExecutor
 ) -> None:
-    """One sweep; each document has a generator of its own."""
+    """One sweep; each document is a block of its own, with a generator of its own."""
 
     def make_worker() -> Callable[[BlockQueue], None]:
         room = scratch_for(prepared.longest, len(given.prior))
-        return lambda queue: draw_each(queue, prepared.data, given, room, rng_states, drawn)
+        return lambda queue: draw_finite(queue, prepared.data, given, room, rng_states, drawn)
 
-    executor.run(BlockStages(make_worker, [prepared.block_bounds]))
+    executor.run(BlockStages(make_worker, [np.arange(prepared.n_documents + 1)]))
 
 
 def fitted_perplexity(

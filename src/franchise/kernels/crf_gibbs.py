@@ -34,11 +34,13 @@ from franchise.kernels.crf_seating import (
 )
 from franchise.kernels.direct_assignment import (
     fill_own_part,
+    list_alive,
     search,
-    search_common_part,
+    search_rest,
     sum_common_part,
 )
-from franchise.kernels.random.weights import draw_from_weights
+from franchise.kernels.random.weights import draw_from_weights, draw_topic
+from franchise.kernels.recount import move_members
 from franchise.kernels.runtime.compile import helper, kernel
 
 
@@ -61,16 +63,14 @@ def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, s
     three numbers per topic slot.
     """
     sizes = tables.observations_per_topic
-    capacity = len(sizes)
     in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]
-    vacant = first_vacant(sizes, 0)
-    limit = slots_in_use(sizes)
+    vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)
     index = start
     for group in range(group_of(offsets, start), len(offsets) - 1):
         begin = offsets[group]
         count_customers(tables, group, begin, in_group)
         while index < offsets[group + 1]:
-            if vacant == capacity:
+            if vacant == len(sizes):
                 return index
             if tables.table_of_observation[index] >= 0:
                 old = unseat(tables, statistics, observations, index, begin)
@@ -82,12 +82,9 @@ def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, s
             for topic in range(bound):
                 prior_weights[topic] = in_group[topic] + scale * tables.tables_per_topic[topic]
             prior_weights[vacant] = scale * gamma
-            total = family_ops.fill_topic_weights(
-                statistics, observations, index, prior_weights, bound, weights
-            )
-            if not (total > 0.0 and total < math.inf):
+            topic = draw_topic(statistics, observations, index, prior_weights, bound, weights, rng.random())
+            if topic < 0:
                 return -1 - index
-            topic = draw_from_weights(weights, total, bound, rng.random())
             if topic != vacant and rng.random() * prior_weights[topic] < in_group[topic]:
                 table = draw_table_of_topic(tables, group, begin, topic, in_group[topic], rng.random())
             else:
@@ -112,26 +109,21 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
     """
     sizes = tables.observations_per_topic
     inverse_mass = statistics.inverse_mass
-    capacity = len(sizes)
     in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
-    alive = np.zeros(capacity, np.int64)
-    vacant = first_vacant(sizes, 0)
-    limit = slots_in_use(sizes)
+    alive = np.zeros(len(sizes), np.int64)
+    vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)
     index = start
     for group in range(group_of(offsets, start), len(offsets) - 1):
         begin = offsets[group]
         count_customers(tables, group, begin, in_group)
-        alive_count = 0
+        alive_count = list_alive(in_group, limit, alive)
         for topic in range(limit):
             shared[topic] = tables.tables_per_topic[topic] * inverse_mass[topic]
-            if in_group[topic] > 0.0:
-                alive_count = enlist(alive, alive_count, topic)
         while index < offsets[group + 1]:
-            if vacant == capacity:
+            if vacant == len(sizes):
                 return index
             category = observations[index]
-            counts = statistics.counts[category]
-            prior = statistics.prior[category]
+            counts, prior = statistics.counts[category], statistics.prior[category]
             if tables.table_of_observation[index] >= 0:
                 old = unseat(tables, statistics, observations, index, begin)
                 in_group[old] -= 1.0
@@ -150,10 +142,7 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
                 topic = alive[search(cumulative, alive_count, target)]
                 table = draw_table_of_topic(tables, group, begin, topic, in_group[topic], rng.random())
             else:
-                if target < own + common:
-                    topic = search_common_part(shared, counts, prior, limit, (target - own) / scale)
-                else:
-                    topic = vacant
+                topic = search_rest(shared, counts, prior, limit, own, common, scale, target, vacant)
                 table = open_table(tables, group, begin, topic)
             seat_at(tables, statistics, observations, index, begin, table)
             if in_group[topic] == 0.0:
@@ -181,14 +170,6 @@ def list_members(tables, group, offsets, members, ends):
         ends[table] += 1
 
 
-@helper
-def move_members(statistics, observations, members, source, target):
-    """Move some observations from one topic to another, one by one."""
-    for index in members:
-        family_ops.remove(statistics, observations, index, source)
-        family_ops.add(statistics, observations, index, target)
-
-
 @kernel
 def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratch, lists, rng):
     """Draw the topic of every table from table slot `start` on; return where it stopped, as for the seats.
@@ -197,11 +178,9 @@ def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratc
     has two whole numbers per observation of the largest group.
     """
     sizes, tables_per_topic = tables.observations_per_topic, tables.tables_per_topic
-    capacity = len(sizes)
     prior_weights, weights = scratch[0], scratch[1]
     members, ends = lists[0], lists[1]
-    bench = first_vacant(sizes, 0)
-    limit = slots_in_use(sizes)
+    bench, limit = first_vacant(sizes, 0), slots_in_use(sizes)
     for group in range(group_of(offsets, start), len(offsets) - 1):
         begin = offsets[group]
         list_members(tables, group, offsets, members, ends)
@@ -210,7 +189,7 @@ def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratc
             size = tables.size_of_table[slot]
             if size == 0:
                 continue
-            if bench == capacity:
+            if bench == len(sizes):
                 return slot
             block = members[ends[table] - size : ends[table]]
             old = np.int64(tables.topic_of_table[slot])

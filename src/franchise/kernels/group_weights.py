@@ -5,10 +5,7 @@ docs/theory/group-weights.md#eq-group-weights-threshold.
 
 from __future__ import annotations
 
-import math
-
-from franchise.kernels import family_ops
-from franchise.kernels.random.weights import draw_from_weights
+from franchise.kernels.random.weights import draw_topic
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.compile import kernel
 
@@ -32,10 +29,9 @@ def draw_given_shares(
                 prior_weights[topic] = (
                     shares[group, topic] / height if height > slices[index - begin] else 0.0
                 )
-            total = family_ops.fill_density_weights(
-                parameters, observations, index, prior_weights, limit, weights
-            )
-            if not (total > 0.0 and total < math.inf):
+            uniform = next_uniform(rng_state)
+            topic = draw_topic(parameters, observations, index, prior_weights, limit, weights, uniform)
+            if topic < 0:
                 return index
-            topic_of_observation[index] = draw_from_weights(weights, total, limit, next_uniform(rng_state))
+            topic_of_observation[index] = topic
     return -1

@@ -29,8 +29,8 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.kernels import family_ops
-from franchise.kernels.crf_gibbs import move_members
 from franchise.kernels.crf_seating import first_vacant
+from franchise.kernels.recount import move_members
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
 NOWHERE = -1

@@ -32,7 +32,7 @@ from franchise.kernels.random.xoshiro import (
     stepped,
     uniform_of,
 )
-from franchise.kernels.runtime.blocks import next_block
+from franchise.kernels.runtime.blocks import block_at_hand, next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 from franchise.kernels.runtime.padding import padded_zeros
 
@@ -122,16 +122,15 @@ def draw_auxiliary(queue, sizes, alpha, rng_states, logs, switches):
 
     A Beta(a, b) is x / (x + y) with gammas x and y of the shapes a and b.
     """
-    block = next_block(queue)
-    while block >= 0:
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         own, log_sum, count = rng_states[block].copy(), 0.0, 0
-        for group in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
+        for group in range(begin, end):
             size = sizes[group]
             first = next_gamma(own, alpha + 1.0)
             log_sum += math.log(first / (first + next_gamma(own, np.float64(size))))
             count += next_uniform(own) * (size + alpha) < size
         logs[block], switches[block] = log_sum, count
-        block = next_block(queue)
 
 
 @shared_helper
@@ -231,16 +230,14 @@ def draw_rows_by_table(queue, small, counts, whole, vacant, rng_states, batch, o
     `counts` and `out`, single precision, are (words, slots). Block b has the generator ``words[b]``; the sums over
     its words go into ``totals[b]``.
     """
-    block = next_block(queue)
-    while block >= 0:
-        begin, end = queue.block_bounds[block], queue.block_bounds[block + 1]
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         own, sums = rng_states[block].copy(), np.zeros(out.shape[1])
         for first in range(begin, end, BATCH):
             last = min(first + BATCH, end)
             draw_batch(small, counts[first:last], whole, own, batch, out[first:last])
             finish_batch(vacant, out[first:last], sums)
         totals[block] = sums
-        block = next_block(queue)
 
 
 @shared_helper
@@ -342,16 +339,15 @@ def drawn_with_care(small, shape, normal, uniform, value, rng_state):
 @kernel
 def draw_rows(queue, counts, topics, prior, rng_states, out, totals):
     """Gamma(prior_w + n_kw), as above, for words with priors of their own and the topics listed."""
-    block = next_block(queue)
-    while block >= 0:
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         own, sums = rng_states[block].copy(), np.zeros(out.shape[1])
-        for row in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
+        for row in range(begin, end):
             out[row] = 0.0
             draw_row(counts[row], topics, prior[row], own, out[row])
             for topic in topics:
                 sums[topic] += out[row, topic]
         totals[block] = sums
-        block = next_block(queue)
 
 
 @shared_helper

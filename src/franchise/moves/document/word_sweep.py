@@ -8,14 +8,12 @@ import numpy as np
 
 from franchise.families.categorical import log_marginals_by_blocks, log_marginals_of_parts, set_totals
 from franchise.kernels import word_sweep as kernels
-from franchise.kernels import word_sweep_fixed as fixed_kernels
 from franchise.kernels import word_sweep_slices as slice_kernels
 from franchise.kernels.document_sweep import mark_settled
 from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.runtime.blocks import BlockQueue, cut_categories
 from franchise.kernels.runtime.padding import padded_copy, padded_zeros
-from franchise.kernels.word_sweep import Densities, Live
-from franchise.kernels.word_sweep_fixed import CHUNK, SweepInputs, SweepStages
+from franchise.kernels.word_sweep import CHUNK, Densities, Live, SweepInputs, SweepStages
 from franchise.kernels.word_sweep_slices import Fresh, Order
 from franchise.model.state.weights import Weights
 from franchise.moves.block_sweep import CellLists, SweepContext, break_sticks, keep_cells
@@ -119,7 +117,7 @@ def sweep_settled_categories(
         live, cells = _room_for_live(state.capacity), lists.room()
 
         def sweep(*queues: BlockQueue) -> None:
-            fixed_kernels.sweep_settled(SweepStages(*queues), given, log_rest, labels, counts, live, cells)
+            kernels.sweep_settled(SweepStages(*queues), given, log_rest, labels, counts, live, cells)
 
         return sweep
 
@@ -150,11 +148,11 @@ def _sweep_distributed(context: SweepContext, given: SweepInputs, log_rest: floa
     context.executor.run(BlockStages(lambda: mark, [by_group]))
     heights[:] = context.comm.allreduce(heights.astype(np.int64)) > 0
     rows, shared = given.densities.rows, given.shared
-    _over_own_words(context, lambda queue: fixed_kernels.fill_sums_of_rows(queue, given), rows, shared)
+    _over_own_words(context, lambda queue: kernels.fill_sums_of_rows(queue, given), rows, shared)
 
     def make_worker() -> Callable[[BlockQueue], None]:
         live, cells = _room_for_live(context.state.capacity), lists.room()
-        return lambda queue: fixed_kernels.sweep_settled_only(queue, given, log_rest, labels, live, cells)
+        return lambda queue: kernels.sweep_settled_only(queue, given, log_rest, labels, live, cells)
 
     context.executor.run(BlockStages(make_worker, [by_group]))
     _count_anew(context)

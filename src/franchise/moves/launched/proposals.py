@@ -19,7 +19,7 @@ import numpy as np
 
 from franchise.families.base import Arrays, Family
 from franchise.kernels import launched_splits as kernels
-from franchise.kernels.launched_splits_urn import PIECE, Members, Urn
+from franchise.kernels.launched_splits import PIECE, SCORED, Members, Urn
 from franchise.model.hdp_model import Model
 from franchise.model.prepared_data import PreparedData
 from franchise.model.state.weights import Weights
@@ -174,13 +174,14 @@ class Proposal:
     def log_of_naming(self, sides: np.ndarray, share: float) -> float:
         """The log probability of the sides as they are named."""
         return float(
-            kernels.score_sides(
+            kernels.draw_sides(
                 self.statistics,
                 self.observations,
                 self.members,
                 self.launched,
                 self.concentrations(share),
                 self.urn,
+                SCORED,
                 sides,
             )
         )
@@ -252,8 +253,8 @@ class DrawnProposal(Proposal):
         """The log probability of the sides as they are named."""
         concentrations, observations = self.concentrations(share), self.observations
         return float(
-            kernels.score_sides_given(
-                self.parameters, observations, self.members, concentrations, self.urn, sides
+            kernels.draw_sides_given(
+                self.parameters, observations, self.members, concentrations, self.urn, SCORED, sides
             )
         )
 
