@@ -18,8 +18,6 @@ LONG_FUNCTIONS = {
     "cli/compare.py:compare": 70,
     "cli/fit.py:fit": 100,
     "estimators/htmm_estimator.py:__init__": 60,
-    "kernels/crf_gibbs.py:sweep_seats_sparse": 60,  # 5% slower when cut into helpers
-    "kernels/direct_assignment.py:sweep_sparse": 60,  # 23% slower when cut into helpers
 }
 """Functions that are still too long, with the length they may have."""
 

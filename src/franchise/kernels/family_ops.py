@@ -116,21 +116,16 @@ def fill_topic_weights(statistics, observations, index, prior_weights, limit, ou
 
 
 @_verb
-def fill_density_weights(parameters, observations, index, prior_weights, limit, out):
-    """Fill ``out[k]`` with ``prior_weights[k] * f(x; phi_k)``, k < limit, up to a common factor; return their sum.
-
-    Zero prior weight gives zero, and the parameter is not looked at. The default works in logs.
-    """
-
-
-@_verb
 def log_weight(owner, observations, index, topic):
     """`log_predictive` of statistics, `log_density` of parameters."""
 
 
 @_verb
 def fill_weights(owner, observations, index, prior_weights, limit, out):
-    """`fill_topic_weights` of statistics, `fill_density_weights` of parameters."""
+    """`fill_topic_weights` of statistics; `fill_density_weights` of parameters, with f(x; phi_k) for f_k(x).
+
+    The parameter of a topic with zero prior weight is not looked at.
+    """
 
 
 @_verb

@@ -171,11 +171,10 @@ def predict(filtered, entering, stay, out):
 
 @shared_helper
 def expect_scaled(data, parameters, document, scratch, expectations):
-    """Fill in the expectations of a document, in plain numbers."""
+    """Fill in the expectations of a document, in plain numbers; the first of the scratch rows is its barrier."""
     begin, end = data.documents[document], data.documents[document + 1]
     proportions, switch = parameters.proportions[document], parameters.switch
     barrier, entering, filtered, backward = scratch.rows[0], scratch.rows[1], scratch.rows[2], scratch.rows[3]
-    fill_barrier(proportions, barrier)
     for topic in range(len(entering)):
         entering[topic] = switch * proportions[topic]
     total, scale = 0.0, 1.0
@@ -257,12 +256,11 @@ def log_step(entering, log_stay, emissions, filtered):
 
 @shared_helper
 def expect_in_logs(data, parameters, document, scratch, expectations):
-    """Fill in the expectations of a document, in logs."""
+    """The same in logs."""
     begin, end = data.documents[document], data.documents[document + 1]
     proportions, switch = parameters.proportions[document], parameters.switch
     log_switch, log_stay = log_of(switch), log_of(1.0 - switch)
     barrier, entering, filtered, backward = scratch.rows[0], scratch.rows[1], scratch.rows[2], scratch.rows[3]
-    fill_barrier(proportions, barrier)
     for topic in range(len(entering)):
         entering[topic] = log_switch + log_of(proportions[topic])
     total = 0.0
@@ -313,12 +311,6 @@ class MessageScratch(NamedTuple):
     bits: np.ndarray  # int64 (K,)
 
 
-@helper
-def is_plain(proportions, switch, barrier):
-    """Whether a document can be computed in plain numbers; see the module's docstring."""
-    return switch * fill_barrier(proportions, barrier) > PLAIN
-
-
 @kernel
 def expect(queue, data, parameters, scratch, expectations):
     """E-step: the posteriors of the topics and switches of all sentences, over blocks of documents."""
@@ -328,7 +320,8 @@ def expect(queue, data, parameters, scratch, expectations):
             expectations.entered[document, :] = 0.0
             expectations.log_likelihood[document] = 0.0
             if data.documents[document + 1] > data.documents[document]:
-                if is_plain(parameters.proportions[document], parameters.switch, scratch.rows[0]):
+                least = fill_barrier(parameters.proportions[document], scratch.rows[0])
+                if parameters.switch * least > PLAIN:
                     expect_scaled(data, parameters, document, scratch, expectations)
                 else:
                     expect_in_logs(data, parameters, document, scratch, expectations)

@@ -3,8 +3,9 @@
 Two decorators:
 
 * `helper` marks a small function called by kernels; it is compiled into them and never kept by itself.
-* `kernel` marks an entry point, called from Python.  It is compiled on its first call for the types it gets
-  and kept on disk, so that the next process only loads it.
+* `kernel` marks an entry point, called from Python: one of Numba's dispatchers.  It is compiled on its first call
+  for the types it gets and kept on disk, so that the next process only loads it.  What both kernels and Python call
+  is a `shared_helper`, and `kernel(that)` is its entry point.
 
 Kernels are generic over families (see `kernels/family_ops.py`), so a kernel's machine code depends on files other
 than its own.  Machine code is therefore kept in a folder named after a hash of the contents of every kernel and
@@ -30,7 +31,7 @@ from typing import Any
 
 import numba
 from numba.core import types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache, _CacheLocator
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator, NullCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.extending import register_jitable
@@ -71,7 +72,7 @@ class Kernel(CPUDispatcher):
 
 
 def kernel(function):
-    """Mark a function as a kernel, which other kernels may call too; its `py_func` is the plain function."""
+    """Mark a function as a kernel; its `py_func` is the plain function."""
     if numba.config.DISABLE_JIT:
         function.py_func = function
         return function
@@ -118,17 +119,8 @@ def _lock_file() -> int:
     return os.open(f"{cache_folder()}/locks", os.O_RDWR | os.O_CREAT)
 
 
-class _PackageLocator(_CacheLocator):
+class _PackageLocator(InTreeCacheLocator):
     """Where the machine code of a kernel is: a folder named after the contents of all kernels and families."""
-
-    def __init__(self, function, file):
-        self._py_file = file
-        self._name = f"{function.__module__}-{function.__code__.co_firstlineno}"
-
-    @classmethod
-    def from_function(cls, py_func, py_file):
-        """Locate the machine code of a function of this package, wherever the package is installed."""
-        return cls(py_func, py_file)
 
     def get_cache_path(self):
         """Return the folder for the present contents."""
@@ -137,10 +129,6 @@ class _PackageLocator(_CacheLocator):
     def get_source_stamp(self):
         """Return the hash of the contents of all kernels and families."""
         return digest_of_sources()
-
-    def get_disambiguator(self):
-        """Return the module and line of the kernel, which tell apart kernels with the same name."""
-        return self._name
 
 
 class _PackageCacheImpl(CompileResultCacheImpl):
