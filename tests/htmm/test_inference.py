@@ -91,7 +91,7 @@ def test_chains_of_new_documents_follow_their_law(alpha):
     ("alpha", "right", "wrong"),
     [
         (0.8, "if drawn.switches[sentence]:", "if True:"),
-        (0.002, "log_of(given.switch), log_of(1.0 - given.switch)", "log_of(given.switch), 0.0"),
+        (0.002, "log_of(given.switch), messages.log_of(1.0 - given.switch)", "log_of(given.switch), 0.0"),
     ],
     ids=["plain numbers", "logs"],
 )

@@ -104,7 +104,7 @@ INFERENCE = [
             "stays cost nothing",
             "Messages in logs forget the price of a stay.",
             "logs",
-            "log_of(given.switch), log_of(1.0 - given.switch)",
+            "log_of(given.switch), messages.log_of(1.0 - given.switch)",
             "log_of(given.switch), 0.0",
         ),
     )

@@ -20,17 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels.htmm_em import (
-    PLAIN,
-    fill_barrier,
-    fill_emissions,
-    log_of,
-    log_step,
-    log_sum_of,
-    predict,
-    scaled_emissions,
-    weigh,
-)
+from franchise.kernels import htmm_em as messages
 from franchise.kernels.random.gamma import next_gamma
 from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_uniform
@@ -97,7 +87,7 @@ def draw_proportions(data, drawn, document, prior, rng_state, out):
             out[drawn.topics[sentence]] += 1.0
     for topic in range(len(out)):
         out[topic] = next_log_gamma(rng_state, out[topic])
-    total = log_sum_of(out)
+    total = messages.log_sum_of(out)
     for topic in range(len(out)):
         out[topic] -= total
 
@@ -111,13 +101,13 @@ def filter_scaled(data, given, document, proportions, scratch):
     for topic in range(len(entering)):
         predicted[topic] = proportions[topic]
         entering[topic] = given.switch * proportions[topic]
-    fill_barrier(predicted, barrier)
+    messages.fill_barrier(predicted, barrier)
     for sentence in range(begin, data.documents[document + 1]):
         filtered = scratch.filtered[sentence - begin]
-        scaled_emissions(data, given.log_topics, sentence, barrier, scratch.bits, emissions)
+        messages.scaled_emissions(data, given.log_topics, sentence, barrier, scratch.bits, emissions)
         if sentence > begin:
-            predict(scratch.filtered[sentence - begin - 1], entering, 1.0 - given.switch, predicted)
-        inverse = 1.0 / weigh(predicted, emissions, filtered)
+            messages.predict(scratch.filtered[sentence - begin - 1], entering, 1.0 - given.switch, predicted)
+        inverse = 1.0 / messages.weigh(predicted, emissions, filtered)
         for topic in range(len(filtered)):
             filtered[topic] *= inverse
 
@@ -176,12 +166,12 @@ def draw_in_logs(data, given, document, log_proportions, log_slices, log_cutoff,
     Without slices, `log_slices` is None and `log_cutoff` is 0.
     """
     begin, end = data.documents[document], data.documents[document + 1]
-    log_switch, log_stay = log_of(given.switch), log_of(1.0 - given.switch) - log_cutoff
+    log_switch, log_stay = messages.log_of(given.switch), messages.log_of(1.0 - given.switch) - log_cutoff
     barrier, entering, emissions, weights = scratch.rows[0], scratch.rows[1], scratch.rows[2], scratch.rows[3]
     barrier[:] = 0.0
     for sentence in range(begin, end):
         filtered = scratch.filtered[sentence - begin]
-        fill_emissions(data, given.log_topics, sentence, barrier, emissions)
+        messages.fill_emissions(data, given.log_topics, sentence, barrier, emissions)
         to_enter = 0.0 if sentence == begin else log_switch
         for topic in range(len(entering)):
             log_entering = log_of_entering(log_proportions[topic], log_slices, sentence, log_cutoff)
@@ -190,7 +180,7 @@ def draw_in_logs(data, given, document, log_proportions, log_slices, log_cutoff,
             filtered[:] = -math.inf
         else:
             filtered[:] = scratch.filtered[sentence - begin - 1]
-        log_step(entering, log_stay, emissions, filtered)
+        messages.log_step(entering, log_stay, emissions, filtered)
     topic = draw_log_index(scratch.filtered[end - 1 - begin], rng_state, weights)
     for sentence in range(end - 1, begin, -1):
         before = scratch.filtered[sentence - 1 - begin]
@@ -209,7 +199,7 @@ def draw_document(data, given, document, scratch, proportions, rng_state, drawn)
     least = proportions[0]
     for log_proportion in proportions:
         least = min(least, log_proportion)
-    if given.switch * math.exp(least) > PLAIN:
+    if given.switch * math.exp(least) > messages.PLAIN:
         for topic in range(len(proportions)):
             proportions[topic] = math.exp(proportions[topic])
         filter_scaled(data, given, document, proportions, scratch)

@@ -14,21 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise.kernels import word_sweep
 from franchise.kernels.block_sweep import CHOICES, SLICES, add_cell
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.blocks import block_at_hand, next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 from franchise.kernels.runtime.memory import prefetch, prefetch_row
 from franchise.kernels.table_counts import draw_table_count
-from franchise.kernels.word_sweep import (
-    AHEAD,
-    FLOATS_PER_LINE,
-    finish_document,
-    list_live,
-    put_in,
-    scale_row,
-    strike,
-)
 
 
 class Order(NamedTuple):
@@ -70,7 +62,7 @@ def fill_prefixes(queue, rows, scale, weights, order, out):
     while next_block(queue) >= 0:
         _, begin, end = block_at_hand(queue)
         for word in range(begin, end):
-            scale_row(rows[word], scale)
+            word_sweep.scale_row(rows[word], scale)
             total = 0.0
             for place in range(len(order)):
                 topic = order[place]
@@ -175,12 +167,12 @@ def sweep_slices_block(
     choices = rng_states[CHOICES]
     for group in range(groups[0], groups[1]):
         begin, end = offsets[group], offsets[group + 1]
-        count = list_live(labels, begin, end, live)
+        count = word_sweep.list_live(labels, begin, end, live)
         met_fresh = False
         for index in range(begin, end):
             word = observations[index]
-            soon = observations[min(index + AHEAD, last)]
-            prefetch_row(flat, soon, capacity, FLOATS_PER_LINE)
+            soon = observations[min(index + word_sweep.AHEAD, last)]
+            prefetch_row(flat, soon, capacity, word_sweep.FLOATS_PER_LINE)
             prefetch(flat_prefixes, (soon + 1) * len(order.topics) - 1)
             old = np.int64(labels[index])
             height = next_uniform(rng_states[SLICES]) * heights[old]
@@ -201,13 +193,13 @@ def sweep_slices_block(
                 new = capacity + first_above(fresh_sums, fresh_count, target - total - common)
             if new != old:
                 if live.counts[live.places[old]] == 0.0:
-                    count = strike(live, count, old)
+                    count = word_sweep.strike(live, count, old)
                 labels[index] = new
             if new < capacity:
-                count = put_in(live, count, new)
+                count = word_sweep.put_in(live, count, new)
             else:
                 in_fresh[new - capacity] += 1
                 met_fresh = True
-        finish_document(live, count, densities, cells, choices)
+        word_sweep.finish_document(live, count, densities, cells, choices)
         if met_fresh:
             finish_fresh(fresh, in_fresh, capacity, cells, choices)
