@@ -10,7 +10,7 @@ from franchise.kernels import family_ops
 from franchise.kernels.dirichlet_ops import log_rising_of
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.blocks import block_at_hand, next_block
-from franchise.kernels.runtime.compile import kernel, shared_helper
+from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
 
 @kernel
@@ -112,12 +112,11 @@ def sum_log_densities(parameters, observations, topic_of_observation, total):
         total[0] += family_ops.log_density(parameters, observations, index, topic)
 
 
-@shared_helper
-def move_members(statistics, observations, members, source, target):
+def _move(statistics, observations, members, source, target):
     """Move observations from one topic to another, one by one."""
     for index in members:
         family_ops.remove(statistics, observations, index, source)
         family_ops.add(statistics, observations, index, target)
 
 
-move_observations = kernel(move_members)
+move_members, move_observations = helper(_move), kernel(_move)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from franchise.kernels import family_ops
-from franchise.kernels.runtime.compile import helper, shared_helper
+from franchise.kernels.runtime.compile import helper
 
 
 @helper
@@ -31,7 +31,7 @@ def draw_from_weights(weights, total, limit, uniform):
     return last
 
 
-@shared_helper
+@helper
 def draw_topic(owner, observations, index, prior_weights, limit, weights, uniform):
     """A topic k < limit for an observation, with weight prior_weights[k] f_k(x); `weights` is scratch.
 
