@@ -8,7 +8,6 @@ import pytest
 import franchise as fr
 from franchise.checks.enumeration import canonical
 from franchise.checks.statistics import SMALLEST_P, same_law
-from franchise.kernels import direct_assignment
 from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
 from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
 from franchise.model.state import PreparedData, Seating
@@ -219,7 +218,6 @@ def test_unusable_weights_are_reported(bad, where, monkeypatch):
         return bad
 
     monkeypatch.setattr(fr.Categorical, "fill_topic_weights", staticmethod(unusable))
-    monkeypatch.setattr(direct_assignment, "draw_topic", direct_assignment.draw_topic.py_func)
     state = weights_with_capacity(case, np.zeros(6, np.int32), 9)
     stopped = sweep_dense.py_func(
         state.statistics,

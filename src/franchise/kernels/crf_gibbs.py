@@ -23,7 +23,7 @@ import numpy as np
 from franchise.kernels import crf_seating as crf
 from franchise.kernels import direct_assignment as direct
 from franchise.kernels import family_ops
-from franchise.kernels.random.weights import draw_from_weights, draw_topic
+from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.recount import move_members
 from franchise.kernels.runtime.compile import helper, kernel
 
@@ -66,9 +66,12 @@ def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, s
             for topic in range(bound):
                 prior_weights[topic] = in_group[topic] + scale * tables.tables_per_topic[topic]
             prior_weights[vacant] = scale * gamma
-            topic = draw_topic(statistics, observations, index, prior_weights, bound, weights, rng.random())
-            if topic < 0:
+            total = family_ops.fill_topic_weights(
+                statistics, observations, index, prior_weights, bound, weights
+            )
+            if not (total > 0.0 and total < math.inf):
                 return -1 - index
+            topic = draw_from_weights(weights, total, bound, rng.random())
             if topic != vacant and rng.random() * prior_weights[topic] < in_group[topic]:
                 table = crf.draw_table_of_topic(tables, group, begin, topic, in_group[topic], rng.random())
             else:

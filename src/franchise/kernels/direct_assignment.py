@@ -25,7 +25,7 @@ import numpy as np
 
 from franchise.kernels import family_ops
 from franchise.kernels.crf_seating import enlist, first_vacant, slots_in_use, strike_out
-from franchise.kernels.random.weights import draw_stick, draw_topic
+from franchise.kernels.random.weights import draw_from_weights, draw_stick
 from franchise.kernels.runtime.compile import helper, kernel, summing_helper
 
 
@@ -95,9 +95,12 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, ga
                 prior_weights[old] = in_group[old] + alpha * assignment.topic_weights[old]
             prior_weights[vacant] = alpha * assignment.unseen_weight[0]
             bound = max(limit, vacant + 1)
-            topic = draw_topic(statistics, observations, index, prior_weights, bound, weights, rng.random())
-            if topic < 0:
+            total = family_ops.fill_topic_weights(
+                statistics, observations, index, prior_weights, bound, weights
+            )
+            if not (total > 0.0 and total < math.inf):
                 return -1 - index
+            topic = draw_from_weights(weights, total, bound, rng.random())
             prior_weights[vacant] = 0.0
             if topic == vacant:
                 open_topic(assignment, topic, gamma, rng.random())

@@ -17,11 +17,14 @@ categories.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from franchise.kernels import family_ops
 from franchise.kernels.block_sweep import CHOICES, FROZEN, SLICES, add_cell
 from franchise.kernels.direct_assignment import count_in_group
-from franchise.kernels.random.weights import draw_topic
+from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_gap, next_uniform
 from franchise.kernels.runtime.blocks import block_at_hand, next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
@@ -91,10 +94,10 @@ def sweep_any(
             height = next_uniform(rng_states[SLICES]) * heights[old]
             in_group[old] -= 1.0
             fill_prior_weights(in_group, concentrations, heights, height, prior_weights)
-            uniform = next_uniform(choices)
-            new = draw_topic(parameters, observations, index, prior_weights, limit, weights, uniform)
-            if new < 0:
+            total = family_ops.fill_weights(parameters, observations, index, prior_weights, limit, weights)
+            if not (total > 0.0 and total < math.inf):
                 return index
+            new = draw_from_weights(weights, total, limit, next_uniform(choices))
             labels[index] = new
             in_group[new] += 1.0
         for topic in range(limit):

@@ -5,7 +5,10 @@ docs/theory/group-weights.md#eq-group-weights-threshold.
 
 from __future__ import annotations
 
-from franchise.kernels.random.weights import draw_topic
+import math
+
+from franchise.kernels import family_ops
+from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.compile import kernel
 
@@ -29,9 +32,8 @@ def draw_given_shares(
                 prior_weights[topic] = (
                     shares[group, topic] / height if height > slices[index - begin] else 0.0
                 )
-            uniform = next_uniform(rng_state)
-            topic = draw_topic(parameters, observations, index, prior_weights, limit, weights, uniform)
-            if topic < 0:
+            total = family_ops.fill_weights(parameters, observations, index, prior_weights, limit, weights)
+            if not (total > 0.0 and total < math.inf):
                 return index
-            topic_of_observation[index] = topic
+            topic_of_observation[index] = draw_from_weights(weights, total, limit, next_uniform(rng_state))
     return -1

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.kernels import family_ops
-from franchise.kernels.random.weights import draw_from_weights, draw_topic, exponentiate
+from franchise.kernels.random.weights import draw_from_weights, exponentiate
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.recount import list_in_order
 from franchise.kernels.runtime.compile import kernel, shared_helper
@@ -91,10 +91,11 @@ def draw_seat(parameters, observations, index, tables, group, least, scratch, rn
     for table in range(first, last):
         if tables.weights[table] >= least:
             scratch.prior_weights[tables.topics[table]] += 1.0
-    prior_weights, uniform = scratch.prior_weights, next_uniform(rng_state)
-    topic = draw_topic(parameters, observations, index, prior_weights, limit, scratch.weights, uniform)
-    if topic < 0:
+    prior_weights, weights = scratch.prior_weights, scratch.weights
+    total = family_ops.fill_weights(parameters, observations, index, prior_weights, limit, weights)
+    if not (total > 0.0 and total < math.inf):
         return -1
+    topic = draw_from_weights(weights, total, limit, next_uniform(rng_state))
     left = int(next_uniform(rng_state) * scratch.prior_weights[topic])
     found = -1
     for table in range(first, last):

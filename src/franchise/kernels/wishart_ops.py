@@ -8,7 +8,7 @@ import numpy as np
 
 from franchise.errors import InternalError
 from franchise.kernels import linalg
-from franchise.kernels.runtime.compile import helper, shared_helper
+from franchise.kernels.runtime.compile import helper
 
 
 @helper
@@ -89,7 +89,6 @@ def factorise_scale(matrix, factor):
         raise InternalError("GaussianFull: a scale matrix has lost its positive definiteness by rounding")
 
 
-@shared_helper
 def log_normaliser(dimension, count, degrees, log_determinant_of_scale):
     """lgamma((nu_k + 1)/2) - lgamma((nu_k + 1 - D)/2) + D/2 log(c_k / ((c_k + 1) pi)) - log|Psi_k| / 2."""
     return (
@@ -100,12 +99,15 @@ def log_normaliser(dimension, count, degrees, log_determinant_of_scale):
     )
 
 
+_compiled_log_normaliser = helper(log_normaliser)
+
+
 @helper
 def refresh(statistics, topic):
     """The log of |Psi_k| and the normaliser of the predictive, from the factor of Psi_k."""
     size = statistics.sizes[topic]
     statistics.log_determinants[topic] = linalg.log_determinant(statistics.factors[topic])
-    statistics.log_normalisers[topic] = log_normaliser(
+    statistics.log_normalisers[topic] = _compiled_log_normaliser(
         len(statistics.mean),
         statistics.mean_count[0] + size,
         statistics.degrees[0] + size,

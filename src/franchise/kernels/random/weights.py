@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-from franchise.kernels import family_ops
 from franchise.kernels.runtime.compile import helper
 
 
@@ -29,18 +28,6 @@ def draw_from_weights(weights, total, limit, uniform):
             if target < cumulative:
                 return index
     return last
-
-
-@helper
-def draw_topic(owner, observations, index, prior_weights, limit, weights, uniform):
-    """A topic k < limit for an observation, with weight prior_weights[k] f_k(x); `weights` is scratch.
-
-    Returns -1 if the weights are not finite or all zero (a fault in the family).
-    """
-    total = family_ops.fill_weights(owner, observations, index, prior_weights, limit, weights)
-    if not (total > 0.0 and total < math.inf):
-        return -1
-    return draw_from_weights(weights, total, limit, uniform)
 
 
 @helper
