@@ -81,8 +81,8 @@ def kernel(function):
 
 def _is_foreign(function, signature) -> bool:
     """Whether the code depends on a family from outside the package, or is not in a file."""
-    classes = [kind.instance_class for kind in signature if isinstance(kind, types.BaseNamedTuple)]
-    is_ours = all(each.__module__.startswith("franchise.") for each in classes)
+    tuples: list[Any] = [kind for kind in signature if isinstance(kind, types.BaseNamedTuple)]
+    is_ours = all(each.instance_class.__module__.startswith("franchise.") for each in tuples)
     return not is_ours or function.__code__.co_filename.startswith("<")
 
 

@@ -22,7 +22,7 @@ from franchise.kernels.runtime.compile import kernel, shared_helper
 LINE = 64
 """Bytes that come together."""
 
-LOOKS = 0 if config.DISABLE_JIT else 4_000_000
+LOOKS = 0 if config.DISABLE_JIT else 4_000_000  # type: ignore[attr-defined]
 """How often to look for a number before falling asleep: for one or two milliseconds."""
 
 _lock = threading.Lock()
@@ -112,12 +112,18 @@ def _prefetch(context, array, index):
     return types.void(array, types.intp), generate
 
 
-# In compiled code each of the functions above is an intrinsic.
-overload(load_now)(lambda array, index: lambda array, index: _load_now(array, index))
-overload(store_now)(lambda array, index, value: lambda array, index, value: _store_now(array, index, value))
-overload(add_now)(lambda array, index, value: lambda array, index, value: _add_now(array, index, value))
-overload(give_way)(lambda: lambda: _give_way())
-overload(prefetch)(lambda array, index: lambda array, index: _prefetch(array, index))
+def _overload_by_intrinsics():
+    """Let compiled code use an intrinsic for each of the plain functions."""
+    overload(load_now)(lambda array, index: lambda array, index: _load_now(array, index))
+    overload(store_now)(
+        lambda array, index, value: lambda array, index, value: _store_now(array, index, value)
+    )
+    overload(add_now)(lambda array, index, value: lambda array, index, value: _add_now(array, index, value))
+    overload(give_way)(lambda: lambda: _give_way())
+    overload(prefetch)(lambda array, index: lambda array, index: _prefetch(array, index))
+
+
+_overload_by_intrinsics()
 
 
 @shared_helper
