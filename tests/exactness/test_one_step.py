@@ -9,7 +9,6 @@ import pytest
 import franchise as fr
 from franchise.checks import CheckFailed
 from franchise.kernels import launched_splits as launch
-from franchise.kernels import launched_splits_urn as urn
 from franchise.moves import (
     BlockedSweep,
     CellSweep,
@@ -314,8 +313,8 @@ def test_a_launch_that_knows_the_sides_is_caught(launch_knows):
 
 def test_launched_splits_of_documents_in_pieces(monkeypatch):
     """Documents longer than a piece: with pieces of two observations, those here are."""
-    for name in ("draw_followers", "draw_sides", "score_sides"):
-        monkeypatch.setattr(launch, name, mutated(launch, name, ("PIECE = 32", "PIECE = 2"), helpers=urn))
+    for name in ("draw_followers", "draw_sides"):
+        monkeypatch.setattr(launch, name, mutated(launch, name, ("PIECE = 32", "PIECE = 2")))
     move = in_turn(*[LaunchSplitMerge(n_proposals=1, restricted_scans=(1, 1))] * 3)
     fr.check_move(move, alpha=1.3, gamma=0.8, repetitions=size(8_000), seed=1)
 

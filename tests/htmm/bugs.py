@@ -50,7 +50,7 @@ KERNEL_BUGS = {
     "slices cut nothing off": (
         infinite,
         "draw_sliced",
-        "if min(log_proportion, log_cutoff) < log_slice:",
+        "if min(log_proportion, log_cutoff) < log_slices[sentence]:",
         "if log_proportion < -700.0:",
     ),
     "switches cost nothing": (

@@ -69,9 +69,10 @@ def p_value_after_two_sweeps(alpha):
         np.array([topics for topics, _ in before], np.int32).reshape(-1),
         np.array([switches for _, switches in before], bool).reshape(-1),
     )
+    each_document = np.arange(flat.n_documents + 1)
     for _ in range(2):
         words = rng.integers(2**63, size=(flat.n_documents, 4), dtype=np.uint64)
-        draw_paths(flat, inference.draw_each, given, words, drawn, Threads(2))
+        draw_paths(flat, inference.draw_finite, each_document, given, words, drawn, Threads(2))
     topics, switches = drawn.topics.reshape(copies, 4), drawn.switches.reshape(copies, 4).astype(int)
     visits = [
         (tuple(one), tuple(other)) for one, other in zip(topics.tolist(), switches.tolist(), strict=True)
@@ -91,13 +92,13 @@ def test_chains_of_new_documents_follow_their_law(alpha):
     ("alpha", "right", "wrong"),
     [
         (0.8, "if drawn.switches[sentence]:", "if True:"),
-        (0.002, "log_of(given.switch), log_of(1.0 - given.switch)", "log_of(given.switch), 0.0"),
+        (0.002, "log_of(given.switch), messages.log_of(1.0 - given.switch)", "log_of(given.switch), 0.0"),
     ],
     ids=["plain numbers", "logs"],
 )
 def test_other_laws_are_seen(alpha, right, wrong):
     """Stays counted as draws; the price of a stay forgotten."""
-    with mock.patch.object(inference, "draw_each", mutated(segments, "draw_each", (right, wrong))):
+    with mock.patch.object(inference, "draw_finite", mutated(segments, "draw_finite", (right, wrong))):
         assert p_value_after_two_sweeps(alpha) < SMALLEST_P
 
 

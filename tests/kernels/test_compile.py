@@ -10,8 +10,10 @@ import sys
 import textwrap
 import time
 
+import numba
 import numpy as np
 import pytest
+from numba.core.caching import NullCache
 
 import franchise as fr
 from franchise.kernels import family_ops
@@ -59,25 +61,30 @@ def test_plain_python_gives_the_same_chain():
 
 
 def test_families_of_the_package_are_kept_and_others_not():
-    assert not machinery._is_foreign(fr.Categorical.Statistics)
-    assert not machinery._is_foreign(np.ndarray)
-    assert machinery._is_foreign(Coins.Statistics)
+    for family, is_foreign in ((fr.Categorical(2, 1.0), False), (Coins(), True)):
+        signature = (numba.typeof(family.empty_statistics(2)), numba.typeof(np.zeros(2)))
+        assert machinery._is_foreign(recount.py_func, signature) == is_foreign
+
+
+def test_functions_that_are_not_in_a_file_are_not_kept():
+    namespace = {}
+    exec("def one(values):\n    return 1", namespace)
+    assert machinery._is_foreign(namespace["one"], (numba.typeof(np.zeros(2)),))
 
 
 def test_a_foreign_family_is_compiled_fresh_and_runs():
-    """A kernel has a second version for families that may change without the package knowing."""
+    """Machine code for families that may change without the package knowing is not kept."""
     statistics, observations = Coins().empty_statistics(3), np.array([1, 0, 1, 1])
     sizes = np.zeros(3, np.int64)
     recount(statistics, observations, np.array([0, 0, 2, -1], np.int32), sizes)
-    assert recount._fresh is not None
-    assert type(recount._fresh._cache).__name__ == "NullCache"
+    assert isinstance(recount._cache, NullCache)
     assert sizes.tolist() == [2, 0, 1]
     assert statistics.heads.tolist() == [1, 0, 1]
     data = fr.Groups([1, 1, 1, 1, 0, 0, 0, 0], [0] * 4 + [1] * 4)
     for sampler in ("direct", "crf"):
         posterior = fr.sample(data, Coins(), sampler=sampler, draws=20, warmup=5, chains=1)
         posterior.states[0].check_consistency(posterior.model.data, posterior.family)
-    assert sweep_dense._fresh is not None
+    assert isinstance(sweep_dense._cache, NullCache)
 
 
 def test_a_family_defined_again_gets_its_own_code():
@@ -168,6 +175,20 @@ def test_processes_that_need_the_same_kernel_wait_for_the_first_to_compile_it(tm
             assert second.stdout.readline() == "begun\n"
             second.stdin.close()
             third.stdin.close()
+
+
+def test_no_file_is_left_open(tmp_path):
+    code = """
+    import os
+    import numpy as np
+    from franchise.kernels.runtime import compile
+    from franchise.kernels.sparse_allreduce import add_changes
+    os.dup2(1, 2)
+    add_changes(*np.zeros((3, 2), np.int64))
+    compile._lock_file.cache_clear()  # as at the end of the interpreter
+    """
+    assert run_python(code, PYTHONWARNINGS="always::ResourceWarning", NUMBA_CACHE_DIR=str(tmp_path)) == ""
+    assert any(tmp_path.glob("kernels-*/locks"))
 
 
 def test_the_search_for_cycles_is_as_before_once_a_kernel_has_been_compiled():

@@ -17,8 +17,7 @@ from scipy.special import gammaln
 from franchise.checks.statistics import SMALLEST_P
 from franchise.kernels.block_sweep import Cells
 from franchise.kernels.runtime.blocks import first_turns
-from franchise.kernels.word_sweep import Densities, fill_no_more
-from franchise.kernels.word_sweep_fixed import SweepInputs, SweepStages, sweep_settled
+from franchise.kernels.word_sweep import Densities, SweepInputs, SweepStages, fill_no_more, sweep_settled
 from franchise.kernels.word_sweep_slices import Fresh, sweep_slices
 from franchise.moves.document import word_sweep as categories
 from franchise.parallel import Threads

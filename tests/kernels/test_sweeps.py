@@ -171,7 +171,7 @@ def test_every_observation_is_drawn_once(kernel, monkeypatch):
         monkeypatch.setattr(fr.Categorical, verb, staticmethod(watch))
     state = weights_with_capacity(case, np.arange(case.size) % 3, 60)
     visited["add"].clear()
-    python = DIRECT[kernel].function
+    python = DIRECT[kernel].py_func
     where = python(
         state.statistics,
         case.data.observations,
@@ -219,7 +219,7 @@ def test_unusable_weights_are_reported(bad, where, monkeypatch):
 
     monkeypatch.setattr(fr.Categorical, "fill_topic_weights", staticmethod(unusable))
     state = weights_with_capacity(case, np.zeros(6, np.int32), 9)
-    stopped = sweep_dense.function(
+    stopped = sweep_dense.py_func(
         state.statistics,
         case.data.observations,
         case.data.offsets,

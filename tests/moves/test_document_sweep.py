@@ -9,7 +9,7 @@ from scipy import stats
 
 import franchise as fr
 from franchise.checks.statistics import SMALLEST_P
-from franchise.kernels import document_sweep, word_sweep_fixed, word_sweep_slices
+from franchise.kernels import document_sweep, word_sweep, word_sweep_slices
 from franchise.kernels.runtime import blocks
 from franchise.kernels.runtime.blocks import next_block
 from franchise.model.state import Weights
@@ -131,7 +131,7 @@ def test_every_observation_is_visited_once_a_sweep(small_blocks, monkeypatch, mo
 
     def watch(module, name, places):
         """Watch the blocks of a kernel; `places` are those of the arguments offsets and groups."""
-        monkeypatch.setattr(module, name, getattr(module, name).function)  # not compiled: it can be watched
+        monkeypatch.setattr(module, name, getattr(module, name).py_func)  # not compiled: it can be watched
         block = numba.njit(getattr(module, name + "_block"))
         monkeypatch.setattr(module, name + "_block", watching(block, *places))
 
@@ -140,9 +140,9 @@ def test_every_observation_is_visited_once_a_sweep(small_blocks, monkeypatch, mo
     elif isinstance(move, DocumentSweep):
         watch(word_sweep_slices, "sweep_slices", (2, 3))
     else:
-        watch(word_sweep_fixed, "sweep_settled", (1, 2))
+        watch(word_sweep, "sweep_settled", (1, 2))
         for other in ("mark_settled_in", "fill_shared", "count_and_score"):
-            monkeypatch.setattr(word_sweep_fixed, other, numba.njit(getattr(word_sweep_fixed, other)))
+            monkeypatch.setattr(word_sweep, other, numba.njit(getattr(word_sweep, other)))
     data = corpus()
     chosen = type(move)(sparse=kernel == "sparse")
     draws(data, fr.Categorical(300, 0.1), [chosen, TopicWeights()], 2, draws=1, warmup=0)
@@ -221,7 +221,7 @@ def test_a_fault_in_a_block_ends_the_run_and_is_named(small_blocks, monkeypatch)
         next_block(stages.marking)
         raise RuntimeError("no flour")
 
-    monkeypatch.setattr(word_sweep_fixed, "sweep_settled", broken)
+    monkeypatch.setattr(word_sweep, "sweep_settled", broken)
     before = threading.active_count()
     with pytest.raises(fr.InternalError, match=r"block \d+ of \d+ failed: RuntimeError: no flour"):
         draws(corpus(), None, [FixedTopicsSweep(), Concentrations()], 2)

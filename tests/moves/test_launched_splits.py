@@ -9,7 +9,7 @@ import pytest
 
 import franchise as fr
 from franchise.kernels import launched_splits as kernels
-from franchise.kernels.launched_splits_urn import Members
+from franchise.kernels.launched_splits import Members
 from franchise.moves import Concentrations, FixedTopicsSweep, LaunchSplitMerge
 from franchise.moves.launched import launched_splits, proposals
 

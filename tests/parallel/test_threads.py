@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.kernels.runtime.atomics import add_now, await_more
 from franchise.kernels.runtime.blocks import end_turns, first_turns, next_block
+from franchise.kernels.runtime.memory import add_now, await_more
 from franchise.parallel import Threads
 from franchise.parallel.engine import BlockStages
 from franchise.parallel.thread_team import ThreadTeam, WorkerThread

@@ -79,18 +79,18 @@ STEPS = [
 ]
 
 
-def draw_each_with(old: str, new: str):
-    return in_place(inference, "draw_each", lambda right: mutated(segments, "draw_each", (old, new)))
+def draw_finite_with(old: str, new: str):
+    return in_place(inference, "draw_finite", lambda right: mutated(segments, "draw_finite", (old, new)))
 
 
 INFERENCE = [
     PlantedBug(
         f"new documents: {name}",
-        "franchise.kernels.htmm_gibbs.draw_each",
+        "franchise.kernels.htmm_gibbs.draw_finite",
         wrong,
         (f"tests/htmm/test_inference.py::test_chains_of_new_documents_follow_their_law[{numbers}]",),
         (f"tests/htmm/test_inference.py::test_other_laws_are_seen[{numbers}]",),
-        functools.partial(draw_each_with, old, new),
+        functools.partial(draw_finite_with, old, new),
     )
     for name, wrong, numbers, old, new in (
         (
@@ -104,7 +104,7 @@ INFERENCE = [
             "stays cost nothing",
             "Messages in logs forget the price of a stay.",
             "logs",
-            "log_of(given.switch), log_of(1.0 - given.switch)",
+            "log_of(given.switch), messages.log_of(1.0 - given.switch)",
             "log_of(given.switch), 0.0",
         ),
     )

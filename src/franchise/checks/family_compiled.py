@@ -70,7 +70,7 @@ def _compiled(case: Case) -> float:
         statistics, *numbers = called(_call_statistics, _call_conjugate)
     except NumbaError as error:
         raise Broken(f"a method does not compile: {error}") from None
-    plain_statistics, *plain = called(_call_statistics.function, _call_conjugate.function)
+    plain_statistics, *plain = called(_call_statistics.py_func, _call_conjugate.py_func)
     gaps = [difference(one, other) for one, other in zip(numbers, plain, strict=True)]
     return max(statistics_difference(statistics, plain_statistics), *gaps)
 

@@ -11,6 +11,7 @@ import numpy as np
 from franchise.htmm.model import FiniteModel, InfiniteModel, Segments
 from franchise.htmm.sentence_arrays import Prepared, run_kernel
 from franchise.kernels import htmm_gibbs as kernels
+from franchise.kernels import word_sweep
 from franchise.kernels.htmm_gibbs import Drawn, Finite, Sliced, scratch_for
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.moves.concentrations import slice_sample
@@ -75,32 +76,28 @@ def draw_documents(context: GibbsContext, kernel: Callable[..., None], given: Fi
     own = context.prepared.own
     rng_states = context.rng_states(STREAMS.htmm_documents + own.first_block, len(own.block_bounds) - 1)
     drawn = Drawn(context.state.topics, context.state.switches)
-    draw_paths(context.prepared, kernel, given, rng_states, drawn, context.executor)
+    draw_paths(context.prepared, kernel, own.block_bounds, given, rng_states, drawn, context.executor)
 
 
 def draw_paths(
     prepared: Prepared,
     kernel: Callable[..., None],
+    block_bounds: np.ndarray,
     given: Finite | Sliced,
     rng_states: np.ndarray,
     drawn: Drawn,
     executor: BlockExecutor,
 ) -> None:
-    """Draw topics and switches; the kernel says whether a block or a document has a generator of its own."""
+    """Draw topics and switches of the documents of every block; each block has a generator of its own."""
     data, size = prepared.data, (prepared.longest, given.log_topics.shape[1])
-    run_kernel(
-        executor,
-        prepared.own.block_bounds,
-        kernel,
-        lambda: (data, given, scratch_for(*size), rng_states, drawn),
-    )
+    run_kernel(executor, block_bounds, kernel, lambda: (data, given, scratch_for(*size), rng_states, drawn))
 
 
 def count_words(prepared: Prepared, state: Segments, executor: BlockExecutor) -> None:
     """Recount n_kw."""
     counts = np.empty((prepared.vocabulary_size, state.topic_count), np.int32)
-    arguments = (prepared.sentence_of_place, prepared.places, state.topics, counts)
-    run_kernel(executor, prepared.word_cuts, kernels.count_words, lambda: arguments)
+    arguments = (state.topics, prepared.sentence_of_place, prepared.places, counts)
+    run_kernel(executor, prepared.word_cuts, word_sweep.count_words, lambda: arguments)
     prepared.comm.allreduce_sparse("counts", counts)
     state.counts = counts
 

@@ -19,7 +19,7 @@ from franchise.htmm.em import LOWEST, expectations_for, new_proportions, run_exp
 from franchise.htmm.gibbs_steps import draw_paths
 from franchise.htmm.sentence_arrays import Prepared
 from franchise.kernels.htmm_em import Expectations, Parameters, SentenceData
-from franchise.kernels.htmm_gibbs import Drawn, Finite, draw_each
+from franchise.kernels.htmm_gibbs import Drawn, Finite, draw_finite
 from franchise.kernels.random.streams import Streams
 from franchise.parallel.engine import BlockExecutor
 
@@ -106,8 +106,9 @@ def draw_documents(
     switches = np.zeros(prepared.n_sentences)
     entered = np.zeros((prepared.n_documents, topics))
     sentences = np.arange(prepared.n_sentences)
+    each_document = np.arange(prepared.n_documents + 1)  # a block by itself
     for sweep in range(burn_in + kept):
-        draw_paths(prepared, draw_each, given, rng_states[sweep], drawn, executor)
+        draw_paths(prepared, draw_finite, each_document, given, rng_states[sweep], drawn, executor)
         if sweep >= burn_in:
             frequencies[sentences, drawn.topics] += 1.0
             switches += drawn.switches

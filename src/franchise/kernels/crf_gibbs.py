@@ -20,25 +20,11 @@ import math
 
 import numpy as np
 
+from franchise.kernels import crf_seating as crf
+from franchise.kernels import direct_assignment as direct
 from franchise.kernels import family_ops
-from franchise.kernels.crf_seating import (
-    draw_table_of_topic,
-    enlist,
-    first_vacant,
-    group_of,
-    open_table,
-    seat_at,
-    slots_in_use,
-    strike_out,
-    unseat,
-)
-from franchise.kernels.direct_assignment import (
-    fill_own_part,
-    search,
-    search_common_part,
-    sum_common_part,
-)
 from franchise.kernels.random.weights import draw_from_weights
+from franchise.kernels.recount import move_members
 from franchise.kernels.runtime.compile import helper, kernel
 
 
@@ -61,19 +47,17 @@ def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, s
     three numbers per topic slot.
     """
     sizes = tables.observations_per_topic
-    capacity = len(sizes)
     in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]
-    vacant = first_vacant(sizes, 0)
-    limit = slots_in_use(sizes)
+    vacant, limit = crf.first_vacant(sizes, 0), crf.slots_in_use(sizes)
     index = start
-    for group in range(group_of(offsets, start), len(offsets) - 1):
+    for group in range(crf.group_of(offsets, start), len(offsets) - 1):
         begin = offsets[group]
         count_customers(tables, group, begin, in_group)
         while index < offsets[group + 1]:
-            if vacant == capacity:
+            if vacant == len(sizes):
                 return index
             if tables.table_of_observation[index] >= 0:
-                old = unseat(tables, statistics, observations, index, begin)
+                old = crf.unseat(tables, statistics, observations, index, begin)
                 in_group[old] -= 1.0
                 if sizes[old] == 0:
                     vacant = min(vacant, old)
@@ -89,14 +73,14 @@ def sweep_seats_dense(statistics, observations, offsets, tables, alpha, gamma, s
                 return -1 - index
             topic = draw_from_weights(weights, total, bound, rng.random())
             if topic != vacant and rng.random() * prior_weights[topic] < in_group[topic]:
-                table = draw_table_of_topic(tables, group, begin, topic, in_group[topic], rng.random())
+                table = crf.draw_table_of_topic(tables, group, begin, topic, in_group[topic], rng.random())
             else:
-                table = open_table(tables, group, begin, topic)
-            seat_at(tables, statistics, observations, index, begin, table)
+                table = crf.open_table(tables, group, begin, topic)
+            crf.seat_at(tables, statistics, observations, index, begin, table)
             in_group[topic] += 1.0
             if topic == vacant:
                 limit = bound
-                vacant = first_vacant(sizes, topic + 1)
+                vacant = crf.first_vacant(sizes, topic + 1)
             index += 1
     return index
 
@@ -112,57 +96,49 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
     """
     sizes = tables.observations_per_topic
     inverse_mass = statistics.inverse_mass
-    capacity = len(sizes)
     in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
-    alive = np.zeros(capacity, np.int64)
-    vacant = first_vacant(sizes, 0)
-    limit = slots_in_use(sizes)
+    alive = np.zeros(len(sizes), np.int64)
+    vacant, limit = crf.first_vacant(sizes, 0), crf.slots_in_use(sizes)
     index = start
-    for group in range(group_of(offsets, start), len(offsets) - 1):
+    for group in range(crf.group_of(offsets, start), len(offsets) - 1):
         begin = offsets[group]
         count_customers(tables, group, begin, in_group)
-        alive_count = 0
+        alive_count = direct.list_alive(in_group, limit, alive)
         for topic in range(limit):
             shared[topic] = tables.tables_per_topic[topic] * inverse_mass[topic]
-            if in_group[topic] > 0.0:
-                alive_count = enlist(alive, alive_count, topic)
         while index < offsets[group + 1]:
-            if vacant == capacity:
+            if vacant == len(sizes):
                 return index
             category = observations[index]
-            counts = statistics.counts[category]
-            prior = statistics.prior[category]
+            counts, prior = statistics.counts[category], statistics.prior[category]
             if tables.table_of_observation[index] >= 0:
-                old = unseat(tables, statistics, observations, index, begin)
+                old = crf.unseat(tables, statistics, observations, index, begin)
                 in_group[old] -= 1.0
                 if in_group[old] == 0.0:
-                    alive_count = strike_out(alive, alive_count, old)
+                    alive_count = crf.strike_out(alive, alive_count, old)
                 if sizes[old] == 0:
                     vacant = min(vacant, old)
                 shared[old] = tables.tables_per_topic[old] * inverse_mass[old]
 
             scale = alpha / (tables.table_count[0] + gamma)
-            own = fill_own_part(in_group, counts, prior, inverse_mass, alive, alive_count, cumulative)
-            common = scale * sum_common_part(shared, counts, prior, limit)
+            own = direct.fill_own_part(in_group, counts, prior, inverse_mass, alive, alive_count, cumulative)
+            common = scale * direct.sum_common_part(shared, counts, prior, limit)
             opening = scale * gamma * prior / statistics.prior_mass[0]
             target = rng.random() * (own + common + opening)
             if target < own:
-                topic = alive[search(cumulative, alive_count, target)]
-                table = draw_table_of_topic(tables, group, begin, topic, in_group[topic], rng.random())
+                topic = alive[direct.search(cumulative, alive_count, target)]
+                table = crf.draw_table_of_topic(tables, group, begin, topic, in_group[topic], rng.random())
             else:
-                if target < own + common:
-                    topic = search_common_part(shared, counts, prior, limit, (target - own) / scale)
-                else:
-                    topic = vacant
-                table = open_table(tables, group, begin, topic)
-            seat_at(tables, statistics, observations, index, begin, table)
+                topic = direct.search_rest(shared, counts, prior, limit, own, common, scale, target, vacant)
+                table = crf.open_table(tables, group, begin, topic)
+            crf.seat_at(tables, statistics, observations, index, begin, table)
             if in_group[topic] == 0.0:
-                alive_count = enlist(alive, alive_count, topic)
+                alive_count = crf.enlist(alive, alive_count, topic)
             in_group[topic] += 1.0
             shared[topic] = tables.tables_per_topic[topic] * inverse_mass[topic]
             if topic == vacant:
                 limit = max(limit, vacant + 1)
-                vacant = first_vacant(sizes, topic + 1)
+                vacant = crf.first_vacant(sizes, topic + 1)
             index += 1
     return index
 
@@ -181,14 +157,6 @@ def list_members(tables, group, offsets, members, ends):
         ends[table] += 1
 
 
-@helper
-def move_members(statistics, observations, members, source, target):
-    """Move some observations from one topic to another, one by one."""
-    for index in members:
-        family_ops.remove(statistics, observations, index, source)
-        family_ops.add(statistics, observations, index, target)
-
-
 @kernel
 def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratch, lists, rng):
     """Draw the topic of every table from table slot `start` on; return where it stopped, as for the seats.
@@ -197,12 +165,10 @@ def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratc
     has two whole numbers per observation of the largest group.
     """
     sizes, tables_per_topic = tables.observations_per_topic, tables.tables_per_topic
-    capacity = len(sizes)
     prior_weights, weights = scratch[0], scratch[1]
     members, ends = lists[0], lists[1]
-    bench = first_vacant(sizes, 0)
-    limit = slots_in_use(sizes)
-    for group in range(group_of(offsets, start), len(offsets) - 1):
+    bench, limit = crf.first_vacant(sizes, 0), crf.slots_in_use(sizes)
+    for group in range(crf.group_of(offsets, start), len(offsets) - 1):
         begin = offsets[group]
         list_members(tables, group, offsets, members, ends)
         for table in range(max(0, start - begin), tables.table_slots[group]):
@@ -210,7 +176,7 @@ def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratc
             size = tables.size_of_table[slot]
             if size == 0:
                 continue
-            if bench == capacity:
+            if bench == len(sizes):
                 return slot
             block = members[ends[table] - size : ends[table]]
             old = np.int64(tables.topic_of_table[slot])
@@ -236,5 +202,5 @@ def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratc
             sizes[topic] += size
             tables_per_topic[topic] += 1
             limit = max(limit, topic + 1)
-            bench = first_vacant(sizes, 0)
+            bench = crf.first_vacant(sizes, 0)
     return offsets[-1]

@@ -72,12 +72,9 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, ga
     ``-1 - index`` where the weights are not finite or all zero (a fault in the family). `scratch` has
     three zeros per slot: kernels that need not allocate it compile faster.
     """
-    topics = assignment.topic_of_observation
-    sizes = assignment.observations_per_topic
-    capacity = len(sizes)
+    topics, sizes = assignment.topic_of_observation, assignment.observations_per_topic
     in_group, prior_weights, weights = scratch[0], scratch[1], scratch[2]
-    vacant = first_vacant(sizes, 0)
-    limit = slots_in_use(sizes)
+    vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)
     for group in groups:
         if offsets[group + 1] <= start:
             continue
@@ -85,7 +82,7 @@ def sweep_dense(statistics, observations, offsets, groups, assignment, alpha, ga
         for topic in range(limit):
             prior_weights[topic] = in_group[topic] + alpha * assignment.topic_weights[topic]
         for index in range(max(start, offsets[group]), offsets[group + 1]):
-            if vacant == capacity:
+            if vacant == len(sizes):
                 return index
             old = np.int64(topics[index])
             if old >= 0:
@@ -126,29 +123,23 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
 
     and alpha beta_u eta_w / eta for a new topic. Returns as `sweep_dense` does.
     """
-    topics = assignment.topic_of_observation
-    sizes = assignment.observations_per_topic
+    topics, sizes = assignment.topic_of_observation, assignment.observations_per_topic
     inverse_mass = statistics.inverse_mass
-    capacity = len(sizes)
     in_group, shared, cumulative = scratch[0], scratch[1], scratch[2]
-    alive = np.zeros(capacity, np.int64)
-    vacant = first_vacant(sizes, 0)
-    limit = slots_in_use(sizes)
+    alive = np.zeros(len(sizes), np.int64)
+    vacant, limit = first_vacant(sizes, 0), slots_in_use(sizes)
     for group in groups:
         if offsets[group + 1] <= start:
             continue
         count_in_group(topics, offsets[group], offsets[group + 1], in_group)
-        alive_count = 0
+        alive_count = list_alive(in_group, limit, alive)
         for topic in range(limit):
             shared[topic] = alpha * assignment.topic_weights[topic] * inverse_mass[topic]
-            if in_group[topic] > 0.0:
-                alive_count = enlist(alive, alive_count, topic)
         for index in range(max(start, offsets[group]), offsets[group + 1]):
-            if vacant == capacity:
+            if vacant == len(sizes):
                 return index
             category = observations[index]
-            counts = statistics.counts[category]
-            prior = statistics.prior[category]
+            counts, prior = statistics.counts[category], statistics.prior[category]
             old = np.int64(topics[index])
             if old >= 0:
                 family_ops.remove(statistics, observations, index, old)
@@ -160,17 +151,15 @@ def sweep_sparse(statistics, observations, offsets, groups, assignment, alpha, g
                     close_topic(statistics, assignment, old)
                     vacant = min(vacant, old)
                 shared[old] = alpha * assignment.topic_weights[old] * inverse_mass[old]
-
             own = fill_own_part(in_group, counts, prior, inverse_mass, alive, alive_count, cumulative)
             common = sum_common_part(shared, counts, prior, limit)
             opening = alpha * assignment.unseen_weight[0] * prior / statistics.prior_mass[0]
             target = rng.random() * (own + common + opening)
             if target < own:
                 topic = alive[search(cumulative, alive_count, target)]
-            elif target < own + common:
-                topic = search_common_part(shared, counts, prior, limit, target - own)
             else:
-                topic = vacant
+                topic = search_rest(shared, counts, prior, limit, own, common, 1.0, target, vacant)
+            if topic == vacant:
                 open_topic(assignment, topic, gamma, rng.random())
                 limit = max(limit, vacant + 1)
                 vacant = first_vacant(sizes, topic + 1)
@@ -194,6 +183,25 @@ def fill_own_part(in_group, counts, prior, inverse_mass, alive, alive_count, cum
         total += in_group[topic] * (counts[topic] + prior) * inverse_mass[topic]
         cumulative[position] = total
     return total
+
+
+@helper
+def list_alive(in_group, limit, alive):
+    """List the topics alive in the document, ascending; how many there are."""
+    count = 0
+    for topic in range(limit):
+        if in_group[topic] > 0.0:
+            alive[count] = topic
+            count += 1
+    return count
+
+
+@helper
+def search_rest(shared, counts, prior, limit, own, common, scale, target, vacant):
+    """The topic that a target beyond `own` means: one of all topics, or beyond those, too, a new one."""
+    if target < own + common:
+        return search_common_part(shared, counts, prior, limit, (target - own) / scale)
+    return vacant
 
 
 @summing_helper

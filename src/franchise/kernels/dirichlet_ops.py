@@ -191,23 +191,26 @@ def shift_log_masses(statistics, category, topic, sign):
         statistics.log_masses[topic, part] += sign * math.log(ratio)
 
 
+@helper
+def log_product(base, learns, before, steps):
+    """log of the product of base + learns (before + i) over i = 0, ..., steps - 1; `learns` is 0 or 1."""
+    if learns > 0.0:
+        return log_rising(base + before, steps)
+    return steps * math.log(base)
+
+
 @shared_helper
 def merge_log_masses(statistics, source, target):
     """Add to the log masses of `target` what the observations of `source` add to it, given its own."""
     size, more = statistics.totals[target], int(statistics.totals[source])
     for part in range(len(statistics.mass)):
-        if statistics.learns[part] > 0.0:
-            gain = -log_rising(statistics.mass[part] + size, more)
-        else:
-            gain = -more * math.log(statistics.mass[part])
+        learns = statistics.learns[part]
+        gain = -log_product(statistics.mass[part], learns, size, more)
         for category in range(len(statistics.base)):
             count = statistics.counts[category, source]
             if count > 0:
-                base = statistics.base[category, part]
-                if statistics.learns[part] > 0.0:
-                    gain += log_rising(base + statistics.counts[category, target], count)
-                else:
-                    gain += count * math.log(base)
+                before = statistics.counts[category, target]
+                gain += log_product(statistics.base[category, part], learns, before, count)
         statistics.log_masses[target, part] += gain
 
 
@@ -219,12 +222,8 @@ def log_mass_of_block(statistics, observations, members, bench, topic, part):
     again.
     """
     learns, mass = statistics.learns[part], statistics.mass[part]
-    size = mass + statistics.totals[topic]
     total = statistics.log_masses[topic, part]
-    if learns > 0.0:
-        total -= log_rising(size, len(members))
-    else:
-        total -= len(members) * math.log(mass)
+    total -= log_product(mass, learns, statistics.totals[topic], len(members))
     product = 1.0  # logs are slow: one is taken only before the product leaves the range of a float
     for index in members:
         category = observations[index]

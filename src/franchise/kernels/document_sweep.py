@@ -23,40 +23,30 @@ import numpy as np
 
 from franchise.kernels import family_ops
 from franchise.kernels.block_sweep import CHOICES, FROZEN, SLICES, add_cell
+from franchise.kernels.direct_assignment import count_in_group
 from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_gap, next_uniform
-from franchise.kernels.runtime.blocks import next_block
+from franchise.kernels.runtime.blocks import block_at_hand, next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 from franchise.kernels.table_counts import draw_table_count
 
 
-@kernel
-def mark_settled(queue, labels, offsets, log_rest, rng_states, heights):
-    """Height 1 for the topics of the frozen observations: each is frozen with probability 1 - exp(log_rest)."""
-    mark_settled_in(queue, labels, offsets, log_rest, rng_states, heights)
-
-
 @shared_helper
 def mark_settled_in(queue, labels, offsets, log_rest, rng_states, heights):
-    """The same. Blocks are of groups; block b has the generators ``rng_states[b]``."""
-    block = next_block(queue)
-    while block >= 0:
-        end = offsets[queue.block_bounds[block + 1]]
+    """Height 1 for the topics of the frozen observations: each is frozen with probability 1 - exp(log_rest).
+
+    Blocks are of groups; block b has the generators ``rng_states[b]``.
+    """
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         own = rng_states[block, FROZEN].copy()
-        frozen = offsets[queue.block_bounds[block]] + next_gap(own, log_rest)
-        while frozen < end:
+        frozen = offsets[begin] + next_gap(own, log_rest)
+        while frozen < offsets[end]:
             heights[labels[frozen]] = 1.0
             frozen += 1 + next_gap(own, log_rest)
-        block = next_block(queue)
 
 
-@helper
-def count_topics(labels, begin, end, out):
-    """out[k] = n_jk of a group."""
-    for topic in range(len(out)):
-        out[topic] = 0.0
-    for index in range(begin, end):
-        out[labels[index]] += 1.0
+mark_settled = kernel(mark_settled_in)
 
 
 @helper
@@ -93,7 +83,7 @@ def sweep_any(
     frozen = offsets[groups[0]] + next_gap(rng_states[FROZEN], log_rest)
     for group in range(groups[0], groups[1]):
         begin, end = offsets[group], offsets[group + 1]
-        count_topics(labels, begin, end, in_group)
+        count_in_group(labels, begin, end, in_group)
         for index in range(begin, end):
             if index == frozen:
                 frozen += 1 + next_gap(rng_states[FROZEN], log_rest)
@@ -104,9 +94,7 @@ def sweep_any(
             height = next_uniform(rng_states[SLICES]) * heights[old]
             in_group[old] -= 1.0
             fill_prior_weights(in_group, concentrations, heights, height, prior_weights)
-            total = family_ops.fill_density_weights(
-                parameters, observations, index, prior_weights, limit, weights
-            )
+            total = family_ops.fill_weights(parameters, observations, index, prior_weights, limit, weights)
             if not (total > 0.0 and total < math.inf):
                 return index
             new = draw_from_weights(weights, total, limit, next_uniform(choices))

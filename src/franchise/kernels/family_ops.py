@@ -40,19 +40,33 @@ def family_of(tuple_class: type) -> Any:
     return _FAMILY_OF.get(tuple_class)
 
 
+_OF_STATISTICS_OR_PARAMETERS = {
+    "fill_weights": ("fill_topic_weights", "fill_density_weights"),
+    "log_weight": ("log_predictive", "log_density"),
+}
+
+
+def _code_of(tuple_class: type, verb: str) -> Any:
+    """The static method that a verb runs for a class."""
+    family: Any = _FAMILY_OF[tuple_class]
+    of_statistics, of_parameters = _OF_STATISTICS_OR_PARAMETERS.get(verb, (verb, verb))
+    is_statistics = tuple_class is getattr(family, "Statistics", None)
+    return getattr(family, of_statistics if is_statistics else of_parameters)
+
+
 def _verb(stub):
     """Turn a documented stub into a function that runs the code of the family of its first argument."""
     name = stub.__name__
 
     def call(owner, *arguments):
-        return getattr(_FAMILY_OF[type(owner)], name)(owner, *arguments)
+        return _code_of(type(owner), name)(owner, *arguments)
 
     call.__name__, call.__doc__, call.__module__ = name, stub.__doc__, stub.__module__
 
     @overload(call, strict=False, jit_options={"no_cfunc_wrapper": True})
     def choose(owner, *arguments):
         if isinstance(owner, types.BaseNamedTuple) and owner.instance_class in _FAMILY_OF:
-            return getattr(_FAMILY_OF[owner.instance_class], name)
+            return _code_of(owner.instance_class, name)
         return None
 
     return call
@@ -102,28 +116,16 @@ def fill_topic_weights(statistics, observations, index, prior_weights, limit, ou
 
 
 @_verb
-def fill_density_weights(parameters, observations, index, prior_weights, limit, out):
-    """Fill ``out[k]`` with ``prior_weights[k] * f(x; phi_k)``, k < limit, up to a common factor; return their sum.
-
-    Zero prior weight gives zero, and the parameter is not looked at. The default works in logs.
-    """
+def log_weight(owner, observations, index, topic):
+    """`log_predictive` of statistics, `log_density` of parameters."""
 
 
+@_verb
 def fill_weights(owner, observations, index, prior_weights, limit, out):
-    """`fill_topic_weights` of statistics, `fill_density_weights` of parameters."""
-    return _fill_of(type(owner))(owner, observations, index, prior_weights, limit, out)
+    """`fill_topic_weights` of statistics; `fill_density_weights` of parameters, with f(x; phi_k) for f_k(x).
 
-
-def _fill_of(tuple_class):
-    family = _FAMILY_OF[tuple_class]
-    return family.fill_density_weights if tuple_class is family.Parameters else family.fill_topic_weights
-
-
-@overload(fill_weights, strict=False)
-def _choose_fill(owner, observations, index, prior_weights, limit, out):
-    if isinstance(owner, types.BaseNamedTuple) and owner.instance_class in _FAMILY_OF:
-        return _fill_of(owner.instance_class)
-    return None
+    The parameter of a topic with zero prior weight is not looked at.
+    """
 
 
 @_verb

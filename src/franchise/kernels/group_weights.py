@@ -32,9 +32,7 @@ def draw_given_shares(
                 prior_weights[topic] = (
                     shares[group, topic] / height if height > slices[index - begin] else 0.0
                 )
-            total = family_ops.fill_density_weights(
-                parameters, observations, index, prior_weights, limit, weights
-            )
+            total = family_ops.fill_weights(parameters, observations, index, prior_weights, limit, weights)
             if not (total > 0.0 and total < math.inf):
                 return index
             topic_of_observation[index] = draw_from_weights(weights, total, limit, next_uniform(rng_state))

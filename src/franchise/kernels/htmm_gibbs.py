@@ -20,21 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels.htmm_em import (
-    PLAIN,
-    fill_barrier,
-    fill_emissions,
-    log_of,
-    log_step,
-    log_sum_of,
-    predict,
-    scaled_emissions,
-    weigh,
-)
+from franchise.kernels import htmm_em as messages
 from franchise.kernels.random.gamma import next_gamma
 from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_uniform
-from franchise.kernels.runtime.blocks import next_block
+from franchise.kernels.runtime.blocks import block_at_hand, next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 from franchise.kernels.runtime.padding import padded_zeros
 
@@ -97,7 +87,7 @@ def draw_proportions(data, drawn, document, prior, rng_state, out):
             out[drawn.topics[sentence]] += 1.0
     for topic in range(len(out)):
         out[topic] = next_log_gamma(rng_state, out[topic])
-    total = log_sum_of(out)
+    total = messages.log_sum_of(out)
     for topic in range(len(out)):
         out[topic] -= total
 
@@ -106,22 +96,18 @@ def draw_proportions(data, drawn, document, prior, rng_state, out):
 def filter_scaled(data, given, document, proportions, scratch):
     """The messages a_s(k) of a document, in plain numbers."""
     begin = data.documents[document]
-    barrier, entering, predicted, emissions = (
-        scratch.rows[0],
-        scratch.rows[1],
-        scratch.rows[2],
-        scratch.rows[3],
-    )
+    barrier, entering, predicted = scratch.rows[0], scratch.rows[1], scratch.rows[2]
+    emissions = scratch.rows[3]
     for topic in range(len(entering)):
         predicted[topic] = proportions[topic]
         entering[topic] = given.switch * proportions[topic]
-    fill_barrier(predicted, barrier)
+    messages.fill_barrier(predicted, barrier)
     for sentence in range(begin, data.documents[document + 1]):
         filtered = scratch.filtered[sentence - begin]
-        scaled_emissions(data, given.log_topics, sentence, barrier, scratch.bits, emissions)
+        messages.scaled_emissions(data, given.log_topics, sentence, barrier, scratch.bits, emissions)
         if sentence > begin:
-            predict(scratch.filtered[sentence - begin - 1], entering, 1.0 - given.switch, predicted)
-        inverse = 1.0 / weigh(predicted, emissions, filtered)
+            messages.predict(scratch.filtered[sentence - begin - 1], entering, 1.0 - given.switch, predicted)
+        inverse = 1.0 / messages.weigh(predicted, emissions, filtered)
         for topic in range(len(filtered)):
             filtered[topic] *= inverse
 
@@ -164,27 +150,42 @@ def draw_switch(enter, stay, rng_state):
 
 
 @shared_helper
-def draw_in_logs(data, given, document, log_proportions, scratch, rng_state, drawn):
-    """Topics and switches of a document, all in logs."""
+def log_of_entering(log_proportion, log_slices, sentence, log_cutoff):
+    """log theta; with slices, of theta / min(c, theta) if min(c, theta) is at least the slice, -inf if not."""
+    if log_slices is None:
+        return log_proportion
+    if min(log_proportion, log_cutoff) < log_slices[sentence]:
+        return -math.inf
+    return max(0.0, log_proportion - log_cutoff)
+
+
+@shared_helper
+def draw_in_logs(data, given, document, log_proportions, log_slices, log_cutoff, scratch, rng_state, drawn):
+    """Topics and switches of a document, in logs, over the topics above its slices.
+
+    Without slices, `log_slices` is None and `log_cutoff` is 0.
+    """
     begin, end = data.documents[document], data.documents[document + 1]
-    log_switch, log_stay = log_of(given.switch), log_of(1.0 - given.switch)
+    log_switch, log_stay = messages.log_of(given.switch), messages.log_of(1.0 - given.switch) - log_cutoff
     barrier, entering, emissions, weights = scratch.rows[0], scratch.rows[1], scratch.rows[2], scratch.rows[3]
     barrier[:] = 0.0
     for sentence in range(begin, end):
         filtered = scratch.filtered[sentence - begin]
-        fill_emissions(data, given.log_topics, sentence, barrier, emissions)
+        messages.fill_emissions(data, given.log_topics, sentence, barrier, emissions)
+        to_enter = 0.0 if sentence == begin else log_switch
+        for topic in range(len(entering)):
+            log_entering = log_of_entering(log_proportions[topic], log_slices, sentence, log_cutoff)
+            entering[topic] = to_enter + log_entering
         if sentence == begin:
             filtered[:] = -math.inf
-            log_step(log_proportions, 0.0, emissions, filtered)
         else:
-            for topic in range(len(entering)):
-                entering[topic] = log_switch + log_proportions[topic]
             filtered[:] = scratch.filtered[sentence - begin - 1]
-            log_step(entering, log_stay, emissions, filtered)
+        messages.log_step(entering, log_stay, emissions, filtered)
     topic = draw_log_index(scratch.filtered[end - 1 - begin], rng_state, weights)
     for sentence in range(end - 1, begin, -1):
         before = scratch.filtered[sentence - 1 - begin]
-        switched = draw_switch(log_switch + log_proportions[topic], log_stay + before[topic], rng_state)
+        log_entering = log_of_entering(log_proportions[topic], log_slices, sentence, log_cutoff)
+        switched = draw_switch(log_switch + log_entering, log_stay + before[topic], rng_state)
         drawn.topics[sentence], drawn.switches[sentence] = topic, switched
         if switched:
             topic = draw_log_index(before, rng_state, weights)
@@ -198,108 +199,39 @@ def draw_document(data, given, document, scratch, proportions, rng_state, drawn)
     least = proportions[0]
     for log_proportion in proportions:
         least = min(least, log_proportion)
-    if given.switch * math.exp(least) > PLAIN:
+    if given.switch * math.exp(least) > messages.PLAIN:
         for topic in range(len(proportions)):
             proportions[topic] = math.exp(proportions[topic])
         filter_scaled(data, given, document, proportions, scratch)
         draw_back_scaled(data, given, document, proportions, scratch, rng_state, drawn)
     else:
-        draw_in_logs(data, given, document, proportions, scratch, rng_state, drawn)
+        draw_in_logs(data, given, document, proportions, None, 0.0, scratch, rng_state, drawn)
 
 
 @kernel
 def draw_finite(queue, data, given, scratch, rng_states, drawn):
     """Draw the documents of all blocks; block b has the generator ``rng_states[b]``."""
-    block = next_block(queue)
-    while block >= 0:
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         own, proportions = rng_states[block].copy(), np.empty(len(given.prior))
-        for document in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
+        for document in range(begin, end):
             if data.documents[document + 1] > data.documents[document]:
                 draw_document(data, given, document, scratch, proportions, own, drawn)
-        block = next_block(queue)
-
-
-@kernel
-def draw_each(queue, data, given, scratch, rng_states, drawn):
-    """Draw the documents of all blocks, each with a generator of its own, ``rng_states[document]``."""
-    proportions = np.empty(len(given.prior))
-    block = next_block(queue)
-    while block >= 0:
-        for document in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
-            if data.documents[document + 1] > data.documents[document]:
-                own = rng_states[document].copy()
-                draw_document(data, given, document, scratch, proportions, own, drawn)
-        block = next_block(queue)
-
-
-# --- infinitely many topics ---------------------------------------------------------------------------------
-
-
-@helper
-def log_slice_weight(log_proportion, log_slice, log_cutoff):
-    """log of theta / min(c, theta) if min(c, theta) is at least the slice; -inf if not."""
-    if min(log_proportion, log_cutoff) < log_slice:
-        return -math.inf
-    return max(0.0, log_proportion - log_cutoff)
-
-
-@shared_helper
-def draw_sliced_document(data, given, document, scratch, rng_state, drawn):
-    """Topics and switches of a document, over the topics above its slices."""
-    begin, end = data.documents[document], data.documents[document + 1]
-    log_cutoff, log_switch = math.log(given.cutoff), log_of(given.switch)
-    log_stay = log_of(1.0 - given.switch) - log_cutoff
-    log_proportions = given.log_proportions[document]
-    barrier, entering, emissions, weights = scratch.rows[0], scratch.rows[1], scratch.rows[2], scratch.rows[3]
-    barrier[:] = 0.0
-    for sentence in range(begin, end):
-        filtered, log_slice = scratch.filtered[sentence - begin], given.log_slices[sentence]
-        fill_emissions(data, given.log_topics, sentence, barrier, emissions)
-        to_enter = 0.0 if sentence == begin else log_switch
-        for topic in range(len(entering)):
-            entering[topic] = to_enter + log_slice_weight(log_proportions[topic], log_slice, log_cutoff)
-        if sentence == begin:
-            filtered[:] = -math.inf
-        else:
-            filtered[:] = scratch.filtered[sentence - begin - 1]
-        log_step(entering, log_stay, emissions, filtered)
-    topic = draw_log_index(scratch.filtered[end - 1 - begin], rng_state, weights)
-    for sentence in range(end - 1, begin, -1):
-        before, log_slice = scratch.filtered[sentence - 1 - begin], given.log_slices[sentence]
-        enter = log_switch + log_slice_weight(log_proportions[topic], log_slice, log_cutoff)
-        switched = draw_switch(enter, log_stay + before[topic], rng_state)
-        drawn.topics[sentence], drawn.switches[sentence] = topic, switched
-        if switched:
-            topic = draw_log_index(before, rng_state, weights)
-    drawn.topics[begin], drawn.switches[begin] = topic, True
 
 
 @kernel
 def draw_sliced(queue, data, given, scratch, rng_states, drawn):
     """Draw the documents of all blocks; block b has the generator ``rng_states[b]``."""
-    block = next_block(queue)
-    while block >= 0:
-        own = rng_states[block].copy()
-        for document in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
+        own, log_cutoff = rng_states[block].copy(), math.log(given.cutoff)
+        for document in range(begin, end):
             if data.documents[document + 1] > data.documents[document]:
-                draw_sliced_document(data, given, document, scratch, own, drawn)
-        block = next_block(queue)
+                logs, slices = given.log_proportions[document], given.log_slices
+                draw_in_logs(data, given, document, logs, slices, log_cutoff, scratch, own, drawn)
 
 
 # --- topics -------------------------------------------------------------------------------------------------
-
-
-@kernel
-def count_words(queue, sentence_of_place, places, topic_of_sentence, counts):
-    """n_kw, (V, K): the words of each kind whose sentence has topic k; over blocks of words."""
-    block = next_block(queue)
-    while block >= 0:
-        for word in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
-            row = counts[word]
-            row[:] = 0
-            for place in range(places[word], places[word + 1]):
-                row[topic_of_sentence[sentence_of_place[place]]] += 1
-        block = next_block(queue)
 
 
 @kernel
@@ -308,10 +240,9 @@ def draw_log_gammas(queue, counts, prior, rng_states, out, largest, sums):
 
     Their sums over the words of block b are ``sums[b, k] * exp(largest[b, k])``.
     """
-    block = next_block(queue)
-    while block >= 0:
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         own = rng_states[block].copy()
-        begin, end = queue.block_bounds[block], queue.block_bounds[block + 1]
         for topic in range(out.shape[1]):
             largest[block, topic] = -math.inf
         for word in range(begin, end):
@@ -322,15 +253,13 @@ def draw_log_gammas(queue, counts, prior, rng_states, out, largest, sums):
         for word in range(begin, end):
             for topic in range(out.shape[1]):
                 sums[block, topic] += math.exp(out[word, topic] - largest[block, topic])
-        block = next_block(queue)
 
 
 @kernel
 def subtract_logs(queue, totals, out):
     """Take the log totals of the topics off every word's row, over blocks of words."""
-    block = next_block(queue)
-    while block >= 0:
-        for word in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
+    while next_block(queue) >= 0:
+        _, begin, end = block_at_hand(queue)
+        for word in range(begin, end):
             for topic in range(out.shape[1]):
                 out[word, topic] -= totals[topic]
-        block = next_block(queue)

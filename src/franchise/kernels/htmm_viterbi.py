@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.kernels.htmm_em import fill_barrier, fill_emissions, log_of
-from franchise.kernels.runtime.blocks import next_block
+from franchise.kernels.runtime.blocks import block_at_hand, next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
 
@@ -79,12 +79,11 @@ def find_path(data, parameters, steps, document, scratch, topics, switches):
 @kernel
 def find_paths(queue, data, parameters, steps, scratch, topics, switches, log_probabilities):
     """The best paths, over blocks of documents."""
-    block = next_block(queue)
-    while block >= 0:
-        for document in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
+    while next_block(queue) >= 0:
+        _, begin, end = block_at_hand(queue)
+        for document in range(begin, end):
             log_probabilities[document] = 0.0
             if data.documents[document + 1] > data.documents[document]:
                 log_probabilities[document] = find_path(
                     data, parameters, steps, document, scratch, topics, switches
                 )
-        block = next_block(queue)

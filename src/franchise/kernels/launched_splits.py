@@ -9,7 +9,17 @@ sampling.  One of them is to be split off, side 1; all the others together are s
 hardly better off as two blends of half of them; but to take one of them out of it pays at once.)  The documents
 that are not in the sample follow one by one.
 
-In a scan a document's sides are drawn jointly, given all other documents (`launched_splits_urn.py`).
+In a scan a document's sides are drawn jointly, given all other documents, as from an urn.  The topics' parameters
+are integrated out: a document's observations are weighed by what the sides contain of all other documents,
+
+    A_i = f_0(x_i),   B_i = f_1(x_i),
+
+and given these its sides are drawn with a_0 = alpha beta_b, a_1 = alpha beta_c:
+
+    P_i(r) = P_{i-1}(r - 1) A_i (a_0 + r - 1) + P_{i-1}(r) B_i (a_1 + i - 1 - r)
+
+where r counts those on side 0 among the first i: forwards for the sums, backwards for the draw.  Very long
+documents are drawn in pieces, each given those before.
 
 The statistics are the family's own, with three slots: the two sides, and their union.  Where parameters cannot be
 integrated out, A_i and B_i are the densities under two parameters instead.
@@ -18,24 +28,150 @@ integrated out, A_i and B_i are the densities under two parameters instead.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from franchise.kernels import family_ops
-from franchise.kernels.launched_splits_urn import (
-    draw_document,
-    left_among,
-    put_document,
-    score_document,
-    take_document,
-)
 from franchise.kernels.random.weights import draw_from_weights
 from franchise.kernels.random.xoshiro import next_uniform
+from franchise.kernels.recount import shuffle
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
+from franchise.kernels.split_merge import count_of
 
 UNION = 2
 
+SCORED = np.empty(0, np.uint64)
+"""In place of the state of a generator: sides are not drawn, the probability of given ones is wanted."""
+
 _ROUNDS = 4
+
+PIECE = 32
+"""The most observations of a document whose sides are drawn jointly."""
+
+
+class Members(NamedTuple):
+    """The observations of a topic, or of two, document by document."""
+
+    observations: np.ndarray  # int64 (n,): their indices
+    documents: np.ndarray  # int64 (D + 1,): document d has the places from documents[d] to documents[d + 1]
+
+
+class Urn(NamedTuple):
+    """Scratch arrays for one piece of a document."""
+
+    sums: np.ndarray  # float64 (PIECE + 1, PIECE + 1): P_i(r), each row up to a factor
+    densities: np.ndarray  # float64 (PIECE, 2): A_i and B_i up to a common factor
+    ones: np.ndarray  # float64 (2,)
+
+
+@shared_helper
+def fill_densities(statistics, observations, members, begin, end, urn):
+    """A_i and B_i of a piece, given what the sides hold now, or given their parameters."""
+    for place in range(begin, end):
+        family_ops.fill_weights(
+            statistics, observations, members.observations[place], urn.ones, 2, urn.densities[place - begin]
+        )
+
+
+@shared_helper
+def fill_sums(size, left, right, urn):
+    """P_i(r) for a piece of `size`, the urn holding `left` and `right` before; log of the sum of all P_n."""
+    sums = urn.sums
+    sums[0, 0] = 1.0
+    log_scale = 0.0
+    for drawn in range(size):
+        first, second = urn.densities[drawn, 0], urn.densities[drawn, 1]
+        largest = 0.0
+        for ones in range(drawn + 2):
+            value = 0.0
+            if ones > 0:
+                value += sums[drawn, ones - 1] * first * (left + ones - 1)
+            if ones <= drawn:
+                value += sums[drawn, ones] * second * (right + drawn - ones)
+            sums[drawn + 1, ones] = value
+            largest = max(largest, value)
+        for ones in range(drawn + 2):
+            sums[drawn + 1, ones] /= largest
+        log_scale += math.log(largest)
+    total = 0.0
+    for ones in range(size + 1):
+        total += sums[size, ones]
+    return log_scale + math.log(total)
+
+
+@shared_helper
+def log_weight_of_sides(sides, begin, end, left, right, urn):
+    """Log of the product of the terms that lead to the given sides of a piece."""
+    total = 0.0
+    for place in range(begin, end):
+        if sides[place] == 0:
+            total += math.log(urn.densities[place - begin, 0] * left)
+            left += 1.0
+        else:
+            total += math.log(urn.densities[place - begin, 1] * right)
+            right += 1.0
+    return total
+
+
+@shared_helper
+def draw_piece(begin, size, left, right, urn, rng_state, sides):
+    """Draw the sides of a piece: how many are on side 0, then who, backwards."""
+    sums = urn.sums
+    total = 0.0
+    for ones in range(size + 1):
+        total += sums[size, ones]
+    target = next_uniform(rng_state) * total
+    ones = 0
+    while ones < size and target >= sums[size, ones]:
+        target -= sums[size, ones]
+        ones += 1
+    for drawn in range(size, 0, -1):
+        first, second = 0.0, 0.0
+        if ones > 0:
+            first = sums[drawn - 1, ones - 1] * urn.densities[drawn - 1, 0] * (left + ones - 1)
+        if ones < drawn:
+            second = sums[drawn - 1, ones] * urn.densities[drawn - 1, 1] * (right + drawn - 1 - ones)
+        if next_uniform(rng_state) * (first + second) < first:
+            sides[begin + drawn - 1] = 0
+            ones -= 1
+        else:
+            sides[begin + drawn - 1] = 1
+
+
+@shared_helper
+def take_document(statistics, observations, members, document, sides):
+    """Take the observations of a document out of their sides."""
+    for place in range(members.documents[document], members.documents[document + 1]):
+        family_ops.remove(statistics, observations, members.observations[place], sides[place])
+
+
+@shared_helper
+def put_document(statistics, observations, members, document, sides):
+    """Put the observations of a document into their sides."""
+    for place in range(members.documents[document], members.documents[document + 1]):
+        family_ops.add(statistics, observations, members.observations[place], sides[place])
+
+
+@shared_helper
+def draw_document(statistics, observations, members, document, concentrations, urn, rng_state, sides):
+    """Draw the sides of a document that is in neither, unless they are given; their log probability.
+
+    They are given if `rng_state` is empty, as `SCORED` is.
+    """
+    left, right = concentrations[0], concentrations[1]
+    log_probability = 0.0
+    last = members.documents[document + 1]
+    for begin in range(members.documents[document], last, PIECE):
+        end = min(begin + PIECE, last)
+        fill_densities(statistics, observations, members, begin, end, urn)
+        log_total = fill_sums(end - begin, left, right, urn)
+        if len(rng_state) > 0:
+            draw_piece(begin, end - begin, left, right, urn, rng_state, sides)
+        log_probability += log_weight_of_sides(sides, begin, end, left, right, urn) - log_total
+        on_left = count_of(sides[begin:end], 0)
+        left, right = left + on_left, right + (end - begin - on_left)
+    return log_probability
 
 
 @helper
@@ -45,14 +181,6 @@ def put_all(statistics, observations, members, sides):
     family_ops.clear(statistics, 1)
     for place in range(len(sides)):
         family_ops.add(statistics, observations, members.observations[place], sides[place])
-
-
-@helper
-def shuffle(order, rng_state):
-    """A random order, in place."""
-    for place in range(len(order) - 1, 0, -1):
-        other = int(next_uniform(rng_state) * (place + 1))
-        order[place], order[other] = order[other], order[place]
 
 
 @helper
@@ -172,27 +300,13 @@ def draw_followers(
 
 @kernel
 def draw_sides(statistics, observations, members, launch, concentrations, urn, rng_state, sides):
-    """One scan from the launch: the sides proposed, and their log probability."""
+    """One scan from the launch: draw the sides proposed, unless `rng_state` is SCORED; their log probability."""
     put_all(statistics, observations, members, launch)
     log_probability = 0.0
     for document in range(len(members.documents) - 1):
         take_document(statistics, observations, members, document, launch)
         log_probability += draw_document(
             statistics, observations, members, document, concentrations, urn, rng_state, sides
-        )
-        put_document(statistics, observations, members, document, sides)
-    return log_probability
-
-
-@kernel
-def score_sides(statistics, observations, members, launch, concentrations, urn, sides):
-    """The log probability that one scan from the launch would have given these sides."""
-    put_all(statistics, observations, members, launch)
-    log_probability = 0.0
-    for document in range(len(members.documents) - 1):
-        take_document(statistics, observations, members, document, launch)
-        log_probability += score_document(
-            statistics, observations, members, document, concentrations, urn, sides
         )
         put_document(statistics, observations, members, document, sides)
     return log_probability
@@ -207,22 +321,11 @@ def put_sides(statistics, observations, members, sides):
 
 @kernel
 def draw_sides_given(parameters, observations, members, concentrations, urn, rng_state, sides):
-    """Sides given the parameters of both: drawn document by document, and their log probability."""
+    """The same given the parameters of both sides."""
     log_probability = 0.0
     for document in range(len(members.documents) - 1):
         log_probability += draw_document(
             parameters, observations, members, document, concentrations, urn, rng_state, sides
-        )
-    return log_probability
-
-
-@kernel
-def score_sides_given(parameters, observations, members, concentrations, urn, sides):
-    """The log probability that `draw_sides_given` would have given these sides."""
-    log_probability = 0.0
-    for document in range(len(members.documents) - 1):
-        log_probability += score_document(
-            parameters, observations, members, document, concentrations, urn, sides
         )
     return log_probability
 
@@ -249,7 +352,7 @@ def log_ratio_of_groups(members, sides, whole, concentrations):
     total = 0.0
     for document in range(len(members.documents) - 1):
         begin, end = members.documents[document], members.documents[document + 1]
-        left = left_among(sides, begin, end)
+        left = count_of(sides[begin:end], 0)
         right = end - begin - left
         total += math.lgamma(whole) - math.lgamma(whole + end - begin)
         if left > 0:

@@ -162,23 +162,18 @@ def predict_documents(offsets, words, densities, prior, particles, states, out):
 
 
 @shared_helper
-def chance_of_topic(given, counts, drawn, before, topic):
-    """p(z_s = k | topics and switches so far): epsilon (alpha_k + n_k) / (alpha + n) + (1 - epsilon) [k = z_{s-1}].
-
-    `before` is z_{s-1}, or -1 for a first sentence, which draws its topic for certain.
-    """
-    if before < 0:
-        return counts[topic] / drawn
-    chance = given.switch * counts[topic] / drawn
-    return chance + 1.0 - given.switch if topic == before else chance
-
-
-@shared_helper
 def weigh_topics(given, counts, drawn, before, emissions, weights):
-    """Fill in p(z_s = k | topics and switches so far) times the emission of topic k; their sum."""
-    total = 0.0
+    """Fill in p(z_s = k | topics and switches so far) times the emission of topic k; their sum.
+
+    p = epsilon (alpha_k + n_k) / (alpha + n) + (1 - epsilon) [k = z_{s-1}].  `before` is z_{s-1}, or -1 for a first
+    sentence, which draws its topic for certain.
+    """
+    total, switch = 0.0, 1.0 if before < 0 else given.switch
     for topic in range(len(weights)):
-        weights[topic] = emissions[topic] * chance_of_topic(given, counts, drawn, before, topic)
+        chance = switch * counts[topic] / drawn
+        if topic == before:
+            chance = chance + 1.0 - switch
+        weights[topic] = emissions[topic] * chance
         total += weights[topic]
     return total
 

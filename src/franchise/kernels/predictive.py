@@ -5,23 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from franchise.kernels import family_ops
+from franchise.kernels.dirichlet_ops import sum_of, sum_of_products
 from franchise.kernels.runtime.compile import helper, kernel, summing_helper
 
 
 @kernel
-def fill_log_predictives(statistics, observations, out):
-    """Fill ``out[i, k]`` with the log predictive density of observation i in topic k, log f_k(x_i)."""
+def fill_log_densities(owner, observations, out):
+    """Fill ``out[i, k]`` with the log density of observation i in topic k, given statistics or parameters."""
     for index in range(out.shape[0]):
         for topic in range(out.shape[1]):
-            out[index, topic] = family_ops.log_predictive(statistics, observations, index, topic)
-
-
-@kernel
-def fill_log_densities(parameters, observations, out):
-    """Fill ``out[i, k]`` with the log density of observation i given the parameter of topic k, log f(x; phi_k)."""
-    for index in range(out.shape[0]):
-        for topic in range(out.shape[1]):
-            out[index, topic] = family_ops.log_density(parameters, observations, index, topic)
+            out[index, topic] = family_ops.log_weight(owner, observations, index, topic)
 
 
 @kernel
@@ -65,7 +58,7 @@ def fit_document_weights(offsets, words, counts, topics, prior, rounds, toleranc
         shares[: end - begin] = 0.0
         before[:] = 0.0
         share_out(mine, often, topics, prior, before, shares, expected)
-        mass = sum_of(prior) + sum_of(often)
+        mass = sum_of(prior, len(prior)) + sum_of(often, len(often))
         for _ in range(rounds):
             before[:] = expected
             share_out(mine, often, topics, prior, before, shares, expected)
@@ -85,7 +78,7 @@ def share_out(words, counts, topics, prior, before, shares, expected):
             # A share never exceeds the count it is part of, but for rounding, so it is bounded.
             others = max(before[topic] - share[topic], 0.0)
             share[topic] = (prior[topic] + others) * likelihood[topic]
-        scale = 1.0 / sum_of(share)
+        scale = 1.0 / sum_of(share, len(share))
         for topic in range(len(prior)):
             share[topic] *= scale
             expected[topic] += counts[cell] * share[topic]
@@ -96,24 +89,6 @@ def add_word_probabilities(documents, words, topics, weights, out):
     """out[i] += sum_k pi_jk phi_kw, for pairs i of a document (row of `weights`) and a word (of `topics`)."""
     for pair in range(len(words)):
         out[pair] += sum_of_products(weights[documents[pair]], topics[words[pair]])
-
-
-@summing_helper
-def sum_of(values):
-    """Sum, in vector registers."""
-    total = 0.0
-    for index in range(len(values)):
-        total += values[index]
-    return total
-
-
-@summing_helper
-def sum_of_products(left, right):
-    """Inner product, in vector registers."""
-    total = 0.0
-    for index in range(len(left)):
-        total += left[index] * right[index]
-    return total
 
 
 @summing_helper

@@ -9,8 +9,8 @@ import numpy as np
 from franchise.kernels import family_ops
 from franchise.kernels.dirichlet_ops import log_rising_of
 from franchise.kernels.random.xoshiro import next_uniform
-from franchise.kernels.runtime.blocks import next_block
-from franchise.kernels.runtime.compile import helper, kernel
+from franchise.kernels.runtime.blocks import block_at_hand, next_block
+from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
 
 @kernel
@@ -22,20 +22,17 @@ def recount(statistics, observations, topic_of_observation, observations_per_top
     put_in(statistics, observations, topic_of_observation, observations_per_topic)
 
 
-@kernel
-def count_on(statistics, observations, topic_of_observation, observations_per_topic):
-    """Put each observation into its topic, in order, beside what the topics have already."""
-    put_in(statistics, observations, topic_of_observation, observations_per_topic)
-
-
-@helper
+@shared_helper
 def put_in(statistics, observations, topic_of_observation, observations_per_topic):
-    """Put each observation into its topic, in order."""
+    """Put each observation into its topic, in order, beside what the topics have already."""
     for index in range(len(topic_of_observation)):
         topic = np.int64(topic_of_observation[index])
         if topic >= 0:
             family_ops.add(statistics, observations, index, topic)
             observations_per_topic[topic] += 1
+
+
+count_on = kernel(put_in)
 
 
 @kernel
@@ -47,11 +44,9 @@ def fill_log_marginals(statistics, out):
 @kernel
 def fill_log_rising(queue, counts, prior, out):
     """Fill ``out[b, k]`` with the sum of lgamma(eta_w + n_kw) - lgamma(eta_w) over the categories w of block b."""
-    block = next_block(queue)
-    while block >= 0:
-        begin, end = queue.block_bounds[block], queue.block_bounds[block + 1]
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         out[block] = log_rising_of(counts[begin:end], prior[begin:end], out.shape[1])
-        block = next_block(queue)
 
 
 @kernel
@@ -80,8 +75,8 @@ def sum_log_stirling(customers, tables, log_stirling, out):
         out[1] += units & 0xFFFFFFFF
 
 
-@kernel
-def list_by_category(categories, ends, out):
+@shared_helper
+def list_in_order(categories, ends, out):
     """List the observations category by category; ``ends[w]`` comes as the first place of category w."""
     for index in range(len(categories)):
         category = categories[index]
@@ -89,16 +84,24 @@ def list_by_category(categories, ends, out):
         ends[category] += 1
 
 
+list_by_category = kernel(list_in_order)
+
+
 @kernel
 def shuffle_runs(values, sizes, rng_state):
     """Put each of several runs of values, one after the other, in random order, in place."""
     begin = 0
     for size in sizes:
-        for place in range(size - 1, 0, -1):
-            other = int(next_uniform(rng_state) * (place + 1))
-            first, second = begin + place, begin + other
-            values[first], values[second] = values[second], values[first]
+        shuffle(values[begin : begin + size], rng_state)
         begin += size
+
+
+@shared_helper
+def shuffle(values, rng_state):
+    """Put values in random order, in place (Fisher & Yates)."""
+    for place in range(len(values) - 1, 0, -1):
+        other = int(next_uniform(rng_state) * (place + 1))
+        values[place], values[other] = values[other], values[place]
 
 
 @kernel
@@ -109,9 +112,11 @@ def sum_log_densities(parameters, observations, topic_of_observation, total):
         total[0] += family_ops.log_density(parameters, observations, index, topic)
 
 
-@kernel
-def move_observations(statistics, observations, members, source, target):
-    """Move observations from one topic to another."""
+def _move(statistics, observations, members, source, target):
+    """Move observations from one topic to another, one by one."""
     for index in members:
         family_ops.remove(statistics, observations, index, source)
         family_ops.add(statistics, observations, index, target)
+
+
+move_members, move_observations = helper(_move), kernel(_move)

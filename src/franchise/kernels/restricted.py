@@ -30,9 +30,7 @@ def draw_topics(parameters, observations, offsets, shares, weights, rng_state, t
     log_probability = 0.0
     for group in range(len(offsets) - 1):
         for index in range(offsets[group], offsets[group + 1]):
-            total = family_ops.fill_density_weights(
-                parameters, observations, index, shares[group], limit, weights
-            )
+            total = family_ops.fill_weights(parameters, observations, index, shares[group], limit, weights)
             if not (total > 0.0 and total < math.inf):
                 return index, log_probability
             topic = draw_from_weights(weights, total, limit, next_uniform(rng_state))

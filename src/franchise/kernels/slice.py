@@ -19,6 +19,7 @@ import numpy as np
 from franchise.kernels import family_ops
 from franchise.kernels.random.weights import draw_from_weights, exponentiate
 from franchise.kernels.random.xoshiro import next_uniform
+from franchise.kernels.recount import list_in_order
 from franchise.kernels.runtime.compile import kernel, shared_helper
 
 
@@ -50,18 +51,10 @@ def list_by_table(tables, scratch):
     ends[:] = 0
     for seat in tables.seats:
         ends[seat] += 1
-    total = 0
+    begin = 0
     for table in range(len(ends)):
-        total += ends[table]
-        ends[table] = total
-    for place in range(len(tables.seats) - 1, -1, -1):
-        seat = tables.seats[place]
-        ends[seat] -= 1
-        scratch.by_table[ends[seat]] = place
-    for table in range(len(ends) - 1):
-        ends[table] = ends[table + 1]
-    if len(ends) > 0:
-        ends[-1] = len(tables.seats)
+        begin, ends[table] = begin + ends[table], begin
+    list_in_order(tables.seats, ends, scratch.by_table)
 
 
 @shared_helper
@@ -98,12 +91,11 @@ def draw_seat(parameters, observations, index, tables, group, least, scratch, rn
     for table in range(first, last):
         if tables.weights[table] >= least:
             scratch.prior_weights[tables.topics[table]] += 1.0
-    total = family_ops.fill_density_weights(
-        parameters, observations, index, scratch.prior_weights, limit, scratch.weights
-    )
+    prior_weights, weights = scratch.prior_weights, scratch.weights
+    total = family_ops.fill_weights(parameters, observations, index, prior_weights, limit, weights)
     if not (total > 0.0 and total < math.inf):
         return -1
-    topic = draw_from_weights(scratch.weights, total, limit, next_uniform(rng_state))
+    topic = draw_from_weights(weights, total, limit, next_uniform(rng_state))
     left = int(next_uniform(rng_state) * scratch.prior_weights[topic])
     found = -1
     for table in range(first, last):
@@ -128,15 +120,9 @@ def draw_block(parameters, observations, offsets, tables, topic_weights, scratch
         first = scratch.ends[table - 1] if table > 0 else 0
         members = scratch.by_table[first : scratch.ends[table]]
         if len(members) > 0:
+            least, uniform = tables.slices[table], next_uniform(rng_state)
             topic = draw_topic_of_table(
-                parameters,
-                observations,
-                members,
-                begin,
-                tables.slices[table],
-                topic_weights,
-                scratch,
-                next_uniform(rng_state),
+                parameters, observations, members, begin, least, topic_weights, scratch, uniform
             )
             if topic < 0:
                 return begin + members[0]

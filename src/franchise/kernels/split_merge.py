@@ -29,8 +29,8 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.kernels import family_ops
-from franchise.kernels.crf_gibbs import move_members
 from franchise.kernels.crf_seating import first_vacant
+from franchise.kernels.recount import move_members
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 
 NOWHERE = -1
@@ -80,18 +80,16 @@ def list_tables(offsets, tables, topic, other, sides):
 
     One pass over the tables, and over the observations of groups that have such a table.
     """
-    listed, begin_of_table = 0, np.zeros(len(sides.slots) + 1, np.int64)
-    position = 0
+    listed, position = 0, 0
     for group in range(len(offsets) - 1):
         begin, first = offsets[group], listed
         for slot in range(begin, begin + tables.table_slots[group]):
             served = tables.topic_of_table[slot]
             if served in (topic, other):
-                sides.slots[listed] = slot
-                sides.ends[listed] = position
-                begin_of_table[listed] = position
-                position += tables.size_of_table[slot]
                 listed += 1
+                sides.slots[listed - 1] = slot
+                sides.ends[listed] = position  # the beginning, which becomes the end as members are listed
+                position += tables.size_of_table[slot]
         if listed > first:
             for index in range(begin, offsets[group + 1]):
                 slot = begin + tables.table_of_observation[index]
@@ -100,9 +98,8 @@ def list_tables(offsets, tables, topic, other, sides):
                     entry = first
                     while sides.slots[entry] != slot:
                         entry += 1
-                    sides.members[begin_of_table[entry]] = index
-                    begin_of_table[entry] += 1
-    sides.ends[listed] = position
+                    sides.members[sides.ends[entry + 1]] = index
+                    sides.ends[entry + 1] += 1
 
 
 @shared_helper

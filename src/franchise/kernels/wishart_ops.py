@@ -7,13 +7,7 @@ import math
 import numpy as np
 
 from franchise.errors import InternalError
-from franchise.kernels.linalg import (
-    add_outer_product,
-    factorise,
-    log_determinant,
-    log_multivariate_gamma_ratio,
-    scaled_difference,
-)
+from franchise.kernels import linalg
 from franchise.kernels.runtime.compile import helper
 
 
@@ -25,7 +19,7 @@ def log_joint(size, dimension, count, degrees, log_determinant_before, log_deter
     - (nu + n)/2 log|Psi_n| + D/2 log(c / (c + n))
     """
     return (
-        log_multivariate_gamma_ratio(0.5 * degrees, 0.5 * size, dimension)
+        linalg.log_multivariate_gamma_ratio(0.5 * degrees, 0.5 * size, dimension)
         - 0.5 * size * dimension * math.log(math.pi)
         - 0.5 * size * log_determinant_after
         - 0.5 * degrees * (log_determinant_after - log_determinant_before)
@@ -37,10 +31,10 @@ def log_joint(size, dimension, count, degrees, log_determinant_before, log_deter
 def put_in(statistics, observation, topic):
     """With d = x - xbar: xbar += d / n_new, S += d d' n_old / n_new; and the centre."""
     size = statistics.sizes[topic]
-    deviation = scaled_difference(observation, statistics.means[topic], 1.0)
+    deviation = linalg.scaled_difference(observation, statistics.means[topic], 1.0)
     for axis in range(len(deviation)):
         statistics.means[topic, axis] += deviation[axis] / (size + 1)
-    add_outer_product(statistics.scatters[topic], deviation, size / (size + 1.0))
+    linalg.add_outer_product(statistics.scatters[topic], deviation, size / (size + 1.0))
     statistics.sizes[topic] = size + 1
     place_centre(statistics, topic)
 
@@ -49,10 +43,10 @@ def put_in(statistics, observation, topic):
 def take_out(statistics, observation, topic):
     """With d = x - xbar: xbar -= d / n_new, S -= d d' n_old / n_new; and the centre."""
     left = statistics.sizes[topic] - 1
-    deviation = scaled_difference(observation, statistics.means[topic], 1.0)
+    deviation = linalg.scaled_difference(observation, statistics.means[topic], 1.0)
     for axis in range(len(deviation)):
         statistics.means[topic, axis] -= deviation[axis] / left
-    add_outer_product(statistics.scatters[topic], deviation, -(left + 1.0) / left)
+    linalg.add_outer_product(statistics.scatters[topic], deviation, -(left + 1.0) / left)
     statistics.sizes[topic] = left
     place_centre(statistics, topic)
 
@@ -77,8 +71,8 @@ def posterior_scale(statistics, topic):
     for row in range(dimension):
         for column in range(dimension):
             matrix[row, column] = statistics.scale[row, column] + statistics.scatters[topic, row, column]
-    deviation = scaled_difference(statistics.means[topic], statistics.mean, 1.0)
-    add_outer_product(matrix, deviation, prior_count * size / (prior_count + size))
+    deviation = linalg.scaled_difference(statistics.means[topic], statistics.mean, 1.0)
+    linalg.add_outer_product(matrix, deviation, prior_count * size / (prior_count + size))
     return matrix
 
 
@@ -91,7 +85,7 @@ def factorise_again(statistics, topic):
 @helper
 def factorise_scale(matrix, factor):
     """The factor of a scale matrix, which is positive definite unless rounding has spoiled it."""
-    if not factorise(matrix, factor):
+    if not linalg.factorise(matrix, factor):
         raise InternalError("GaussianFull: a scale matrix has lost its positive definiteness by rounding")
 
 
@@ -112,7 +106,7 @@ _compiled_log_normaliser = helper(log_normaliser)
 def refresh(statistics, topic):
     """The log of |Psi_k| and the normaliser of the predictive, from the factor of Psi_k."""
     size = statistics.sizes[topic]
-    statistics.log_determinants[topic] = log_determinant(statistics.factors[topic])
+    statistics.log_determinants[topic] = linalg.log_determinant(statistics.factors[topic])
     statistics.log_normalisers[topic] = _compiled_log_normaliser(
         len(statistics.mean),
         statistics.mean_count[0] + size,

@@ -14,21 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise.kernels import word_sweep
 from franchise.kernels.block_sweep import CHOICES, SLICES, add_cell
 from franchise.kernels.random.xoshiro import next_uniform
-from franchise.kernels.runtime.blocks import next_block
+from franchise.kernels.runtime.blocks import block_at_hand, next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
-from franchise.kernels.runtime.prefetch import prefetch, prefetch_row
+from franchise.kernels.runtime.memory import prefetch, prefetch_row
 from franchise.kernels.table_counts import draw_table_count
-from franchise.kernels.word_sweep import (
-    AHEAD,
-    FLOATS_PER_LINE,
-    finish_document,
-    list_live,
-    put_in,
-    scale_row,
-    strike,
-)
 
 
 class Order(NamedTuple):
@@ -54,30 +46,28 @@ class Fresh(NamedTuple):
 @kernel
 def find_lowest_slices(queue, heights, observations, offsets, labels, reach, rng_states, lowest):
     """lowest[w] = the lowest slice of word w in some blocks, where it is below `reach`: fresh topics lie there."""
-    block = next_block(queue)
-    while block >= 0:
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         own = rng_states[block, SLICES].copy()
-        for index in range(offsets[queue.block_bounds[block]], offsets[queue.block_bounds[block + 1]]):
+        for index in range(offsets[begin], offsets[end]):
             height = next_uniform(own) * heights[labels[index]]
             if height < reach:
                 word = observations[index]
                 lowest[word] = min(lowest[word], height)
-        block = next_block(queue)
 
 
 @kernel
 def fill_prefixes(queue, rows, scale, weights, order, out):
     """Multiply each row by `scale`; out[w, r] = sum of weights[k] rows[w, k] over k = order[0], ..., order[r]."""
-    block = next_block(queue)
-    while block >= 0:
-        for word in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
-            scale_row(rows[word], scale)
+    while next_block(queue) >= 0:
+        _, begin, end = block_at_hand(queue)
+        for word in range(begin, end):
+            word_sweep.scale_row(rows[word], scale)
             total = 0.0
             for place in range(len(order)):
                 topic = order[place]
                 total += weights[topic] * rows[word, topic]
                 out[word, place] = total
-        block = next_block(queue)
 
 
 @shared_helper
@@ -152,14 +142,14 @@ def sweep_slices(queue, densities, observations, offsets, labels, order, fresh, 
 
     Fresh topic f is written as C + f into the labels.
     """
-    block = next_block(queue)
-    while block >= 0:
-        groups = queue.block_bounds[block], queue.block_bounds[block + 1]
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         cells.filled[0] = cells.begins[block]
         own = rng_states[block].copy()
-        sweep_slices_block(densities, observations, offsets, groups, labels, order, fresh, own, live, cells)
+        sweep_slices_block(
+            densities, observations, offsets, (begin, end), labels, order, fresh, own, live, cells
+        )
         cells.ends[block] = cells.filled[0]
-        block = next_block(queue)
 
 
 @shared_helper
@@ -177,12 +167,12 @@ def sweep_slices_block(
     choices = rng_states[CHOICES]
     for group in range(groups[0], groups[1]):
         begin, end = offsets[group], offsets[group + 1]
-        count = list_live(labels, begin, end, live)
+        count = word_sweep.list_live(labels, begin, end, live)
         met_fresh = False
         for index in range(begin, end):
             word = observations[index]
-            soon = observations[min(index + AHEAD, last)]
-            prefetch_row(flat, soon, capacity, FLOATS_PER_LINE)
+            soon = observations[min(index + word_sweep.AHEAD, last)]
+            prefetch_row(flat, soon, capacity, word_sweep.FLOATS_PER_LINE)
             prefetch(flat_prefixes, (soon + 1) * len(order.topics) - 1)
             old = np.int64(labels[index])
             height = next_uniform(rng_states[SLICES]) * heights[old]
@@ -203,13 +193,13 @@ def sweep_slices_block(
                 new = capacity + first_above(fresh_sums, fresh_count, target - total - common)
             if new != old:
                 if live.counts[live.places[old]] == 0.0:
-                    count = strike(live, count, old)
+                    count = word_sweep.strike(live, count, old)
                 labels[index] = new
             if new < capacity:
-                count = put_in(live, count, new)
+                count = word_sweep.put_in(live, count, new)
             else:
                 in_fresh[new - capacity] += 1
                 met_fresh = True
-        finish_document(live, count, densities, cells, choices)
+        word_sweep.finish_document(live, count, densities, cells, choices)
         if met_fresh:
             finish_fresh(fresh, in_fresh, capacity, cells, choices)

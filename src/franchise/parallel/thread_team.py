@@ -20,7 +20,6 @@ from typing import TypeVar
 import numpy as np
 
 from franchise.errors import InternalError
-from franchise.kernels.runtime.atomics import LOOKS, await_more
 from franchise.kernels.runtime.blocks import (
     MAIN_THREAD,
     PLACE,
@@ -31,6 +30,7 @@ from franchise.kernels.runtime.blocks import (
     shared_turns,
     team_flags,
 )
+from franchise.kernels.runtime.memory import LOOKS, await_more
 from franchise.parallel.engine import BlockStages
 
 

@@ -30,11 +30,7 @@ from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
-from franchise.kernels.predictive import (
-    fill_log_densities,
-    fill_log_predictives,
-    fit_document_weights,
-)
+from franchise.kernels.predictive import fill_log_densities, fit_document_weights
 from franchise.kernels.recount import recount
 from franchise.model.hdp_model import Model, frozen
 from franchise.running.kept_draws import HDPDraw
@@ -116,7 +112,7 @@ def log_densities(model: Model, snapshot: HDPDraw, observations: object, seed: i
     family, statistics = model.family, statistics_of(model, snapshot)
     logs = np.empty((family.count(observations), snapshot.n_topics + 1))
     if Ability.CONJUGATE in family.abilities:
-        fill_log_predictives(statistics, observations, logs)
+        fill_log_densities(statistics, observations, logs)
         return logs
     rng = np.random.Generator(np.random.Philox(seed))
     total = np.full_like(logs, -np.inf)

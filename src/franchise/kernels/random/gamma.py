@@ -24,15 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels.random.xoshiro import (
-    fill_words,
-    next_gap,
-    next_uniform,
-    next_word,
-    stepped,
-    uniform_of,
-)
-from franchise.kernels.runtime.blocks import next_block
+from franchise.kernels.random import xoshiro
+from franchise.kernels.runtime.blocks import block_at_hand, next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
 from franchise.kernels.runtime.padding import padded_zeros
 
@@ -74,7 +67,7 @@ _LOW = np.uint64(2**32 - 1)
 @shared_helper
 def next_exponential(rng_state):
     """An exponential with mean one."""
-    return -math.log(1.0 - next_uniform(rng_state))
+    return -math.log(1.0 - xoshiro.next_uniform(rng_state))
 
 
 @shared_helper
@@ -82,14 +75,14 @@ def next_small_gamma(rng_state, shape, least):
     """Gamma(shape), 0 < shape < 1, given that it is not below least^(1 / shape); from the beginning."""
     bound = 1.0 + shape / math.e
     while True:
-        position = least + (bound - least) * next_uniform(rng_state)
+        position = least + (bound - least) * xoshiro.next_uniform(rng_state)
         if position <= 1.0:
             value = position ** (1.0 / shape)
             if next_exponential(rng_state) > value:
                 return value
         else:
             value = -math.log((bound - position) / shape)
-            if next_uniform(rng_state) <= value ** (shape - 1.0):
+            if xoshiro.next_uniform(rng_state) <= value ** (shape - 1.0):
                 return value
 
 
@@ -97,7 +90,7 @@ def next_small_gamma(rng_state, shape, least):
 def next_gamma(rng_state, shape):
     """Gamma(shape), shape >= 1."""
     normal = next_normal(rng_state)
-    return finish_gamma(rng_state, shape, normal, 1.0 - next_uniform(rng_state))
+    return finish_gamma(rng_state, shape, normal, 1.0 - xoshiro.next_uniform(rng_state))
 
 
 @shared_helper
@@ -113,7 +106,7 @@ def finish_gamma(rng_state, shape, normal, uniform):
                 return centre * cube
             if math.log(uniform) < 0.5 * square + centre * (1.0 - cube + math.log(cube)):
                 return centre * cube
-        normal, uniform = next_normal(rng_state), 1.0 - next_uniform(rng_state)
+        normal, uniform = next_normal(rng_state), 1.0 - xoshiro.next_uniform(rng_state)
 
 
 @kernel
@@ -122,22 +115,21 @@ def draw_auxiliary(queue, sizes, alpha, rng_states, logs, switches):
 
     A Beta(a, b) is x / (x + y) with gammas x and y of the shapes a and b.
     """
-    block = next_block(queue)
-    while block >= 0:
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         own, log_sum, count = rng_states[block].copy(), 0.0, 0
-        for group in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
+        for group in range(begin, end):
             size = sizes[group]
             first = next_gamma(own, alpha + 1.0)
             log_sum += math.log(first / (first + next_gamma(own, np.float64(size))))
-            count += next_uniform(own) * (size + alpha) < size
+            count += xoshiro.next_uniform(own) * (size + alpha) < size
         logs[block], switches[block] = log_sum, count
-        block = next_block(queue)
 
 
 @shared_helper
 def next_normal(rng_state):
     """A standard normal."""
-    return normal_of(next_word(rng_state), rng_state)
+    return normal_of(xoshiro.next_word(rng_state), rng_state)
 
 
 @shared_helper
@@ -148,7 +140,7 @@ def normal_of(word, rng_state):
     """
     while True:
         layer = np.int64(word & _LAST_LAYER)
-        signed = 2.0 * uniform_of(word) - 1.0
+        signed = 2.0 * xoshiro.uniform_of(word) - 1.0
         if abs(signed) < INSIDE[layer]:
             return signed * EDGES[layer]
         if layer == 0:
@@ -156,9 +148,9 @@ def normal_of(word, rng_state):
         value = signed * EDGES[layer]
         lower = math.exp(-0.5 * (EDGES[layer] * EDGES[layer] - value * value))
         upper = math.exp(-0.5 * (EDGES[layer + 1] * EDGES[layer + 1] - value * value))
-        if lower + next_uniform(rng_state) * (upper - lower) < 1.0:
+        if lower + xoshiro.next_uniform(rng_state) * (upper - lower) < 1.0:
             return value
-        word = next_word(rng_state)
+        word = xoshiro.next_word(rng_state)
 
 
 @shared_helper
@@ -180,7 +172,7 @@ def next_beyond(rng_state, shape, bound):
     while True:
         value = bound + next_exponential(rng_state)
         ratio = value / bound
-        scaled = next_uniform(rng_state) * ratio
+        scaled = xoshiro.next_uniform(rng_state) * ratio
         if scaled <= 1.0 or (scaled <= 1.0 + shape * (ratio - 1.0) and scaled <= ratio**shape):
             return value
 
@@ -192,7 +184,7 @@ def next_below(rng_state, shape, share):
     The distribution function is x^a / Gamma(a + 1) (1 - x a / (a + 1) + ...), so with t^a = Gamma(a + 1) U the draw
     is x = t (1 + t / (a + 1)), up to terms in t^3.
     """
-    power = (math.gamma(shape + 1.0) * share * next_uniform(rng_state)) ** (1.0 / shape)
+    power = (math.gamma(shape + 1.0) * share * xoshiro.next_uniform(rng_state)) ** (1.0 / shape)
     return power * (1.0 + power / (shape + 1.0))
 
 
@@ -231,16 +223,14 @@ def draw_rows_by_table(queue, small, counts, whole, vacant, rng_states, batch, o
     `counts` and `out`, single precision, are (words, slots). Block b has the generator ``words[b]``; the sums over
     its words go into ``totals[b]``.
     """
-    block = next_block(queue)
-    while block >= 0:
-        begin, end = queue.block_bounds[block], queue.block_bounds[block + 1]
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         own, sums = rng_states[block].copy(), np.zeros(out.shape[1])
         for first in range(begin, end, BATCH):
             last = min(first + BATCH, end)
             draw_batch(small, counts[first:last], whole, own, batch, out[first:last])
             finish_batch(vacant, out[first:last], sums)
         totals[block] = sums
-        block = next_block(queue)
 
 
 @shared_helper
@@ -289,8 +279,8 @@ def list_others(small, counts, whole, values, begin, found, batch):
 @helper
 def draw_others(small, counts, whole, rng_state, batch, found, out):
     """Draw the cells that are listed, in steps that each go over all: few of them need more than these."""
-    fill_words(rng_state, batch.random[0, :found])
-    fill_words(rng_state, batch.random[1, :found])
+    xoshiro.fill_words(rng_state, batch.random[0, :found])
+    xoshiro.fill_words(rng_state, batch.random[1, :found])
     for place in range(found):
         batch.shapes[place] = counts[batch.places[place]] + whole + small.shape
         batch.normals[place] = normal_of(batch.random[0, place], rng_state)
@@ -298,7 +288,7 @@ def draw_others(small, counts, whole, rng_state, batch, found, out):
         shape, normal, cell = batch.shapes[place], batch.normals[place], batch.places[place]
         centre = shape - 1.0 / 3.0
         root = 1.0 + normal / math.sqrt(9.0 * max(centre, 1.0 / 9.0))
-        square, uniform = normal * normal, 1.0 - uniform_of(batch.random[1, place])
+        square, uniform = normal * normal, 1.0 - xoshiro.uniform_of(batch.random[1, place])
         if shape >= 1.0 and root > 0.0 and uniform < 1.0 - 0.0331 * square * square:
             out[cell] = np.float32(centre * root * root * root)
         else:
@@ -311,12 +301,12 @@ def fill_bits(rng_state, out):
     last = len(out) - len(out) % 2
     first, second, third, fourth = rng_state[0], rng_state[1], rng_state[2], rng_state[3]
     for index in range(0, last, 2):
-        word, first, second, third, fourth = stepped(first, second, third, fourth)
+        word, first, second, third, fourth = xoshiro.stepped(first, second, third, fourth)
         out[index] = np.uint32(word >> _32)
         out[index + 1] = np.uint32(word & _LOW)
     rng_state[0], rng_state[1], rng_state[2], rng_state[3] = first, second, third, fourth
     if last < len(out):
-        out[last] = np.uint32(next_word(rng_state) >> _32)
+        out[last] = np.uint32(xoshiro.next_word(rng_state) >> _32)
 
 
 @shared_helper
@@ -342,16 +332,15 @@ def drawn_with_care(small, shape, normal, uniform, value, rng_state):
 @kernel
 def draw_rows(queue, counts, topics, prior, rng_states, out, totals):
     """Gamma(prior_w + n_kw), as above, for words with priors of their own and the topics listed."""
-    block = next_block(queue)
-    while block >= 0:
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         own, sums = rng_states[block].copy(), np.zeros(out.shape[1])
-        for row in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
+        for row in range(begin, end):
             out[row] = 0.0
             draw_row(counts[row], topics, prior[row], own, out[row])
             for topic in topics:
                 sums[topic] += out[row, topic]
         totals[block] = sums
-        block = next_block(queue)
 
 
 @shared_helper
@@ -361,7 +350,7 @@ def draw_row(counts, topics, shape, rng_state, out):
     if shape < 1.0:
         least = NEGLIGIBLE**shape
         log_negligible = math.log(least) - math.lgamma(shape + 1.0)
-    passed = next_gap(rng_state, log_negligible)
+    passed = xoshiro.next_gap(rng_state, log_negligible)
     for topic in topics:
         if counts[topic] > 0 or shape >= 1.0:
             out[topic] = next_gamma(rng_state, shape + counts[topic])
@@ -369,4 +358,4 @@ def draw_row(counts, topics, shape, rng_state, out):
             passed -= 1
         else:
             out[topic] = next_small_gamma(rng_state, shape, least)
-            passed = next_gap(rng_state, log_negligible)
+            passed = xoshiro.next_gap(rng_state, log_negligible)

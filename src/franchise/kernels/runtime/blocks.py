@@ -3,11 +3,9 @@
 A thread that waits for the interpreter's lock sleeps, and may take a tenth of a millisecond to wake: as long as a
 small block takes.  So kernels take their blocks without the interpreter:
 
-    block = next_block(queue)
-    while block >= 0:
-        begin, end = queue.block_bounds[block], queue.block_bounds[block + 1]
+    while next_block(queue) >= 0:
+        block, begin, end = block_at_hand(queue)
         ...
-        block = next_block(queue)
 
 For the same reason a kernel may run several stages of blocks, where each stage needs the results of the one before.
 Threads meet at a barrier after each stage: no thread continues until all its blocks are done.  Threads also
@@ -28,8 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels.runtime.atomics import add_now, give_way, load_now, store_now
-from franchise.kernels.runtime.compile import shared_helper
+from franchise.kernels.runtime.compile import helper, shared_helper
+from franchise.kernels.runtime.memory import add_now, give_way, load_now, store_now
 
 PLACE, WIDTH = 16, 32
 
@@ -60,9 +58,7 @@ class ThreadRole(NamedTuple):
 class BlockQueue(NamedTuple):
     """A queue of blocks that several threads take from, as one of them sees it."""
 
-    block_bounds: (
-        np.ndarray
-    )  # int64 (B + 1,): block b has the items from block_bounds[b] to block_bounds[b + 1]
+    block_bounds: np.ndarray  # int64 (B + 1,): block b has the items from bounds[b] to bounds[b + 1]
     taken: np.ndarray  # int64 (1,): blocks taken by all threads
     done: np.ndarray  # int64 (1,): blocks done by all threads
     at_hand: np.ndarray  # int64 (1,): the block this thread took last; -1 before the first
@@ -105,8 +101,8 @@ def next_block(queue):
     """The next block, the one before being done; -1 if there is none left."""
     role = queue.role
     if queue.at_hand[0] < 0:
-        for helper in role.to_call:
-            add_now(role.flags.called[helper], PLACE, 1)
+        for called in role.to_call:
+            add_now(role.flags.called[called], PLACE, 1)
     else:
         add_now(queue.done, 0, 1)
     block = add_now(queue.taken, 0, 1)
@@ -118,6 +114,13 @@ def next_block(queue):
     if role.helper >= 0:
         await_call(role)
     return -1
+
+
+@helper
+def block_at_hand(queue):
+    """The block that was taken last, and where its items begin and end."""
+    block = queue.at_hand[0]
+    return block, queue.block_bounds[block], queue.block_bounds[block + 1]
 
 
 @shared_helper

@@ -3,8 +3,9 @@
 Two decorators:
 
 * `helper` marks a small function called by kernels; it is compiled into them and never kept by itself.
-* `kernel` marks an entry point, called from Python.  It is compiled on its first call for the types it gets
-  and kept on disk, so that the next process only loads it.
+* `kernel` marks an entry point, called from Python: one of Numba's dispatchers.  It is compiled on its first call
+  for the types it gets and kept on disk, so that the next process only loads it.  What both kernels and Python call
+  is a `shared_helper`, and `kernel(that)` is its entry point.
 
 Kernels are generic over families (see `kernels/family_ops.py`), so a kernel's machine code depends on files other
 than its own.  Machine code is therefore kept in a folder named after a hash of the contents of every kernel and
@@ -23,14 +24,16 @@ import gc
 import hashlib
 import os
 import shutil
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core import types
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator, NullCache
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
 from numba.extending import register_jitable
 from numba.misc.appdirs import AppDirs
 
@@ -43,8 +46,6 @@ PACKAGE = Path(__file__).parents[2]
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
-_entry_point = numba.njit(**_OPTIONS)
-
 # Pasted into their callers before types are known: compiling each by itself would take twice as long in all.
 helper = numba.njit(inline="always", **_OPTIONS)
 
@@ -56,83 +57,45 @@ shared_helper = register_jitable(**_OPTIONS)
 summing_helper = register_jitable(fastmath={"reassoc", "contract", "nsz"}, **_OPTIONS)
 
 
-class Kernel:
+class Kernel(CPUDispatcher):
     """A compiled entry point: kept on disk for the package's own families, not for others."""
 
-    def __init__(self, function):
-        functools.update_wrapper(self, function)
-        self.function = function
-        self._kept = None
-        self._fresh = None
-        self._met = set()
-
-    def __call__(self, *arguments):
-        """Run the kernel, compiling or loading it first if need be."""
-        if type(arguments[0]) not in self._met:
-            with _no_collection():
-                result = self._run(arguments)
-            self._met.add(type(arguments[0]))
-            return result
-        return self._run(arguments)
-
-    def _run(self, arguments):
-        if _is_foreign(type(arguments[0])):
-            if self._fresh is None:
-                self._fresh = _entry_point(self.function)
-            return self._fresh(*arguments)
-        if self._kept is None:
-            self._kept = _compile_and_keep(self.function)
-        return self._kept(*arguments)
+    def compile(self, signature):
+        """Load or compile the kernel for some types; one thread at a time does."""
+        with global_compiler_lock, _no_collection():
+            if cache_folder() is None or _is_foreign(self.py_func, signature):
+                self._cache = NullCache()
+                return super().compile(signature)
+            self._cache = _PackageCache(self.py_func)
+            with _one_process_at_a_time(f"{self.py_func.__module__}.{self.py_func.__qualname__}{signature}"):
+                return super().compile(signature)
 
 
-def kernel(function) -> Kernel:
-    """Mark a function as a kernel; if it works on a family's statistics, they are its first argument."""
-    return Kernel(function)
+def kernel(function):
+    """Mark a function as a kernel; its `py_func` is the plain function."""
+    if numba.config.DISABLE_JIT:
+        function.py_func = function
+        return function
+    return Kernel(function, targetoptions={"nopython": True, **_OPTIONS})
 
 
-_collection_lock = threading.Lock()
-_pauses = 0
-_was_on = True
+def _is_foreign(function, signature) -> bool:
+    """Whether the code depends on a family from outside the package, or is not in a file."""
+    tuples: list[Any] = [kind for kind in signature if isinstance(kind, types.BaseNamedTuple)]
+    is_ours = all(each.instance_class.__module__.startswith("franchise.") for each in tuples)
+    return not is_ours or function.__code__.co_filename.startswith("<")
 
 
 @contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
-    """Pause Python's search for cycles while a kernel is compiled: it takes an eighth of that time, for nothing.
-
-    Several threads may be inside at once; the last to leave switches the search on again, if it was on.
-    """
-    global _pauses, _was_on
-    with _collection_lock:
-        if _pauses == 0:
-            _was_on = gc.isenabled()
-            gc.disable()
-        _pauses += 1
+    """Pause Python's search for cycles while a kernel is compiled: it takes an eighth of that time, for nothing."""
+    was_on = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
-        with _collection_lock:
-            _pauses -= 1
-            if _pauses == 0 and _was_on:
-                gc.enable()
-
-
-@functools.cache
-def _is_foreign(kind: type) -> bool:
-    return issubclass(kind, tuple) and not kind.__module__.startswith("franchise.")
-
-
-def _compile_and_keep(function):
-    dispatcher = _entry_point(function)
-    if not numba.config.DISABLE_JIT and cache_folder() is not None:
-        dispatcher._cache = _PackageCache(function)
-        compile_or_load = dispatcher.compile
-
-        def compile_alone(signature):
-            with _one_process_at_a_time(f"{function.__module__}.{function.__qualname__}{signature}"):
-                return compile_or_load(signature)
-
-        dispatcher.compile = compile_alone
-    return dispatcher
+        if was_on:
+            gc.enable()
 
 
 @contextlib.contextmanager
@@ -142,41 +105,22 @@ def _one_process_at_a_time(name: str) -> Iterator[None]:
     The lock is one byte of a file, which the system frees if the process ends. Without locks, all compile.
     """
     place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "little") // 2
-    file, locked = _lock_file(), False
-    if file is not None:
-        with contextlib.suppress(OSError):  # a disk that has no locks
-            fcntl.lockf(file, fcntl.LOCK_EX, 1, place)
-            locked = True
-    try:
+    with contextlib.ExitStack() as stack:
+        if fcntl is not None:
+            with contextlib.suppress(OSError):  # a disk that has no locks
+                fcntl.lockf(_lock_file(), fcntl.LOCK_EX, 1, place)
+                stack.callback(fcntl.lockf, _lock_file(), fcntl.LOCK_UN, 1, place)
         yield
-    finally:
-        if file is not None and locked:
-            fcntl.lockf(file, fcntl.LOCK_UN, 1, place)
 
 
 @functools.cache
-def _lock_file() -> BinaryIO | None:
+def _lock_file() -> int:
     """Open the file of locks for as long as the process lives: closing it would free them all."""
-    folder = cache_folder()
-    if fcntl is None or folder is None:
-        return None
-    try:
-        return (folder / "locks").open("wb")
-    except OSError:
-        return None
+    return os.open(f"{cache_folder()}/locks", os.O_RDWR | os.O_CREAT)
 
 
-class _PackageLocator(_CacheLocator):
+class _PackageLocator(InTreeCacheLocator):
     """Where the machine code of a kernel is: a folder named after the contents of all kernels and families."""
-
-    def __init__(self, function, file):
-        self._py_file = file
-        self._name = f"{function.__module__}-{function.__code__.co_firstlineno}"
-
-    @classmethod
-    def from_function(cls, py_func, py_file):
-        """Locate the machine code of a function of this package, wherever the package is installed."""
-        return cls(py_func, py_file)
 
     def get_cache_path(self):
         """Return the folder for the present contents."""
@@ -185,10 +129,6 @@ class _PackageLocator(_CacheLocator):
     def get_source_stamp(self):
         """Return the hash of the contents of all kernels and families."""
         return digest_of_sources()
-
-    def get_disambiguator(self):
-        """Return the module and line of the kernel, which tell apart kernels with the same name."""
-        return self._name
 
 
 class _PackageCacheImpl(CompileResultCacheImpl):

@@ -13,7 +13,6 @@ from franchise.families.categorical import (
     set_totals,
 )
 from franchise.kernels import word_sweep as kernels
-from franchise.kernels import word_sweep_fixed as fixed_kernels
 from franchise.kernels import word_sweep_slices as slice_kernels
 from franchise.kernels.document_sweep import mark_settled
 from franchise.kernels.random.dirichlet import draw_dirichlets
@@ -21,8 +20,7 @@ from franchise.kernels.random.gamma import draw_rows, draw_rows_by_table, room_f
 from franchise.kernels.random.streams import STREAMS
 from franchise.kernels.runtime.blocks import BlockQueue, cut_categories
 from franchise.kernels.runtime.padding import padded_copy, padded_zeros
-from franchise.kernels.word_sweep import Densities, Live
-from franchise.kernels.word_sweep_fixed import CHUNK, SweepInputs, SweepStages
+from franchise.kernels.word_sweep import CHUNK, Densities, Live, SweepInputs, SweepStages
 from franchise.kernels.word_sweep_slices import Order
 from franchise.model.state.base import Weights
 from franchise.moves.block_sweep import CellLists, SweepContext, break_sticks
@@ -186,7 +184,7 @@ def sweep_settled_categories(
         live, cells = _room_for_live(state.capacity), lists.room()
 
         def sweep(*queues: BlockQueue) -> None:
-            fixed_kernels.sweep_settled(SweepStages(*queues), given, log_rest, labels, counts, live, cells)
+            kernels.sweep_settled(SweepStages(*queues), given, log_rest, labels, counts, live, cells)
 
         return sweep
 
@@ -210,11 +208,11 @@ def _sweep_distributed(context: SweepContext, given: SweepInputs, log_rest: floa
     labels = context.state.topic_of_observation
     find_settled(context, given.densities.heights, log_rest)
     rows, shared = given.densities.rows, given.shared
-    _over_words(context, lambda queue: fixed_kernels.fill_sums_of_rows(queue, given), rows, shared)
+    _over_words(context, lambda queue: kernels.fill_sums_of_rows(queue, given), rows, shared)
 
     def make_worker() -> Callable[[BlockQueue], None]:
         live, cells = _room_for_live(context.state.capacity), lists.room()
-        return lambda queue: fixed_kernels.sweep_settled_only(queue, given, log_rest, labels, live, cells)
+        return lambda queue: kernels.sweep_settled_only(queue, given, log_rest, labels, live, cells)
 
     context.executor.run(BlockStages(make_worker, [context.block_bounds]))
     _count_anew(context)

@@ -19,7 +19,7 @@ import numpy as np
 
 from franchise.families.base import Arrays, Family
 from franchise.kernels import launched_splits as kernels
-from franchise.kernels.launched_splits_urn import PIECE, Members, Urn
+from franchise.kernels.launched_splits import PIECE, SCORED, Members, Urn
 from franchise.model.hdp_model import Model, PreparedData
 from franchise.model.state.base import Weights
 
@@ -160,7 +160,9 @@ class Proposal:
     def log_of_naming(self, sides: np.ndarray, share: float) -> float:
         """The log probability of the sides as they are named."""
         concentrations = self.concentrations(share)
-        return float(kernels.score_sides(*self.subject, self.launched, concentrations, self.urn, sides))
+        return float(
+            kernels.draw_sides(*self.subject, self.launched, concentrations, self.urn, SCORED, sides)
+        )
 
     def _log_of_both(self, share: float, log_probability: float, log_swapped: float) -> float:
         one = _log_beta_density(share, *self.shapes) + log_probability
@@ -226,7 +228,7 @@ class DrawnProposal(Proposal):
         """The log probability of the sides as they are named."""
         concentrations = self.concentrations(share)
         return float(
-            kernels.score_sides_given(self.parameters, *self.observed, concentrations, self.urn, sides)
+            kernels.draw_sides_given(self.parameters, *self.observed, concentrations, self.urn, SCORED, sides)
         )
 
     def log_ratio_of_marginals(self, sides: np.ndarray) -> float:

@@ -1,4 +1,10 @@
-"""Numbers in memory that several threads read and write at once, without the interpreter's lock."""
+"""Memory that several threads read and write at once, without the interpreter's lock; and memory read soon.
+
+A hint to the processor, `prefetch`, says which memory will be read soon.  Loops over words read a row of a large
+matrix for every word, in an order the processor cannot guess, and draws between them end in branches it cannot
+guess either; so it would wait for memory again and again.  Which word comes some places later is known, and asking
+for its row at once hides most of the waiting.  Nothing depends on the hint.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +14,15 @@ import time
 
 from llvmlite import ir
 from numba import config, types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from franchise.kernels.runtime.compile import kernel
+from franchise.kernels.runtime.compile import kernel, shared_helper
 
+LINE = 64
+"""Bytes that come together."""
 
-def _count_looks():
-    return 0 if config.DISABLE_JIT else 4_000_000
-
-
-LOOKS = _count_looks()
+LOOKS = 0 if config.DISABLE_JIT else 4_000_000  # type: ignore[attr-defined]
 """How often to look for a number before falling asleep: for one or two milliseconds."""
 
 _lock = threading.Lock()
@@ -44,6 +49,10 @@ def store_now(array, index, value):
 def give_way():
     """Let other threads run, if any waits for the core that this one has."""
     time.sleep(0.0)
+
+
+def prefetch(array, index):
+    """Ask for the element at `index` of a flat array; in plain Python, nothing."""
 
 
 @intrinsic
@@ -89,36 +98,39 @@ def _address(context, builder, signature, arguments):
     return builder.gep(data, [arguments[1]])
 
 
-@overload(load_now)
-def _compiled_load(array, index):
-    def load(array, index):
-        return _load_now(array, index)
+@intrinsic
+def _prefetch(context, array, index):
+    def generate(context, builder, signature, arguments):
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        address = builder.bitcast(_address(context, builder, signature, arguments), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        to_read, keep, is_data = (ir.Constant(number, value) for value in (0, 3, 1))
+        builder.call(function, [address, to_read, keep, is_data])
+        return context.get_dummy_value()
 
-    return load
-
-
-@overload(store_now)
-def _compiled_store(array, index, value):
-    def store(array, index, value):
-        _store_now(array, index, value)
-
-    return store
+    return types.void(array, types.intp), generate
 
 
-@overload(add_now)
-def _compiled_add(array, index, value):
-    def add(array, index, value):
-        return _add_now(array, index, value)
+def _overload_by_intrinsics():
+    """Let compiled code use an intrinsic for each of the plain functions."""
+    overload(load_now)(lambda array, index: lambda array, index: _load_now(array, index))
+    overload(store_now)(
+        lambda array, index, value: lambda array, index, value: _store_now(array, index, value)
+    )
+    overload(add_now)(lambda array, index, value: lambda array, index, value: _add_now(array, index, value))
+    overload(give_way)(lambda: lambda: _give_way())
+    overload(prefetch)(lambda array, index: lambda array, index: _prefetch(array, index))
 
-    return add
+
+_overload_by_intrinsics()
 
 
-@overload(give_way)
-def _compiled_give_way():
-    def give():
-        _give_way()
-
-    return give
+@shared_helper
+def prefetch_row(flat, row, width, per_line):
+    """Ask for a row of a matrix that is given flat; `per_line` elements make a line."""
+    for place in range(row * width, (row + 1) * width, per_line):
+        prefetch(flat, place)
 
 
 @kernel
