@@ -7,7 +7,6 @@ import threading
 import time
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +16,7 @@ from franchise.errors import InputError
 from franchise.running.chain import AnyChain
 from franchise.running.kept_draws import KeptDraws, LazyDraw, name_of_draw
 from franchise.running.progress import Progress
-from franchise.storage.chain_store import ChainStore, Checkpoint, StoredArrays
+from franchise.storage.chain_store import ChainStore, Checkpoint, MemoryStore, RunStore, StoredArrays
 
 CHECKPOINT_INTERVAL = 60.0
 """Default seconds between two checkpoints."""
@@ -133,7 +132,7 @@ class ChainRun:
     plan: DrawPlan
     data: GroupedData
     snapshots: KeptDraws
-    store: ChainStore | None = None  # its files, if the run has a directory
+    store: RunStore = field(default_factory=MemoryStore)
     trace: Trace = field(default_factory=Trace)
     warmup_trace: Trace = field(default_factory=Trace)
     labels: np.ndarray | None = None  # int32 (draws, N), in input order, filled as draws come
@@ -162,7 +161,7 @@ class ChainRun:
     def _cut_warmup_short(self) -> None:
         """Let the next sweep give a draw, as time is up. The plan does not have it, so it is never stored."""
         self.write_checkpoint()
-        self.store = None
+        self.store = MemoryStore()
         self.chain.warmup = min(self.chain.warmup, self.chain.sweeps)
 
     def record(self, values: dict[str, float]) -> None:
@@ -170,8 +169,7 @@ class ChainRun:
         after_warmup = self.chain.sweeps - self.chain.warmup
         if after_warmup > 0 and after_warmup % self.plan.thin != 0:
             return
-        if self.store is not None:
-            self.store.append_trace({SWEEP: self.chain.sweeps, **values})
+        self.store.append_trace({SWEEP: self.chain.sweeps, **values})
         if after_warmup <= 0:
             self.warmup_trace.append(values)
         else:
@@ -184,19 +182,16 @@ class ChainRun:
         if self.labels is not None:
             labels = self.chain.labels()
             self.labels[draw] = self.data.to_input_order(labels)
-            if self.store is not None:
-                self.store.append_labels(self.labels[draw])
+            self.store.append_labels(self.labels[draw])
         if self.snapshots.wants(draw):
-            with nullcontext() if self.store is None else self.store.errors_explained():
-                self.snapshots.add(self.chain.snapshot(draw, labels, self.store))
+            with self.store.errors_explained():
+                self.snapshots.add(self.chain.snapshot(draw, labels, self.store.files))
 
     # -- saving and restoring ------------------------------------------------------------------------------
 
     def write_checkpoint(self) -> None:
         """Write all that is needed to continue, if the run is stored."""
-        if self.store is not None:
-            with self.store.errors_explained():
-                self.store.write_checkpoint(*self.checkpoint(self.store))
+        self.store.save(self.checkpoint)
 
     def write_all(self, store: ChainStore) -> None:
         """Write the whole chain to files that do not exist yet."""
@@ -237,7 +232,7 @@ class ChainRun:
         """Yield the labels of the draws so far, from memory or from disk, if they are kept."""
         if self.labels is not None:
             yield from self.labels[: len(self.trace)]
-        elif self.plan.keep_labels and self.store is not None:
+        elif self.plan.keep_labels:
             yield from self.store.read_labels(self.data.n_observations, self.trace.column("n_topics"))
 
     def read_rows(self, rows: Iterable[dict[str, float]]) -> None:

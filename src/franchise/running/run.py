@@ -35,7 +35,7 @@ from franchise.running.kept_draws import KeptDraw, KeptDraws
 from franchise.running.progress import Progress
 from franchise.running.starts import FromCheckpoint, InitialState
 from franchise.storage.atomic import exclusive_lock, read_errors_named
-from franchise.storage.chain_store import ChainStore, StoredArrays
+from franchise.storage.chain_store import ChainStore, MemoryStore, StoredArrays
 from franchise.storage.run_store import RunDirectory, check_new, how_to_resume
 from franchise.validation import PathLike, check_integer, check_positive
 
@@ -185,7 +185,7 @@ class Run:
             chain = engine.place(template, FromCheckpoint(StoredArrays(copies), each.chain.sweeps))
             chain.best = each.chain.best
             kept = replace(each.snapshots, kept=list(each.snapshots.kept))
-            copied = replace(each, chain=chain, snapshots=kept, store=None)
+            copied = replace(each, chain=chain, snapshots=kept, store=MemoryStore())
             copied.trace, copied.warmup_trace = deepcopy((each.trace, each.warmup_trace))
             run.chains.append(copied)
         run.set_target_draws(self.most_draws + draws)
@@ -300,8 +300,7 @@ class Run:
         if self.folder is not None:
             self.folder.change(draws=self.plan.draws)
         for each in self.chains:
-            if each.store is not None:
-                each.store.cut_logs()
+            each.store.cut_logs()
 
 
 def check_memory(plan: DrawPlan, chains: int, data: GroupedData) -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -170,7 +170,59 @@ def _checked(files: Any) -> list[ShardFile]:
     return found
 
 
-# --- the files of a chain -----------------------------------------------------------------------------------------
+# --- stores of a chain -------------------------------------------------------------------------------------------
+
+
+class RunStore(Protocol):
+    """Where a chain writes while it runs: to files (`ChainStore`), or nowhere (`MemoryStore`)."""
+
+    @property
+    def files(self) -> ChainStore | None:
+        """The store, if it has files."""
+
+    def append_trace(self, row: Mapping[str, float]) -> None:
+        """Add a row to the trace."""
+
+    def append_labels(self, labels: np.ndarray) -> None:
+        """Add the labels of a kept draw."""
+
+    def save(self, make: Callable[[ChainStore], Checkpoint]) -> None:
+        """Write the checkpoint that `make` returns, if the store has files."""
+
+    def read_labels(self, n_observations: int, topic_counts: Sequence[float]) -> Iterator[np.ndarray]:
+        """Yield the labels of the kept draws up to the checkpoint that was read last."""
+
+    def cut_logs(self) -> None:
+        """Remove what was stored after the checkpoint that was read last."""
+
+    def errors_explained(self) -> AbstractContextManager[None]:
+        """Add to a StorageError what is left of the chain."""
+
+
+class MemoryStore:
+    """The store of a chain without a run directory: what the chain has in memory is all there is."""
+
+    files = None
+
+    def append_trace(self, row: Mapping[str, float]) -> None:
+        """Do nothing."""
+
+    def append_labels(self, labels: np.ndarray) -> None:
+        """Do nothing."""
+
+    def save(self, make: Callable[[ChainStore], Checkpoint]) -> None:
+        """Do nothing."""
+
+    def read_labels(self, n_observations: int, topic_counts: Sequence[float]) -> Iterator[np.ndarray]:
+        """Yield nothing."""
+        return iter(())
+
+    def cut_logs(self) -> None:
+        """Do nothing."""
+
+    def errors_explained(self) -> AbstractContextManager[None]:
+        """Leave errors as they are."""
+        return nullcontext()
 
 
 class ChainStore:
@@ -183,6 +235,11 @@ class ChainStore:
         self.trace_path, self.labels_path = folder / "trace.log", folder / "labels.log"
         self._trace, self._labels = Log(self.trace_path), Log(self.labels_path)
         self._logs = {"trace": self._trace, "labels": self._labels}
+
+    @property
+    def files(self) -> ChainStore:
+        """The store itself."""
+        return self
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -211,6 +268,11 @@ class ChainStore:
         content, _ = encode(arrays, {**metadata, **own})
         write_atomically(self.checkpoint_path, content)
         self._remove_parts_but(parts)
+
+    def save(self, make: Callable[[ChainStore], Checkpoint]) -> None:
+        """Write the checkpoint that `make` returns; an error says which checkpoint is left."""
+        with self.errors_explained():
+            self.write_checkpoint(*make(self))
 
     def _remove_parts_but(self, parts: Parts) -> None:
         """Remove parts that belong to no checkpoint any more, and unfinished ones."""
