@@ -143,7 +143,7 @@ def test_topics(fitted, tmp_path, monkeypatch, capsys):
     assert [row["name"] for row in json.loads(out)][:2] == ["d0", "d1"]
     code, _, err = run(monkeypatch, capsys, "topics", fitted[0], "--draw", "2")
     assert code == 2
-    assert "chain must be from 0 to 1" in err
+    assert "chain must be a whole number from 0 to 1" in err
 
 
 def test_infer_reads_new_documents_as_the_run_read_its_own(fitted, tmp_path, monkeypatch, capsys):

@@ -16,7 +16,7 @@ from franchise.kernels import family_ops
 from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
 from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
 from franchise.model.state import PreparedData
-from franchise.moves.base import lists_for, scratch_for
+from franchise.moves.base import scratch_for
 from tests.kernels.states import (
     ALPHA,
     GAMMA,
@@ -216,7 +216,7 @@ def test_topic_of_a_table(family, seed):
             GAMMA,
             slot,
             scratch_for(copy),
-            lists_for(case.data),
+            np.zeros((2, case.data.n_observations), np.int64),
             rng,
         )
         assert where == case.size

@@ -21,8 +21,8 @@ from franchise.kernels.random.gamma import (
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.random.xoshiro import next_gap, next_uniform, next_word
 from franchise.kernels.runtime.blocks import first_turns
-from franchise.moves.document import topic_gammas as parameters
-from franchise.moves.document.topic_gammas import Gammas, small_gammas, table_of
+from franchise.moves.document import word_sweep
+from franchise.moves.document.topic_gammas import small_gammas, table_of
 from franchise.parallel import Threads
 from franchise.parallel.communicator import SINGLE_PROCESS
 
@@ -94,9 +94,9 @@ def test_gammas_have_their_distribution(monkeypatch, by_table, prior, count):
         assert prior == 1.0  # nothing small is left to be drawn by a table
         return
     if not by_table:
-        monkeypatch.setattr(parameters, "table_of", lambda prior: None)
-    gammas = Gammas(Statistics, topics, lambda blocks: words(4).reshape(1, 4))
-    gammas.draw(SimpleNamespace(executor=Threads(1), comm=SINGLE_PROCESS))
+        monkeypatch.setattr(word_sweep, "table_of", lambda prior: None)
+    context = SimpleNamespace(executor=Threads(1), comm=SINGLE_PROCESS, streams=Streams(4, 0, 1, 0))
+    gammas = word_sweep.Gammas(context, Statistics, topics, 0)
     out, totals = gammas.rows, gammas.totals
     np.testing.assert_allclose(totals[:100], out[:, :100].sum(axis=0), rtol=1e-5)
     assert (out[:, 100] == 0.0).all()

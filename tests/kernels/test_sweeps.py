@@ -11,7 +11,7 @@ from franchise.checks.statistics import SMALLEST_P, same_law
 from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
 from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
 from franchise.model.state import PreparedData, Seating
-from franchise.moves.base import lists_for, scratch_for
+from franchise.moves.base import scratch_for
 from tests.kernels.states import Small, weights_with_capacity
 from tests.naive import families
 
@@ -67,7 +67,8 @@ def sweep_seats(case: Small, sweep, capacity: int, seed: int, state=None):
     while where < case.size:
         held = (state.statistics, case.data.observations, case.data.offsets, state.tables)
         if sweep is sweep_tables:
-            where = sweep(*held, OPENING, where, scratch_for(state), lists_for(case.data), rng)
+            lists = np.zeros((2, case.data.n_observations), np.int64)
+            where = sweep(*held, OPENING, where, scratch_for(state), lists, rng)
         else:
             where = sweep(*held, OPENING, OPENING, where, scratch_for(state), rng)
         assert where >= 0
