@@ -25,6 +25,7 @@ def run(name: str) -> str:
     return finished.stdout
 
 
+@pytest.mark.slow
 def test_three_lines_finds_topics():
     output = run("three_lines.py")
     assert "share" in output

@@ -607,6 +607,7 @@ def test_addresses_in_sentences():
         datasets.load("ants", sentences="simple")
 
 
+@pytest.mark.slow
 def test_paragraphs_in_sentences():
     paragraphs = datasets.load("sotu", unit="paragraph", sentences="simple")
     assert paragraphs.n_sentences == sum(len(split_simple(text)) for text in paragraphs.texts) > 70_000

@@ -236,7 +236,9 @@ PAGES = np.repeat(
     [f"page {number}" for number in range(len(TEXTS))], [text.count(". ") + 1 for text in TEXTS]
 )
 EM = {"inference": "em", "starts": 3}
-BOTH = pytest.mark.parametrize("options", [EM, {**QUICK, "word_prior": 0.1}], ids=["em", "gibbs"])
+GIBBS = {**QUICK, "word_prior": 0.1}
+BOTH = pytest.mark.parametrize("options", [EM, GIBBS], ids=["em", "gibbs"])
+KINDS = ["sparse", "dense", "pandas", "polars"]
 
 
 def test_scikit_learn_can_clone_it():
@@ -245,8 +247,15 @@ def test_scikit_learn_can_clone_it():
     assert clone(fr.HTMM(engine=fr.engines.Threads(2))).engine.workers == 2
 
 
-@BOTH
-@pytest.mark.parametrize("kind", ["sparse", "dense", "pandas", "polars"])
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        *((EM, kind) for kind in KINDS),
+        (GIBBS, "sparse"),
+        *(pytest.param(GIBBS, kind, marks=pytest.mark.slow) for kind in KINDS[1:]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else ("em" if value is EM else "gibbs"),
+)
 def test_rows_are_sentences_of_the_documents_that_groups_name(options, kind):
     vectorizer = CountVectorizer()
     counts = vectorizer.fit_transform(SENTENCES)

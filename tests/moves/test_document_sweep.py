@@ -116,7 +116,7 @@ def test_counts_are_right_after_every_sweep(small_blocks, move, sparse):
 @pytest.mark.parametrize(
     "move", [DocumentSweep(), FixedTopicsSweep(freeze_probability=1e-9)], ids=lambda m: type(m).__name__
 )
-@pytest.mark.parametrize("kernel", ["sparse", "any"])
+@pytest.mark.parametrize("kernel", [pytest.param("sparse", marks=pytest.mark.slow), "any"])
 def test_every_observation_is_visited_once_a_sweep(small_blocks, monkeypatch, move, kernel):
     """Every observation is in exactly one block that is swept; within it, groups are gone over once."""
     visited = []
