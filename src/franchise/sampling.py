@@ -23,7 +23,7 @@ from franchise.running.run import Problem, Run, RunOptions, check_plan
 from franchise.running.starts import starts_of_chains
 from franchise.samplers.registry import SamplerLike, resolve
 from franchise.storage.atomic import exclusive_lock, read_errors_named
-from franchise.storage.run_store import BY_EM, RunDirectory
+from franchise.storage.run_directory import BY_EM, RunDirectory
 from franchise.validation import PathLike, check_choice, check_integer, describe
 
 __all__ = ["load", "make_engine", "make_model", "resume", "sample"]

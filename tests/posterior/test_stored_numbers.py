@@ -12,7 +12,7 @@ from franchise.errors import StorageError
 from franchise.posterior import consensus as consensus_module
 from franchise.posterior.draw import Draw, draws_of
 from franchise.posterior.stored_numbers import Numbering, carry_over
-from franchise.storage.run_store import RunDirectory
+from franchise.storage.run_directory import RunDirectory
 from tests.posterior.making import planted, posterior_of, tiny
 from tests.running.runs import assert_same, assert_same_bits, sample_segments
 

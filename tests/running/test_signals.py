@@ -16,7 +16,7 @@ import franchise as fr
 from franchise.htmm.htmm_chain import HTMMChain
 from franchise.running import chain_run as running
 from franchise.running.chain import Chain
-from franchise.storage.run_store import RunDirectory
+from franchise.storage.run_directory import RunDirectory
 from tests.running.runs import assert_same_bits, assert_same_traces, sample, sample_segments
 
 DRAWS = 30

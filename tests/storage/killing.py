@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 import franchise as fr
-from franchise.storage.run_store import RunDirectory
+from franchise.storage.run_directory import RunDirectory
 from tests.running.runs import assert_same_bits, sentences_of
 from tests.storage.steps import going_wrong
 

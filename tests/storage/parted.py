@@ -12,7 +12,7 @@ from franchise.cluster.partition import PER_OBSERVATION, cut_arrays
 from franchise.htmm.htmm_chain import HTMMDraw
 from franchise.running.kept_draws import HDPDraw, name_of_draw
 from franchise.storage.chain_store import ShardFile, name_of_part, write_part
-from franchise.storage.run_store import ChainStore, RunDirectory
+from franchise.storage.run_directory import ChainStore, RunDirectory
 
 
 def part_run(folder: Path, parts: int = 2) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import franchise as fr
 from franchise.storage.chain_store import FORMAT, FORMAT_WITH_PARTS
-from franchise.storage.run_store import RunDirectory
+from franchise.storage.run_directory import RunDirectory
 from tests.running.runs import assert_same_bits
 from tests.storage.fixtures.make import CASES, IN_PARTS, known
 

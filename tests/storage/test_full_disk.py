@@ -17,7 +17,7 @@ import franchise as fr
 from franchise.errors import StorageError
 from franchise.running.chain import Chain
 from franchise.storage import atomic as files
-from franchise.storage.run_store import RunDirectory
+from franchise.storage.run_directory import RunDirectory
 from tests.running.runs import assert_same_bits, sample, sample_segments
 from tests.storage.steps import going_wrong
 

@@ -45,7 +45,7 @@ def fit(
     )
     from franchise.cli.render import make_console, show_fit
     from franchise.sampling import sample
-    from franchise.storage.run_store import check_new
+    from franchise.storage.run_directory import check_new
     from franchise.validation import check_choice
 
     where = run_arguments(execution)

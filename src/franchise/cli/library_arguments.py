@@ -207,7 +207,7 @@ def read_like(source: Source, posterior: Posterior[Any]) -> Corpus:
 def read_run(path: Path) -> Posterior[Any]:
     """The posterior in the folder of a run, or of a saved model."""
     from franchise.sampling import load_posterior
-    from franchise.storage.run_store import RunDirectory
+    from franchise.storage.run_directory import RunDirectory
 
     return load_posterior(RunDirectory.open(path))
 

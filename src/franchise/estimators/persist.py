@@ -29,7 +29,7 @@ from franchise.priors import Gamma
 from franchise.sampling import load_posterior
 from franchise.storage.atomic import read_errors_named
 from franchise.storage.moves import from_plain, to_plain
-from franchise.storage.run_store import BY_EM, RunDirectory
+from franchise.storage.run_directory import BY_EM, RunDirectory
 from franchise.validation import PathLike, check_choice
 
 _KINDS: dict[str, Any] = {"HDP": HDP, "HTMM": HTMM}

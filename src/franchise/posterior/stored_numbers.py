@@ -22,7 +22,7 @@ from franchise.errors import InputError, StorageError
 from franchise.posterior.draw import Draw
 from franchise.posterior.topic_similarity import NONE, assign
 from franchise.storage.atomic import exclusive_lock
-from franchise.storage.run_store import RunDirectory
+from franchise.storage.run_directory import RunDirectory
 from franchise.validation import check_integer
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from franchise.running.progress import Progress
 from franchise.running.starts import FromCheckpoint, InitialState
 from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.chain_store import ChainStore, MemoryStore, StoredArrays
-from franchise.storage.run_store import RunDirectory, check_new, how_to_resume
+from franchise.storage.run_directory import RunDirectory, check_new, how_to_resume
 from franchise.validation import PathLike, check_integer, check_positive
 
 

@@ -1,4 +1,4 @@
-"""The files of one chain in a run directory (`run_store.py`): two logs, a checkpoint and its parts.
+"""The files of one chain in a run directory (`run_directory.py`): two logs, a checkpoint and its parts.
 
 A checkpoint has arrays and metadata in one file, with a checksum of both.  Where several processes run one chain,
 each writes its per-observation arrays to its own file (`ShardFile`).  The checkpoint lists these files with their

@@ -36,7 +36,7 @@ from franchise.running.starts import make_start, start_streams
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
 from franchise.storage.atomic import read_errors_named, write_atomically
-from franchise.storage.run_store import ChainStore
+from franchise.storage.run_directory import ChainStore
 from franchise.storage.state_arrays import state_from_arrays, state_to_arrays
 from franchise_studies.chang_fisher.samplers import SAMPLERS
 

@@ -14,9 +14,9 @@ import pytest
 import franchise as fr
 from franchise.errors import StorageError
 from franchise.storage import atomic as files
-from franchise.storage import run_store as storage
+from franchise.storage import run_directory as storage
 from franchise.storage.atomic import write_atomically
-from franchise.storage.run_store import ChainStore
+from franchise.storage.run_directory import ChainStore
 from tests.running.runs import assert_same, sample
 from tests.storage.steps import going_wrong
 from tests.storage.test_full_disk import no_space
