@@ -1,4 +1,4 @@
-"""Topics of whole tables, for categories: seating, proposals by folds of groups, acceptance.
+"""Topics of whole tables, for categories: proposals by folds of groups, and acceptance.
 
 The observations of every cell (group and topic that meet) are seated at tables.  Groups are dealt into folds.  The
 tables of one fold propose topics by the counts of all groups outside the fold, which do not change meanwhile:
@@ -18,18 +18,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels.block_sweep import add_cell
 from franchise.kernels.crf_seating import first_vacant
 from franchise.kernels.dirichlet_ops import log_rising, sum_of
 from franchise.kernels.random.xoshiro import next_uniform
 from franchise.kernels.runtime.blocks import next_block
 from franchise.kernels.runtime.compile import helper, kernel, shared_helper
+from franchise.kernels.table_sweep_seats import STAYS
 
 OTHER = -1
 """The proposal of a topic that has no tables outside the fold."""
-
-STAYS = -2
-"""The mark of a table that proposes the topic it has."""
 
 _FACTORS = 32
 """Predictives that are multiplied before the products are scaled: each is within 1e-9 and 1e9."""
@@ -37,24 +34,6 @@ _FACTORS = 32
 _RUN = 16
 
 _SMALL, _LARGE = 1e-200, 1e200
-
-
-class SeatedTables(NamedTuple):
-    """Tables of all groups; table t of a group has the slot ``offsets[group] + t``."""
-
-    members: np.ndarray  # int32 or int64 (N,): the observations of each group, table by table
-    topics: np.ndarray  # int32 (N,): topic by table slot
-    sizes: np.ndarray  # int32 (N,): observations by table slot
-    counts: np.ndarray  # int32 (J,): tables of each group
-
-
-class SeatingScratch(NamedTuple):
-    """What one thread needs to seat the observations of a group."""
-
-    table_of: np.ndarray  # int32, by observation of the group
-    next_table: np.ndarray  # int32, by table: the next older one with the same topic; -1: none
-    latest_table: np.ndarray  # int32, by topic: the youngest; -1: none
-    customers: np.ndarray  # int64, by topic
 
 
 class Outside(NamedTuple):
@@ -66,102 +45,7 @@ class Outside(NamedTuple):
     inverse_mass: np.ndarray  # float64 (C,): 1 / (n'_k + eta)
 
 
-class Proposals(NamedTuple):
-    """Proposed topics by table slot."""
-
-    topics: np.ndarray  # int32: a topic, OTHER or STAYS
-    log_ratios: np.ndarray  # float64: log of w of the present topic less that of the proposed one
-
-
-class Candidates(NamedTuple):
-    """Tables that may change their topic, of all processes."""
-
-    present: np.ndarray  # int32 (T,): the topics they have
-    proposed: np.ndarray  # int32 (T,)
-    log_ratios: np.ndarray  # float64 (T,)
-    sizes: np.ndarray  # int32 (T,)
-    words: np.ndarray  # int32: the categories of the first table, of the second, ...
-
-
-# --- seating ----------------------------------------------------------------------------------------------------
-
-
-@kernel
-def seat_cells(queue, labels, offsets, concentrations, rng_states, seated, scratch, tables_per_topic):
-    """Seat the observations of every cell by a Chinese restaurant process (docs/theory/views.md#eq-weights-to-seating).
-
-    `concentrations` are alpha beta_k by slot. `tables_per_topic` is added to.
-    """
-    block = next_block(queue)
-    while block >= 0:
-        own = rng_states[block].copy()
-        for group in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
-            begin, end = offsets[group], offsets[group + 1]
-            count = seat_group(labels, begin, end, concentrations, own, seated, scratch)
-            seated.counts[group] = count
-            for slot in range(begin, begin + count):
-                tables_per_topic[seated.topics[slot]] += 1
-            list_by_table(begin, end, count, seated, scratch)
-        block = next_block(queue)
-
-
-@helper
-def seat_group(labels, begin, end, concentrations, rng_state, seated, scratch):
-    """Seat the observations of one group; how many tables they have."""
-    tables = 0
-    for index in range(begin, end):
-        topic = labels[index]
-        target = next_uniform(rng_state) * (scratch.customers[topic] + concentrations[topic])
-        if target < scratch.customers[topic]:
-            table = scratch.latest_table[topic]
-            target -= seated.sizes[begin + table]
-            while target >= 0.0 and scratch.next_table[table] >= 0:
-                table = scratch.next_table[table]
-                target -= seated.sizes[begin + table]
-        else:
-            table = tables
-            tables += 1
-            scratch.next_table[table] = scratch.latest_table[topic]
-            scratch.latest_table[topic] = table
-            seated.topics[begin + table] = topic
-            seated.sizes[begin + table] = 0
-        seated.sizes[begin + table] += 1
-        scratch.customers[topic] += 1
-        scratch.table_of[index - begin] = table
-    return tables
-
-
-@helper
-def list_by_table(begin, end, count, seated, scratch):
-    """List the observations of a group table by table, and forget its customers."""
-    place = begin
-    for table in range(count):
-        topic = seated.topics[begin + table]
-        scratch.latest_table[topic] = -1
-        scratch.customers[topic] = 0
-        scratch.next_table[table] = place - begin  # from here on: where its next member goes
-        place += seated.sizes[begin + table]
-    for index in range(begin, end):
-        table = scratch.table_of[index - begin]
-        seated.members[begin + scratch.next_table[table]] = index
-        scratch.next_table[table] += 1
-
-
-# --- the counts outside a fold --------------------------------------------------------------------------------------
-
-
-@kernel
-def count_fold(first, folds, observations, offsets, seated, counts, sizes, tables):
-    """Count observations by category and topic, observations and tables by topic, of every `folds`-th group."""
-    for group in range(first, len(offsets) - 1, folds):
-        place = offsets[group]
-        for slot in range(place, place + seated.counts[group]):
-            topic, size = seated.topics[slot], seated.sizes[slot]
-            for member in seated.members[place : place + size]:
-                counts[observations[member], topic] += 1
-            sizes[topic] += size
-            tables[topic] += 1
-            place += size
+# --- the counts outside a fold -------------------------------------------------------------------------------
 
 
 @kernel
@@ -188,12 +72,24 @@ def fill_row(out, counts, in_fold, prior, scale, inverse_mass):
         in_fold[topic] = 0
 
 
-# --- proposals ------------------------------------------------------------------------------------------------------
+# --- proposals -----------------------------------------------------------------------------------------------
 
 
 @kernel
 def propose_topics(
-    queue, first, folds, observations, offsets, seated, outside, statistics, gamma, limit, rng_states, repeats, out
+    queue,
+    first,
+    folds,
+    observations,
+    offsets,
+    seated,
+    outside,
+    statistics,
+    gamma,
+    limit,
+    rng_states,
+    repeats,
+    out,
 ):
     """Propose a topic below `limit`, or OTHER, for every table of every `folds`-th group, counted from `first`.
 
@@ -208,7 +104,9 @@ def propose_topics(
             place = offsets[group]
             for slot in range(place, place + seated.counts[group]):
                 members = seated.members[place : place + seated.sizes[slot]]
-                other = fill_weights(observations, members, outside, statistics, gamma, limit, repeats, weights)
+                other = fill_weights(
+                    observations, members, outside, statistics, gamma, limit, repeats, weights
+                )
                 target = next_uniform(own) * (sum_of(weights, limit) + other)
                 proposed = search_weights(weights, limit, target)
                 keep_proposal(slot, seated.topics[slot], proposed, weights, other, outside.tables, out)
@@ -229,7 +127,9 @@ def fill_weights(observations, members, outside, statistics, gamma, limit, repea
         if repeated == 0:
             multiply_row(weights, outside.rows[category], limit)
         else:
-            multiply_shifted_row(weights, outside.rows[category], outside.inverse_mass, repeated * scale, limit)
+            multiply_shifted_row(
+                weights, outside.rows[category], outside.inverse_mass, repeated * scale, limit
+            )
         other *= (statistics.prior[category] + repeated) * scale / (mass + position)
         if position % _FACTORS == _FACTORS - 1:
             other = scale_down(weights, other, limit)
@@ -296,50 +196,7 @@ def keep_proposal(slot, present, proposed, weights, other, tables, out):
     out.log_ratios[slot] = math.log(max(back, tiny)) - math.log(max(forth, tiny))
 
 
-@kernel
-def count_candidates(first, folds, offsets, seated, proposals):
-    """Number of tables of a fold that may change their topic, and of their observations."""
-    tables, words = 0, 0
-    for group in range(first, len(offsets) - 1, folds):
-        for slot in range(offsets[group], offsets[group] + seated.counts[group]):
-            if proposals.topics[slot] != STAYS:
-                tables += 1
-                words += seated.sizes[slot]
-    return tables, words
-
-
-@kernel
-def list_candidates(first, folds, observations, offsets, seated, proposals, out):
-    """List the tables of a fold that may change their topic."""
-    table, word = 0, 0
-    for group in range(first, len(offsets) - 1, folds):
-        place = offsets[group]
-        for slot in range(place, place + seated.counts[group]):
-            size = seated.sizes[slot]
-            if proposals.topics[slot] != STAYS:
-                out.present[table] = seated.topics[slot]
-                out.proposed[table] = proposals.topics[slot]
-                out.log_ratios[table] = proposals.log_ratios[slot]
-                out.sizes[table] = size
-                table += 1
-                for member in seated.members[place : place + size]:
-                    out.words[word] = observations[member]
-                    word += 1
-            place += size
-
-
-@kernel
-def take_topics(first, folds, offsets, seated, proposals, topics):
-    """Give the candidates of a fold the topics that they have now."""
-    table = 0
-    for group in range(first, len(offsets) - 1, folds):
-        for slot in range(offsets[group], offsets[group] + seated.counts[group]):
-            if proposals.topics[slot] != STAYS:
-                seated.topics[slot] = topics[table]
-                table += 1
-
-
-# --- acceptance -------------------------------------------------------------------------------------------------------
+# --- acceptance ----------------------------------------------------------------------------------------------
 
 
 class Franchise(NamedTuple):
@@ -373,7 +230,9 @@ def accept_topics(statistics, candidates, start, place, franchise, gamma, rng_st
             others = log_weight_of_others(statistics, words, present, franchise, gamma)
         before = others
         if franchise.is_outside[present]:
-            before = log_weight(statistics, words, present, tables[present] - 1, -len(words), franchise.repeats)
+            before = log_weight(
+                statistics, words, present, tables[present] - 1, -len(words), franchise.repeats
+            )
         after = others
         if proposed != OTHER:
             after = log_weight(statistics, words, proposed, tables[proposed], 0, franchise.repeats)
@@ -392,7 +251,9 @@ def log_weight(statistics, words, topic, tables, without, repeats):
     """log of m_k f_k(words); `without` is minus their number if the counts of the topic include them, else 0."""
     if tables == 0:
         return -math.inf
-    total = math.log(tables) - log_rising(statistics.totals[topic] + statistics.prior_mass[0] + without, len(words))
+    total = math.log(tables) - log_rising(
+        statistics.totals[topic] + statistics.prior_mass[0] + without, len(words)
+    )
     product = 1.0  # logs are slow: one is taken only before the product leaves the range of a float
     for category in words:
         repeated = repeats[category]
@@ -470,41 +331,3 @@ def move_table(statistics, words, source, target, franchise):
                 franchise.others[kept] = franchise.others[position]
                 kept += 1
         franchise.other_count[0] = kept
-
-
-# --- back to topics of observations -------------------------------------------------------------------------------------
-
-
-@kernel
-def take_labels(queue, offsets, seated, labels, cells, places):
-    """Give the observations the topics of their tables, and list customers and tables of every cell.
-
-    `places` has -1 for every topic, and gets them back.
-    """
-    block = next_block(queue)
-    while block >= 0:
-        cells.filled[0] = cells.begins[block]
-        for group in range(queue.block_bounds[block], queue.block_bounds[block + 1]):
-            place = begin = offsets[group]
-            for slot in range(begin, begin + seated.counts[group]):
-                topic, size = np.int64(seated.topics[slot]), seated.sizes[slot]
-                if places[topic] < 0:
-                    places[topic] = cells.filled[0]
-                    add_cell(cells, topic, 0, 0)
-                add_to_cell(cells, places[topic], topic, size)
-                for member in seated.members[place : place + size]:
-                    labels[member] = topic
-                place += size
-            for slot in range(begin, begin + seated.counts[group]):
-                places[seated.topics[slot]] = -1
-        cells.ends[block] = cells.filled[0]
-        block = next_block(queue)
-
-
-@helper
-def add_to_cell(cells, place, topic, size):
-    """Add a table of this size to a cell that is listed."""
-    cells.customers[place] += size
-    cells.tables[place] += 1
-    cells.customers_per_topic[topic] += size
-    cells.tables_per_topic[topic] += 1

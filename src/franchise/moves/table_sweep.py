@@ -10,17 +10,12 @@ import numpy as np
 from franchise.families.abilities import Ability
 from franchise.families.categorical import set_totals
 from franchise.kernels import table_sweep as kernels
+from franchise.kernels import table_sweep_seats as seats
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import BlockQueue, cut_categories
 from franchise.kernels.runtime.padding import padded_copy, padded_zeros
-from franchise.kernels.table_sweep import (
-    Candidates,
-    Franchise,
-    Outside,
-    Proposals,
-    SeatedTables,
-    SeatingScratch,
-)
+from franchise.kernels.table_sweep import Franchise, Outside
+from franchise.kernels.table_sweep_seats import Candidates, Proposals, SeatedTables, SeatingScratch
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import Weights
 from franchise.model.state.views import draw_topic_weights
@@ -113,7 +108,7 @@ class _Sweep:
                 latest_table=padded_copy(np.full(state.capacity, -1, np.int32)),
                 customers=padded_zeros(state.capacity, np.int64),
             )
-            return lambda queue: kernels.seat_cells(
+            return lambda queue: seats.seat_cells(
                 queue,
                 state.topic_of_observation,
                 context.data.offsets,
@@ -137,14 +132,14 @@ class _Sweep:
         self._accept(candidates, outside.tables > 0, rng)
         data = self.context.data
         topics = candidates.present[own]
-        kernels.take_topics(first, self.folds, data.offsets, self.seated, self.proposals, topics)
+        seats.take_topics(first, self.folds, data.offsets, self.seated, self.proposals, topics)
 
     def _count_outside(self, first: int) -> Outside:
         """Count what the groups outside the fold have of each topic."""
         context, statistics, comm = self.context, self.context.state.statistics, self.context.comm
         sizes, tables = np.zeros((2, context.state.capacity), np.int64)
         data = context.data
-        kernels.count_fold(
+        seats.count_fold(
             first, self.folds, data.observations, data.offsets, self.seated, self.in_fold, sizes, tables
         )
         if comm.size > 1:
@@ -167,9 +162,13 @@ class _Sweep:
 
     def _propose(self, first: int, fold: int, outside: Outside) -> None:
         """Propose a topic for every table of the fold."""
-        context, data, state = self.context, self.context.data, self.context.state
+        data, state = self.context.data, self.context.state
         limit = int(np.flatnonzero(outside.tables).max(initial=-1)) + 1
-        rng_states, statistics, gamma = self.rng_states[:, 1 + fold], state.statistics, state.top_concentration
+        rng_states, statistics, gamma = (
+            self.rng_states[:, 1 + fold],
+            state.statistics,
+            state.top_concentration,
+        )
 
         def make_worker() -> Callable[[BlockQueue], None]:
             repeats = padded_zeros(len(statistics.prior), np.int64)
@@ -194,7 +193,7 @@ class _Sweep:
     def _candidates(self, first: int) -> Candidates:
         """List the tables of the fold that may change their topic, of all processes."""
         data, comm = self.context.data, self.context.comm
-        tables, words = kernels.count_candidates(first, self.folds, data.offsets, self.seated, self.proposals)
+        tables, words = seats.count_candidates(first, self.folds, data.offsets, self.seated, self.proposals)
         candidates = Candidates(
             present=np.empty(tables, np.int32),
             proposed=np.empty(tables, np.int32),
@@ -202,7 +201,7 @@ class _Sweep:
             sizes=np.empty(tables, np.int32),
             words=np.empty(words, np.int32),
         )
-        kernels.list_candidates(
+        seats.list_candidates(
             first, self.folds, data.observations, data.offsets, self.seated, self.proposals, candidates
         )
         self._own_count = tables
@@ -223,7 +222,9 @@ class _Sweep:
             capacity = state.capacity
             more = capacity - len(self.tables)
             if more > 0:
-                self.tables, is_outside = (np.append(each, np.zeros(more, each.dtype)) for each in (self.tables, is_outside))
+                self.tables, is_outside = (
+                    np.append(each, np.zeros(more, each.dtype)) for each in (self.tables, is_outside)
+                )
                 self.in_fold = np.zeros_like(state.statistics.counts)
             others = np.flatnonzero((self.tables > 0) & ~is_outside)
             franchise = Franchise(
@@ -248,7 +249,7 @@ class _Sweep:
 
         def make_worker() -> Callable[[BlockQueue], None]:
             cells, places = lists.room(), padded_copy(np.full(state.capacity, -1))
-            return lambda queue: kernels.take_labels(
+            return lambda queue: seats.take_labels(
                 queue, context.data.offsets, self.seated, state.topic_of_observation, cells, places
             )
 
