@@ -235,6 +235,7 @@ def test_every_distributed_move(monkeypatch):
     moves = in_turn(
         fr.moves.FixedTopicsSweep(),
         fr.moves.DocumentSweep(),
+        fr.moves.TableSweep(),
         fr.moves.LaunchSplitMerge(n_proposals=6),
         fr.moves.UniformWeights(),
         fr.moves.TopicWeights(),

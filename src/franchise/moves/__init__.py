@@ -16,6 +16,7 @@ from franchise.moves.restricted import GuardedSweep, RestrictedSweep
 from franchise.moves.slice import SliceSweep
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.subcluster.subcluster_sweep import SubclusterSweep
+from franchise.moves.table_sweep import TableSweep
 
 __all__ = [
     "BlockedSweep",
@@ -35,6 +36,7 @@ __all__ = [
     "SliceSweep",
     "SplitMerge",
     "SubclusterSweep",
+    "TableSweep",
     "TopicPrior",
     "TopicWeights",
     "UniformWeights",

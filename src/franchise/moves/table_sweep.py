@@ -1,0 +1,260 @@
+"""Topics of whole tables in the weights view, for categories (see `kernels/table_sweep.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from franchise.families.abilities import Ability
+from franchise.families.categorical import set_totals
+from franchise.kernels import table_sweep as kernels
+from franchise.kernels import table_sweep_seats as seats
+from franchise.kernels.random.streams import STREAMS, Streams
+from franchise.kernels.runtime.blocks import BlockQueue, cut_categories
+from franchise.kernels.runtime.padding import padded_copy, padded_zeros
+from franchise.kernels.table_sweep import Franchise, Outside
+from franchise.kernels.table_sweep_seats import Candidates, Proposals, SeatedTables, SeatingScratch
+from franchise.model.hdp_model import Model
+from franchise.model.state.base import Weights
+from franchise.model.state.views import draw_topic_weights
+from franchise.moves.base import Move, MoveReport
+from franchise.moves.block_sweep import CellLists, SweepContext
+from franchise.parallel.engine import BlockExecutor, BlockStages
+from franchise.validation import check_integer
+
+
+@dataclass(frozen=True)
+class TableSweep(Move):
+    """Draw the topic of every table: all observations of a group that share a table move together.
+
+    So a superfluous topic can be dispersed over many others, which no split or merge of two topics can do.
+
+    View: weights; tables are seated first and forgotten afterwards. Exact for the HDP, by enumeration: a
+    Metropolis-Hastings proposal for every table, made from the groups outside its fold. Families of categories. One
+    sweep costs N K multiplications, in parallel over groups; acceptance is sequential and costs a few memory reads
+    for each observation of a table that wants to move.
+
+    docs/theory/table-sweep.md#sec-table-sweep.
+
+    Parameters
+    ----------
+    folds : int
+        Number of folds that the groups are dealt into. More folds have proposals that are accepted more often, and
+        cost more.
+    """
+
+    folds: int = 4
+
+    views = (Weights,)
+    distributed = True
+    updates = frozenset({"observations"})
+    requires = frozenset({Ability.CONJUGATE, Ability.SPARSE})
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        check_integer("folds", self.folds, minimum=1)
+
+    def step(self, model: Model, state: Weights, streams: Streams, executor: BlockExecutor) -> MoveReport:
+        """Seat all observations, draw the topics of their tables fold by fold, then the topic weights."""
+        context = SweepContext(model, state, streams, executor)
+        rng = streams.generator(STREAMS.seats)
+        sweep = _Sweep(context, self.folds)
+        for fold in rng.permutation(self.folds).tolist():
+            sweep.draw_fold(fold, rng)
+        sweep.finish()
+        state.topic_weights, state.unseen_weight = draw_topic_weights(
+            sweep.tables, state.top_concentration, rng
+        )
+        return MoveReport()
+
+
+class _Sweep:
+    """The tables of all groups in one sweep, and the counts by topic that they change."""
+
+    def __init__(self, context: SweepContext, folds: int) -> None:
+        model, state = context.model, context.state
+        self.context, self.folds = context, folds
+        self.first_group = 0 if model.partition is None else model.partition.groups.start
+        self.rng_states = context.streams.rng_states(model.first_block, context.blocks, 1 + folds)
+        size = model.data.n_observations
+        self.seated = SeatedTables(
+            members=np.empty(size, np.int32 if size < 2**31 else np.int64),
+            topics=np.empty(size, np.int32),
+            sizes=np.empty(size, np.int32),
+            counts=np.empty(model.data.n_groups, np.int32),
+        )
+        self.proposals = Proposals(np.empty(size, np.int32), np.empty(size))
+        self.repeats = np.zeros(len(state.statistics.prior), np.int64)
+        self.in_fold = np.zeros_like(state.statistics.counts)
+        self.tables = self._seat()
+
+    def _run(self, make_worker: Callable[[], Callable[[BlockQueue], None]]) -> None:
+        self.context.executor.run(BlockStages(make_worker, [self.context.block_bounds]))
+
+    def _seat(self) -> np.ndarray:
+        """Seat the observations of all cells; return the tables by topic, of all processes."""
+        context, state, sums = self.context, self.context.state, []
+        longest = int(np.diff(context.data.offsets).max(initial=0))
+        rng_states = self.rng_states[:, 0]
+
+        def make_worker() -> Callable[[BlockQueue], None]:
+            tables = padded_zeros(state.capacity, np.int64)
+            sums.append(tables)
+            scratch = SeatingScratch(
+                table_of=padded_zeros(longest, np.int32),
+                next_table=padded_zeros(longest, np.int32),
+                latest_table=padded_copy(np.full(state.capacity, -1, np.int32)),
+                customers=padded_zeros(state.capacity, np.int64),
+            )
+            return lambda queue: seats.seat_cells(
+                queue,
+                state.topic_of_observation,
+                context.data.offsets,
+                context.concentrations,
+                rng_states,
+                self.seated,
+                scratch,
+                tables,
+            )
+
+        self._run(make_worker)
+        return context.comm.allreduce(sum(sums[1:], start=sums[0]))
+
+    def draw_fold(self, fold: int, rng: np.random.Generator) -> None:
+        """Draw the topics of the tables of one fold."""
+        first = (fold - self.first_group) % self.folds
+        outside = self._count_outside(first)
+        self._propose(first, fold, outside)
+        candidates = self._candidates(first)
+        own = self._own_part(candidates)
+        self._accept(candidates, outside.tables > 0, rng)
+        data = self.context.data
+        topics = candidates.present[own]
+        seats.take_topics(first, self.folds, data.offsets, self.seated, self.proposals, topics)
+
+    def _count_outside(self, first: int) -> Outside:
+        """Count what the groups outside the fold have of each topic."""
+        context, statistics, comm = self.context, self.context.state.statistics, self.context.comm
+        sizes, tables = np.zeros((2, context.state.capacity), np.int64)
+        data = context.data
+        seats.count_fold(
+            first, self.folds, data.observations, data.offsets, self.seated, self.in_fold, sizes, tables
+        )
+        if comm.size > 1:
+            self.in_fold[:] = comm.allreduce(self.in_fold)
+            sizes, tables = comm.allreduce(np.stack([sizes, tables]))
+        mass = statistics.totals - sizes + statistics.prior_mass[0]
+        outside = Outside(
+            rows=np.empty(statistics.counts.shape, np.float32),
+            scales=np.empty(len(statistics.prior)),
+            tables=(self.tables - tables).astype(np.float64),
+            inverse_mass=1.0 / mass,
+        )
+        counts, in_fold, prior, total = statistics.counts, self.in_fold, statistics.prior, float(mass.sum())
+
+        def fill(queue: BlockQueue) -> None:
+            kernels.fill_outside(queue, counts, in_fold, prior, total, outside)
+
+        context.executor.run(BlockStages(lambda: fill, [cut_categories(len(prior))]))
+        return outside
+
+    def _propose(self, first: int, fold: int, outside: Outside) -> None:
+        """Propose a topic for every table of the fold."""
+        data, state = self.context.data, self.context.state
+        limit = int(np.flatnonzero(outside.tables).max(initial=-1)) + 1
+        rng_states, statistics, gamma = (
+            self.rng_states[:, 1 + fold],
+            state.statistics,
+            state.top_concentration,
+        )
+
+        def make_worker() -> Callable[[BlockQueue], None]:
+            repeats = padded_zeros(len(statistics.prior), np.int64)
+            return lambda queue: kernels.propose_topics(
+                queue,
+                first,
+                self.folds,
+                data.observations,
+                data.offsets,
+                self.seated,
+                outside,
+                statistics,
+                gamma,
+                limit,
+                rng_states,
+                repeats,
+                self.proposals,
+            )
+
+        self._run(make_worker)
+
+    def _candidates(self, first: int) -> Candidates:
+        """List the tables of the fold that may change their topic, of all processes."""
+        data, comm = self.context.data, self.context.comm
+        tables, words = seats.count_candidates(first, self.folds, data.offsets, self.seated, self.proposals)
+        candidates = Candidates(
+            present=np.empty(tables, np.int32),
+            proposed=np.empty(tables, np.int32),
+            log_ratios=np.empty(tables),
+            sizes=np.empty(tables, np.int32),
+            words=np.empty(words, np.int32),
+        )
+        seats.list_candidates(
+            first, self.folds, data.observations, data.offsets, self.seated, self.proposals, candidates
+        )
+        self._own_count = tables
+        return Candidates(*map(comm.allgather_concat, candidates))
+
+    def _own_part(self, candidates: Candidates) -> slice:
+        """Which of the candidates of all processes are those of this one."""
+        counts = self.context.comm.allgather(self._own_count)
+        begin = sum(counts[: self.context.comm.rank])
+        return slice(begin, begin + self._own_count)
+
+    def _accept(self, candidates: Candidates, is_outside: np.ndarray, rng: np.random.Generator) -> None:
+        """Accept or reject the proposals in turn; every process does this for all of them."""
+        state, family = self.context.state, self.context.model.family
+        rng_state = rng.bit_generator.random_raw(4)
+        number, place = 0, 0
+        while True:
+            capacity = state.capacity
+            more = capacity - len(self.tables)
+            if more > 0:
+                self.tables, is_outside = (
+                    np.append(each, np.zeros(more, each.dtype)) for each in (self.tables, is_outside)
+                )
+                self.in_fold = np.zeros_like(state.statistics.counts)
+            others = np.flatnonzero((self.tables > 0) & ~is_outside)
+            franchise = Franchise(
+                tables=self.tables,
+                is_outside=is_outside,
+                others=np.concatenate([others, np.zeros(capacity - len(others), np.int64)]),
+                other_count=np.array([len(others)]),
+                log_weights=np.empty(capacity + 1),
+                repeats=self.repeats,
+            )
+            number, place = kernels.accept_topics(
+                state.statistics, candidates, number, place, franchise, state.top_concentration, rng_state
+            )
+            if number == len(candidates.present):
+                return
+            state.make_room(family)
+
+    def finish(self) -> None:
+        """Give the observations the topics of their tables; keep the tables for the draws that need them next."""
+        context, state = self.context, self.context.state
+        lists = CellLists(context, state.capacity)
+
+        def make_worker() -> Callable[[BlockQueue], None]:
+            cells, places = lists.room(), padded_copy(np.full(state.capacity, -1))
+            return lambda queue: seats.take_labels(
+                queue, context.data.offsets, self.seated, state.topic_of_observation, cells, places
+            )
+
+        self._run(make_worker)
+        customers, tables = lists.sums()
+        state.observations_per_topic[:] = customers
+        set_totals(state.statistics, customers)
+        lists.keep(state, tables)
