@@ -41,7 +41,7 @@ def one_step(groups, folds, alpha=1.0, gamma=1.0, repetitions=8_000):
     )
 
 
-@pytest.mark.parametrize("folds", [1, 2, 4])
+@pytest.mark.parametrize("folds", [1, 2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("groups", [TWO_GROUPS, FOUR_GROUPS], ids=["two groups", "four groups"])
 @pytest.mark.parametrize(("alpha", "gamma"), [(1.0, 1.0), (4.0, 0.4)])
 def test_one_step(groups, folds, alpha, gamma):
@@ -66,7 +66,7 @@ def test_joint_distribution(prior):
 @pytest.mark.parametrize("bug", BUGS)
 def test_planted_bugs_are_caught(bug, monkeypatch):
     monkeypatch.setattr(table_sweep, "accept_topics", mutated(table_sweep, "accept_topics", BUGS[bug]))
-    moves, family = in_turn(*[TableSweep(2)] * 8), fr.Categorical(3, 0.2)
+    moves, family = in_turn(*[TableSweep(2)] * 6), fr.Categorical(3, 0.2)
     with pytest.raises(CheckFailed, match="does not leave the posterior"):
         fr.check_move(
             moves,
