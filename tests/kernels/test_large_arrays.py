@@ -119,9 +119,9 @@ def test_narrow_words(vocabulary, tmp_path, monkeypatch):
     )
     expected = draw(shards.to_corpus(), "parallel")
     monkeypatch.setattr(large_arrays, "NARROW_FROM", 0)
-    found = draw(shards, "parallel")
+    found = draw(fr.ShardedCorpus(shards.folder), "parallel")
     assert found.data.observations.dtype == (np.uint8 if vocabulary <= 256 else np.uint16)
-    assert found.model.data.observations.dtype == found.data.observations.dtype
+    assert found.model.memory_mapped.data.observations.dtype == found.data.observations.dtype
     assert_same(expected, found)
 
 

@@ -57,7 +57,7 @@ def test_the_beginning_says_what_was_found_and_whether_to_trust_it(report, opene
     page = opened(report)
     assert page.title() == "Three themes"
     said = page.locator("#found").inner_text()
-    assert "3 topics can be told from draw to draw, all of them in both chains" in said
+    assert "3 topics can be followed from draw to draw, all of them in both chains" in said
     assert "too few draws" in said
     assert page.locator("#topic-list > li").count() == 3
     assert (
@@ -433,7 +433,7 @@ def test_many_topics_and_documents_open_and_answer(tmp_path, opened):
 def test_a_posterior_whose_draws_agree_on_nothing_opens(tmp_path, opened):
     themes = cases.themes()
     nothing = [np.full_like(match, -1) for match in themes.consensus_topics.matches]
-    vars(themes)["matched"] = replace(themes.consensus_topics, matches=nothing)
+    vars(themes)["consensus_topics"] = replace(themes.consensus_topics, matches=nothing)
     page = opened(write_report(themes, tmp_path / "report.html"))
     assert "No topic is in enough of the draws" in page.locator("#found").inner_text()
     assert page.locator("#topic-list > li").count() == 0
