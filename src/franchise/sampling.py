@@ -81,7 +81,7 @@ def sample(
     keep_labels : bool
         Whether to keep the topic of every observation in every draw (``posterior.labels``).
     engine, workers
-        Where it runs: None is ``franchise.parallel.Threads(workers)``, workers None is every core; "ray", or
+        Where it runs: None is ``franchise.engines.Threads(workers)``, workers None is every core; "ray", or
         ``franchise.parallel.Ray(address)``, is a cluster. The draws are the same.
     progress : bool or None
         Whether to show progress; None shows it on a terminal. False also keeps "auto" silent.

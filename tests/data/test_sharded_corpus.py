@@ -437,3 +437,11 @@ def test_bad_columns_of_parquet(tmp_path):
 def test_without_pyarrow(folder, monkeypatch):
     without(monkeypatch, "pyarrow")
     fails(lambda: fr.index_shards(folder), "need pyarrow", 'pip install "franchise[io]"')
+
+
+def test_every_start_reads_the_words(folder):
+    """A start from given labels leaves the words in shards until the chain gets its place."""
+    corpus = fr.index_shards(folder)
+    for start in (1, 5, np.zeros(corpus.n_tokens, int)):
+        posterior = fr.sample(corpus, sampler="crf", start=start, draws=2, chains=1, progress=False)
+        assert posterior.trace["n_topics"].shape == (1, 2)

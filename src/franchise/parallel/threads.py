@@ -209,7 +209,7 @@ def make_engine(engine: Engine | str | None, workers: int | None) -> Engine:
         raise InputError("give either an engine or workers, not both: an engine brings its own workers.")
     if isinstance(engine, str) or not callable(getattr(type(engine), "place", None)):
         raise InputError(
-            f"engine must be None, 'threads', 'ray', franchise.parallel.Threads(workers) or "
+            f"engine must be None, 'threads', 'ray', franchise.engines.Threads(workers) or "
             f"franchise.parallel.Ray(...); got {describe(engine)}."
         )
     return engine

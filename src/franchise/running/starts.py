@@ -70,7 +70,8 @@ class GivenState:
 
     def initialise(self, chain: ChainT) -> ChainT:
         """Return the chain with its state."""
-        return replace(chain, state=self.make())
+        model = chain.model.memory_mapped if isinstance(chain.model, Model) else chain.model
+        return replace(chain, model=model, state=self.make())
 
 
 @dataclass(frozen=True)
