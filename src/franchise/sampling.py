@@ -74,8 +74,8 @@ def sample(
         The same seed gives the same draws, bit for bit. None draws one and records it.
     start : None, int, "sequential", labels, a state, or a list of these, one a chain
         Where chains start: a number K puts each observation into one of K topics at random, "sequential" draws
-        each observation given those before it (learned concentrations are at least 10 meanwhile); None is
-        "sequential" for the sampler "split-merge", and otherwise chooses K by the size of the data.
+        each observation given those before it (learned concentrations are at least 10 meanwhile). None gives each
+        chain another start, so that R-hat can tell whether they have forgotten it.
     finite_topics : int
         The order of the finite model, for the sampler "finite".
     keep_labels : bool
@@ -109,7 +109,9 @@ def sample(
     check_schedule(resolved.schedule, plan.total)
     if resolved.choice is not None and progress is not False:
         say_once(resolved.choice.message(start_is_chosen=start is None))
-    starts = starts_of_chains(resolved.start if start is None else start, chains, model.n_observations)
+    if start is None:
+        start = [resolved.start(chain) for chain in range(chains)]
+    starts = starts_of_chains(start, chains, model.n_observations)
     setup = HDPProblem(data, model, resolved.name, resolved.schedule, seed)
     initial_states = setup.initial_states(starts, resolved.view, options.engine)
     return setup.make_posterior(Run.sample(setup, plan, initial_states, options, run_dir))

@@ -19,6 +19,7 @@ from franchise.moves import (
     GuardedSweep,
     LaunchSplitMerge,
     SplitMerge,
+    TableGibbs,
     TopicPrior,
     TopicWeights,
     in_turn,
@@ -110,6 +111,7 @@ def test_split_merge_alone(family, scans):
         GuardedSweep(),
         DocumentSweep(cutoff=0.1),
         BlockedSweep(cutoff=0.1),
+        TableGibbs(),
     ],
     ids=lambda move: type(move).__name__,
 )

@@ -24,6 +24,7 @@ from franchise.moves import (
     RestrictedSweep,
     SliceSweep,
     SplitMerge,
+    TableGibbs,
     TopicWeights,
     at_random,
     in_turn,
@@ -69,6 +70,8 @@ MOVES = {
     "blocked by low slices": BlockedSweep(cutoff=0.02),
     "cells": CellSweep(),
     "cells by low slices": CellSweep(cutoff=0.02),
+    "tables": TableGibbs(),
+    "tables that are seated": in_turn(CrfGibbs(tables=False), TableGibbs()),
     "topic weights": TopicWeights(),
     "change of views": in_turn(TopicWeights(), CrfGibbs(tables=False), TopicWeights()),
 }
@@ -105,8 +108,10 @@ def test_every_move(move):
             "blocked without emptying",
             "blocked",
             "launched splits",
+            "tables",
+            "tables that are seated",
         ],
-        but=["crf", "documents"],
+        but=["crf", "documents", "tables"],
     ),
 )
 def test_every_family(move, family):

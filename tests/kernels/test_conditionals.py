@@ -13,8 +13,10 @@ from scipy import stats
 from franchise.checks.enumeration import canonical
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit, same_law
 from franchise.kernels import family_ops
-from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
+from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse
 from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
+from franchise.kernels.table_gibbs import list_members, sweep_tables
+from franchise.kernels.table_sweep_seats import SeatedTables
 from franchise.model.state import PreparedData
 from franchise.moves.base import scratch_for
 from tests.kernels.states import (
@@ -208,17 +210,13 @@ def test_topic_of_a_table(family, seed):
     dishes = []
     for repetition in range(REPETITIONS):
         copy = state.copy()
-        where = sweep_tables(
-            copy.statistics,
-            case.data.observations,
-            case.data.offsets,
-            copy.tables,
-            GAMMA,
-            slot,
-            scratch_for(copy),
-            np.zeros((2, case.data.n_observations), np.int64),
-            rng,
-        )
+        members, places = np.empty((2, case.size), np.int64)
+        list_members(copy.tables, case.data.offsets, members, places)
+        seated = SeatedTables(members, copy.topic_of_table, copy.size_of_table, copy.table_slots)
+        arrays = (copy.statistics, case.data.observations, case.data.offsets, seated)
+        counts = (copy.observations_per_topic, copy.tables_per_topic)
+        rng_state = rng.bit_generator.random_raw(4)
+        where = sweep_tables(*arrays, *counts, GAMMA, slot, scratch_for(copy), rng_state)
         assert where == case.size
         if repetition < 20:
             copy.check_consistency(case.data, case.family)

@@ -8,10 +8,15 @@ import pytest
 import franchise as fr
 from franchise.checks.enumeration import canonical
 from franchise.checks.statistics import SMALLEST_P, same_law
-from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
+from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse
 from franchise.kernels.direct_assignment import sweep_dense, sweep_sparse
+from franchise.kernels.random.streams import Streams
+from franchise.model.hdp_model import Model
 from franchise.model.state import PreparedData, Seating
+from franchise.model.state.base import SPARE_SLOTS
+from franchise.moves import TableGibbs
 from franchise.moves.base import scratch_for
+from franchise.parallel.threads import CALLING_THREAD
 from tests.kernels.states import Small, weights_with_capacity
 from tests.naive import families
 
@@ -66,16 +71,19 @@ def sweep_seats(case: Small, sweep, capacity: int, seed: int, state=None):
     rng, where, stops = np.random.default_rng(seed), 0, []
     while where < case.size:
         held = (state.statistics, case.data.observations, case.data.offsets, state.tables)
-        if sweep is sweep_tables:
-            lists = np.zeros((2, case.data.n_observations), np.int64)
-            where = sweep(*held, OPENING, where, scratch_for(state), lists, rng)
-        else:
-            where = sweep(*held, OPENING, OPENING, where, scratch_for(state), rng)
+        where = sweep(*held, OPENING, OPENING, where, scratch_for(state), rng)
         assert where >= 0
         if where < case.size:
             stops.append(where)
             state.make_room(case.family)
     return state, stops
+
+
+def sweep_tables(case: Small, state: Seating, seed: int):
+    """The state after a sweep over its tables, and how many slots it has then."""
+    model = Model(case.data, case.family, OPENING, OPENING)
+    TableGibbs().step(model, state, Streams(seed, 0, 1, 0), CALLING_THREAD)
+    return state, state.capacity
 
 
 # --- growth -------------------------------------------------------------------------------------------------
@@ -112,22 +120,22 @@ def test_growing_changes_no_bit_of_the_seats(kernel):
 
 def test_growing_changes_no_bit_of_the_tables():
     case = many()
-    stopped = 0
+    widest = 0
     for seed in range(5):
         begun, _ = sweep_seats(case, sweep_seats_dense, 200, 100 + seed)
         begun.topic_of_table[begun.size_of_table > 0] = 0  # one topic, many tables
         begun.recount(case.data)
-        ample, _ = sweep_seats(case, sweep_tables, 0, seed, begun.copy())
+        ample, _ = sweep_tables(case, begun.copy(), seed)
         tight = Seating.empty(case.data, case.family.empty_statistics(1), 1, OPENING, OPENING)
         tight.table_of_observation[:] = begun.table_of_observation
         tight.topic_of_table[:] = begun.topic_of_table
         tight.recount(case.data)
-        tight, stops = sweep_seats(case, sweep_tables, 0, seed, tight)
-        stopped += len(stops)
+        tight, capacity = sweep_tables(case, tight, seed)
+        widest = max(widest, capacity)
         tight.check_consistency(case.data, case.family)
         np.testing.assert_array_equal(tight.topic_of_table, ample.topic_of_table)
         np.testing.assert_array_equal(tight.table_of_observation, ample.table_of_observation)
-    assert stopped > 5
+    assert widest > 1 + 3 * SPARE_SLOTS  # room was made more than once
 
 
 @pytest.mark.parametrize("kernel", DIRECT)

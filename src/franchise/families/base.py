@@ -228,8 +228,8 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         raise NotImplementedError
 
     @staticmethod
-    def set_prior_value(statistics: StatsT, value: float) -> None:
-        """Change the value of a learned prior."""
+    def set_prior_value(statistics: StatsT, value: float | np.ndarray) -> None:
+        """Change the value of the prior: one number, or one for each category."""
         raise NotImplementedError
 
     def log_likelihood_by_prior(self, statistics: StatsT, limit: int) -> Callable[[float], float]:

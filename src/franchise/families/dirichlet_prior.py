@@ -91,8 +91,8 @@ class DirichletPrior(OverCategories[CountsT, LogsT, DataT]):
         return float(statistics.prior[0])
 
     @staticmethod
-    def set_prior_value(statistics: CountsT, value: float) -> None:
-        """Change a learned prior: eta_w = value for every w, and what is kept beside it."""
+    def set_prior_value(statistics: CountsT, value: float | np.ndarray) -> None:
+        """Change the prior: eta_w = value, or value[w], for every w, and what is kept beside it."""
         statistics.prior[:] = value
         statistics.prior_mass[0] = statistics.prior.sum()
         statistics.inverse_mass[:] = 1.0 / (statistics.totals + statistics.prior_mass[0])

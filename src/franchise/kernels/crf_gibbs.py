@@ -1,15 +1,14 @@
-"""Sweeps of the Chinese restaurant franchise: the seat of each observation, then the topic of each table.
+"""Sweeps of the Chinese restaurant franchise over the seats of observations.
 
     topic first:   p(k)   ~ (n_jk + alpha m_k / (m + gamma)) f_k(x_ji)
                    p(new) ~ alpha gamma / (m + gamma) f_new(x_ji)
     then table:    an open one serving k by its size n_jt, or a new one by alpha m_k / (m + gamma)
-    table's topic: p(k_jt = k) ~ m_k f_k(x_jt), new ~ gamma f_new(x_jt), x_jt all its observations jointly
 
 Teh et al. (2006), section 5.1; Wang & Blei, section 3.1; docs/theory/crf-gibbs.md#eq-crf-topic-first.
 Drawing the topic before the table has the same distribution as drawing the table at once:
 the sum over tables of one topic is taken first.
 
-All observations are drawn in turn, then all tables.  As in `direct_assignment.py` there is a kernel for every
+All observations are drawn in turn.  As in `direct_assignment.py` there is a kernel for every
 family and a sparse one for categories, which draw from the same distribution.  An observation at table -1 is only
 seated.  A sweep that runs out of slots returns where it stopped.
 """
@@ -24,7 +23,6 @@ from franchise.kernels import crf_seating as crf
 from franchise.kernels import direct_assignment as direct
 from franchise.kernels import family_ops
 from franchise.kernels.random.weights import draw_from_weights
-from franchise.kernels.recount import move_members
 from franchise.kernels.runtime.compile import helper, kernel
 
 
@@ -141,66 +139,3 @@ def sweep_seats_sparse(statistics, observations, offsets, tables, alpha, gamma, 
                 vacant = crf.first_vacant(sizes, topic + 1)
             index += 1
     return index
-
-
-@helper
-def list_members(tables, group, offsets, members, ends):
-    """List the observations of one group table by table; ``ends[t]`` is where those of table t end."""
-    begin, end = offsets[group], offsets[group + 1]
-    position = 0
-    for table in range(tables.table_slots[group]):
-        ends[table] = position
-        position += tables.size_of_table[begin + table]
-    for index in range(begin, end):
-        table = tables.table_of_observation[index]
-        members[ends[table]] = index
-        ends[table] += 1
-
-
-@kernel
-def sweep_tables(statistics, observations, offsets, tables, gamma, start, scratch, lists, rng):
-    """Draw the topic of every table from table slot `start` on; return where it stopped, as for the seats.
-
-    A table's observations are first put on the bench, the vacant topic slot that a new topic would take. `lists`
-    has two whole numbers per observation of the largest group.
-    """
-    sizes, tables_per_topic = tables.observations_per_topic, tables.tables_per_topic
-    prior_weights, weights = scratch[0], scratch[1]
-    members, ends = lists[0], lists[1]
-    bench, limit = crf.first_vacant(sizes, 0), crf.slots_in_use(sizes)
-    for group in range(crf.group_of(offsets, start), len(offsets) - 1):
-        begin = offsets[group]
-        list_members(tables, group, offsets, members, ends)
-        for table in range(max(0, start - begin), tables.table_slots[group]):
-            slot = begin + table
-            size = tables.size_of_table[slot]
-            if size == 0:
-                continue
-            if bench == len(sizes):
-                return slot
-            block = members[ends[table] - size : ends[table]]
-            old = np.int64(tables.topic_of_table[slot])
-            move_members(statistics, observations, block, old, bench)
-            sizes[old] -= size
-            tables_per_topic[old] -= 1
-            if tables_per_topic[old] == 0:
-                family_ops.clear(statistics, old)
-            bound = max(limit, bench + 1)
-            for topic in range(bound):
-                prior_weights[topic] = tables_per_topic[topic]
-            prior_weights[bench] = gamma
-            total = family_ops.fill_block_weights(
-                statistics, observations, block, bench, prior_weights, bound, weights
-            )
-            if not (total > 0.0 and total < math.inf):
-                return -1 - slot
-            topic = draw_from_weights(weights, total, bound, rng.random())
-            if topic != bench:
-                move_members(statistics, observations, block, bench, topic)
-                family_ops.clear(statistics, bench)
-            tables.topic_of_table[slot] = topic
-            sizes[topic] += size
-            tables_per_topic[topic] += 1
-            limit = max(limit, topic + 1)
-            bench = crf.first_vacant(sizes, 0)
-    return offsets[-1]

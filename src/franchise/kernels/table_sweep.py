@@ -45,6 +45,14 @@ class Outside(NamedTuple):
     inverse_mass: np.ndarray  # float64 (C,): 1 / (n'_k + eta)
 
 
+class ProposalScratch(NamedTuple):
+    """What one thread needs to propose topics."""
+
+    weights: np.ndarray  # float64: w_k by slot, up to the last that has tables outside the fold
+    words: np.ndarray  # int32: the categories of a table
+    repeats: np.ndarray  # int64 (V,): zeros
+
+
 # --- the counts outside a fold -------------------------------------------------------------------------------
 
 
@@ -86,16 +94,16 @@ def propose_topics(
     outside,
     statistics,
     gamma,
-    limit,
     rng_states,
-    repeats,
+    scratch,
     out,
 ):
-    """Propose a topic below `limit`, or OTHER, for every table of every `folds`-th group, counted from `first`.
+    """Propose a topic that has a weight in `scratch`, or OTHER, for the tables of a fold.
 
-    `repeats` has a zero for every category, and gets them back.
+    Its groups are every `folds`-th, counted from `first`.
     """
-    weights = np.empty(limit)
+    weights, words, repeats = scratch
+    limit = len(weights)
     block = next_block(queue)
     while block >= 0:
         own = rng_states[block].copy()
@@ -103,49 +111,63 @@ def propose_topics(
         for group in range(begin + (first - begin) % folds, end, folds):
             place = offsets[group]
             for slot in range(place, place + seated.counts[group]):
-                members = seated.members[place : place + seated.sizes[slot]]
-                other = fill_weights(
-                    observations, members, outside, statistics, gamma, limit, repeats, weights
-                )
+                count = seated.sizes[slot]
+                for position in range(count):
+                    words[position] = observations[seated.members[place + position]]
+                other = fill_weights(words, count, outside, statistics, gamma, limit, repeats, weights)
                 target = next_uniform(own) * (sum_of(weights, limit) + other)
                 proposed = search_weights(weights, limit, target)
                 keep_proposal(slot, seated.topics[slot], proposed, weights, other, outside.tables, out)
-                place += len(members)
+                place += count
         block = next_block(queue)
 
 
 @helper
-def fill_weights(observations, members, outside, statistics, gamma, limit, repeats, weights):
-    """weights[k] = w_k for k < limit; returns w_other. All are scaled by one factor."""
+def fill_weights(words, count, outside, statistics, gamma, limit, repeats, weights):
+    """weights[k] = w_k for k < limit; returns w_other. All are scaled by one factor.
+
+    Pairs of different categories are multiplied at once; one that the table has had before goes alone.
+    """
     for topic in range(limit):
         weights[topic] = outside.tables[topic]
-    other, mass = gamma, statistics.prior_mass[0]
-    for position in range(len(members)):
-        category = observations[members[position]]
+    other, mass, waiting = gamma, statistics.prior_mass[0], -1
+    for position in range(count):
+        category = words[position]
         repeated, scale = repeats[category], outside.scales[category]
         repeats[category] = repeated + 1
-        if repeated == 0:
-            multiply_row(weights, outside.rows[category], limit)
+        if repeated > 0:
+            shift = repeated * scale
+            multiply_shifted_row(weights, outside.rows[category], outside.inverse_mass, shift, limit)
+        elif waiting < 0:
+            waiting = category
         else:
-            multiply_shifted_row(
-                weights, outside.rows[category], outside.inverse_mass, repeated * scale, limit
-            )
+            multiply_rows(weights, outside.rows[waiting], outside.rows[category], limit)
+            waiting = -1
         other *= (statistics.prior[category] + repeated) * scale / (mass + position)
         if position % _FACTORS == _FACTORS - 1:
             other = scale_down(weights, other, limit)
-    for member in members:
-        repeats[observations[member]] = 0
+    if waiting >= 0:
+        multiply_row(weights, outside.rows[waiting], limit)
+    for position in range(count):
+        repeats[words[position]] = 0
     return other
 
 
-@helper
+@shared_helper
 def multiply_row(weights, row, limit):
     """weights[k] *= row[k]: in vector registers."""
     for topic in range(limit):
         weights[topic] *= row[topic]
 
 
-@helper
+@shared_helper
+def multiply_rows(weights, row, other_row, limit):
+    """weights[k] *= row[k] other_row[k]: in vector registers."""
+    for topic in range(limit):
+        weights[topic] *= row[topic] * other_row[topic]
+
+
+@shared_helper
 def multiply_shifted_row(weights, row, inverse_mass, shift, limit):
     """weights[k] *= row[k] + shift / (n'_k + eta): for a category that the table has had before."""
     for topic in range(limit):

@@ -5,7 +5,14 @@ from typing import Any
 from franchise.errors import warn_renamed
 from franchise.moves.base import Move, MoveReport
 from franchise.moves.compose import at_random, during_first, during_warmup, every, in_turn
-from franchise.moves.concentrations import Concentrations, TopicPrior, TopicWeights, UniformWeights
+from franchise.moves.concentrations import (
+    Concentrations,
+    ModelPrior,
+    ScaledPrior,
+    TopicPrior,
+    TopicWeights,
+    UniformWeights,
+)
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
@@ -16,6 +23,7 @@ from franchise.moves.restricted import GuardedSweep, RestrictedSweep
 from franchise.moves.slice import SliceSweep
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.subcluster.subcluster_sweep import SubclusterSweep
+from franchise.moves.table_gibbs import TableGibbs
 from franchise.moves.table_sweep import TableSweep
 
 __all__ = [
@@ -30,12 +38,15 @@ __all__ = [
     "FixedTopicsSweep",
     "GuardedSweep",
     "LaunchSplitMerge",
+    "ModelPrior",
     "Move",
     "MoveReport",
     "RestrictedSweep",
+    "ScaledPrior",
     "SliceSweep",
     "SplitMerge",
     "SubclusterSweep",
+    "TableGibbs",
     "TableSweep",
     "TopicPrior",
     "TopicWeights",

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from franchise.errors import InputError
+from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.kernels.random.gamma import draw_auxiliary
 from franchise.kernels.random.streams import Streams
@@ -147,6 +148,54 @@ class UniformWeights(Move):
         state.topic_weights[:] = 0.0
         state.topic_weights[occupied] = (1.0 - state.unseen_weight[0]) / len(occupied)
         state.cell_tables = None
+        return MoveReport()
+
+
+@dataclass(frozen=True)
+class ModelPrior(Move):
+    """Set the Dirichlet prior of the topics to the model's, which `ScaledPrior` may have changed in another sweep.
+
+    Any view. Exact for the HDP: without such a sweep it changes nothing. Families of categories whose prior is not
+    learned.
+    """
+
+    views = (Weights, Seating, CellCounts)
+    distributed = True
+    requires = frozenset({Ability.SPARSE})
+
+    def step(self, model: Model, state: State, streams: Streams, executor: BlockExecutor) -> MoveReport:
+        """Set the prior."""
+        self._set_prior(model, state, 1.0)
+        return MoveReport()
+
+    def _set_prior(self, model: Model, state: State, factor: float) -> None:
+        model.family.set_prior_value(state.statistics, factor * model.family.prior_vector())
+        if isinstance(state, Weighted):
+            state.forget_log_likelihood()
+
+
+@dataclass(frozen=True)
+class ScaledPrior(ModelPrior):
+    """Multiply the Dirichlet prior of the topics by a factor. Not exact: for warming up only, with `ModelPrior`.
+
+    Under a small prior small topics survive, so a chain from many random topics finds more that differ. When the
+    prior grows to its value, those that are superfluous under it disappear, and what is left predicts better than
+    the topics of a chain that had that prior from the start.
+
+    Any view. Approximate. Families of categories whose prior is not learned.
+    """
+
+    factor: float = 0.2
+
+    exact_for = None
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        check_positive("factor", self.factor)
+
+    def step(self, model: Model, state: State, streams: Streams, executor: BlockExecutor) -> MoveReport:
+        """Set the prior."""
+        self._set_prior(model, state, self.factor)
         return MoveReport()
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from franchise.families.abilities import Ability
-from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse, sweep_tables
+from franchise.kernels.crf_gibbs import sweep_seats_dense, sweep_seats_sparse
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model
 from franchise.model.state.views import Seating
 from franchise.moves.base import Move, MoveReport, scratch_for, sweep_with_room
+from franchise.moves.table_gibbs import draw_topics_of_tables
 from franchise.parallel.engine import BlockExecutor
 
 FEW_TOPICS = 64
@@ -59,12 +58,5 @@ class CrfGibbs(Move):
             ),
         )
         if self.tables:
-            lists = np.zeros((2, int(np.diff(data.offsets).max())), np.int64)  # observations of a group
-            sweep_with_room(
-                model,
-                state,
-                lambda start: sweep_tables(
-                    state.statistics, *arrays, state.tables, gamma, start, scratch_for(state), lists, rng
-                ),
-            )
+            draw_topics_of_tables(model, state, streams)
         return MoveReport()

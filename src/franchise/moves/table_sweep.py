@@ -13,14 +13,14 @@ from franchise.kernels import table_sweep as kernels
 from franchise.kernels import table_sweep_seats as seats
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.runtime.blocks import BlockQueue, cut_categories
-from franchise.kernels.runtime.padding import padded_copy, padded_zeros
-from franchise.kernels.table_sweep import Franchise, Outside
-from franchise.kernels.table_sweep_seats import Candidates, Proposals, SeatedTables, SeatingScratch
+from franchise.kernels.runtime.padding import padded_zeros
+from franchise.kernels.table_sweep import Franchise, Outside, ProposalScratch
+from franchise.kernels.table_sweep_seats import Candidates, Proposals
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import Weights
-from franchise.model.state.views import draw_topic_weights
 from franchise.moves.base import Move, MoveReport
-from franchise.moves.block_sweep import CellLists, SweepContext
+from franchise.moves.block_sweep import SweepContext
+from franchise.moves.seated_groups import SeatedGroups
 from franchise.parallel.engine import BlockExecutor, BlockStages
 from franchise.validation import check_integer
 
@@ -60,67 +60,28 @@ class TableSweep(Move):
         """Seat all observations, draw the topics of their tables fold by fold, then the topic weights."""
         context = SweepContext(model, state, streams, executor)
         rng = streams.generator(STREAMS.seats)
-        sweep = _Sweep(context, self.folds)
+        sweep = _Folds(context, self.folds)
         for fold in rng.permutation(self.folds).tolist():
             sweep.draw_fold(fold, rng)
-        sweep.finish()
-        state.topic_weights, state.unseen_weight = draw_topic_weights(
-            sweep.tables, state.top_concentration, rng
-        )
+        sweep.groups.forget_tables(rng)
+        set_totals(state.statistics, state.observations_per_topic)
         return MoveReport()
 
 
-class _Sweep:
-    """The tables of all groups in one sweep, and the counts by topic that they change."""
+class _Folds:
+    """Tables by folds of their groups, and the counts by topic that a sweep changes."""
 
     def __init__(self, context: SweepContext, folds: int) -> None:
         model, state = context.model, context.state
         self.context, self.folds = context, folds
+        self.groups = SeatedGroups(context)
+        self.seated, self.tables = self.groups.seated, self.groups.tables
         self.first_group = 0 if model.partition is None else model.partition.groups.start
-        self.rng_states = context.streams.rng_states(model.first_block, context.blocks, 1 + folds)
+        self.rng_states = context.streams.rng_states(model.first_block, context.blocks, 1 + folds)[:, 1:]
         size = model.data.n_observations
-        self.seated = SeatedTables(
-            members=np.empty(size, np.int32 if size < 2**31 else np.int64),
-            topics=np.empty(size, np.int32),
-            sizes=np.empty(size, np.int32),
-            counts=np.empty(model.data.n_groups, np.int32),
-        )
         self.proposals = Proposals(np.empty(size, np.int32), np.empty(size))
         self.repeats = np.zeros(len(state.statistics.prior), np.int64)
         self.in_fold = np.zeros_like(state.statistics.counts)
-        self.tables = self._seat()
-
-    def _run(self, make_worker: Callable[[], Callable[[BlockQueue], None]]) -> None:
-        self.context.executor.run(BlockStages(make_worker, [self.context.block_bounds]))
-
-    def _seat(self) -> np.ndarray:
-        """Seat the observations of all cells; return the tables by topic, of all processes."""
-        context, state, sums = self.context, self.context.state, []
-        longest = int(np.diff(context.data.offsets).max(initial=0))
-        rng_states = self.rng_states[:, 0]
-
-        def make_worker() -> Callable[[BlockQueue], None]:
-            tables = padded_zeros(state.capacity, np.int64)
-            sums.append(tables)
-            scratch = SeatingScratch(
-                table_of=padded_zeros(longest, np.int32),
-                next_table=padded_zeros(longest, np.int32),
-                latest_table=padded_copy(np.full(state.capacity, -1, np.int32)),
-                customers=padded_zeros(state.capacity, np.int64),
-            )
-            return lambda queue: seats.seat_cells(
-                queue,
-                state.topic_of_observation,
-                context.data.offsets,
-                context.concentrations,
-                rng_states,
-                self.seated,
-                scratch,
-                tables,
-            )
-
-        self._run(make_worker)
-        return context.comm.allreduce(sum(sums[1:], start=sums[0]))
 
     def draw_fold(self, fold: int, rng: np.random.Generator) -> None:
         """Draw the topics of the tables of one fold."""
@@ -165,13 +126,17 @@ class _Sweep:
         data, state = self.context.data, self.context.state
         limit = int(np.flatnonzero(outside.tables).max(initial=-1)) + 1
         rng_states, statistics, gamma = (
-            self.rng_states[:, 1 + fold],
+            self.rng_states[:, fold],
             state.statistics,
             state.top_concentration,
         )
 
         def make_worker() -> Callable[[BlockQueue], None]:
-            repeats = padded_zeros(len(statistics.prior), np.int64)
+            scratch = ProposalScratch(
+                weights=padded_zeros(limit, np.float64),
+                words=padded_zeros(self.groups.longest, np.int32),
+                repeats=padded_zeros(len(statistics.prior), np.int64),
+            )
             return lambda queue: kernels.propose_topics(
                 queue,
                 first,
@@ -182,13 +147,12 @@ class _Sweep:
                 outside,
                 statistics,
                 gamma,
-                limit,
                 rng_states,
-                repeats,
+                scratch,
                 self.proposals,
             )
 
-        self._run(make_worker)
+        self.groups.run(make_worker)
 
     def _candidates(self, first: int) -> Candidates:
         """List the tables of the fold that may change their topic, of all processes."""
@@ -241,20 +205,3 @@ class _Sweep:
             if number == len(candidates.present):
                 return
             state.make_room(family)
-
-    def finish(self) -> None:
-        """Give the observations the topics of their tables; keep the tables for the draws that need them next."""
-        context, state = self.context, self.context.state
-        lists = CellLists(context, state.capacity)
-
-        def make_worker() -> Callable[[BlockQueue], None]:
-            cells, places = lists.room(), padded_copy(np.full(state.capacity, -1))
-            return lambda queue: seats.take_labels(
-                queue, context.data.offsets, self.seated, state.topic_of_observation, cells, places
-            )
-
-        self._run(make_worker)
-        customers, tables = lists.sums()
-        state.observations_per_topic[:] = customers
-        set_totals(state.statistics, customers)
-        lists.keep(state, tables)

@@ -34,7 +34,7 @@ from franchise.running.starts import (
     view_of_labels,
 )
 from franchise.running.subsample_start import start_from_sample
-from franchise.samplers.registry import FromSample
+from franchise.samplers.default_starts import FromSample
 from franchise.validation import check_integer, describe
 
 
@@ -129,9 +129,7 @@ class HDPProblem:
     def _initial_state(self, start: Any, number: int, view: type[State], engine: Engine) -> InitialState:
         model, streams = self.model, start_streams(self.seed, number)
         if isinstance(start, FromSample):
-            return GivenState(
-                lambda: start_from_sample(model.memory_mapped, start.moves, streams, engine.executor)
-            )
+            return GivenState(lambda: start_from_sample(model.memory_mapped, start, streams, engine.executor))
         topics = topics_of_start(start, model.n_observations)
         if topics is not None and topics <= model.n_observations:
             return RandomInit(topics, view_of_labels(view))

@@ -8,18 +8,16 @@ topics.  It may be anything: the sweeps that follow are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from franchise.kernels.random.streams import Streams
 from franchise.model.hdp_model import Model, PreparedData, frozen
 from franchise.model.state.base import SPARE_SLOTS, Weights
 from franchise.model.state.views import CellCounts, cells_of, to_weights
-from franchise.moves.base import Move
-from franchise.moves.compose import Composed, in_turn
+from franchise.moves.compose import in_turn
 from franchise.parallel.engine import BlockExecutor
 from franchise.running.chain import Chain
+from franchise.samplers.default_starts import FromSample
 from franchise.storage.state_arrays import state_of_counts
 
 SAMPLE = 40_000
@@ -29,17 +27,17 @@ SWEEPS = 100
 
 
 def start_from_sample(
-    model: Model, moves: Callable[[Model], list[Move | Composed]], streams: Streams, executor: BlockExecutor
+    model: Model, start: FromSample, streams: Streams, executor: BlockExecutor
 ) -> CellCounts:
-    """A state in the counts view, with the topics that the given moves find in a sample of the observations."""
+    """A state in the counts view, with the topics that moves find in a sample of the observations."""
     rng = streams.generator()
     sample = _thinned(model, rng)
-    one_topic = np.zeros(sample.data.n_observations, np.int32)
-    state = Weights.from_topics(
-        sample.data, model.family, one_topic, model.start_alpha(), model.start_gamma()
-    )
+    labels = rng.integers(0, start.topics, sample.data.n_observations, np.int32)
+    state = Weights.from_topics(sample.data, model.family, labels, model.start_alpha(), model.start_gamma())
     seed = int(rng.integers(2**62))
-    chain = Chain(sample, in_turn(*moves(sample)), state, seed, number=0, warmup=SWEEPS, executor=executor)
+    chain = Chain(
+        sample, in_turn(*start.moves(sample)), state, seed, number=0, warmup=SWEEPS, executor=executor
+    )
     for _ in range(SWEEPS):
         for number, move in chain.begin_sweep():
             chain.apply(move, number)

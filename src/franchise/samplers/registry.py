@@ -12,16 +12,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from franchise.errors import InputError, warn_caller
 from franchise.families.abilities import Ability
-from franchise.model.hdp_model import Model, usual_topics
+from franchise.model.hdp_model import Model
 from franchise.model.state.base import State, Weights
 from franchise.model.state.views import Seating
 from franchise.moves.base import FINITE, HDP, Move
 from franchise.moves.compose import Composed, InTurn, at_random, during_warmup, in_turn, moves_of
-from franchise.moves.concentrations import Concentrations, TopicPrior, TopicWeights, UniformWeights
+from franchise.moves.concentrations import (
+    Concentrations,
+    ModelPrior,
+    ScaledPrior,
+    TopicPrior,
+    TopicWeights,
+    UniformWeights,
+)
 from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
@@ -31,16 +39,26 @@ from franchise.moves.launched.launched_splits import LaunchSplitMerge
 from franchise.moves.slice import SliceSweep
 from franchise.moves.split_merge import SplitMerge
 from franchise.moves.subcluster.subcluster_sweep import BALANCED, GLOBAL, LOCAL, SubclusterSweep
+from franchise.moves.table_gibbs import TableGibbs
+from franchise.moves.table_sweep import TableSweep
 from franchise.priors import Gamma
+from franchise.samplers.default_starts import (
+    FEW,
+    LARGE,
+    OF_SAMPLES,
+    FromSample,
+    Moves,
+    Start,
+    random_topics,
+    sequential_or_random,
+    topics_of_finite_model,
+)
 from franchise.validation import check_choice, describe
 
 if TYPE_CHECKING:
     import pandas as pd
 
 AUTO = "auto"
-
-FEW = 1000
-"""Up to this number of observations, too few topics have a frozen one for `FixedTopicsSweep` to be of use."""
 
 NOT_MANY = 20_000
 """Up to this number of observations, if they are not words, sampling with tables is fast enough."""
@@ -51,18 +69,8 @@ MANY = 32
 UNIFORM = 0.25
 """The fraction of the warm-up in which all topics have the same weight."""
 
-Moves: TypeAlias = list[Move | Composed]
-
-
-@dataclass(frozen=True)
-class FromSample:
-    """An initial state with the topics that these moves find in a sample of the observations."""
-
-    moves: Callable[[Model], Moves]
-
-
-Start: TypeAlias = int | str | FromSample | None
-"""An initial state; None chooses a number of random topics."""
+SMALL_PRIORS = ((0.2, (0.0, 0.12)), (0.5, (0.12, 0.24)))
+"""Factors of the prior of words in warm-up, and in which part of it."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,7 @@ class NamedSampler:
     properties: frozenset[str]
     what: str  # in a few words
     moves: Callable[[Model], Moves]
-    start: Callable[[Model], Start] = lambda model: None  # the default initial state
+    start: Callable[[Model, int], Start] = random_topics  # the default initial state of a chain
 
 
 def _hyperparameters(model: Model, view: type[State]) -> Moves:
@@ -92,6 +100,19 @@ def _moves_of_prior(model: Model) -> Moves:
     return [TopicPrior()] if model.family.learned_prior is not None else []
 
 
+def _table_moves(model: Model, view: type[State]) -> Moves:
+    """List the move that draws the topics of whole tables, which forgets how many topics a chain started with."""
+    abilities = model.family.abilities
+    if Ability.CONJUGATE not in abilities:
+        return []
+    if view is Seating or Ability.SPARSE not in abilities or model.n_observations <= FEW:
+        return [TableGibbs()]
+    if model.n_observations <= LARGE:
+        return [TableSweep()]
+    share = LARGE / model.n_observations
+    return [at_random((TableSweep(), share), (in_turn(), 1.0 - share))]
+
+
 def _repeated_if_tiny(model: Model, moves: Moves) -> Moves:
     """Return the moves two or three times over if there are fewer than two dozen observations.
 
@@ -100,9 +121,14 @@ def _repeated_if_tiny(model: Model, moves: Moves) -> Moves:
     return moves * max(1, min(3, 24 // model.n_observations))
 
 
-def _gibbs(view: type[State], *moves: Move) -> Callable[[Model], Moves]:
+def _gibbs(view: type[State], *moves: Move | Composed) -> Callable[[Model], Moves]:
     """Return a function that lists some moves and those of the hyperparameters."""
     return lambda model: _repeated_if_tiny(model, [*moves, *_hyperparameters(model, view)])
+
+
+def _with_tables(view: type[State], move: Move) -> Callable[[Model], Moves]:
+    """The same for a move of observations, which is followed by one of whole tables."""
+    return lambda model: _gibbs(view, move, *_table_moves(model, view))(model)
 
 
 def _finite_moves(model: Model) -> Moves:
@@ -126,27 +152,44 @@ def _parallel_moves(model: Model) -> Moves:
     ]
 
 
+def _parallel_start(model: Model, chain: int) -> Start:
+    if uses_cells(model):
+        return FromSample(_moves_by_observations, OF_SAMPLES[chain % len(OF_SAMPLES)])
+    return random_topics(model, chain)
+
+
 def _moves_by_observations(model: Model) -> Moves:
     """List the moves where observations are drawn one by one.
 
     Most sweeps have fixed topics: these are fast and let small topics grow. One in sixteen opens and closes topics.
-    The warm-up begins with uniform weights, then proposes splits and merges in every sweep; later one in 32 does.
+    Tables change topics in every sweep. The warm-up begins with uniform weights and, for words, a small prior, then
+    proposes splits and merges in every sweep; later one in 32 does.
     """
-    above = _hyperparameters(model, Weights)
+    above, tables = _hyperparameters(model, Weights), _table_moves(model, Weights)
     splits = Ability.PROPOSES in model.family.abilities
     if model.n_observations <= FEW:
         tried: Moves = [LaunchSplitMerge(n_proposals=1)] if splits else []
-        return _repeated_if_tiny(model, [DocumentSweep(), *tried, *above])
+        return _repeated_if_tiny(model, [DocumentSweep(), *tables, *tried, *above])
     tried = [
         during_warmup(LaunchSplitMerge(), (UNIFORM, 1.0)),
         at_random((LaunchSplitMerge(), 1.0), (in_turn(), 31.0)),
     ]
     return [
+        *_prior_in_warmup(model),
         at_random((FixedTopicsSweep(), 15.0), (DocumentSweep(), 1.0)),
+        *tables,
         *(tried if splits else []),
         *above,
         during_warmup(UniformWeights(), (0.0, UNIFORM)),
     ]
+
+
+def _prior_in_warmup(model: Model) -> Moves:
+    """List the moves that make the prior of words small at first; sweeps begin with the prior of the model."""
+    if Ability.SPARSE not in model.family.abilities or model.family.learned_prior is not None:
+        return []
+    small = [during_warmup(ScaledPrior(factor), part) for factor, part in SMALL_PRIORS]
+    return [ModelPrior(), *small]
 
 
 def _subcluster_moves(model: Model) -> Moves:
@@ -175,7 +218,7 @@ SAMPLERS = {
             frozenset({"opens_topics", "local_splits"}),
             "crf plus one split-merge proposal per sweep; sequential initialisation",
             _gibbs(Seating, CrfGibbs(), SplitMerge()),
-            lambda model: "sequential",
+            sequential_or_random,
         ),
         NamedSampler(
             "direct",
@@ -183,7 +226,7 @@ SAMPLERS = {
             HDP,
             frozenset({"opens_topics"}),
             "direct-assignment collapsed Gibbs (topic assignments given global weights)",
-            _gibbs(Weights, DirectAssignment()),
+            _with_tables(Weights, DirectAssignment()),
         ),
         NamedSampler(
             "slice",
@@ -191,7 +234,7 @@ SAMPLERS = {
             HDP,
             frozenset({"parallel", "opens_topics", "non_conjugate"}),
             "multithreaded slice sampler over tables and topics, no truncation",
-            _gibbs(Seating, SliceSweep()),
+            _with_tables(Seating, SliceSweep()),
         ),
         NamedSampler(
             "parallel",
@@ -200,7 +243,7 @@ SAMPLERS = {
             frozenset({"parallel", "opens_topics", "non_conjugate", "local_splits"}),
             "multithreaded; document proportions collapsed, topics sampled; split-merge proposals",
             _parallel_moves,
-            lambda model: FromSample(_moves_by_observations) if uses_cells(model) else None,
+            _parallel_start,
         ),
         NamedSampler(
             "subcluster",
@@ -217,7 +260,7 @@ SAMPLERS = {
             frozenset({"parallel", "non_conjugate"}),
             "truncated model with finite_topics topics; approximates the HDP",
             _finite_moves,
-            lambda model: min(model.finite_topics, usual_topics(model.n_observations)),
+            topics_of_finite_model,
         ),
     )
 }
@@ -245,15 +288,16 @@ def choose(model: Model) -> Choice:
     The rules rest on `benchmarks/auto.py`, which runs every sampler from several initial states on many kinds of
     data. One topic is never the initial state: from there some samplers do not reach the region that others find.
     """
-    parallel, random = SAMPLERS["parallel"], f"start: {usual_topics(model.n_observations)} random topics"
+    least, most = (f(random_topics(model, chain) for chain in range(4)) for f in (min, max))
+    parallel, random = SAMPLERS["parallel"], f"starts: {least} to {most} random topics"
     abilities = model.family.abilities
     if Ability.CONJUGATE not in abilities:
         return Choice(parallel, "the likelihood is not conjugate", random)
     if uses_cells(model):
-        return Choice(parallel, "large counts are sampled as multinomials", "start: fit to a subsample")
+        return Choice(parallel, "large counts are sampled as multinomials", "starts: fit to subsamples")
     if model.n_observations <= (FEW if Ability.SPARSE in abilities else NOT_MANY):
         reason = f"default up to {NOT_MANY:,} observations; {FEW:,} for words"
-        return Choice(SAMPLERS["split-merge"], reason, "sequential start")
+        return Choice(SAMPLERS["split-merge"], reason, "sequential, single-topic and random starts")
     return Choice(parallel, "default for large data", random)
 
 
@@ -267,7 +311,7 @@ class Sampler(NamedTuple):
     name: str
     schedule: InTurn
     view: type[State]  # the view a chain starts in
-    start: Start  # the default initial state
+    start: Callable[[int], Start]  # the default initial state of each chain
     choice: Choice | None = None  # the choice of "auto"
 
 
@@ -281,7 +325,7 @@ def resolve(sampler: SamplerLike, model: Model) -> Sampler:
         choice = choose(model) if name == AUTO else None
         named = SAMPLERS[name] if choice is None else choice.sampler
         schedule = in_turn(*named.moves(model))
-        resolved = Sampler(named.name, schedule, named.view, named.start(model), choice)
+        resolved = Sampler(named.name, schedule, named.view, partial(named.start, model), choice)
     else:
         parts = [sampler] if isinstance(sampler, (Move, Composed)) else sampler
         if not isinstance(parts, (list, tuple)) or not parts:
@@ -293,7 +337,7 @@ def resolve(sampler: SamplerLike, model: Model) -> Sampler:
         moves = list(moves_of(schedule))
         if not moves:
             raise InputError("sampler holds no move: a composition needs at least one.")
-        resolved = Sampler("moves", schedule, moves[0].views[0], start=None)
+        resolved = Sampler("moves", schedule, moves[0].views[0], partial(random_topics, model))
         _warn_of_what_stays(model, moves)
     for move in moves_of(resolved.schedule):
         move.check_family(model.family)

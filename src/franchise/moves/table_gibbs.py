@@ -1,0 +1,95 @@
+"""Topics of whole tables, one table after the other (see `kernels/table_gibbs.py`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from franchise.families.abilities import Ability
+from franchise.kernels import table_gibbs as kernels
+from franchise.kernels.random.streams import STREAMS, Streams
+from franchise.kernels.table_sweep_seats import SeatedTables
+from franchise.model.hdp_model import Model
+from franchise.model.state.base import Weights, placed
+from franchise.model.state.views import Seating
+from franchise.moves.base import Move, MoveReport, raise_fault, scratch_for
+from franchise.moves.block_sweep import SweepContext
+from franchise.moves.seated_groups import SeatedGroups, member_type
+from franchise.parallel.engine import BlockExecutor
+
+
+@dataclass(frozen=True)
+class TableGibbs(Move):
+    """Draw the topic of every table given all others: its observations move together.
+
+    So a superfluous topic can be dispersed over many others, which no split or merge of two topics can do.
+
+    View: seating, or weights; there tables are seated first and forgotten afterwards. Exact for the HDP. Conjugate
+    families. Sequential; costs K joint predictives for each table. Processes take turns. For large corpora of words
+    `TableSweep` does the same in parallel.
+
+    docs/theory/crf-gibbs.md#eq-crf-table-topic.
+    """
+
+    views = (Weights, Seating)
+    distributed = True
+    updates = frozenset({"observations"})
+    requires = frozenset({Ability.CONJUGATE})
+
+    def step(
+        self, model: Model, state: Weights | Seating, streams: Streams, executor: BlockExecutor
+    ) -> MoveReport:
+        """Draw the topics of all tables; in the weights view also the topic weights."""
+        if isinstance(state, Seating):
+            draw_topics_of_tables(model, state, streams)
+            return MoveReport()
+        groups = SeatedGroups(SweepContext(model, state, streams, executor))
+        rng = streams.generator(STREAMS.seats)
+        _sweep(model, state, groups.seated, groups.tables, rng)
+        groups.forget_tables(rng)
+        return MoveReport()
+
+
+def draw_topics_of_tables(model: Model, state: Seating, streams: Streams) -> None:
+    """Draw the topic of every table of the seating view."""
+    offsets, size = model.data.offsets, model.data.n_observations
+    members = np.empty(size, member_type(size))
+    places = np.empty(int(np.diff(offsets).max(initial=0)), np.int64)
+    kernels.list_members(state.tables, offsets, members, places)
+    seated = SeatedTables(members, state.topic_of_table, state.size_of_table, state.table_slots)
+    rng = streams.generator(STREAMS.seats)
+    state.tables_per_topic = _sweep(model, state, seated, state.tables_per_topic, rng)
+
+
+def _sweep(
+    model: Model,
+    state: Weights | Seating,
+    seated: SeatedTables,
+    tables: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Let the processes draw the topics of their tables one after the other; return the tables by topic."""
+    data, gamma, rng_state = model.data, state.top_concentration, rng.bit_generator.random_raw(4)
+    where = 0
+    full = np.zeros(1, np.int64)  # whether a process has stopped for want of slots
+
+    def draw() -> None:
+        nonlocal where
+        if full[0] or where == data.n_observations:
+            return
+        statistics, sizes = state.statistics, state.observations_per_topic
+        arrays = (statistics, data.observations, data.offsets, seated, sizes, tables)
+        where = kernels.sweep_tables(*arrays, gamma, where, scratch_for(state), rng_state)
+        if where < 0:
+            raise_fault(model.family, f"weights for the table at place {-1 - where}")
+        full[0] = where < data.n_observations
+
+    while True:
+        full[0] = 0
+        shared = [part for part in state.statistics if isinstance(part, np.ndarray)]
+        model.comm.ordered_reduce([*shared, state.observations_per_topic, tables, rng_state, full], draw)
+        if not full[0]:
+            return tables
+        state.make_room(model.family)
+        tables = placed(tables, np.arange(len(tables)), state.capacity)

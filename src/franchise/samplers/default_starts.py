@@ -1,0 +1,63 @@
+"""Where chains start unless they are told: each with another number of topics.
+
+R-hat compares chains, so it sees only what their starts differ in.  Numbers of topics differ by a factor of four.
+Words get more topics than they will need: superfluous ones disperse, but new ones hardly ever grow
+(docs/theory/starts.md#sec-starts).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from franchise.families.abilities import Ability
+from franchise.model.hdp_model import Model, usual_topics
+from franchise.moves.base import Move
+from franchise.moves.compose import Composed
+
+FEW = 1000
+"""Up to this number of observations, too few topics have a frozen one for `FixedTopicsSweep` to be of use."""
+
+LARGE = 5_000_000
+"""Up to this number of words tables change topics in every sweep, and chains start with more topics than usual."""
+
+OF_WORDS = (2.0, 4.0, 1.0, 3.0)
+"""How many times the usual number of topics the first chain starts with, the second, ...: for words."""
+
+OF_OTHERS = (1.0, 2.0, 0.5, 1.5)
+"""The same for other observations."""
+
+OF_SAMPLES = (1, 40, 10, 20)
+"""Topics that chains on samples start with."""
+
+Moves: TypeAlias = list[Move | Composed]
+
+
+@dataclass(frozen=True)
+class FromSample:
+    """An initial state with the topics that these moves find in a sample of the observations."""
+
+    moves: Callable[[Model], Moves]
+    topics: int = 1  # that the chain on the sample starts with
+
+
+Start: TypeAlias = int | str | FromSample
+
+
+def random_topics(model: Model, chain: int) -> int:
+    """Return the number of random topics that a chain starts with."""
+    of_words = Ability.SPARSE in model.family.abilities and FEW < model.n_observations <= LARGE
+    factors = OF_WORDS if of_words else OF_OTHERS
+    topics = round(factors[chain % len(factors)] * usual_topics(model.n_observations))
+    return min(max(1, topics), model.n_observations)
+
+
+def topics_of_finite_model(model: Model, chain: int) -> int:
+    """The same for the finite model, which has no more than its order."""
+    return min(model.finite_topics, random_topics(model, chain))
+
+
+def sequential_or_random(model: Model, chain: int) -> Start:
+    """Start sequentially, with one topic or with random ones, in turn."""
+    return ("sequential", 1, random_topics(model, 0))[chain % 3]
