@@ -60,8 +60,14 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 
+SMALL = 10_000
+"""Up to this number of observations a sweep does everything more than once."""
+
 NOT_MANY = 20_000
 """Up to this number of observations, if they are not words, sampling with tables is fast enough."""
+
+MANY_WORDS = 1_000_000
+"""Up to this number of words direct assignment, one thread for each chain, mixes best in the same time."""
 
 MANY = 32
 """Sweeps use counts per cell if a category occurs at least this often, on average, in a group where it occurs."""
@@ -113,27 +119,33 @@ def _table_moves(model: Model, view: type[State]) -> Moves:
     return [at_random((TableSweep(), share), (in_turn(), 1.0 - share))]
 
 
-def _repeated_if_tiny(model: Model, moves: Moves) -> Moves:
-    """Return the moves two or three times over if there are fewer than two dozen observations.
+def _repeated_if_small(model: Model, moves: Moves) -> Moves:
+    """Return the moves two or three times over if there are few observations.
 
-    A sweep over so few is nearly all overhead; more passes make it mix better at no cost.
+    A sweep over so few is mostly overhead; more passes make it mix better at little cost.
     """
-    return moves * max(1, min(3, 24 // model.n_observations))
+    if model.n_observations <= SMALL:
+        return moves * max(2, min(3, 24 // model.n_observations))
+    return moves
 
 
 def _gibbs(view: type[State], *moves: Move | Composed) -> Callable[[Model], Moves]:
     """Return a function that lists some moves and those of the hyperparameters."""
-    return lambda model: _repeated_if_tiny(model, [*moves, *_hyperparameters(model, view)])
+    return lambda model: _repeated_if_small(model, [*moves, *_hyperparameters(model, view)])
 
 
-def _with_tables(view: type[State], move: Move) -> Callable[[Model], Moves]:
-    """The same for a move of observations, which is followed by one of whole tables."""
-    return lambda model: _gibbs(view, move, *_table_moves(model, view))(model)
+def _slice_moves(model: Model) -> Moves:
+    return _gibbs(Seating, SliceSweep(), *_table_moves(model, Seating))(model)
+
+
+def _direct_moves(model: Model) -> Moves:
+    """Draw the topics of observations, then those of tables; the prior of words is small as the warm-up begins."""
+    return [*_prior_in_warmup(model), *_gibbs(Weights, DirectAssignment(), TableGibbs())(model)]
 
 
 def _finite_moves(model: Model) -> Moves:
     moves: Moves = [FiniteSweep(model.finite_topics), FiniteConcentrations(model.finite_topics)]
-    return _repeated_if_tiny(model, moves + _moves_of_prior(model))
+    return _repeated_if_small(model, moves + _moves_of_prior(model))
 
 
 def uses_cells(model: Model) -> bool:
@@ -169,7 +181,7 @@ def _moves_by_observations(model: Model) -> Moves:
     splits = Ability.PROPOSES in model.family.abilities
     if model.n_observations <= FEW:
         tried: Moves = [LaunchSplitMerge(n_proposals=1)] if splits else []
-        return _repeated_if_tiny(model, [DocumentSweep(), *tables, *tried, *above])
+        return _repeated_if_small(model, [DocumentSweep(), *tables, *tried, *above])
     tried = [
         during_warmup(LaunchSplitMerge(), (UNIFORM, 1.0)),
         at_random((LaunchSplitMerge(), 1.0), (in_turn(), 31.0)),
@@ -226,7 +238,7 @@ SAMPLERS = {
             HDP,
             frozenset({"opens_topics"}),
             "direct-assignment collapsed Gibbs (topic assignments given global weights)",
-            _with_tables(Weights, DirectAssignment()),
+            _direct_moves,
         ),
         NamedSampler(
             "slice",
@@ -234,7 +246,7 @@ SAMPLERS = {
             HDP,
             frozenset({"parallel", "opens_topics", "non_conjugate"}),
             "multithreaded slice sampler over tables and topics, no truncation",
-            _with_tables(Seating, SliceSweep()),
+            _slice_moves,
         ),
         NamedSampler(
             "parallel",
@@ -295,8 +307,11 @@ def choose(model: Model) -> Choice:
         return Choice(parallel, "the likelihood is not conjugate", random)
     if uses_cells(model):
         return Choice(parallel, "large counts are sampled as multinomials", "starts: fit to subsamples")
-    if model.n_observations <= (FEW if Ability.SPARSE in abilities else NOT_MANY):
-        reason = f"default up to {NOT_MANY:,} observations; {FEW:,} for words"
+    if Ability.SPARSE in abilities:
+        if model.n_observations <= MANY_WORDS:
+            return Choice(SAMPLERS["direct"], f"default up to {MANY_WORDS:,} words", random)
+    elif model.n_observations <= NOT_MANY:
+        reason = f"default up to {NOT_MANY:,} observations"
         return Choice(SAMPLERS["split-merge"], reason, "sequential, single-topic and random starts")
     return Choice(parallel, "default for large data", random)
 

@@ -1,0 +1,163 @@
+"""Do chains forget where they started?  Default `franchise.sample` with four chains from dispersed starts.
+
+    python benchmarks/mixing.py [--part simulated] [--part text] [--part counts] [--part time] [--data FOLDER]
+                                [--sizes N ...] [--seed S]
+
+simulated   data drawn from the model, 5,000, 100,000 and 784,000 words. Labels that come with such data are a draw
+            from the posterior, so a chain that starts with them shows the truth. R-hat of the default chains, and how
+            far each is from that chain, in its standard deviations.
+text        the addresses by paragraph, and AP (from FOLDER/ap): held-out perplexity (a tenth of the documents, one
+            half of each given the other), topics, and words in topics that all chains have.
+counts      300 groups, 96 categories, 12 planted profiles that overlap little or much: consensus topics with 0.5 % of
+            the counts, beside the planted ones.
+time        the text again with ten times the sweeps.
+
+Seconds are processor seconds of one chain.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from corpora import load_corpus
+
+import franchise as fr
+from franchise.data.splits import hold_out_documents
+from franchise.diagnostics.convergence import summarise
+
+CHAINS = 4
+JUDGED = ["n_topics", "log_joint", "topic_entropy"]
+SIZES = {
+    5_000: (250, 20, 500, 5.0),
+    100_000: (3125, 32, 3000, 9.0),
+    784_000: (24_500, 32, 7800, 14.0),
+}
+"""Documents, words in each, vocabulary and gamma, by the number of words."""
+
+SHARE = 0.002
+"""The share of the words from which on a topic is a large one."""
+
+
+def sample(data: Any, **settings: Any) -> tuple[fr.Posterior, float]:
+    """Return the posterior, and the processor seconds that a chain took."""
+    begun = time.process_time()
+    posterior = fr.sample(data, progress=False, **{"chains": CHAINS, **settings})
+    return posterior, (time.process_time() - begun) / len(posterior.states)
+
+
+def judge(size: int, seed: int, sweeps: int = 500) -> None:
+    """Compare the default chains with one that starts at the truth."""
+    documents, length, vocabulary, gamma = SIZES[size]
+    simulated = fr.synthetic.from_hdp(
+        documents, length, vocabulary, prior=0.1, alpha=1.0, gamma=gamma, seed=seed
+    )
+    settings = {"family": fr.Categorical(vocabulary, 0.1), "draws": sweeps, "warmup": sweeps, "seed": seed}
+    truth, _ = sample(simulated.data, **settings | {"chains": 1, "start": simulated.labels, "warmup": 0})
+    chains, seconds = sample(simulated.data, **settings)
+    print(f"\nsimulated, {size:,} words, seed {seed}: {seconds:.0f} s a chain", flush=True)
+    rows = []
+    for name in JUDGED:
+        values, true = np.asarray(chains.trace[name], float), np.asarray(truth.trace[name], float)
+        away = (values.mean(axis=1) - true.mean()) / true.std()
+        rows.append(
+            {
+                "quantity": name,
+                "truth": true.mean(),
+                "sd": true.std(),
+                **{f"chain {number}": value for number, value in enumerate(values.mean(axis=1))},
+                "most sds away": np.abs(away).max(),
+                "R-hat": summarise({name: values})["r_hat"].iloc[0],
+            }
+        )
+    print(pd.DataFrame(rows).round(3).to_string(index=False), flush=True)
+
+
+def large_topics(posterior: fr.Posterior, share: float = SHARE) -> list[int]:
+    """How many topics with this share of the observations the last draw of each chain has."""
+    return [
+        int((state.observations_per_topic >= share * state.n_observations).sum())
+        for state in posterior.states
+    ]
+
+
+def in_all_chains(posterior: fr.Posterior) -> float:
+    """The share of the observations in consensus topics that all chains have."""
+    topics = posterior.consensus_topics.table()
+    return float(topics.loc[topics["chains"] == len(posterior.states), "share"].sum())
+
+
+def read(name: str, folder: str | None) -> fr.Corpus:
+    return load_corpus(folder)[1] if name == "AP" else fr.datasets.load("sotu", unit="paragraph")
+
+
+def predict(name: str, corpus: fr.Corpus, seed: int, sweeps: int = 500) -> None:
+    """Held-out score, topics and agreement of the default chains."""
+    train, held_out = hold_out_documents(corpus)
+    posterior, seconds = sample(train, draws=sweeps, warmup=sweeps, seed=seed)
+    chains = range(len(posterior.states))
+    scores = [fr.diagnostics.document_completion(posterior.chain(k), held_out).perplexity for k in chains]
+    together = fr.diagnostics.document_completion(posterior, held_out).perplexity
+    topics = np.asarray(posterior.trace["n_topics"])[:, -1].astype(int).tolist()
+    print(f"\n{name}, {2 * sweeps} sweeps, seed {seed}: {seconds:.0f} s a chain")
+    print(
+        f"  held-out perplexity of each chain {np.round(scores, 1).tolist()}, of all together {together:.1f}"
+    )
+    print(f"  topics {topics}, with {SHARE:.1%} of the words {large_topics(posterior)}")
+    print(f"  words in topics that all chains have: {in_all_chains(posterior):.0%}", flush=True)
+
+
+def planted_counts(concentration: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """300 groups of 1,800 counts, and the 12 profiles that they mix; larger concentrations overlap more."""
+    rng = np.random.default_rng(seed)
+    profiles = rng.dirichlet(np.full(96, concentration), 12)
+    weights = rng.dirichlet(np.full(12, 0.3), 300)
+    return np.array([rng.multinomial(1800, row @ profiles) for row in weights]), profiles
+
+
+def cosine(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return (one / np.linalg.norm(one, axis=1, keepdims=True)) @ (
+        other / np.linalg.norm(other, axis=1, keepdims=True)
+    ).T
+
+
+def find_planted(concentration: float, seed: int) -> None:
+    """The consensus topics with half a percent of the counts, beside the planted ones."""
+    counts, profiles = planted_counts(concentration, seed)
+    posterior, seconds = sample(fr.Corpus.from_matrix(counts), seed=seed)
+    consensus = posterior.consensus_topics
+    share = consensus.table()["share"].to_numpy()
+    rows = consensus.word_probabilities()[np.flatnonzero(share >= 0.005)]
+    near = cosine(rows, rows) - np.eye(len(rows))
+    found = cosine(profiles, rows).max(axis=1)
+    overlap = cosine(profiles, profiles) - np.eye(12)
+    print(f"\n300 x 96, 12 planted, largest cosine between two {overlap.max():.2f}: {seconds:.0f} s a chain")
+    print(f"  consensus topics with 0.5 %: {len(rows)}; in each chain {large_topics(posterior, 0.005)}")
+    print(
+        f"  largest cosine between two {near.max():.3f}; least cosine of a planted one {found.min():.3f}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--part", action="append", choices=["simulated", "text", "counts", "time"])
+    parser.add_argument("--data", help="folder with the AP corpus")
+    parser.add_argument("--sizes", nargs="+", type=int, choices=SIZES, default=list(SIZES))
+    parser.add_argument("--seed", type=int, default=3)
+    asked = parser.parse_args()
+    parts = asked.part or ["simulated", "text", "counts"]
+    for size in asked.sizes if "simulated" in parts else []:
+        judge(size, asked.seed)
+    for part, sweeps in (("text", 500), ("time", 5000)):
+        for name in ("addresses by paragraph", "AP") if part in parts else ():
+            predict(name, read(name, asked.data), asked.seed, sweeps)
+    for concentration in (0.1, 0.5) if "counts" in parts else ():
+        find_planted(concentration, asked.seed)
+
+
+if __name__ == "__main__":
+    main()
