@@ -4,12 +4,12 @@
                                 [--sizes N ...] [--seed S]
 
 simulated   data drawn from the model, 5,000, 100,000 and 784,000 words. Labels that come with such data are a draw
-            from the posterior, so a chain that starts with them shows the truth. R-hat of the default chains, and how
-            far each is from that chain, in its standard deviations.
+            from the posterior, so a chain that starts with them shows the truth. R-hat of the default chains, and
+            how far each is from that chain, in its standard deviations.
 text        the addresses by paragraph, and AP (from FOLDER/ap): held-out perplexity (a tenth of the documents, one
             half of each given the other), topics, and words in topics that all chains have.
-counts      300 groups, 96 categories, 12 planted profiles that overlap little or much: consensus topics with 0.5 % of
-            the counts, beside the planted ones.
+counts      300 groups, 96 categories, 12 planted profiles that overlap little or much: consensus topics with 0.5 %
+            of the counts, beside the planted ones.
 time        the text again with ten times the sweeps.
 
 Seconds are processor seconds of one chain.

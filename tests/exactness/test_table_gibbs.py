@@ -46,7 +46,15 @@ def test_topics_open_and_slots_are_added(view):
     """From one topic, with a large gamma, a sweep opens more topics than there are vacant slots."""
     rng = np.random.default_rng(2)
     data = fr.Groups(rng.poisson(rng.choice([1.0, 8.0, 30.0, 90.0], 3000)), rng.integers(0, 300, 3000))
-    settings = {"alpha": 5.0, "gamma": 500.0, "draws": 3, "warmup": 0, "chains": 1, "progress": False, "start": 1}
+    settings = {
+        "alpha": 5.0,
+        "gamma": 500.0,
+        "draws": 3,
+        "warmup": 0,
+        "chains": 1,
+        "progress": False,
+        "start": 1,
+    }
     posterior = fr.sample(data, fr.Poisson(), sampler=[*view, TableGibbs()], **settings)
     assert posterior.trace["n_topics"].max() > 20
     posterior.states[0].check_consistency(posterior.model.data, posterior.model.family)

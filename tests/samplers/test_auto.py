@@ -7,7 +7,8 @@ import pytest
 
 import franchise as fr
 from franchise.running.progress import say_once
-from franchise.samplers.registry import NOT_MANY, choose
+from franchise.samplers.default_starts import random_topics
+from franchise.samplers.registry import MANY_WORDS, NOT_MANY, choose
 from franchise.sampling import make_model
 
 
@@ -20,9 +21,16 @@ def words(documents, length, vocabulary=500):
     return fr.Corpus.from_tokens(rng.integers(0, vocabulary, (documents, length)).tolist())
 
 
+def replaced(n_observations):
+    """A model that claims to have so many words."""
+    model = model_of(words(10, 20))
+    model.__dict__["n_observations"] = n_observations
+    return model
+
+
 CHOICES = [
-    ("few words", lambda: model_of(words(10, 20)), "split-merge", "1,000 for words"),
-    ("many words", lambda: model_of(words(20, 100)), "parallel", "default for large data"),
+    ("few words", lambda: model_of(words(10, 20)), "direct", "up to 1,000,000 words"),
+    ("many words", lambda: replaced(MANY_WORDS + 1), "parallel", "default for large data"),
     (
         "large counts",
         lambda: model_of(fr.Corpus.from_matrix(np.full((5, 6), 200))),
@@ -39,7 +47,7 @@ CHOICES = [
         "many numbers",
         lambda: model_of(fr.Groups(np.arange(NOT_MANY + 1) % 7, np.arange(NOT_MANY + 1) % 5), fr.Poisson()),
         "parallel",
-        "start: 100 random topics",
+        "starts: 50 to 200 random topics",
     ),
     (
         "not conjugate",
@@ -59,12 +67,37 @@ def test_the_sampler_that_is_chosen_and_why(make, sampler, reason):
     assert reason in choice.message()
 
 
-def test_nothing_starts_from_one_topic():
-    for _, make, _, _ in CHOICES:
+def test_chains_start_differently():
+    for name, make, _, _ in CHOICES:
         model = make()
         choice = choose(model)
-        assert choice.sampler.start(model) != 1
-        assert " start" in choice.message()
+        starts = [choice.sampler.start(model, chain) for chain in range(3)]
+        assert len(set(starts)) == 3 or model.n_observations < 10, name
+        assert "start" in choice.message()
+
+
+def test_numbers_of_topics_are_dispersed():
+    model = model_of(words(40, 100))  # 4,000 words: usual are 64
+    assert [random_topics(model, chain) for chain in range(5)] == [128, 256, 64, 192, 128]
+    poisson = model_of(fr.Groups(np.arange(100) % 7, np.arange(100) % 5), fr.Poisson())
+    assert [random_topics(poisson, chain) for chain in range(4)] == [10, 20, 5, 15]
+    tiny = model_of(fr.Groups([1, 2], [0, 0]), fr.Poisson())
+    assert [random_topics(tiny, chain) for chain in range(4)] == [2, 2, 1, 2]
+
+
+def test_default_chains_have_their_own_starts():
+    posterior = fr.sample(
+        words(40, 100),
+        sampler=[fr.moves.TopicWeights(), fr.moves.DirectAssignment(share=0.01)],
+        alpha=1.0,
+        gamma=1.0,
+        draws=1,
+        warmup=0,
+        chains=3,
+        progress=False,
+    )
+    counts = posterior.trace["n_topics"][:, 0]
+    assert counts[1] > 1.5 * counts[0] > 2 * counts[2]
 
 
 def test_it_says_once_what_it_chose_and_why(capsys):
@@ -74,7 +107,7 @@ def test_it_says_once_what_it_chose_and_why(capsys):
     assert posterior.sampler == "split-merge"
     said = capsys.readouterr().err
     assert said.count("Sampler: split-merge (auto; default up to 20,000 observations") == 1
-    assert said.count("), sequential start") == 1
+    assert said.count("), sequential, single-topic and random starts") == 1
     fr.sample(fr.datasets.load("ants"), fr.Poisson(), draws=1, warmup=1, chains=1, start=3)
     assert "sequential" not in capsys.readouterr().err
 
