@@ -105,7 +105,10 @@ class PosteriorContract(ABC, Generic[DrawT]):
 
     @abstractmethod
     def infer_weights(self, draw: DrawT, new: Any, number: int) -> np.ndarray:
-        """Return E[pi_j | new data, draw], float64 (J, K + 1); `number` selects the random stream."""
+        """Return independent estimates of E[pi_j | new data, draw], (estimates, J, K + 1).
+
+        `number`, below DRAWS_FOR_NEW, selects the random stream.
+        """
 
     @abstractmethod
     def prior_of_new_topics(self) -> Any:
@@ -255,25 +258,30 @@ class PosteriorContract(ABC, Generic[DrawT]):
         Returns
         -------
         DataFrame
-            Columns as in `document_topics`; means over ten evenly spaced draws.
+            Columns as in `document_topics`; means over ten evenly spaced draws.  Long documents are sampled:
+            ``attrs["monte_carlo_error"]`` is the largest standard error of a share that comes from this.
         """
         from franchise.posterior.document_tables import shares_table
         from franchise.posterior.predictive import check_like
 
         check_like("data", data, self.data)
-        return shares_table(data, self.infer_shares(self.prepare_new(data)))
+        shares, errors = self.infer_shares(self.prepare_new(data))
+        table = shares_table(data, shares)
+        table.attrs["monte_carlo_error"] = float(errors.max(initial=0.0))
+        return table
 
-    def infer_shares(self, new: object) -> np.ndarray:
-        """Return what `infer` says of data that `prepare_new` has prepared, float64 (J, T + 1)."""
-        total: Any = 0.0
+    def infer_shares(self, new: object) -> tuple[np.ndarray, np.ndarray]:
+        """Return the shares in data that `prepare_new` has prepared, and their standard errors, (J, T + 1) each."""
+        total = variance = np.zeros(self.consensus_topics.topic_count + 1)
         chosen = self.draws_for_new()
         for number, (draw, match) in enumerate(chosen):
-            weights = self.infer_weights(draw.kept, new, number)
-            own = np.zeros((len(weights), self.consensus_topics.topic_count + 1))
-            self.consensus_topics.add_columns(own, match, weights)
-            total = total + own
-        shares: np.ndarray = total / len(chosen)
-        return shares
+            estimates = self.infer_weights(draw.kept, new, number)
+            own = np.zeros((*estimates.shape[:2], self.consensus_topics.topic_count + 1))
+            for shares, weights in zip(own, estimates, strict=True):
+                self.consensus_topics.add_columns(shares, match, weights)
+            total = total + own.mean(axis=0)
+            variance = variance + own.var(axis=0, ddof=1) / len(own)
+        return total / len(chosen), np.sqrt(variance) / len(chosen)
 
     def draws_for_new(self) -> list[tuple[Draw, np.ndarray]]:
         """Return the draws that new documents are described by, with the consensus topics of their topics."""

@@ -130,9 +130,9 @@ class HDPPosterior(Posterior[HDPDraw]):
         return predictive.Occurrences.of(data, self.family)
 
     def infer_weights(self, draw: HDPDraw, new: predictive.Occurrences, number: int = 0) -> np.ndarray:
-        """Return E[pi_j | x_j, draw], float64 (J, K + 1); no random stream is used for conjugate families."""
+        """Return estimates of E[pi_j | x_j, draw], (estimates, J, K + 1); random streams are named by the data."""
         topics = predictive.drawn_topics(self.model, draw, new.observations, self.seed)
-        return predictive.fitted_weights(topics, new)
+        return predictive.estimated_weights(topics, new)
 
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
         """Return the words of the second halves of documents, given the first."""

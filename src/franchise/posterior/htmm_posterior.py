@@ -21,7 +21,7 @@ from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.parallel.threads import Threads
 from franchise.posterior.base import Posterior
-from franchise.posterior.contract import Pieces, SentenceProbabilities
+from franchise.posterior.contract import DRAWS_FOR_NEW, Pieces, SentenceProbabilities
 from franchise.posterior.draw import count_words
 from franchise.posterior.held_out_steps import HeldOutSteps, last_sentences, sentences_by_particles
 from franchise.posterior.intervals import ends_of
@@ -117,8 +117,9 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return Prepared.of(data)
 
     def infer_weights(self, draw: HTMMDraw, new: Prepared, number: int = 0) -> np.ndarray:
-        """Return the expected proportions of new documents, float64 (D, K + 1)."""
-        return with_unseen(self.new_draws(draw, new, number, self.seed).proportions, draw.n_topics)
+        """Return two estimates of the expected proportions of new documents, float64 (2, D, K + 1)."""
+        drawn = [self.new_draws(draw, new, stream, self.seed) for stream in (number, number + DRAWS_FOR_NEW)]
+        return np.stack([with_unseen(each.proportions, draw.n_topics) for each in drawn])
 
     def prior_of_new_topics(self) -> float:
         """Return eta of the most probable draw."""
