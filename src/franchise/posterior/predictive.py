@@ -10,7 +10,8 @@ Everything is at its posterior mean given the draw's labels and tables
 
 The weights of a new group's topics, E[pi_j | x_j], are computed with the topics fixed: exactly up to eight
 observations, by Gibbs sampling for more (docs/theory/held-out.md#sec-new-groups).  Two independent estimates show
-the Monte Carlo error.  Random numbers are named by the group's own observations, so a result does not depend on other groups.
+the Monte Carlo error.  Random numbers are named by the group's own observations, so a result does not depend on
+other groups.
 
 A family that is not conjugate has no f_k in closed form: the densities are averaged over parameters that are drawn
 given the topic's observations.
