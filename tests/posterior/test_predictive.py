@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from franchise.posterior.predictive import (
     fitted_weights,
     log_densities,
     prepare,
+    prior_weights,
 )
 from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
@@ -185,6 +187,38 @@ def test_far_observations_do_not_underflow():
     draw = drawn_topics(model, snapshot_of([0, 0, 1, 1], [1, 1]), observed.observations)
     assert draw.log_scales.max() < -1000.0
     assert np.allclose(fitted_weights(draw, observed).sum(axis=1), 1.0)
+
+
+# --- the finite model ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", [2, 3, 10])
+def test_weights_in_the_finite_model_follow_from_its_marginals(level):
+    """E[beta_k | m] = p(m and one more table of k) / p(m), with beta ~ Dirichlet(gamma / L, ..., gamma / L)."""
+    gamma, tables = 1.7, [4, 1]
+    every = np.array(tables + [0] * (level - 2))
+
+    def log_marginal(counts):
+        shares = sum(math.lgamma(gamma / level + count) - math.lgamma(gamma / level) for count in counts)
+        return shares + math.lgamma(gamma) - math.lgamma(gamma + sum(counts))
+
+    means = [math.exp(log_marginal(every + unit) - log_marginal(every)) for unit in np.eye(level)]
+    model = make_model(corpus_of([[0, 1], [2, 2, 3]]), fr.Categorical(5), 1.0, 1.0)
+    draw = snapshot_of([0, 0, 1, 0, 1], tables, alpha=0.6, gamma=gamma)
+    found = prior_weights(replace(model, truncation=level), draw)
+    assert found / 0.6 == pytest.approx([*means[:2], sum(means[2:])], rel=1e-12)
+
+
+def test_no_weight_for_unseen_topics_where_the_finite_model_uses_all():
+    corpus = corpus_of([[0] * 6, [4] * 6, [0] * 5, [4] * 5] * 3)
+    options = {"draws": 5, "warmup": 20, "chains": 1, "progress": False}
+    posterior = fr.sample(corpus, fr.Categorical(5, 0.1), sampler="finite", finite_topics=2, **options)
+    draw = posterior.draw()
+    assert draw.n_topics == 2
+    for table in (draw.infer(corpus_of([[0, 4, 2], []])), draw.document_topics()):
+        assert (table["unseen"] == 0.0).all()
+        assert table.sum(axis=1).to_numpy() == pytest.approx(1.0)
+    assert np.isfinite(document_completion(posterior, corpus_of(HELD_OUT)).log_probability_per_word)
 
 
 # --- scores -------------------------------------------------------------------------------------------------

@@ -123,7 +123,8 @@ class HDPPosterior(Posterior[HDPDraw]):
         E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha)
         """
         counts = count_documents(self.data, draw.labels, draw.n_topics + 1)
-        return (counts + predictive.prior_weights(draw)) / (counts.sum(axis=1, keepdims=True) + draw.alpha)
+        prior = predictive.prior_weights(self.model, draw)
+        return (counts + prior) / (counts.sum(axis=1, keepdims=True) + draw.alpha)
 
     def prepare_new(self, data: GroupedData) -> predictive.Occurrences:
         """Return new data as the kernels read them."""

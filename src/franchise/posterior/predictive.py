@@ -106,10 +106,11 @@ def prepare(family: Family, observations: Any) -> Any:
 
 def drawn_topics(model: Model, snapshot: HDPDraw, observations: object, seed: int = 0) -> DrawnTopics:
     """The topics of a draw of this model, for prepared observations; `seed` is for families not conjugate."""
-    logs = log_densities(model, snapshot, observations, seed)
+    logs, prior = log_densities(model, snapshot, observations, seed), prior_weights(model, snapshot)
+    logs[:, prior == 0.0] = -np.inf
     scales = logs.max(axis=1)
     logs -= scales[:, None]
-    return DrawnTopics(snapshot, np.exp(logs, out=logs), scales, prior_weights(snapshot))
+    return DrawnTopics(snapshot, np.exp(logs, out=logs), scales, prior)
 
 
 def log_densities(model: Model, snapshot: HDPDraw, observations: object, seed: int = 0) -> np.ndarray:
@@ -163,10 +164,17 @@ def _rng_states(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
     return states
 
 
-def prior_weights(draw: HDPDraw) -> np.ndarray:
-    """alpha E[beta | m] = alpha (m_1, ..., m_K, gamma) / (m + gamma), float64 (K + 1,); the last: unseen topics."""
-    tables = np.append(draw.tables_per_topic, draw.gamma)
-    return draw.alpha * (tables / (draw.tables_per_topic.sum() + draw.gamma))
+def prior_weights(model: Model, draw: HDPDraw) -> np.ndarray:
+    """Return alpha E[beta | m], float64 (K + 1,); the last is for unseen topics, 0 if there can be none.
+
+    E[beta | m] = (m_1, ..., m_K, gamma) / (m + gamma); in the finite model every topic has gamma / L more.
+    """
+    of_seen, of_unseen = 0.0, draw.gamma
+    if model.truncation is not None:
+        of_seen = draw.gamma / model.truncation
+        of_unseen = of_seen * (model.truncation - draw.n_topics)
+    weights = np.append(draw.tables_per_topic + of_seen, of_unseen)
+    return draw.alpha * (weights / (draw.tables_per_topic.sum() + draw.gamma))
 
 
 def check_like(name: str, new: object, known: GroupedData) -> None:
