@@ -119,8 +119,8 @@ class Model:
         return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     def start_alpha(self) -> float:
-        """Where alpha starts: its value, or the mean of its prior."""
-        return self.alpha.mean if isinstance(self.alpha, Gamma) else self.alpha
+        """Where alpha starts: its value, or the start of its prior."""
+        return self.alpha.start if isinstance(self.alpha, Gamma) else self.alpha
 
     def start_gamma(self) -> float:
         """Where gamma starts: its value, or the mean of its prior."""

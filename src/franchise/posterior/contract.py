@@ -18,6 +18,7 @@ from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError, warn_renamed
 from franchise.posterior.intervals import even_rows
+from franchise.priors import Gamma
 from franchise.running.kept_draws import KeptDraw
 from franchise.running.run import Run
 from franchise.validation import check_integer
@@ -122,7 +123,22 @@ class PosteriorContract(ABC, Generic[DrawT]):
     def particles(self, held_out: Corpus, particles: int) -> HeldOutSteps:
         """Return what `left_to_right` scores: whole documents, with this many particles for each estimate."""
 
+    @property
+    @abstractmethod
+    def given_topics(self) -> int | None:
+        """The number of topics of a model that has a given number; None where any number is possible."""
+
+    @property
+    @abstractmethod
+    def numbers_above(self) -> dict[str, float | Gamma]:
+        """What is above the topics, by its name in the trace: its value if fixed, its prior if learned."""
+
     # -- what follows from that ----------------------------------------------------------------------------
+
+    @property
+    def priors(self) -> dict[str, Gamma]:
+        """The priors of the concentrations and of the topics' prior, as far as these are learned, by name."""
+        return {name: prior for name, prior in self.numbers_above.items() if isinstance(prior, Gamma)}
 
     @property
     def has_words(self) -> bool:

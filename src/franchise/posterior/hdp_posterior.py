@@ -19,6 +19,7 @@ from franchise.posterior import predictive
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import count_documents
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
+from franchise.priors import Gamma
 from franchise.running.kept_draws import HDPDraw
 from franchise.running.run import Run
 
@@ -101,6 +102,17 @@ class HDPPosterior(Posterior[HDPDraw]):
     def model_description(self) -> str:
         """The family with its settings."""
         return repr(self.family)
+
+    @property
+    def given_topics(self) -> int | None:
+        """The truncation, if the sampler is one of the finite model."""
+        return self.model.truncation
+
+    @property
+    def numbers_above(self) -> dict[str, float | Gamma]:
+        """Concentrations, and the prior of the topics where it is learned."""
+        learned, both = self.family.learned_prior, {"alpha": self.model.alpha, "gamma": self.model.gamma}
+        return both if learned is None else {**both, "prior": learned}
 
     @property
     def has_words(self) -> bool:
