@@ -16,11 +16,12 @@ from franchise.model.state import Seating, Weights
 from franchise.moves import Concentrations, TopicWeights
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
 from franchise.parallel.threads import CALLING_THREAD
+from franchise.priors import ALPHA
 from tests.model.cases import model_of, random_state
 from tests.naive.concentrations import exact_alpha, exact_gamma
 
 REPETITIONS = 4000
-PRIORS = [fr.Gamma(1.0, 1.0), fr.Gamma(0.4, 2.0), fr.Gamma(6.0, 0.5)]
+PRIORS = [ALPHA, fr.Gamma(1.0, 1.0), fr.Gamma(0.4, 2.0), fr.Gamma(6.0, 0.5)]
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=str)

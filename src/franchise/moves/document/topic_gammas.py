@@ -26,7 +26,7 @@ LEAST_SHAPE = 0.001
 """For smaller shapes even 2^16 intervals are too coarse."""
 
 LEAST_DRAWS = 2**20
-"""Gammas that a table must serve: to make one takes as long as to draw so many without it."""
+"""Gammas that a table must serve: to make one takes as long as to draw that number without it."""
 
 _ACROSS = 64
 
