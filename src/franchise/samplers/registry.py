@@ -305,7 +305,7 @@ def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
     updated = {part for move in moves for part in move.updates}
     ours = all(type(move).__module__.startswith("franchise.") for move in moves)
     waiting = [name for name in ("alpha", "gamma") if isinstance(getattr(model, name), Gamma)]
-    fixed = "would be learned, but no move in the sampler does that, so it stays at its initial value."
+    fixed = "would be learned, but no move in the sampler does that: the initial value stays."
     if ours and "observations" not in updated:
         warn_caller(
             "no move in the sampler draws the topics or seats of single observations, so most states are never "
