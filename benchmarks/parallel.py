@@ -406,19 +406,19 @@ def count_recovered(planted: fr.synthetic.Planted, posterior: fr.Posterior) -> i
 
 def true_perplexity(planted: fr.synthetic.Planted, held_out: fr.Corpus) -> float:
     """Document completion with the true topics, and document weights fitted as for a draw."""
-    from franchise.kernels.predictive import fit_document_weights
-    from franchise.posterior.predictive import _ROUNDS, _TOLERANCE
+    from franchise.kernels.predictive import fill_document_weights
 
     first, second = halve_documents(held_out)
     assert planted.weights is not None
     prior = 5.0 * np.maximum(planted.weights.mean(axis=0), 1e-6)
-    weights = np.empty((first.n_documents, len(prior)))
+    weights = np.empty((1, first.n_documents, len(prior)))
+    states = np.random.default_rng(0).integers(2**64, size=(1, first.n_documents, 4), dtype=np.uint64)
     words = np.ascontiguousarray(planted.topics.T)
     cells = first.cells
-    offsets, ids, counts = cells.offsets.copy(), cells.word.astype(np.int64), cells.count.astype(np.float64)
-    fit_document_weights(offsets, ids, counts, words, prior, _ROUNDS, _TOLERANCE, weights)
+    offsets, ids, counts = cells.offsets.copy(), cells.word.astype(np.int64), cells.count.astype(np.int64)
+    fill_document_weights(offsets, ids, counts, words, prior, states, weights)
     documents, scored = second.group_of_observation, second.observations
-    return float(np.exp(-np.log(np.einsum("ik,ik->i", weights[documents], words[scored])).mean()))
+    return float(np.exp(-np.log(np.einsum("ik,ik->i", weights[0, documents], words[scored])).mean()))
 
 
 def main() -> None:

@@ -96,7 +96,7 @@ def test_the_defaults_are_those_of_the_contract():
     assert defaults == {
         "family": None,
         "sampler": "auto",
-        "alpha": fr.Gamma(1, 1),
+        "alpha": fr.Gamma(0.5, 0.01),
         "gamma": fr.Gamma(1, 1),
         "draws": 500,
         "warmup": 500,

@@ -27,8 +27,23 @@ class Gamma:
 
     @property
     def mean(self) -> float:
-        """shape / rate, where a chain starts."""
+        """shape / rate."""
         return self.shape / self.rate
+
+    @property
+    def start(self) -> float:
+        """The initial value of a concentration in a chain: the mean, at most 1.
+
+        A wide prior has a large mean. A small concentration lets groups differ from the first sweep on.
+        """
+        return min(self.mean, 1.0)
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the ends of the central interval with this probability."""
+        from scipy.special import gammaincinv
+
+        low, high = gammaincinv(self.shape, [0.5 - level / 2.0, 0.5 + level / 2.0]) / self.rate
+        return float(low), float(high)
 
     def log_density(self, value: float) -> float:
         """Log density at a positive value."""
@@ -38,6 +53,10 @@ class Gamma:
             + (self.shape - 1.0) * math.log(value)
             - self.rate * value
         )
+
+
+ALPHA, GAMMA = Gamma(0.5, 0.01), Gamma(1.0, 1.0)
+"""The default priors of alpha and gamma (docs/theory/concentrations.md#sec-priors)."""
 
 
 def check_number_or_gamma(name: str, value: object) -> float | Gamma:

@@ -17,7 +17,7 @@ from franchise.posterior.base import Posterior
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.hdp_sampling import HDPProblem, make_model
 from franchise.posterior.stored_numbers import SETTING
-from franchise.priors import Gamma
+from franchise.priors import ALPHA, GAMMA, Gamma
 from franchise.running.progress import say_once
 from franchise.running.run import Problem, Run, RunOptions, check_plan
 from franchise.running.starts import starts_of_chains
@@ -35,8 +35,8 @@ def sample(
     family: Family | None = None,
     *,
     sampler: SamplerLike = "auto",
-    alpha: float | Gamma = Gamma(1.0, 1.0),  # noqa: B008 (immutable)
-    gamma: float | Gamma = Gamma(1.0, 1.0),  # noqa: B008 (immutable)
+    alpha: float | Gamma = ALPHA,
+    gamma: float | Gamma = GAMMA,
     draws: int = 500,
     warmup: int = 500,
     thin: int = 1,
@@ -66,6 +66,7 @@ def sample(
         and says, once, which and why; or your own composition of moves.
     alpha, gamma : float or Gamma
         The concentrations of the groups and of the top level: a number fixes one, a Gamma prior learns it.
+        The default priors are Gamma(0.5, 0.01) for alpha, which is wide, and Gamma(1, 1) for gamma.
     draws, warmup, thin : int
         Kept draws of each chain, sweeps before the first, sweeps between two.
     chains : int

@@ -32,23 +32,6 @@ class NaiveDraw:
         counts = self.topics_of_document[document]
         return self._posterior_mean({topic: counts[topic] for topic in self.weights})
 
-    def fitted_weights(self, words, rounds=1000):
-        """The fixed point, token by token: equal tokens have equal shares, so cells do not matter."""
-        shares = [dict.fromkeys(self.weights, 0.0) for _ in words]
-        expected = dict.fromkeys(self.weights, 0.0)
-        for _ in range(rounds):
-            shares = [self._share(word, share, expected) for word, share in zip(words, shares, strict=True)]
-            expected = {topic: sum(share[topic] for share in shares) for topic in self.weights}
-        return self._posterior_mean(expected)
-
-    def _share(self, word, share, expected):
-        raw = {
-            topic: (self.alpha * weight + expected[topic] - share[topic]) * self.phi(topic, word)
-            for topic, weight in self.weights.items()
-        }
-        total = sum(raw.values())
-        return {topic: value / total for topic, value in raw.items()}
-
     def exact_weights(self, words):
         """E[pi | words] by summing over all assignments of topics to the words."""
         topics = list(self.weights)

@@ -77,23 +77,15 @@ def documents_of(corpus):
     return [part.tolist() for part in np.split(corpus.observations, corpus.offsets[1:-1])]
 
 
-@pytest.fixture
-def exact_fixed_point(monkeypatch):
-    """The fixed point carried to its end, for comparison with loops."""
-    monkeypatch.setattr(predictive, "_ROUNDS", 1000)
-    monkeypatch.setattr(predictive, "_TOLERANCE", 0.0)
-
-
 # --- against loops ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("exact_fixed_point")
 def test_document_completion_equals_loops():
     draws, held_out = naive_draws(), corpus_of(HELD_OUT)
     first, second = (documents_of(half) for half in halve_documents(held_out, seed=3))
     logs = []
     for given, wanted in zip(first, second, strict=True):
-        weights = [draw.fitted_weights(given) for draw in draws]
+        weights = [draw.exact_weights(given) for draw in draws]
         for word in wanted:
             chances = [draw.probability(word, w) for draw, w in zip(draws, weights, strict=True)]
             logs.append(math.log(sum(chances) / len(chances)))

@@ -3,6 +3,7 @@
 import importlib
 import itertools
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -233,6 +234,14 @@ class TestRegistry:
         again = family_from_settings(name_of(family), json.loads(json.dumps(family.settings())))
         assert type(again) is type(family)
         assert again.settings() == family.settings()
+
+    @pytest.mark.parametrize("stored", [{}, {"learned_prior": None}])
+    def test_a_pickle_of_an_older_version_learns_its_prior(self, stored):
+        """Those had no attribute of that name, or the wrong one."""
+        old = Categorical.__new__(Categorical)
+        old.__dict__.update({"size": 3, "prior": Gamma(1, 2), **stored})
+        again = pickle.loads(pickle.dumps(old))
+        assert again.learned_prior == Gamma(1, 2)
 
     def test_a_learned_prior_comes_back_as_a_gamma(self):
         again = family_from_settings("categorical", {"size": 5, "prior": {"shape": 2.0, "rate": 4.0}})

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import franchise as fr
 from franchise.checks.statistics import SMALLEST_P
 from franchise.kernels.random.gamma import (
     NEGLIGIBLE,
@@ -21,7 +22,7 @@ from franchise.kernels.random.gamma import (
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.random.xoshiro import next_gap, next_uniform, next_word
 from franchise.kernels.runtime.blocks import first_turns
-from franchise.moves.document import word_sweep
+from franchise.moves.document import topic_gammas, word_sweep
 from franchise.moves.document.topic_gammas import small_gammas, table_of
 from franchise.parallel import Threads
 from franchise.parallel.communicator import SINGLE_PROCESS
@@ -90,12 +91,15 @@ def test_gammas_have_their_distribution(monkeypatch, by_table, prior, count):
 
     Statistics.prior = Statistics.prior_of_words
     topics = np.arange(100)
-    if by_table and table_of(Statistics.prior) is None:
+    if by_table and table_of(Statistics.prior, np.inf) is None:
         assert prior == 1.0  # nothing small is left to be drawn by a table
         return
     if not by_table:
-        monkeypatch.setattr(word_sweep, "table_of", lambda prior: None)
-    context = SimpleNamespace(executor=Threads(1), comm=SINGLE_PROCESS, streams=Streams(4, 0, 1, 0))
+        monkeypatch.setattr(word_sweep, "table_of", lambda *arguments: None)
+    model = SimpleNamespace(family=SimpleNamespace(learned_prior=None))
+    context = SimpleNamespace(
+        model=model, executor=Threads(1), comm=SINGLE_PROCESS, streams=Streams(4, 0, 1, 0)
+    )
     gammas = word_sweep.Gammas(context, Statistics, topics, 0)
     out, totals = gammas.rows, gammas.totals
     np.testing.assert_allclose(totals[:100], out[:, :100].sum(axis=0), rtol=1e-5)
@@ -149,9 +153,20 @@ def test_words_with_priors_of_their_own():
 
 
 def test_tables_are_not_used_where_they_would_be_coarse_or_words_differ():
-    assert table_of(np.full(3, 1e-4)) is None
-    assert table_of(np.array([0.1, 0.1, 0.2])) is None
-    assert table_of(np.full(3, 0.1)) is not None
+    assert table_of(np.full(3, 1e-4), np.inf) is None
+    assert table_of(np.array([0.1, 0.1, 0.2]), np.inf) is None
+    assert table_of(np.full(3, 0.1), np.inf) is not None
+
+
+@pytest.mark.parametrize("prior", [0.1, fr.Gamma(1, 1)])
+def test_no_table_is_made_for_every_value_of_a_learned_prior(prior, monkeypatch):
+    made = []
+    small = topic_gammas.small_gammas
+    monkeypatch.setattr(topic_gammas, "small_gammas", lambda shape: made.append(shape) or small(shape))
+    corpus = fr.Corpus.from_tokens([[f"{word}" for word in range(begin, begin + 40)] for begin in range(260)])
+    family = fr.Categorical(corpus.vocabulary_size, prior)
+    fr.sample(corpus, family, sampler="parallel", draws=3, warmup=0, chains=1, progress=False)
+    assert set(made) == ({0.1} if prior == 0.1 else set())
 
 
 @pytest.mark.parametrize("shape", [0.001, 0.01, 0.1, 0.5, 0.99])

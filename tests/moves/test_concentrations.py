@@ -16,11 +16,12 @@ from franchise.model.state import Seating, Weights
 from franchise.moves import Concentrations, TopicWeights
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
 from franchise.parallel.threads import CALLING_THREAD
+from franchise.priors import ALPHA
 from tests.model.cases import model_of, random_state
 from tests.naive.concentrations import exact_alpha, exact_gamma
 
 REPETITIONS = 4000
-PRIORS = [fr.Gamma(1.0, 1.0), fr.Gamma(0.4, 2.0), fr.Gamma(6.0, 0.5)]
+PRIORS = [ALPHA, fr.Gamma(1.0, 1.0), fr.Gamma(0.4, 2.0), fr.Gamma(6.0, 0.5)]
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=str)
@@ -55,6 +56,21 @@ def test_planted_bugs_are_noticed():
         for alpha in law.quantile(rng.random(REPETITIONS))
     ]
     assert stats.kstest(after, law.cdf).pvalue < SMALLEST_P
+
+
+@pytest.mark.parametrize(("alpha", "pulls"), [(0.2, False), (1.0, False), (60.0, True)])
+def test_the_default_prior_hardly_pulls(alpha, pulls):
+    """Against a flat prior, in standard deviations, with the tables expected at alpha; Gamma(1, 1) may."""
+    sizes = [40] * 20
+    tables = [round(alpha * sum(1.0 / (alpha + seen) for seen in range(40)))] * 20
+
+    def quartiles(prior):
+        return exact_alpha(tables, sizes, prior.shape, prior.rate).quantile(np.array([0.25, 0.5, 0.75]))
+
+    flat, ours, before = (quartiles(prior) for prior in (fr.Gamma(1.0, 1e-9), ALPHA, fr.Gamma(1.0, 1.0)))
+    spread = (flat[2] - flat[0]) / 1.35
+    assert abs(ours[1] - flat[1]) < 0.3 * spread
+    assert (flat[1] - before[1] > 2.0 * spread) == pulls
 
 
 def test_draws_are_positive_and_finite_at_the_extremes():

@@ -272,7 +272,7 @@ def test_fresh_topics_are_drawn_from_the_prior(monkeypatch, sure):
     monkeypatch.setattr(gammas, "SURE", sure)
     prior, sizes, rest = np.full(20, 0.5), np.array([4, 21, 1]), np.array([8.5, 0.0, 10.0])
     rng = np.random.default_rng(0)
-    drawn = np.array([gammas.draw_fresh_gammas(prior, sizes, rest, rng) for _ in range(10_000)])
+    drawn = np.array([gammas.draw_fresh_gammas(prior, sizes, rest, rng, np.inf) for _ in range(10_000)])
     few, all_words, none = drawn[:, :4], drawn[:, 4:25], drawn[:, 25:]
     assert (all_words[:, -1] == 0.0).all()
     assert (none > 0.0).all()

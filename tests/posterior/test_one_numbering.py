@@ -281,7 +281,7 @@ def first_last(function):
 
 PLANTED = {
     "document_topics": (Consensus, "document_shares", lambda f: rolled(f, axis=1, keep=1)),
-    "infer": (PosteriorContract, "infer_shares", lambda f: rolled(f, axis=1, keep=1)),
+    "infer": (PosteriorContract, "infer_shares", lambda f: rolled(f, axis=2, keep=1)),
     "draw": (SingleDraw, "_consensus_numbers", rolled),
     "plots.topic_map": (import_module("franchise.plots.topic_map"), "names_of", first_last),
     "franchise topics": (

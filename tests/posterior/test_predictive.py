@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,14 +11,17 @@ import pytest
 import franchise as fr
 from franchise.data.splits import shuffled_places
 from franchise.diagnostics import document_completion, group_completion
+from franchise.kernels.predictive import fill_document_weights
 from franchise.posterior import predictive
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.posterior.predictive import (
     Occurrences,
     drawn_topics,
+    estimated_weights,
     fitted_weights,
     log_densities,
     prepare,
+    prior_weights,
 )
 from franchise.running.kept_draws import HDPDraw
 from franchise.sampling import make_model
@@ -66,13 +70,6 @@ def poisson_posterior():
     ]
     model = make_model(data, fr.Poisson(SHAPE, RATE), 1.0, 1.0)
     return HDPPosterior({}, {}, None, snapshots, [], data, model, "direct", 0)
-
-
-@pytest.fixture
-def exact_fixed_point(monkeypatch):
-    """The fixed point carried to its end."""
-    monkeypatch.setattr(predictive, "_ROUNDS", 1000)
-    monkeypatch.setattr(predictive, "_TOLERANCE", 0.0)
 
 
 # --- densities ----------------------------------------------------------------------------------------------
@@ -133,23 +130,54 @@ def test_densities_that_are_averaged_over_parameters():
 # --- weights ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("exact_fixed_point")
-def test_fitted_weights_equal_loops():
-    posterior, new = poisson_posterior(), groups_of(NEW)
+def weights_of(documents, number=1):
+    """Two estimates of the weights of each document under a draw, and the exact ones."""
+    posterior, new = poisson_posterior(), groups_of(documents)
     observed = Occurrences.of_groups(new, posterior.family)
-    for number, (snapshot,) in enumerate(posterior.snapshots):
-        weights = fitted_weights(drawn_topics(posterior.model, snapshot, observed.observations), observed)
-        naive = NaivePoisson(number)
-        for found, counts in zip(weights, NEW, strict=True):
-            assert found == pytest.approx(list(naive.fitted_weights(counts).values()), rel=1e-9)
+    draw = drawn_topics(posterior.model, posterior.snapshots[number][0], observed.observations)
+    naive = NaivePoisson(number)
+    exact = [list(naive.exact_weights(counts).values()) for counts in documents]
+    return estimated_weights(draw, observed), np.array(exact)
 
 
-def test_weights_fitted_on_one_observation_are_exact():
-    posterior, new = poisson_posterior(), groups_of([[0], [4], [9]])
-    observed = Occurrences.of_groups(new, posterior.family)
-    draw = drawn_topics(posterior.model, posterior.snapshots[1][0], observed.observations)
-    for found, count in zip(fitted_weights(draw, observed), [0, 4, 9], strict=True):
-        assert found == pytest.approx(list(NaivePoisson(1).exact_weights([count]).values()), rel=1e-9)
+@pytest.mark.parametrize("number", [0, 1])
+def test_weights_of_short_documents_are_exact(number):
+    """Up to five observations; those of unseen topics, the last, too."""
+    documents = [*NEW, [0], [9], [9, 9, 9], [0, 1, 7, 8, 30], [40, 41]]
+    found, exact = weights_of(documents, number)
+    assert found == pytest.approx(np.array([exact, exact]), rel=1e-12)
+    assert exact[-1, -1] > 0.3  # counts that no topic has
+
+
+def test_weights_of_longer_documents_are_right_within_their_error(monkeypatch):
+    """With 100 estimates; the error that they show is the real one."""
+    monkeypatch.setattr(predictive, "ESTIMATES", 100)
+    found, exact = weights_of([[0, 1, 1, 2, 7, 7, 8, 9, 30], [4] * 9, [3, 4, 4, 5, 3, 5, 4, 5, 3]])
+    error = found.std(axis=0, ddof=1) / 10.0
+    assert error.max() < 0.03
+    assert np.abs(found.mean(axis=0) - exact).max() < 4.0 * error.max()
+    assert np.sqrt(np.mean(((found.mean(axis=0) - exact) / error) ** 2)) < 2.0
+
+
+def test_topics_with_small_priors_are_left():
+    """Nine words that two topics explain as well: both have half, though a token seldom moves alone."""
+    topics = np.array([[1.0, 1.0, 1e-6]])
+    prior, weights = np.full(3, 1e-4), np.empty((50, 1, 3))
+    states = np.random.default_rng(0).integers(2**64, size=(50, 1, 4), dtype=np.uint64)
+    nine = np.array([0, 1]), np.array([0]), np.array([9])
+    fill_document_weights(*nine, topics, prior, states, weights)
+    assert weights[:, 0].mean(axis=0) == pytest.approx([0.5, 0.5, 0.0], abs=0.06)
+    assert weights[:, 0, 0].std() < 0.25  # 0.5 for chains that never leave
+
+
+def test_infer_reports_its_monte_carlo_error():
+    """None for short documents; the same at every call."""
+    posterior = small_posterior()
+    posterior.trace.update(n_topics=np.full((2, 1), 2), log_joint=np.zeros((2, 1)))
+    short, long = corpus_of(HELD_OUT), corpus_of([[0, 1, 2, 3, 4] * 6])
+    assert posterior.infer(short).attrs["monte_carlo_error"] < 1e-12
+    assert 1e-4 < posterior.infer(long).attrs["monte_carlo_error"] < 0.1
+    assert posterior.infer(long).equals(posterior.infer(long))
 
 
 def test_far_observations_do_not_underflow():
@@ -161,10 +189,41 @@ def test_far_observations_do_not_underflow():
     assert np.allclose(fitted_weights(draw, observed).sum(axis=1), 1.0)
 
 
+# --- the finite model ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", [2, 3, 10])
+def test_weights_in_the_finite_model_follow_from_its_marginals(level):
+    """E[beta_k | m] = p(m and one more table of k) / p(m), with beta ~ Dirichlet(gamma / L, ..., gamma / L)."""
+    gamma, tables = 1.7, [4, 1]
+    every = np.array(tables + [0] * (level - 2))
+
+    def log_marginal(counts):
+        shares = sum(math.lgamma(gamma / level + count) - math.lgamma(gamma / level) for count in counts)
+        return shares + math.lgamma(gamma) - math.lgamma(gamma + sum(counts))
+
+    means = [math.exp(log_marginal(every + unit) - log_marginal(every)) for unit in np.eye(level)]
+    model = make_model(corpus_of([[0, 1], [2, 2, 3]]), fr.Categorical(5), 1.0, 1.0)
+    draw = snapshot_of([0, 0, 1, 0, 1], tables, alpha=0.6, gamma=gamma)
+    found = prior_weights(replace(model, truncation=level), draw)
+    assert found / 0.6 == pytest.approx([*means[:2], sum(means[2:])], rel=1e-12)
+
+
+def test_no_weight_for_unseen_topics_where_the_finite_model_uses_all():
+    corpus = corpus_of([[0] * 6, [4] * 6, [0] * 5, [4] * 5] * 3)
+    options = {"draws": 5, "warmup": 20, "chains": 1, "progress": False}
+    posterior = fr.sample(corpus, fr.Categorical(5, 0.1), sampler="finite", finite_topics=2, **options)
+    draw = posterior.draw()
+    assert draw.n_topics == 2
+    for table in (draw.infer(corpus_of([[0, 4, 2], []])), draw.document_topics()):
+        assert (table["unseen"] == 0.0).all()
+        assert table.sum(axis=1).to_numpy() == pytest.approx(1.0)
+    assert np.isfinite(document_completion(posterior, corpus_of(HELD_OUT)).log_probability_per_word)
+
+
 # --- scores -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("exact_fixed_point")
 def test_group_completion_equals_loops():
     """Each half by hand: the first gets the one more, but of a group of one the second has all."""
     new, draws = groups_of(NEW), [NaivePoisson(0), NaivePoisson(1)]
@@ -174,7 +233,7 @@ def test_group_completion_equals_loops():
         assert sorted(place) == list(range(len(counts)))
         many = 0 if len(counts) == 1 else math.ceil(len(counts) / 2)
         given = [count for count, order in zip(counts, place, strict=True) if order < many]
-        weights = [draw.fitted_weights(given) for draw in draws]
+        weights = [draw.exact_weights(given) for draw in draws]
         for count, order in zip(counts, place, strict=True):
             if order >= many:
                 chances = [draw.probability(count, each) for draw, each in zip(draws, weights, strict=True)]

@@ -8,6 +8,8 @@ import re
 import numpy as np
 import pytest
 
+import franchise as fr
+from franchise.cli.render import size_sentence
 from franchise.errors import InputError
 from franchise.report import write_report
 from franchise.report.chains import topic_counts
@@ -75,6 +77,35 @@ def test_numbers_of_topics_by_chain():
     assert wide["names"][0] == "1–4"
     assert len(wide["names"]) == 60
     assert np.sum(wide["chains"]) == pytest.approx(2.0)
+
+
+SENTENCES = [[["a", "b"], ["c", "d"], ["a", "c"]], [["c", "d"], ["d", "d"], ["b"]]] * 4
+
+
+@pytest.mark.parametrize("given", [2, None])
+def test_a_given_number_of_topics_was_not_learned(given, tmp_path):
+    options = {"draws": 8, "warmup": 5, "chains": 2, "progress": False}
+    posterior = fr.HTMM(given, **options).fit(fr.Corpus.from_sentences(SENTENCES)).posterior_
+    page = write_report(posterior, tmp_path / "report.html").read_text()
+    assert posterior.given_topics == given
+    assert ("The number of topics was given: 2." in page) == (given is not None)
+    assert ("2 topics (a given number)" in page) == (given is not None)
+    assert ("2 (given)" in repr(posterior)) == (given is not None)
+    assert ("2 (given)" in size_sentence(posterior)) == (given is not None)
+    if given is not None:
+        assert "inferred" not in page
+        assert "learned" not in page
+
+
+def test_priors_are_beside_posteriors(tmp_path):
+    corpus = fr.Corpus.from_tokens([["a", "b", "c"], ["d", "b", "d"]] * 5)
+    family, options = fr.Categorical(4, fr.Gamma(2, 3)), {"draws": 8, "warmup": 5, "progress": False}
+    posterior = fr.sample(corpus, family, gamma=0.7, **options)
+    assert posterior.priors == {"alpha": fr.Gamma(0.5, 0.01), "prior": fr.Gamma(2, 3)}
+    page = write_report(posterior, tmp_path / "report.html").read_text().replace("\u00a0", " ")
+    assert "prior Gamma(0.5, 0.01), 90 % from 0.197 to 192; posterior 90 % from" in page
+    assert "prior Gamma(2, 3), 90 % from 0.118 to 1.58; posterior 90 % from" in page
+    assert "Gamma(1, 1)" not in page
 
 
 @pytest.mark.parametrize(

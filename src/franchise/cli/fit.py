@@ -29,7 +29,7 @@ def fit(
     output: Output,
     out: Annotated[Path, typer.Option(help="A new folder for the run.")] = Path("run"),
 ) -> None:
-    """Find topics (clusters) in grouped data; how many is learned.
+    """Find topics (clusters) in grouped data; their number is inferred unless --n-topics gives it.
 
     The run goes into a folder: settings, data, checkpoints, draws. Ctrl-C ends it safely, and
     `franchise resume RUN` continues with identical results.

@@ -14,13 +14,15 @@ def infer(run: Run, source: Source, output: TableOutput) -> None:
     A terminal shows the largest topics of each document; a pipe or a file gets all shares, as CSV.
     """
     from franchise.cli.library_arguments import read_like, read_run
-    from franchise.cli.render import SHOWN, give_table, make_console, print_largest_topics
+    from franchise.cli.render import SHOWN, give_table, make_console, print_largest_topics, print_line
 
     posterior = read_run(run)
     table = posterior.infer(read_like(source, posterior))
     if give_table(output, table):
         return
     if sys.stdout.isatty():
-        print_largest_topics(make_console(), table.head(SHOWN), len(table), posterior.consensus_topics.labels)
+        console = make_console()
+        print_largest_topics(console, table.head(SHOWN), len(table), posterior.consensus_topics.labels)
+        print_line(console, f"Largest Monte Carlo error of a share: {table.attrs['monte_carlo_error']:.3f}.")
     else:
         table.to_csv(sys.stdout, float_format="%.6g")

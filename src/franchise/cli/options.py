@@ -187,7 +187,7 @@ class Model:
         None, "Of the words of a topic: a number, or SHAPE,RATE of a Gamma prior to learn it. [default: 0.1]"
     )
     alpha: str = _model(
-        "1,1", "Concentration of the groups: a number, or SHAPE,RATE of a Gamma prior to learn it."
+        "0.5,0.01", "Concentration of the groups: a number, or SHAPE,RATE of a Gamma prior to learn it."
     )
     gamma: str = _model("1,1", "The same of the top level.")
 

@@ -138,8 +138,12 @@ def size_sentence(posterior: Posterior[Any]) -> str:
     """How many topics there are."""
     row: dict[Any, float] = posterior.summary().loc["n_topics"].to_dict()
     between = _between(row["5%"], row["95%"])
+    given = posterior.given_topics
+    number = f"{row['mean']:.0f}, in 90 % of the draws {between}"
+    if given is not None:
+        number = f"{given} (given), of which 90 % of the draws use {between}"
     return (
-        f"Number of topics: {row['mean']:.0f}, in 90 % of the draws {between} "
+        f"Number of topics: {number} "
         f"({_counted(posterior.n_chains, 'chain')} x "
         f"{_counted(posterior.n_draws, 'draw')}, sampler {posterior.sampler!r}, {posterior.seconds:.0f} s)."
     )

@@ -23,14 +23,11 @@ from franchise.data.tokens import count_matrix, numbered
 from franchise.errors import InputError
 from franchise.parallel.engine import Engine
 from franchise.posterior.document_tables import OTHER
-from franchise.priors import Gamma
+from franchise.priors import ALPHA, GAMMA, Gamma
 from franchise.validation import PathLike, describe
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-
-LEARNED = Gamma(1.0, 1.0)
 
 
 class NotFitted(InputError, NotFittedError):
@@ -44,8 +41,8 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
     Parameters are fields of dataclasses, whose constructor is as scikit-learn wants it.
     """
 
-    alpha: float | Gamma = LEARNED
-    gamma: float | Gamma = LEARNED
+    alpha: float | Gamma = ALPHA
+    gamma: float | Gamma = GAMMA
     thin: int = 1
     chains: int = 2
     workers: int | None = None

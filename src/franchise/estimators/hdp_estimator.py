@@ -232,7 +232,7 @@ class HDP(TopicEstimator):
         """
         self._check_fitted()
         observed, names = self._observe(X, groups)
-        weights = self.posterior_.infer_shares(observed)
+        weights, _ = self.posterior_.infer_shares(observed)
         return weights if names is None else name_groups(self, weights, names)
 
     def score(self, X: object, y: object = None, groups: object = None) -> float:

@@ -102,10 +102,12 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
     size: int
     """Number of categories; only of families with IS_CATEGORICAL or COUNT_ROWS."""
 
-    learned_prior: Gamma | None = None
-    """The prior of the topics' prior, where that is learned (see `families/dirichlet_prior.py`)."""
-
     conjugate, exact_statistics, sparse, of_words = (OldFlag(ability) for ability in OLD_FLAGS.values())
+
+    @property
+    def learned_prior(self) -> Gamma | None:
+        """The prior of the topics' prior, where that is learned (see `families/dirichlet_prior.py`)."""
+        return None
 
     def __init_subclass__(cls, **keywords: object) -> None:
         """Find the abilities of the class; tell the kernels which class these statistics and parameters have."""

@@ -73,7 +73,11 @@ class DirichletPrior(OverCategories[CountsT, LogsT, DataT]):
                     f"numbers, one a category; got {describe(np.asarray(prior))}."
                 )
             self.prior = check_positive_vector("prior", prior, self.size)
-        self.learned_prior = self.prior if isinstance(self.prior, Gamma) else None
+
+    @property
+    def learned_prior(self) -> Gamma | None:
+        """The prior of the common value, where that is learned."""
+        return self.prior if isinstance(self.prior, Gamma) else None
 
     def prior_vector(self) -> np.ndarray:
         """eta_w for every category; where it is learned, the mean of its prior, to start from."""

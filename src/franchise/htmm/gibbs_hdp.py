@@ -64,7 +64,7 @@ def start_at_random(
         topics=numbered.astype(np.int32),
         switches=switches,
         switch_probability=0.5,
-        concentration=start_of(model.alpha),
+        concentration=model.alpha.start if isinstance(model.alpha, Gamma) else model.alpha,
         word_prior=start_of(model.word_prior),
         topic_count=count,
         top_concentration=start_of(model.gamma),

@@ -6,7 +6,18 @@ import numpy as np
 
 from franchise.kernels import family_ops
 from franchise.kernels.dirichlet_ops import sum_of, sum_of_products
-from franchise.kernels.runtime.compile import helper, kernel, summing_helper
+from franchise.kernels.random.weights import draw_from_weights
+from franchise.kernels.random.xoshiro import next_uniform
+from franchise.kernels.runtime.compile import helper, kernel, shared_helper
+
+MOST_EXACT = 8
+"""Tokens up to which a document's assignments are all summed."""
+
+SWEEPS, TOKENS = 16, 400
+"""An estimate of a longer document averages SWEEPS + TOKENS // length sweeps, after half as many that it drops."""
+
+RELABELLED = 4
+"""Topics are redrawn as a whole after every 1 + length // RELABELLED sweeps."""
 
 
 @kernel
@@ -18,70 +29,187 @@ def fill_log_densities(owner, observations, out):
 
 
 @kernel
-def fit_document_weights(offsets, words, counts, topics, prior, rounds, tolerance, weights):
-    """Posterior mean of each document's topic weights given its words, by a fixed point (CVB0).
+def fill_document_weights(offsets, words, counts, topics, prior, states, weights):
+    """Fill in estimates of E[pi_j | x_j] of each document, topics fixed, with pi_j ~ Dirichlet(prior).
 
-    Each cell, a word w that occurs c_w times, is shared out over the topics as one of its tokens would be
-    drawn in collapsed Gibbs sampling, expected counts standing in for counts:
-
-        r_wk    ~ (prior_k + n_k - r_wk) phi_kw,    n_k = sum_w c_w r_wk
-        E[pi_k] = (prior_k + n_k) / (sum of prior + n)
-
-    The algorithm CVB0 of Asuncion et al. (2009), "On smoothing and inference for topic models". All cells are
-    updated at once, from r_wk ~ prior_k phi_kw, so that the result does not depend on the order of words.
-    Observations of any kind take the place of words, and their predictive densities that of phi_kw; each row of
-    these may have a factor of its own, which cancels.
+    Documents of at most MOST_EXACT tokens are summed over all assignments, so their estimates are exact and equal.
+    Others are means over sweeps of Gibbs sampling (docs/theory/held-out.md#sec-new-groups).
 
     Parameters
     ----------
-    offsets, words, counts : int64 (J + 1,), int64 (cells,), float64 (cells,)
+    offsets, words, counts : int64 (J + 1,), int64 (cells,), int64 (cells,)
         The cells of each document; `words` are rows of `topics`.
     topics : float64 (words, K)
-        phi_kw.
+        Densities f_k(x); each row may have a factor of its own, which cancels.
     prior : float64 (K,)
         alpha beta_k.
-    rounds : int
-        Most rounds of the fixed point.
-    tolerance : float
-        A document is done when its weights move by less than this in all.
-    weights : float64 (J, K)
-        Filled: E[pi_jk]. That of a document without words is prior / sum(prior).
+    states : uint64 (B, J, 4)
+        Generators of B independent estimates of each document.
+    weights : float64 (B, J, K)
+        Filled. Those of a document without words are prior / sum(prior).
     """
-    largest = 0
-    for document in range(len(offsets) - 1):
-        largest = max(largest, offsets[document + 1] - offsets[document])
-    shares = np.empty((largest, len(prior)))
-    expected, before = np.empty(len(prior)), np.empty(len(prior))
+    size = len(prior)
+    mass, cumulative, expected = sum_of(prior, size), cumulative_weights(topics, prior), np.empty(size)
+    blocks = np.empty((1 << MOST_EXACT, size))
     for document in range(len(offsets) - 1):
         begin, end = offsets[document], offsets[document + 1]
-        mine, often = words[begin:end], counts[begin:end]
-        shares[: end - begin] = 0.0
-        before[:] = 0.0
-        share_out(mine, often, topics, prior, before, shares, expected)
-        mass = sum_of(prior, len(prior)) + sum_of(often, len(often))
-        for _ in range(rounds):
-            before[:] = expected
-            share_out(mine, often, topics, prior, before, shares, expected)
-            if sum_of_changes(expected, before) < tolerance * mass:
+        tokens = np.repeat(words[begin:end], counts[begin:end])
+        exact = len(tokens) <= MOST_EXACT
+        if exact:
+            sum_assignments(tokens, topics, prior, blocks, expected)
+        for estimate in range(len(weights)):
+            if not exact:
+                own = states[estimate, document].copy()
+                average_sweeps(tokens, topics, prior, cumulative, own, expected)
+            for topic in range(size):
+                share = (prior[topic] + expected[topic]) / (mass + len(tokens))
+                weights[estimate, document, topic] = share
+
+
+# --- short documents: the sum over all assignments ----------------------------------------------------------
+
+
+@shared_helper
+def sum_assignments(tokens, topics, prior, blocks, expected):
+    """Fill in E[n_k | x] of a short document: the sum over all ways to seat its tokens at tables.
+
+    A set B of tokens at one table of topic k weighs  g_k(B) = (|B| - 1)! prior_k prod_{i in B} f_k(x_i).  With
+    Z(A) the sum over all seatings of a set A,
+
+        Z(A) = sum of g(B) Z(A - B) over the B in A that have its first token,     g = sum_k g_k
+        E[n_k] = sum_B |B| g_k(B) Z(all - B) / Z(all)
+    """
+    size, every = len(prior), 1 << len(tokens)
+    members, totals, seatings = np.zeros(every, np.int64), np.empty(every), np.empty(every)
+    blocks[0], expected[:], seatings[0] = prior, 0.0, 1.0
+    for block in range(1, every):
+        first, place = block & -block, 0
+        while 1 << place != first:
+            place += 1
+        rest = block ^ first
+        members[block] = members[rest] + 1
+        factor, density = max(members[rest], 1), topics[tokens[place]]
+        for topic in range(size):
+            blocks[block, topic] = factor * blocks[rest, topic] * density[topic]
+        totals[block] = sum_of(blocks[block], size)
+        part, seatings[block] = rest, 0.0
+        while True:  # all parts of the rest, the empty one last
+            seatings[block] += totals[first | part] * seatings[rest ^ part]
+            if part == 0:
                 break
-        for topic in range(len(prior)):
-            weights[document, topic] = (prior[topic] + expected[topic]) / mass
+            part = (part - 1) & rest
+    for block in range(1, every):
+        scale = members[block] * seatings[every - 1 - block] / seatings[every - 1]
+        for topic in range(size):
+            expected[topic] += scale * blocks[block, topic]
+
+
+# --- longer documents: Gibbs sampling -----------------------------------------------------------------------
 
 
 @helper
-def share_out(words, counts, topics, prior, before, shares, expected):
-    """One round: `shares` r_wk again from `before` n_k, and `expected` n_k from them."""
-    expected[:] = 0.0
-    for cell in range(len(words)):
-        likelihood, share = topics[words[cell]], shares[cell]
+def cumulative_weights(topics, prior):
+    """Sums of prior_k f_k(x) up to each topic, float64 (words, K)."""
+    sums = np.empty(topics.shape)
+    for word in range(len(topics)):
+        total = 0.0
         for topic in range(len(prior)):
-            # A share never exceeds the count it is part of, but for rounding, so it is bounded.
-            others = max(before[topic] - share[topic], 0.0)
-            share[topic] = (prior[topic] + others) * likelihood[topic]
-        scale = 1.0 / sum_of(share, len(share))
-        for topic in range(len(prior)):
-            share[topic] *= scale
-            expected[topic] += counts[cell] * share[topic]
+            total += prior[topic] * topics[word, topic]
+            sums[word, topic] = total
+    return sums
+
+
+@shared_helper
+def average_sweeps(tokens, topics, prior, cumulative, rng_state, expected):
+    """Fill in an estimate of E[n_k | x]: the mean over sweeps of the sum of p(z_i = k | z without i, x).
+
+    A token's weights are (n_k + prior_k) f_k(x): a sum over the topics present, and one computed in advance.
+    """
+    size, length = len(prior), len(tokens)
+    labels, counts, number = np.full(length, -1), np.zeros(size), 0  # topics in `present`
+    present, parts, weights = np.empty(size, np.int64), np.empty(size), np.empty(size)
+    from_prior, sweeps = np.zeros(length), SWEEPS + TOKENS // length
+    for sweep in range(-(sweeps // 2), sweeps):
+        if sweep == 0:
+            expected[:] = 0.0
+            from_prior[:] = 0.0
+        for place in range(length):
+            label, row = labels[place], tokens[place]
+            if label >= 0:
+                counts[label] -= 1.0
+                if counts[label] == 0.0:
+                    number = forget(present, number, label)
+            seen = weigh_present(topics[row], counts, present, number, parts)
+            total = seen + cumulative[row, size - 1]
+            from_prior[place] += 1.0 / total
+            for index in range(number):
+                expected[present[index]] += parts[index] / total
+            target = next_uniform(rng_state) * total
+            if target < seen:
+                label = present[draw_from_weights(parts, seen, number, target / seen)]
+            else:
+                label = min(np.searchsorted(cumulative[row], target - seen, side="right"), size - 1)
+            if counts[label] == 0.0:
+                present[number] = label
+                number += 1
+            counts[label] += 1.0
+            labels[place] = label
+        if sweep % (1 + length // RELABELLED) == 0:
+            relabel(tokens, topics, prior, present[:number], rng_state, (labels, counts, weights))
+    for place in range(length):
+        for topic in range(size):
+            expected[topic] += from_prior[place] * prior[topic] * topics[tokens[place], topic]
+    expected /= sweeps
+
+
+@helper
+def weigh_present(density, counts, present, number, parts):
+    """Fill in n_k f_k(x) of the topics that a document has; their sum."""
+    total = 0.0
+    for index in range(number):
+        parts[index] = counts[present[index]] * density[present[index]]
+        total += parts[index]
+    return total
+
+
+@helper
+def forget(present, number, label):
+    """Remove a topic from a list of `number`; how many are left."""
+    place = 0
+    while present[place] != label:
+        place += 1
+    present[place] = present[number - 1]
+    return number - 1
+
+
+@shared_helper
+def relabel(tokens, topics, prior, present, rng_state, room):
+    """Draw the topic of all tokens of each present topic again, among those that no other token has.
+
+    p(k) ~ prod_i (prior_k + i - 1) f_k(x_i) over the tokens; from single tokens alone a chain would seldom leave
+    a topic whose prior is small.
+    """
+    labels, counts, weights = room
+    size = len(prior)
+    for index in range(len(present)):
+        old, seen = present[index], 0.0
+        for topic in range(size):
+            weights[topic] = 1.0 if topic == old or counts[topic] == 0.0 else 0.0
+        total = 1.0
+        for place in range(len(tokens)):
+            if labels[place] == old:
+                density = topics[tokens[place]]
+                scale = 1.0 / total
+                for topic in range(size):
+                    weights[topic] *= (prior[topic] + seen) * density[topic] * scale
+                total = sum_of(weights, size)
+                seen += 1.0
+        if total > 0.0:  # 0 or NaN where all are too small for floating point: the topic stays
+            new = draw_from_weights(weights, total, size, next_uniform(rng_state))
+            counts[old], counts[new], present[index] = 0.0, counts[old], new
+            for place in range(len(tokens)):
+                if labels[place] == old:
+                    labels[place] = new
 
 
 @kernel
@@ -89,12 +217,3 @@ def add_word_probabilities(documents, words, topics, weights, out):
     """out[i] += sum_k pi_jk phi_kw, for pairs i of a document (row of `weights`) and a word (of `topics`)."""
     for pair in range(len(words)):
         out[pair] += sum_of_products(weights[documents[pair]], topics[words[pair]])
-
-
-@summing_helper
-def sum_of_changes(after, before):
-    """Sum of |after - before|, in vector registers."""
-    total = 0.0
-    for index in range(len(after)):
-        total += abs(after[index] - before[index])
-    return total

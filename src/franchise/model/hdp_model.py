@@ -89,7 +89,9 @@ class CategoryIndex(NamedTuple):
 class Model:
     """A hierarchical Dirichlet process mixture of some data.
 
-    beta ~ GEM(gamma);  pi_j ~ DP(alpha, beta);  z_ji ~ pi_j;  phi_k ~ H;  x_ji ~ F(phi_{z_ji})
+        beta ~ GEM(gamma);  pi_j ~ DP(alpha, beta);  z_ji ~ pi_j;  phi_k ~ H;  x_ji ~ F(phi_{z_ji})
+
+    With a truncation L it is the finite model, beta ~ Dirichlet(gamma / L, ..., gamma / L).
     """
 
     data: PreparedData
@@ -98,6 +100,7 @@ class Model:
     gamma: float | Gamma  # top_concentration: the same
     finite_topics: int = 100  # the order of the finite model, for the sampler of that
     partition: Partition | None = None  # the groups that this process has; None: all
+    truncation: int | None = None  # L, if the moves sample the finite model
     comm: Communicator = field(init=False, repr=False)  # of the processes that have the groups
     n_observations: int = field(init=False)  # N, held here or not
     first_block: int = field(init=False)  # the number of the first block that is held, among all
@@ -116,8 +119,8 @@ class Model:
         return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     def start_alpha(self) -> float:
-        """Where alpha starts: its value, or the mean of its prior."""
-        return self.alpha.mean if isinstance(self.alpha, Gamma) else self.alpha
+        """Where alpha starts: its value, or the start of its prior."""
+        return self.alpha.start if isinstance(self.alpha, Gamma) else self.alpha
 
     def start_gamma(self) -> float:
         """Where gamma starts: its value, or the mean of its prior."""

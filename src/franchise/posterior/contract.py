@@ -18,6 +18,7 @@ from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError, warn_renamed
 from franchise.posterior.intervals import even_rows
+from franchise.priors import Gamma
 from franchise.running.kept_draws import KeptDraw
 from franchise.running.run import Run
 from franchise.validation import check_integer
@@ -105,7 +106,10 @@ class PosteriorContract(ABC, Generic[DrawT]):
 
     @abstractmethod
     def infer_weights(self, draw: DrawT, new: Any, number: int) -> np.ndarray:
-        """Return E[pi_j | new data, draw], float64 (J, K + 1); `number` selects the random stream."""
+        """Return independent estimates of E[pi_j | new data, draw], (estimates, J, K + 1).
+
+        `number`, below DRAWS_FOR_NEW, selects the random stream.
+        """
 
     @abstractmethod
     def prior_of_new_topics(self) -> Any:
@@ -119,7 +123,22 @@ class PosteriorContract(ABC, Generic[DrawT]):
     def particles(self, held_out: Corpus, particles: int) -> HeldOutSteps:
         """Return what `left_to_right` scores: whole documents, with this many particles for each estimate."""
 
+    @property
+    @abstractmethod
+    def given_topics(self) -> int | None:
+        """The number of topics of a model that has a given number; None where any number is possible."""
+
+    @property
+    @abstractmethod
+    def numbers_above(self) -> dict[str, float | Gamma]:
+        """What is above the topics, by its name in the trace: its value if fixed, its prior if learned."""
+
     # -- what follows from that ----------------------------------------------------------------------------
+
+    @property
+    def priors(self) -> dict[str, Gamma]:
+        """The priors of the concentrations and of the topics' prior, as far as these are learned, by name."""
+        return {name: prior for name, prior in self.numbers_above.items() if isinstance(prior, Gamma)}
 
     @property
     def has_words(self) -> bool:
@@ -255,25 +274,30 @@ class PosteriorContract(ABC, Generic[DrawT]):
         Returns
         -------
         DataFrame
-            Columns as in `document_topics`; means over ten evenly spaced draws.
+            Columns as in `document_topics`; means over ten evenly spaced draws.  Long documents are sampled:
+            ``attrs["monte_carlo_error"]`` is the largest standard error of a share that comes from this.
         """
         from franchise.posterior.document_tables import shares_table
         from franchise.posterior.predictive import check_like
 
         check_like("data", data, self.data)
-        return shares_table(data, self.infer_shares(self.prepare_new(data)))
+        shares, errors = self.infer_shares(self.prepare_new(data))
+        table = shares_table(data, shares)
+        table.attrs["monte_carlo_error"] = float(errors.max(initial=0.0))
+        return table
 
-    def infer_shares(self, new: object) -> np.ndarray:
-        """Return what `infer` says of data that `prepare_new` has prepared, float64 (J, T + 1)."""
-        total: Any = 0.0
+    def infer_shares(self, new: object) -> tuple[np.ndarray, np.ndarray]:
+        """Return the shares in data that `prepare_new` has prepared, and their standard errors, (J, T + 1) each."""
+        total = variance = np.zeros(self.consensus_topics.topic_count + 1)
         chosen = self.draws_for_new()
         for number, (draw, match) in enumerate(chosen):
-            weights = self.infer_weights(draw.kept, new, number)
-            own = np.zeros((len(weights), self.consensus_topics.topic_count + 1))
-            self.consensus_topics.add_columns(own, match, weights)
-            total = total + own
-        shares: np.ndarray = total / len(chosen)
-        return shares
+            estimates = self.infer_weights(draw.kept, new, number)
+            own = np.zeros((*estimates.shape[:2], self.consensus_topics.topic_count + 1))
+            for shares, weights in zip(own, estimates, strict=True):
+                self.consensus_topics.add_columns(shares, match, weights)
+            total = total + own.mean(axis=0)
+            variance = variance + own.var(axis=0, ddof=1) / len(own)
+        return total / len(chosen), np.sqrt(variance) / len(chosen)
 
     def draws_for_new(self) -> list[tuple[Draw, np.ndarray]]:
         """Return the draws that new documents are described by, with the consensus topics of their topics."""

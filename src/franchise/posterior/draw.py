@@ -181,7 +181,7 @@ class SingleDraw:
         """Return the expected shares of the draw's topics in new documents or groups; rows sum to one."""
         check_like("data", data, self.posterior.data)
         weights = self.posterior.infer_weights(self.stored.kept, self.posterior.prepare_new(data), 0)
-        return self._weights_table(data, weights).set_axis([*self.names, UNSEEN], axis=1)
+        return self._weights_table(data, weights.mean(axis=0)).set_axis([*self.names, UNSEEN], axis=1)
 
     def numbered_table(self, words: int) -> pd.DataFrame:
         """Return the table of `topics` with numbers by size instead of names."""

@@ -19,6 +19,7 @@ from franchise.posterior import predictive
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import count_documents
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
+from franchise.priors import Gamma
 from franchise.running.kept_draws import HDPDraw
 from franchise.running.run import Run
 
@@ -103,6 +104,17 @@ class HDPPosterior(Posterior[HDPDraw]):
         return repr(self.family)
 
     @property
+    def given_topics(self) -> int | None:
+        """The truncation, if the sampler is one of the finite model."""
+        return self.model.truncation
+
+    @property
+    def numbers_above(self) -> dict[str, float | Gamma]:
+        """Concentrations, and the prior of the topics where it is learned."""
+        learned, both = self.family.learned_prior, {"alpha": self.model.alpha, "gamma": self.model.gamma}
+        return both if learned is None else {**both, "prior": learned}
+
+    @property
     def has_words(self) -> bool:
         """Whether topics are distributions over the words of a corpus."""
         return isinstance(self.data, Corpus) and Ability.IS_CATEGORICAL in self.family.abilities
@@ -123,16 +135,17 @@ class HDPPosterior(Posterior[HDPDraw]):
         E[pi_jk | z, m] = (n_jk + alpha E[beta_k]) / (n_j + alpha)
         """
         counts = count_documents(self.data, draw.labels, draw.n_topics + 1)
-        return (counts + predictive.prior_weights(draw)) / (counts.sum(axis=1, keepdims=True) + draw.alpha)
+        prior = predictive.prior_weights(self.model, draw)
+        return (counts + prior) / (counts.sum(axis=1, keepdims=True) + draw.alpha)
 
     def prepare_new(self, data: GroupedData) -> predictive.Occurrences:
         """Return new data as the kernels read them."""
         return predictive.Occurrences.of(data, self.family)
 
     def infer_weights(self, draw: HDPDraw, new: predictive.Occurrences, number: int = 0) -> np.ndarray:
-        """Return E[pi_j | x_j, draw], float64 (J, K + 1); no random stream is used for conjugate families."""
+        """Return estimates of E[pi_j | x_j, draw], (estimates, J, K + 1); random streams are named by the data."""
         topics = predictive.drawn_topics(self.model, draw, new.observations, self.seed)
-        return predictive.fitted_weights(topics, new)
+        return predictive.estimated_weights(topics, new)
 
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
         """Return the words of the second halves of documents, given the first."""

@@ -18,6 +18,7 @@ from franchise.families.categorical import Categorical
 from franchise.model.hdp_model import Model, PreparedData, frozen
 from franchise.model.state.base import State
 from franchise.moves.compose import InTurn, moves_of
+from franchise.moves.finite import Finite
 from franchise.parallel.engine import Engine
 from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.priors import check_number_or_gamma, number_or_gamma, plain_number
@@ -68,6 +69,13 @@ def make_model(data: GroupedData, family: Family | None, alpha: object, gamma: o
     )
 
 
+def truncation_of(schedule: InTurn) -> int | None:
+    """Return the number of topics of the finite model, if all moves that draw topics sample that; else None."""
+    sweeps = [move for move in moves_of(schedule) if "observations" in move.updates]
+    levels = {move.topics for move in sweeps if isinstance(move, Finite)}
+    return levels.pop() if len(levels) == 1 and all(isinstance(move, Finite) for move in sweeps) else None
+
+
 @dataclass(frozen=True)
 class HDPProblem:
     """What `sample` draws from, and how: see `franchise.running.run.Problem`."""
@@ -80,6 +88,12 @@ class HDPProblem:
 
     model_name: ClassVar[str] = "hdp"
     kind_of_draw: ClassVar[type[KeptDraw]] = HDPDraw
+
+    def __post_init__(self) -> None:
+        """Give the model its truncation, if the moves sample the finite model."""
+        truncation = truncation_of(self.schedule)
+        if truncation is not None:
+            object.__setattr__(self, "model", replace(self.model, truncation=truncation))
 
     def settings(self) -> dict[str, Any]:
         """Family, concentrations and moves."""

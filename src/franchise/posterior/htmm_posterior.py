@@ -21,13 +21,14 @@ from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.parallel.threads import Threads
 from franchise.posterior.base import Posterior
-from franchise.posterior.contract import Pieces, SentenceProbabilities
+from franchise.posterior.contract import DRAWS_FOR_NEW, Pieces, SentenceProbabilities
 from franchise.posterior.draw import count_words
 from franchise.posterior.held_out_steps import HeldOutSteps, last_sentences, sentences_by_particles
 from franchise.posterior.intervals import ends_of
 from franchise.posterior.predictive import check_like
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
 from franchise.posterior.topic_similarity import NONE, cross_table
+from franchise.priors import Gamma
 from franchise.running.run import Run
 from franchise.validation import check_choice
 
@@ -117,8 +118,20 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return Prepared.of(data)
 
     def infer_weights(self, draw: HTMMDraw, new: Prepared, number: int = 0) -> np.ndarray:
-        """Return the expected proportions of new documents, float64 (D, K + 1)."""
-        return with_unseen(self.new_draws(draw, new, number, self.seed).proportions, draw.n_topics)
+        """Return two estimates of the expected proportions of new documents, float64 (2, D, K + 1)."""
+        drawn = [self.new_draws(draw, new, stream, self.seed) for stream in (number, number + DRAWS_FOR_NEW)]
+        return np.stack([with_unseen(each.proportions, draw.n_topics) for each in drawn])
+
+    @property
+    def given_topics(self) -> int | None:
+        """The number of topics, if it was given."""
+        return self.model.n_topics if isinstance(self.model, FiniteModel) else None
+
+    @property
+    def numbers_above(self) -> dict[str, float | Gamma]:
+        """Concentrations, and the prior of words."""
+        names = ("document_prior",) if isinstance(self.model, FiniteModel) else ("alpha", "gamma")
+        return {name: getattr(self.model, name) for name in (*names, "word_prior")}
 
     def prior_of_new_topics(self) -> float:
         """Return eta of the most probable draw."""
@@ -333,11 +346,12 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
     def __repr__(self) -> str:
         """Return the size of the sample, the number of topics and the switch probability."""
-        topics = self.trace["n_topics"]
+        topics, given = self.trace["n_topics"], self.given_topics
+        number = f"{topics.min():.0f} to {topics.max():.0f}" if given is None else f"{given} (given)"
         low, high = self.interval("switch_probability")
         return (
             f"HTMMPosterior({len(self.draws)} chains x {topics.shape[1]} draws of {self.data!r})\n"
-            f"  topics: {topics.min():.0f} to {topics.max():.0f}\n"
+            f"  topics: {number}\n"
             f"  switch probability: {self.trace['switch_probability'].mean():.3f} ({low:.3f} to {high:.3f})"
         )
 

@@ -8,12 +8,10 @@ Everything is at its posterior mean given the draw's labels and tables
     beta   = (m_1, ..., m_K, gamma) / (m + gamma)     the topics' weights, the last that of all unseen ones,
                                                       whose observations have the prior predictive f_new(x)
 
-The weights of a new group's topics, E[pi_j | x_j], are fitted with the topics fixed, by the fixed point of
-collapsed variational Bayes (`predictive.py`).  That is a choice: no randomness of its own, quick, and
-not tied
-to the order of observations.  On the AP corpus it gave 8.069 nats a word in held-out halves of documents where
-collapsed Gibbs sampling, averaged over 1000 sweeps of every document, gave 8.076; on paragraphs of the bundled
-addresses 7.689 and 7.681 (`benchmarks/heldout_scores.py`).
+The weights of a new group's topics, E[pi_j | x_j], are computed with the topics fixed: exactly up to eight
+observations, by Gibbs sampling for more (docs/theory/held-out.md#sec-new-groups).  Two independent estimates show
+the Monte Carlo error.  Random numbers are named by the group's own observations, so a result does not depend on
+other groups.
 
 A family that is not conjugate has no f_k in closed form: the densities are averaged over parameters that are drawn
 given the topic's observations.
@@ -21,6 +19,7 @@ given the topic's observations.
 
 from __future__ import annotations
 
+import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,14 +29,15 @@ from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
 from franchise.families.base import Family
-from franchise.kernels.predictive import fill_log_densities, fit_document_weights
+from franchise.kernels.predictive import fill_document_weights, fill_log_densities
+from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.kernels.recount import recount
 from franchise.model.hdp_model import Model, frozen
 from franchise.running.kept_draws import HDPDraw
 from franchise.validation import describe
 
-_ROUNDS = 100
-_TOLERANCE = 1e-3  # in all the weights of a group together
+ESTIMATES = 2
+"""Independent estimates of the weights of each new group under each draw."""
 
 _PARAMETER_DRAWS = 50
 """Draws of the parameters that densities are averaged over, where the family is not conjugate."""
@@ -48,7 +48,7 @@ class Occurrences(NamedTuple):
 
     offsets: np.ndarray  # int64 (J + 1,): group j has the entries from offsets[j] to offsets[j + 1]
     rows: np.ndarray  # int64 (entries,): rows of `observations`
-    counts: np.ndarray  # float64 (entries,)
+    counts: np.ndarray  # int64 (entries,)
     observations: Any  # as the family's `prepare` gives them
 
     @property
@@ -70,14 +70,19 @@ class Occurrences(NamedTuple):
         These must be all words that occur, and may be more [default: those that occur].
         """
         words = np.unique(cells.word) if words is None else words
-        rows, counts = np.searchsorted(words, cells.word), cells.count.astype(np.float64)
+        rows, counts = np.searchsorted(words, cells.word), cells.count.astype(np.int64)
         return cls(cells.offsets.copy(), rows, counts, prepare(family, words))
 
     @classmethod
     def of_groups(cls, data: GroupedData, family: Family) -> Occurrences:
         """The observations of groups, each by itself, in grouped order."""
         rows = np.arange(data.n_observations)
-        return cls(data.offsets.copy(), rows, np.ones(len(rows)), prepare(family, data.grouped_observations))
+        return cls(
+            data.offsets.copy(),
+            rows,
+            np.ones(len(rows), np.int64),
+            prepare(family, data.grouped_observations),
+        )
 
     def only(self, kept: np.ndarray) -> Occurrences:
         """The same with the entries flagged in `kept` only."""
@@ -101,10 +106,11 @@ def prepare(family: Family, observations: Any) -> Any:
 
 def drawn_topics(model: Model, snapshot: HDPDraw, observations: object, seed: int = 0) -> DrawnTopics:
     """The topics of a draw of this model, for prepared observations; `seed` is for families not conjugate."""
-    logs = log_densities(model, snapshot, observations, seed)
+    logs, prior = log_densities(model, snapshot, observations, seed), prior_weights(model, snapshot)
+    logs[:, prior == 0.0] = -np.inf
     scales = logs.max(axis=1)
     logs -= scales[:, None]
-    return DrawnTopics(snapshot, np.exp(logs, out=logs), scales, prior_weights(snapshot))
+    return DrawnTopics(snapshot, np.exp(logs, out=logs), scales, prior)
 
 
 def log_densities(model: Model, snapshot: HDPDraw, observations: object, seed: int = 0) -> np.ndarray:
@@ -134,17 +140,41 @@ def statistics_of(model: Model, snapshot: HDPDraw) -> Any:
 
 
 def fitted_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
-    """E[pi_j | x_j] of new groups, float64 (J, K + 1); that of a group without observations is its prior mean."""
-    weights = np.empty((observed.n_groups, len(draw.prior)))
+    """Return E[pi_j | x_j] of new groups, float64 (J, K + 1); the prior mean for a group without observations."""
+    return np.asarray(estimated_weights(draw, observed).mean(axis=0))
+
+
+def estimated_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
+    """Return independent estimates of E[pi_j | x_j], float64 (ESTIMATES, J, K + 1); equal where they are exact."""
+    weights = np.empty((ESTIMATES, observed.n_groups, len(draw.prior)))
     entries = observed.offsets, observed.rows, observed.counts
-    fit_document_weights(*entries, draw.densities, draw.prior, _ROUNDS, _TOLERANCE, weights)
+    fill_document_weights(*entries, draw.densities, draw.prior, _rng_states(draw, observed), weights)
     return weights
 
 
-def prior_weights(draw: HDPDraw) -> np.ndarray:
-    """alpha E[beta | m] = alpha (m_1, ..., m_K, gamma) / (m + gamma), float64 (K + 1,); the last: unseen topics."""
-    tables = np.append(draw.tables_per_topic, draw.gamma)
-    return draw.alpha * (tables / (draw.tables_per_topic.sum() + draw.gamma))
+def _rng_states(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
+    """States of generators, uint64 (ESTIMATES, J, 4), named by the draw and the group's observations."""
+    streams = Streams(seed=0, chain=0, sweep=0, move=STREAMS.new_documents)
+    states = np.empty((ESTIMATES, observed.n_groups, 4), np.uint64)
+    scales, name_of_draw = draw.log_scales[observed.rows], zlib.crc32(draw.prior.tobytes())
+    for group in range(observed.n_groups):
+        own = slice(observed.offsets[group], observed.offsets[group + 1])
+        name = zlib.crc32(scales[own].tobytes(), zlib.crc32(observed.counts[own].tobytes(), name_of_draw))
+        states[:, group] = streams.rng_states(name, 1, ESTIMATES)[0]
+    return states
+
+
+def prior_weights(model: Model, draw: HDPDraw) -> np.ndarray:
+    """Return alpha E[beta | m], float64 (K + 1,); the last is for unseen topics, 0 if there can be none.
+
+    E[beta | m] = (m_1, ..., m_K, gamma) / (m + gamma); in the finite model every topic has gamma / L more.
+    """
+    of_seen, of_unseen = 0.0, draw.gamma
+    if model.truncation is not None:
+        of_seen = draw.gamma / model.truncation
+        of_unseen = of_seen * (model.truncation - draw.n_topics)
+    weights = np.append(draw.tables_per_topic + of_seen, of_unseen)
+    return draw.alpha * (weights / (draw.tables_per_topic.sum() + draw.gamma))
 
 
 def check_like(name: str, new: object, known: GroupedData) -> None:

@@ -12,6 +12,7 @@ from franchise.data.grouped import GroupedData
 from franchise.diagnostics.verdict import CONVERGED, NOT_CONVERGED, STUCK_APART, TOO_SHORT, Verdict
 from franchise.posterior.base import Posterior
 from franchise.posterior.consensus import Consensus
+from franchise.report.chains import title_of
 from franchise.report.json import counted, percent
 
 _QUESTIONS = {
@@ -38,6 +39,7 @@ def texts_of(
         "trusted": verdict.level == CONVERGED,
         "question": _QUESTIONS[verdict.level],
         "number_note": _number_note(posterior),
+        "priors": _priors(posterior),
         "topics_note": _topics_note(consensus, data),
         "map_note": _map_note(consensus),
         "documents_note": _documents_note(data),
@@ -56,6 +58,9 @@ def _amounts(data: GroupedData) -> tuple[str, str]:
 
 def _number_in_words(posterior: Posterior[Any]) -> str:
     low, high = _range(posterior)
+    given = posterior.given_topics
+    if given is not None:
+        return f"{counted(given, 'topic')} (a given number)"
     if low != high:
         return f"Between {low:,} and {high:,} topics"
     always = bool(np.ptp(posterior.trace["n_topics"]) == 0)
@@ -69,7 +74,11 @@ def _range(posterior: Posterior[Any]) -> tuple[int, int]:
 
 
 def _number_note(posterior: Posterior[Any]) -> str:
-    topics = posterior.trace["n_topics"]
+    topics, given = posterior.trace["n_topics"], posterior.given_topics
+    if given is not None:
+        low, high = _range(posterior)
+        used = "all of them" if low == given else f"{low:,}" if low == high else f"from {low:,} to {high:,}"
+        return f"The number of topics was given: {given:,}. 90\u00a0% of draws use {used}."
     if (topics == topics.flat[0]).all():
         return f"All draws have {counted(int(topics.flat[0]), 'topic')}."
     low, high = _range(posterior)
@@ -79,9 +88,21 @@ def _number_note(posterior: Posterior[Any]) -> str:
         else ""
     )
     return (
-        f"The number was not chosen, it was learned, and it is uncertain: 90\u00a0% of draws have from {low:,} to "
+        f"The number was not given, it was inferred, and it is uncertain: 90\u00a0% of draws have from {low:,} to "
         f"{high:,}.{chains}"
     )
+
+
+def _priors(posterior: Posterior[Any]) -> list[str]:
+    """The prior beside the posterior, for every learned number above the topics."""
+    sentences = []
+    for name, prior in posterior.priors.items():
+        before, after = prior.interval(0.9), np.quantile(posterior.trace[name], [0.05, 0.95])
+        ranges = [f"90\u00a0% from {low:.3g} to {high:.3g}" for low, high in (before, after)]
+        sentences.append(
+            f"{title_of(name)}: prior Gamma({prior.shape:g}, {prior.rate:g}), {ranges[0]}; posterior {ranges[1]}."
+        )
+    return sentences
 
 
 def _largest(consensus: Consensus) -> str:

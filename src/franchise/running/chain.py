@@ -234,14 +234,14 @@ class Chain:
         likelihood = cells.log_likelihood
         if likelihood is None:
             likelihood = log_likelihood(state, model.data, self.executor)
+        learned = [(model.alpha, state.group_concentration), (model.gamma, state.top_concentration)]
+        of_prior: dict[str, float] = {}
+        if model.family.learned_prior is not None:
+            of_prior["prior"] = model.family.prior_value(state.statistics)
+            learned.append((model.family.learned_prior, of_prior["prior"]))
         joint = likelihood + log_prior(state, model, cells)
-        for prior, value in (
-            (model.alpha, state.group_concentration),
-            (model.gamma, state.top_concentration),
-        ):
-            if isinstance(prior, Gamma):
-                joint += prior.log_density(value)
-        values = {
+        joint += sum(prior.log_density(value) for prior, value in learned if isinstance(prior, Gamma))
+        return {
             "n_topics": state.topic_count,
             "n_tables": int(cells.per_topic.sum()),
             "log_joint": joint,
@@ -251,10 +251,8 @@ class Chain:
             "topic_entropy": entropy_of(state.observations_per_topic),
             "co_assignment": self._pairs.co_assignment(state, model),
             **dict(zip(SHARES, state.shares_of_largest(len(SHARES)), strict=True)),
+            **of_prior,
         }
-        if model.family.learned_prior is not None:
-            values["prior"] = model.family.prior_value(state.statistics)
-        return values
 
 
 def narrowest(labels: np.ndarray) -> np.ndarray:

@@ -364,7 +364,7 @@ def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
     updated = {part for move in moves for part in move.updates}
     ours = all(type(move).__module__.startswith("franchise.") for move in moves)
     waiting = [name for name in ("alpha", "gamma") if isinstance(getattr(model, name), Gamma)]
-    fixed = "would be learned, but no move in the sampler does that: fixed at the mean of"
+    fixed = "would be learned, but no move in the sampler does that: the initial value stays."
     if ours and "observations" not in updated:
         warn_caller(
             "no move in the sampler draws the topics or seats of single observations, so most states are never "
@@ -372,12 +372,10 @@ def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
         )
     if waiting and "concentrations" not in updated:
         warn_caller(
-            f"{' and '.join(waiting)} {fixed} the prior. Add franchise.moves.Concentrations(), or give a number."
+            f"{' and '.join(waiting)} {fixed} Add franchise.moves.Concentrations(), or give a number."
         )
     if model.family.learned_prior is not None and "prior" not in updated:
-        warn_caller(
-            f"the family's prior {fixed} its prior. Add franchise.moves.TopicPrior(), or give a number."
-        )
+        warn_caller(f"the family's prior {fixed} Add franchise.moves.TopicPrior(), or give a number.")
 
 
 def sampler_table() -> pd.DataFrame:

@@ -104,16 +104,25 @@ def log_prior(state: State, model: Model, cells: CellTables) -> float:
     alpha, gamma = state.group_concentration, state.top_concentration
     sizes, times = model.distinct_sizes
     table_count = int(cells.per_topic.sum())
-    of_topics = gammaln(cells.per_topic[cells.per_topic > 0])
     return float(
         (times * (math.lgamma(alpha) - gammaln(alpha + sizes))).sum()
         + _log_stirling_of(cells, model.comm)
-        + of_topics.sum()
+        + _log_prior_of_topics(cells.per_topic[cells.per_topic > 0], gamma, model.truncation)
         + table_count * math.log(alpha)
-        + len(of_topics) * math.log(gamma)
         + math.lgamma(gamma)
         - math.lgamma(gamma + table_count)
     )
+
+
+def _log_prior_of_topics(tables: np.ndarray, gamma: float, truncation: int | None) -> float:
+    """The factors of p(z, m) that differ in the finite model (docs/theory/finite.md#eq-finite-enumeration)."""
+    from scipy.special import gammaln
+
+    if truncation is None:
+        return float(gammaln(tables).sum() + len(tables) * math.log(gamma))
+    share = gamma / truncation
+    namings = math.lgamma(truncation + 1) - math.lgamma(truncation - len(tables) + 1)
+    return float(namings + (gammaln(share + tables) - math.lgamma(share)).sum())
 
 
 def _log_stirling_of(cells: CellTables, comm: Communicator) -> float:

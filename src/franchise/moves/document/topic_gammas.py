@@ -6,22 +6,27 @@ one prior, gammas are drawn by a table of quantiles (see `kernels/random/gamma.p
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from franchise.families.base import Family
 from franchise.kernels.random.dirichlet import draw_log_gammas
 from franchise.kernels.random.gamma import INTERVALS, SmallGammas, draw_rows_by_table, room_for_batch
 from franchise.kernels.runtime.blocks import first_turns
 from franchise.kernels.word_sweep_slices import Fresh
-from franchise.model.state.base import Weights
+from franchise.moves.block_sweep import SweepContext
 
 SURE = 5.0
 """With so large a sum of the priors, the sum of their gammas cannot underflow."""
 
 LEAST_SHAPE = 0.001
 """For smaller shapes even 2^16 intervals are too coarse."""
+
+LEAST_DRAWS = 2**20
+"""Gammas that a table must serve: to make one takes as long as to draw that number without it."""
 
 _ACROSS = 64
 
@@ -33,10 +38,15 @@ class Table(NamedTuple):
     small: SmallGammas
 
 
-def table_of(prior: np.ndarray) -> Table | None:
-    """The table for a prior; None if words differ in it, or it is too small or a whole number."""
+def draws_by_prior(family: Family, draws: int) -> float:
+    """Return how many gammas a value of the prior serves: `draws`, those of one step, if it is learned."""
+    return draws if family.learned_prior is not None else math.inf
+
+
+def table_of(prior: np.ndarray, draws: float) -> Table | None:
+    """The table for a prior; None if words differ in it, it is too small or whole, or serves too few draws."""
     whole, shape = divmod(float(prior[0]), 1.0)
-    if np.ptp(prior) != 0.0 or shape < LEAST_SHAPE:
+    if draws < LEAST_DRAWS or np.ptp(prior) != 0.0 or shape < LEAST_SHAPE:
         return None
     return Table(int(whole), small_gammas(shape))
 
@@ -69,15 +79,15 @@ def small_gammas(shape: float) -> SmallGammas:
 
 
 def draw_fresh_gammas(
-    prior: np.ndarray, sizes: np.ndarray, rest: np.ndarray, rng: np.random.Generator
+    prior: np.ndarray, sizes: np.ndarray, rest: np.ndarray, rng: np.random.Generator, draws: float
 ) -> np.ndarray:
     """Gammas, up to a factor for each topic, one topic after the other: of its first words, and of all the rest.
 
     Topic f has the first ``sizes[f] - 1`` of the words whose prior is given, and all other words as one, with prior
-    ``rest[f]``.
+    ``rest[f]``.  `draws` as for `table_of`.
     """
     ends = np.cumsum(sizes)
-    table = table_of(prior) if len(prior) > 0 else None
+    table = table_of(prior, draws) if len(prior) > 0 else None
     if table is not None and prior[: sizes[0] - 1].sum() + rest[0] >= SURE:
         gammas = draw_prior_gammas(table, int(ends[-1]), rng)
         gammas[ends - 1] = rng.standard_gamma(rest)
@@ -91,13 +101,13 @@ def draw_fresh_gammas(
 
 
 def draw_fresh(
-    state: Weights, sticks: np.ndarray, cutoff: float, lowest: np.ndarray, rng: np.random.Generator
+    context: SweepContext, sticks: np.ndarray, cutoff: float, lowest: np.ndarray, rng: np.random.Generator
 ) -> Fresh:
     """Parameters of fresh topics, only for the words that can reach them: a Dirichlet over those and all the rest.
 
     Words sorted by their lowest slice: topic f is reached by the first ``reached[f]`` of them.
     """
-    heights = np.minimum(cutoff, sticks)
+    state, heights = context.state, np.minimum(cutoff, sticks)
     prior = state.statistics.prior
     reaching = np.flatnonzero(lowest < heights.max(initial=0.0))
     by_slice = reaching[np.argsort(lowest[reaching], kind="stable")]
@@ -111,7 +121,8 @@ def draw_fresh(
     rest = np.where(sizes > len(prior), 0.0, np.maximum(prior.sum() - reaching_mass[reached], 0.0))
     probabilities = np.empty(0)
     if len(sticks):
-        probabilities = draw_fresh_gammas(prior[by_slice], sizes, rest, rng)
+        draws = draws_by_prior(context.model.family, int(ends[-1]))
+        probabilities = draw_fresh_gammas(prior[by_slice], sizes, rest, rng, draws)
         probabilities /= np.repeat(np.add.reduceat(probabilities, begins), sizes)
     return Fresh(
         heights=heights,

@@ -24,7 +24,7 @@ from franchise.kernels.word_sweep import CHUNK, Densities, Live, SweepInputs, Sw
 from franchise.kernels.word_sweep_slices import Order
 from franchise.model.state.base import Weights
 from franchise.moves.block_sweep import CellLists, SweepContext, break_sticks
-from franchise.moves.document.topic_gammas import SURE, draw_fresh, table_of
+from franchise.moves.document.topic_gammas import SURE, Table, draw_fresh, draws_by_prior, table_of
 from franchise.parallel.engine import BlockStages
 
 CUSTOMERS = 64
@@ -50,7 +50,9 @@ class Gammas:
         self._sums = np.empty((blocks, shape[1]))
         self.rows = context.comm.shared_array("rows", shape, np.float32)  # (V, slots): zero for other topics
         rng_states = context.streams.rng_states(stream, blocks).reshape(blocks, 4)[first:last]
-        make_worker = _worker_for(statistics, topics, (rng_states, self.rows, self._sums[first:last]))
+        draws = draws_by_prior(context.model.family, shape[0] * len(topics))
+        table = table_of(statistics.prior, draws)
+        make_worker = _worker_for(statistics, topics, table, (rng_states, self.rows, self._sums[first:last]))
         if last > first:
             context.executor.run(BlockStages(make_worker, [self._cuts[first : last + 1]]))
         context.comm.allgather_rows(np.arange(len(self._cuts)), self._sums)
@@ -78,11 +80,13 @@ class Gammas:
 
 
 def _worker_for(
-    statistics: CategoricalStatistics, topics: np.ndarray, drawn: tuple[np.ndarray, np.ndarray, np.ndarray]
+    statistics: CategoricalStatistics,
+    topics: np.ndarray,
+    table: Table | None,
+    drawn: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> Callable[[], Callable[[BlockQueue], None]]:
     """What draws blocks of words; `drawn` are the states of the generators, the gammas and their sums."""
     counts, prior, (rng_states, rows, sums) = statistics.counts, statistics.prior, drawn
-    table = table_of(prior)
     if table is None:
         return lambda: lambda queue: draw_rows(queue, counts, topics, prior, rng_states, rows, sums)
     vacant = np.delete(np.arange(rows.shape[1]), topics)
@@ -243,7 +247,7 @@ def sweep_slices_categories(context: SweepContext, cutoff: float) -> None:
     lowest = lowest_slices(context, heights, cutoff, context.data.observations, len(state.statistics.prior))
     rng = context.streams.generator(STREAMS.sticks)
     sticks, rest = break_sorted_sticks(state, lowest, rng)
-    fresh = draw_fresh(state, sticks, cutoff, lowest, rng)
+    fresh = draw_fresh(context, sticks, cutoff, lowest, rng)
     topics = np.flatnonzero(heights)
     gammas = Gammas(context, state.statistics, topics, STREAMS.parameters)
     densities = _densities(context, gammas.rows, heights)
