@@ -269,6 +269,16 @@ class Consensus(MatchedTopics):
         return topic_table(table, self.topic_count)
 
     @property
+    def in_all_chains(self) -> np.ndarray:
+        """Whether every chain has the topic, bool (T,)."""
+        return np.asarray(self.in_chain.all(axis=0))
+
+    @property
+    def share_in_all_chains(self) -> float:
+        """The share of the observations in topics that every chain has, mean over draws."""
+        return float(self.shares[:, self.in_all_chains].sum(axis=1).mean())
+
+    @property
     def coverage(self) -> float:
         """The share of the observations that are in consensus topics, mean over draws."""
         return 1.0 - float(self._shares_with_none[:, -1].mean())
@@ -283,7 +293,7 @@ class Consensus(MatchedTopics):
 
     def __repr__(self) -> str:
         """Return how many topics there are, how many all chains have, and what they cover."""
-        everywhere = int(self.in_chain.all(axis=0).sum())
+        everywhere = int(self.in_all_chains.sum())
         return (
             f"Consensus({self.topic_count} topics over {len(self.draws)} draws of {len(self.in_chain)} chains; "
             f"{everywhere} in all chains; {1.0 - self.coverage:.1%} of the observations in none)"

@@ -107,9 +107,10 @@ class PosteriorContract(ABC, Generic[DrawT]):
     def infer_weights(self, draw: DrawT, new: Any, number: int) -> np.ndarray:
         """Return E[pi_j | new data, draw], float64 (J, K + 1); `number` selects the random stream."""
 
+    @property
     @abstractmethod
-    def prior_of_new_topics(self) -> Any:
-        """Return the Dirichlet prior of topics' words, as given or as learned by the most probable draw."""
+    def mean_word_prior(self) -> np.ndarray:
+        """eta_w, float64 (V,): the Dirichlet prior of topics' words, as given or as learned, mean over draws."""
 
     @abstractmethod
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
@@ -118,6 +119,16 @@ class PosteriorContract(ABC, Generic[DrawT]):
     @abstractmethod
     def particles(self, held_out: Corpus, particles: int) -> HeldOutSteps:
         """Return what `left_to_right` scores: whole documents, with this many particles for each estimate."""
+
+    @property
+    def approximation(self) -> str:
+        """In what sense the sampler is approximate, as a sentence; empty if it is exact."""
+        return ""
+
+    @property
+    def has_given_number_of_topics(self) -> bool:
+        """Whether the model has a given number of topics, so that chains cannot start from different numbers."""
+        return False
 
     # -- what follows from that ----------------------------------------------------------------------------
 
@@ -141,6 +152,13 @@ class PosteriorContract(ABC, Generic[DrawT]):
     def n_draws(self) -> int:
         """Kept draws of each chain."""
         return self.trace["n_topics"].shape[1]
+
+    @property
+    def start_topics(self) -> list[int] | None:
+        """The number of topics that each chain started from; None if it is not known."""
+        starts = [] if self.run is None else [each.start_topics for each in self.run.chains]
+        known = [start for start in starts if start is not None]
+        return known if known and len(known) == len(starts) else None
 
     @property
     def seconds(self) -> float:
@@ -287,21 +305,20 @@ class PosteriorContract(ABC, Generic[DrawT]):
         Parameters
         ----------
         chain : int, optional
-            The chain [default: the draw of all chains with the highest log joint probability].
+            The chain [default: the draw of all chains that is nearest to all stored draws, by the mean variation of
+            information (`franchise.posterior.point_partition`)].
         draw : int
             Which of the chain's stored draws (at most 32, evenly spaced), counted from 0, or from the end if
             negative [default: the last].
         """
-        from franchise.posterior.draw import SingleDraw, draw_of, stored_by_chain
+        from franchise.posterior.draw import SingleDraw, draw_of, draws_of, stored_by_chain
+        from franchise.posterior.point_partition import nearest_draw
 
-        stored, log_joint = stored_by_chain(self), self.trace["log_joint"]
         if chain is None:
-            every = [(number, kept) for number, own in enumerate(stored) for kept in own]
-            chain, kept = max(every, key=lambda pair: log_joint[pair[0], pair[1].draw])
-        else:
-            chain = self._check_chain(chain)
-            own = stored[chain]
-            kept = own[check_integer("draw", draw, minimum=-len(own), maximum=len(own) - 1)]
+            return SingleDraw(self, nearest_draw(draws_of(self)))
+        chain = self._check_chain(chain)
+        own = stored_by_chain(self)[chain]
+        kept = own[check_integer("draw", draw, minimum=-len(own), maximum=len(own) - 1)]
         return SingleDraw(self, draw_of(self, chain, kept))
 
     def chain(self, chain: int) -> Self:

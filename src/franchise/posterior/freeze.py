@@ -56,9 +56,8 @@ class KnownTopicTables(PosteriorContract[DrawT]):
         chosen = _checked_topics(topics, len(rows))
         if names is None:
             names = [consensus.labels[k] if probabilities is None else f"topic {k}" for k in chosen]
-        if prior is None:
-            prior = self.prior_of_new_topics()
-        return KnownTopics(rows[chosen], strength, weight, prior, names, corpus.vocabulary)
+        eta = self.mean_word_prior if prior is None else prior
+        return KnownTopics(rows[chosen], strength, weight, eta, names, corpus.vocabulary)
 
     def known_topics(self, words: int = 10) -> pd.DataFrame:
         """Return `topics` with two more columns, for the family KnownTopics.

@@ -15,12 +15,15 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import LastStates, State
+from franchise.moves.base import FINITE, HDP
+from franchise.moves.compose import in_turn, moves_of
 from franchise.posterior import predictive
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import count_documents
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
 from franchise.running.kept_draws import HDPDraw
 from franchise.running.run import Run
+from franchise.samplers.registry import SAMPLERS
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -107,6 +110,20 @@ class HDPPosterior(Posterior[HDPDraw]):
         """Whether topics are distributions over the words of a corpus."""
         return isinstance(self.data, Corpus) and Ability.IS_CATEGORICAL in self.family.abilities
 
+    @property
+    def approximation(self) -> str:
+        """In what sense the sampler is approximate, as a sentence; empty if it is exact."""
+        if self.sampler in SAMPLERS:
+            exact_for: set[str] = {SAMPLERS[self.sampler].exact}
+        else:  # moves of the user's own
+            schedule = getattr(getattr(self.run, "setup", None), "schedule", in_turn())
+            exact_for = {move.exact_for or "approximate" for move in moves_of(schedule, warmup=False)}
+        if exact_for <= {HDP}:
+            return ""
+        if FINITE in exact_for:
+            return f"The sampler {self.sampler!r} has a given number of topics: it approximates the HDP."
+        return f"The sampler {self.sampler!r} is approximate: however long it runs, its draws are biased."
+
     def observation_labels(self, draw: HDPDraw) -> np.ndarray:
         """Return the topic of every observation in grouped order, (N,)."""
         return draw.labels
@@ -145,12 +162,6 @@ class HDPPosterior(Posterior[HDPDraw]):
         from franchise.posterior.held_out_steps import words_by_particles
 
         return words_by_particles(self, held_out, particles)
-
-    def prior_of_new_topics(self) -> Any:
-        """Return eta: as given, or as learned by the most probable draw."""
-        if self.family.learned_prior is not None:
-            return self.draw().stored.kept.prior
-        return self.family.prior_vector()
 
     @cached_property
     def mean_word_prior(self) -> np.ndarray:

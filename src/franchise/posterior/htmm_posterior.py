@@ -98,6 +98,11 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         named = ((name, value) for name, value in vars(self.model).items() if name != "prepared")
         return f"{type(self.model).__name__}({', '.join(f'{name}={value!r}' for name, value in named)})"
 
+    @property
+    def has_given_number_of_topics(self) -> bool:
+        """Whether the number of topics was given."""
+        return isinstance(self.model, FiniteModel)
+
     def observation_labels(self, draw: HTMMDraw) -> np.ndarray:
         """Return the topic of every word's sentence, (N,)."""
         return np.repeat(draw.topics, np.diff(self.model.prepared.data.tokens))
@@ -119,10 +124,6 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     def infer_weights(self, draw: HTMMDraw, new: Prepared, number: int = 0) -> np.ndarray:
         """Return the expected proportions of new documents, float64 (D, K + 1)."""
         return with_unseen(self.new_draws(draw, new, number, self.seed).proportions, draw.n_topics)
-
-    def prior_of_new_topics(self) -> float:
-        """Return eta of the most probable draw."""
-        return float(self.draw().stored.kept.word_prior)
 
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
         """Return the last half of the sentences of documents, given the first."""
