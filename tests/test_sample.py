@@ -26,6 +26,7 @@ GROUPS = fr.Groups(COUNTS, LABELS)
 
 ALWAYS = [
     "n_topics",
+    "n_large_topics",
     "n_tables",
     "log_joint",
     "log_likelihood_per_observation",

@@ -58,7 +58,7 @@ def test_converged():
 
 
 def test_nearly_all_stationary_chains_pass():
-    """Of 40 sets of 4 chains of 250 independent draws, six quantities each; R-hat of 1.01 is met by chance or not."""
+    """Of 40 sets of 4 chains of 250 independent draws, six quantities each, R-hat is up to 1.05."""
     levels = []
     for seed in range(40):
         names = list(NAMES)[:6]
@@ -228,14 +228,12 @@ def test_large_topics_are_counted_beside_all():
 # --- posteriors ---------------------------------------------------------------------------------------------
 
 
-POINTS = fr.Groups(
-    np.random.default_rng(1).normal(np.tile([-4.0, 0.0, 4.0], 20), 1.0)[:, None], ["a", "b"] * 30
-)
+COUNTS = fr.Groups(np.random.default_rng(1).poisson(np.tile([1.0, 12.0, 50.0], 20)), ["a", "b"] * 30)
 
 
 def sampled(**more):
     options = {"sampler": "crf", "draws": 1500, "warmup": 300, "chains": 3, "start": [1, 6, 30], "seed": 1}
-    return fr.sample(POINTS, fr.GaussianDiagonal(), progress=False, **{**options, **more})
+    return fr.sample(COUNTS, fr.Poisson(), progress=False, **{**options, **more})
 
 
 @pytest.mark.parametrize("sampler", ["crf", "split-merge"])
@@ -265,11 +263,11 @@ def test_chains_from_the_same_start_are_weak_evidence(tmp_path):
     [
         ("subcluster", "The sampler 'subcluster' is approximate"),
         ("finite", "it approximates the HDP"),
-        ([fr.moves.DirectAssignment(), fr.moves.Restricted(fr.moves.DirectAssignment())], "approximate"),
+        ([fr.moves.DirectAssignment(), fr.moves.UniformWeights()], "approximate"),
     ],
 )
 def test_approximate_samplers(sampler, words):
-    found = sampled(sampler=sampler, draws=20).verdict()
+    found = sampled(sampler=sampler, draws=20, alpha=1.0, gamma=1.0).verdict()
     assert words in found.sentence
     assert found.level not in ("converged", "usable")
 
@@ -277,9 +275,9 @@ def test_approximate_samplers(sampler, words):
 def two_modes():
     """Two chains that share one topic of the words and split the rest in different ways; one predicts better."""
     rng = np.random.default_rng(0)
-    own = np.repeat([0, 1, 2], 40)
-    documents = [[f"w{3 * topic + rng.integers(3)}" for topic in own] for _ in range(4)]
-    split, joined = np.tile(own, 4), np.tile(np.minimum(own, 1), 4)
+    split = np.array([[0] * 40 + [1 + document % 2] * 40 for document in range(6)])
+    documents = [[f"w{3 * topic + rng.integers(3)}" for topic in row] for row in split]
+    split, joined = split.ravel(), np.minimum(split, 1).ravel()
     trace = {"n_topics": np.repeat([[3], [2]], 20, axis=1), "log_joint": np.zeros((2, 20))}
     posterior = posterior_of(fr.Corpus.from_tokens(documents), [[split] * 20, [joined] * 20])
     posterior.trace.update(trace)
@@ -292,7 +290,7 @@ def test_chains_that_disagree_are_compared_if_asked_for():
     assert "consensus_topics" not in vars(posterior)
     found = posterior.verdict(compare=True)
     assert found.level == "chains disagree"
-    assert "All 2 chains share 1 topic with 33% of the words." in found.sentence
+    assert "All 2 chains share 1 topic with 50% of the words." in found.sentence
     assert "Chain 0 predicts left-out observations best" in found.sentence
     assert "Stacking weights: " in found.sentence
 

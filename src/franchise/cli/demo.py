@@ -10,6 +10,7 @@ import typer
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
+    from rich.panel import Panel
     from rich.table import Table
 
     from franchise.data.corpus import Corpus
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
 TITLE = "State of the Union addresses, 1790 to 2026"
 PRIOR = 0.1  # of the words of a topic
-START = 60  # topics that the chains start from; few would split only slowly
+STARTS = (40, 60, 90, 135)  # topics that the chains start from, in turn; few would split only slowly
 YEARS_PER_BAR = 20
+IN_BOX = 10  # topics in the first box
 
 
 def demo(
@@ -30,7 +32,7 @@ def demo(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the files written.")] = False,
 ) -> None:
     """Find the topics of the State of the Union addresses, 1790 to 2026, and write a report, in three minutes."""
-    from franchise.cli.render import make_console, print_size_and_verdict
+    from franchise.cli.render import make_console
     from franchise.cli.report import show_written, write_with_progress
     from franchise.families.categorical import Categorical
     from franchise.sampling import sample
@@ -46,15 +48,15 @@ def demo(
         warmup=warmup,
         chains=chains,
         seed=seed,
-        start=START,
+        start=[STARTS[chain % len(STARTS)] for chain in range(chains)],
         progress=False if quiet else None,
     )
     out.mkdir(parents=True, exist_ok=True)
     page = write_with_progress(console, posterior, out / "report.html", title=TITLE)
     shares = shares_of_addresses(corpus, posterior.document_topics())
     console.print()
+    console.print(_answer(posterior))
     console.print(_topic_table(posterior, shares, console))
-    print_size_and_verdict(console, posterior)
     topics, addresses = out / "topics.csv", out / "document_topics.csv"
     posterior.consensus(words=20).to_csv(topics, float_format="%.6f")
     shares.to_csv(addresses, float_format="%.5f")
@@ -73,7 +75,7 @@ def _load(console: Console) -> Corpus:
     console.print(
         f"State of the Union addresses, {min(years)} to {max(years)}: {corpus.n_documents:,} paragraphs, "
         f"{corpus.n_tokens:,} words, vocabulary of {corpus.vocabulary_size:,}.\n"
-        f"Looking for topics in them; how many is learned. (The first run also compiles: some seconds more.)"
+        f"Looking for topics in them; their number is inferred. (The first run also compiles: some seconds more.)"
     )
     return corpus
 
@@ -90,6 +92,29 @@ def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.Dat
     by_address = words.groupby([facts[key] for key in keys], sort=False).sum()
     tokens = facts.groupby(keys, sort=False)["tokens"].sum().rename("words")
     return by_address.div(tokens, axis=0).set_index(tokens, append=True)
+
+
+def _answer(posterior: HDPPosterior) -> Panel:
+    """What is in the speeches: the largest topics that the chains agree on; then how far the chains agree."""
+    from rich.markup import escape
+    from rich.panel import Panel
+
+    from franchise.cli.render import convergence_sentence, size_sentence
+
+    topics = posterior.topics(words=7)
+    needed = posterior.n_chains
+    while needed > 1 and (topics["chains"] >= needed).sum() < IN_BOX / 2:
+        needed -= 1
+    common = topics[topics["chains"] >= needed]
+    which = f"All {needed}" if needed == posterior.n_chains else f"{needed} or more of {posterior.n_chains}"
+    lines = [
+        f"{which} chains share {len(common)} topics with {common['share'].sum():.0%} of the words. The largest:",
+        *(f"  {row['share']:5.1%}  {escape(row['words'])}" for _, row in common.head(IN_BOX).iterrows()),
+        "",
+        escape(size_sentence(posterior)),
+        escape(convergence_sentence(posterior)),
+    ]
+    return Panel("\n".join(lines), title="What is in these speeches?", title_align="left")
 
 
 def _topic_table(posterior: HDPPosterior, shares: pd.DataFrame, console: Console) -> Table:

@@ -7,8 +7,8 @@ chain (importance sampling with the topic of x_i integrated out; docs/theory/dia
 
     p(x_i | x_-i, z_-i) = sum_k (n_jk + alpha beta_k) f_k(x_i) / (n_j + alpha)   without observation i
 
-where the weights beta are at their mean given the draw's tables.  A difference between two chains has the standard
-error of a sum over groups.
+where beta is drawn given the draw's tables.  A difference between two chains has the standard error of a sum over
+groups.
 
 Stacking (Yao, Vehtari & Gelman 2022, "Stacking for non-mixing Bayesian computations") weights chains by prediction:
 
@@ -27,10 +27,10 @@ import numpy as np
 from franchise.diagnostics.convergence import in_words
 from franchise.errors import InputError
 from franchise.families.abilities import Ability
-from franchise.kernels.leave_one_out import fill_leave_one_out
+from franchise.kernels.compare_chains import fill_leave_one_out
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import stored_by_chain
-from franchise.posterior.predictive import prior_weights, statistics_of
+from franchise.posterior.predictive import statistics_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,12 +79,16 @@ def leave_one_out(posterior: Posterior[Any]) -> tuple[np.ndarray, np.ndarray]:
     model, offsets = mixture.model, mixture.data.offsets
     size = mixture.data.n_observations
     chosen = np.unique(np.linspace(0, size - 1, min(size, MOST_SCORED)).round().astype(np.int64))
-    observations = model.memory_mapped.data.observations
+    observations, rng = (
+        model.memory_mapped.data.observations,
+        np.random.Generator(np.random.Philox(mixture.seed)),
+    )
     logs = np.empty((mixture.n_chains, len(chosen)))
     for row, draws in zip(logs, stored_by_chain(mixture), strict=True):
         inverse = np.full(len(chosen), -np.inf)
         for draw in draws:
-            labels, prior = draw.labels.astype(np.int32), prior_weights(draw)
+            labels, beta = draw.labels.astype(np.int32), rng.dirichlet([*draw.tables_per_topic, draw.gamma])
+            prior = draw.alpha * np.maximum(beta, 1e-300)
             scratch, out = np.empty((2, len(prior))), np.empty(len(chosen))
             statistics = statistics_of(model, draw)
             fill_leave_one_out(statistics, observations, offsets, labels, prior, chosen, scratch, out)
@@ -121,7 +125,7 @@ def agreement_sentence(posterior: Posterior[Any]) -> str:
 def prediction_sentence(posterior: Posterior[Any]) -> str:
     """Return which chains predict better, and the stacking weights; empty where chains cannot be compared."""
     try:
-        table = compare_chains(posterior)
+        table = posterior.stacking_weights()
     except InputError:
         return ""
     best = int(table["log_score"].to_numpy().argmax())

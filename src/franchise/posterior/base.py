@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -159,6 +160,10 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
             One row per chain: `weight`; `log_score`, nats per observation; `difference` from the best chain, with
             its standard `error`. See `franchise.diagnostics.compare_chains`.
         """
+        return self._compared_chains.copy()
+
+    @cached_property
+    def _compared_chains(self) -> pd.DataFrame:
         from franchise.diagnostics.compare_chains import compare_chains
 
         return compare_chains(self)
