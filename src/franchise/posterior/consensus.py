@@ -22,7 +22,7 @@ import numpy as np
 
 from franchise.errors import InputError
 from franchise.posterior.draw import draws_of, members_of
-from franchise.posterior.intervals import ends_of
+from franchise.posterior.intervals import share_interval
 from franchise.posterior.match_draws import mapped, match_draws, numbered_by_size, topics_in
 from franchise.posterior.matched_topics import LEVEL, MatchedTopics
 from franchise.posterior.stored_numbers import Numbering, TopicEdits, carry_over, numbers_to_plain, store
@@ -239,17 +239,17 @@ class Consensus(MatchedTopics):
     # -- tables --------------------------------------------------------------------------------------------
 
     def share_interval(self, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
-        """The ends of the interval of every topic's share, float64 (T,) each: quantiles over all draws."""
-        low, high = np.quantile(self.shares, ends_of(level), axis=0)
+        """Return the ends of the interval of every topic's share, float64 (T,) each, from all draws."""
+        low, high = share_interval(self.shares, level)
         return low, high
 
     def table(self, words: int = 10) -> pd.DataFrame:
         """Return one row per topic.
 
-        Columns: `label`; `share` of the observations, its mean over all draws, and `low`, `high`, the middle 95 %
-        of draws; `draws`, the share of all draws that have it; `chains`, how many of the `n_chains` chains have it
-        in a quarter of their draws or more; for a corpus, the most probable `words`; for other observations of up
-        to 20 dimensions, their means (`mean`, or `mean 0` and so on).
+        Columns: `label`; `share` of the observations, its mean over all draws, and `low`, `high`, a 95% interval;
+        `draws`, the share of all draws that have it; `chains`, how many of the `n_chains` chains have it in a
+        quarter of their draws or more; for a corpus, the most probable `words`; for other observations of up to 20
+        dimensions, their means (`mean`, or `mean 0` and so on).
         """
         low, high = self.share_interval()
         table = {

@@ -21,6 +21,7 @@ from franchise.errors import InputError, warn_renamed
 from franchise.families.known_topics import KnownTopics
 from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.draw import count_words
+from franchise.posterior.intervals import share_interval
 from franchise.posterior.topic_similarity import NONE
 from franchise.posterior.topic_tables import numbers_or_missing
 from franchise.validation import describe
@@ -94,7 +95,7 @@ class KnownTopicTables(PosteriorContract[DrawT]):
             np.add.at(within, match, probabilities * counts.sum(axis=1)[:, None])
             shares.append(counts.sum(axis=1) @ probabilities / corpus.n_observations)
             topics.append(probabilities.sum(axis=0))
-        low, high = np.quantile(shares, [0.05, 0.95], axis=0)
+        low, high = share_interval(np.array(shares), 0.9)
         best = within.argmax(axis=0)
         missing = (best == consensus.topic_count) | (within.max(axis=0) < 0.5)  # half a word
         missing[-1] = True  # new topics are several
