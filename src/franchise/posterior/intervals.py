@@ -34,8 +34,8 @@ def draw_quantiles(draws: np.ndarray, ends: Sequence[float]) -> np.ndarray:
     """Return quantiles over draws, (draws, ...) -> (ends, ...), that the truth is below with these probabilities.
 
     If n draws and the truth come independently from one distribution, the truth is below the i-th smallest draw
-    with probability i / (n + 1).  So quantile p is the draw of rank p (n + 1), interpolated (type 6 of Hyndman & Fan
-    1996).  The usual rank 1 + p (n - 1) gives intervals that are too narrow.
+    with probability i / (n + 1).  So quantile p is the draw of rank p (n + 1), interpolated (Hyndman & Fan 1996,
+    type 6; docs/theory/diagnostics.md#eq-interval).  The usual rank 1 + p (n - 1) gives too narrow intervals.
 
     Where p < 1 / (n + 1), the distance of the extreme draw from the median is stretched by the ratio of quantiles
     of Student's t with n - 1 degrees of freedom, t(p) / t(1 / (n + 1)).  A single draw has only itself.
