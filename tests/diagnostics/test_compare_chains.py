@@ -33,6 +33,7 @@ def log_evidence(documents):
 def test_equals_the_exact_probability_of_an_observation_given_the_others(monkeypatch):
     """p(x) / p(x_-i) by enumeration; tolerance: five standard errors, by batches of independent exact draws."""
     monkeypatch.setattr(drawing, "MOST_KEPT", DRAWS)
+    monkeypatch.setattr(comparing, "MOST_DRAWS", DRAWS)
     whole, found = log_evidence(DOCUMENTS)
     rng, snapshots = np.random.default_rng(0), []
     for number, partition in enumerate(found.draw_partitions(10 * DRAWS, rng)):

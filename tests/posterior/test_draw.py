@@ -49,11 +49,11 @@ def test_words_have_the_topic_of_their_sentence():
     assert posterior.document_weights(draw.kept)[0] == pytest.approx([0.4, 0.2, 0.2, 0.2, 0.0])
 
 
-def test_at_most_32_draws_of_a_chain():
+def test_at_most_64_draws_of_a_chain():
     corpus = fr.Corpus.from_sentences([[["a"], ["b"]]])
     posterior = segments([[[0, 1]] * 100], corpus, topics=2)
     draws = draws_of(posterior)
-    assert len(draws) == 32
+    assert len(draws) == 64
     assert (draws[0].number, draws[-1].number) == (0, 99)
 
 

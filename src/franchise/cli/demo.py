@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TITLE = "State of the Union addresses, 1790 to 2026"
 PRIOR = 0.1  # of the words of a topic
-STARTS = (40, 60, 90, 135)  # topics that the chains start from, in turn; few would split only slowly
+STARTS = (60, 80, 100, 120)  # topics that the chains start from, in turn; few would split only slowly
 YEARS_PER_BAR = 20
 IN_BOX = 10  # topics in the first box
 
@@ -95,26 +95,34 @@ def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.Dat
 
 
 def _answer(posterior: HDPPosterior) -> Panel:
-    """What is in the speeches: the largest topics that the chains agree on; then how far the chains agree."""
+    """Return what is in the speeches: the largest topics that most chains share, then the verdict."""
     from rich.markup import escape
     from rich.panel import Panel
 
     from franchise.cli.render import convergence_sentence, size_sentence
 
-    topics = posterior.topics(words=7)
-    needed = posterior.n_chains
-    while needed > 1 and (topics["chains"] >= needed).sum() < IN_BOX / 2:
-        needed -= 1
-    common = topics[topics["chains"] >= needed]
-    which = f"All {needed}" if needed == posterior.n_chains else f"{needed} or more of {posterior.n_chains}"
+    topics, chains = posterior.topics(words=7), posterior.n_chains
+    least = chains // 2 + 1  # more than half of the chains
+    common = topics[topics["chains"] >= least]
     lines = [
-        f"{which} chains share {len(common)} topics with {common['share'].sum():.0%} of the words. The largest:",
-        *(f"  {row['share']:5.1%}  {escape(row['words'])}" for _, row in common.head(IN_BOX).iterrows()),
+        *(_shared(topics, needed, chains) for needed in range(chains, least - 1, -1)),
+        f"The largest of these {len(common)}, with their share of the words and the chains that found them:",
+        *(
+            f"  {row['share']:5.1%}  {row['chains']} of {chains}  {escape(row['words'])}"
+            for _, row in common.head(IN_BOX).iterrows()
+        ),
         "",
         escape(size_sentence(posterior)),
         escape(convergence_sentence(posterior)),
     ]
     return Panel("\n".join(lines), title="What is in these speeches?", title_align="left")
+
+
+def _shared(topics: pd.DataFrame, needed: int, chains: int) -> str:
+    """Return how many topics at least some of the chains share, and how much they cover."""
+    which = f"All {chains}" if needed == chains else f"{needed} or more"
+    found = topics[topics["chains"] >= needed]
+    return f"{which} chains share {len(found)} topics with {found['share'].sum():.0%} of the words."
 
 
 def _topic_table(posterior: HDPPosterior, shares: pd.DataFrame, console: Console) -> Table:

@@ -30,6 +30,7 @@ from franchise.families.abilities import Ability
 from franchise.kernels.compare_chains import fill_leave_one_out
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import stored_by_chain
+from franchise.posterior.intervals import even_rows
 from franchise.posterior.predictive import statistics_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 
 MOST_SCORED = 20_000
 """Observations that chains are compared by."""
+
+MOST_DRAWS = 32
+"""Draws of each chain that they are compared by."""
 
 _ROUNDS, _TOLERANCE = 10_000, 1e-6  # of the search for weights
 
@@ -85,15 +89,15 @@ def leave_one_out(posterior: Posterior[Any]) -> tuple[np.ndarray, np.ndarray]:
     )
     logs = np.empty((mixture.n_chains, len(chosen)))
     for row, draws in zip(logs, stored_by_chain(mixture), strict=True):
-        inverse = np.full(len(chosen), -np.inf)
-        for draw in draws:
+        inverse, used = np.full(len(chosen), -np.inf), even_rows(draws, MOST_DRAWS)
+        for draw in used:
             labels, beta = draw.labels.astype(np.int32), rng.dirichlet([*draw.tables_per_topic, draw.gamma])
             prior = draw.alpha * np.maximum(beta, 1e-300)
             scratch, out = np.empty((2, len(prior))), np.empty(len(chosen))
             statistics = statistics_of(model, draw)
             fill_leave_one_out(statistics, observations, offsets, labels, prior, chosen, scratch, out)
             np.logaddexp(inverse, -out, out=inverse)
-        row[:] = np.log(len(draws)) - inverse
+        row[:] = np.log(len(used)) - inverse
     return logs, np.searchsorted(offsets, chosen, side="right") - 1
 
 

@@ -182,19 +182,23 @@ def _first_fault(judged: Mapping[str, np.ndarray], draws: int) -> tuple[str, str
         )
     if not judged:
         return TOO_SHORT, "All draws have the same values, so convergence cannot be judged."
-    for name, values in judged.items():
-        trend = describe_trend(values)
-        if trend:
-            return NOT_CONVERGED, (
-                f"{_who(len(values))} not converged: {NAMES[name]} is {trend}. Use a longer warm-up."
-            )
-    for name, values in judged.items():
-        if never_meet(values):
-            return DISAGREE, (
-                f"The chains disagree: {NAMES[name]} is {in_words(values.mean(axis=1))} on average, and the "
-                f"draws do not overlap. More draws may never bring these chains together. Use only results that "
-                f"all chains share."
-            )
+    trends = [
+        f"{NAMES[name]} is {trend}" for name, values in judged.items() if (trend := describe_trend(values))
+    ]
+    apart = [
+        f"{NAMES[name]} is {in_words(values.mean(axis=1))} on average, and the draws do not overlap"
+        for name, values in judged.items()
+        if never_meet(values)
+    ]
+    if trends:
+        also = f" The chains also disagree: {apart[0]}." if apart else ""
+        chains = len(next(iter(judged.values())))
+        return NOT_CONVERGED, f"{_who(chains)} not converged: {trends[0]}. Use a longer warm-up.{also}"
+    if apart:
+        return DISAGREE, (
+            f"The chains disagree: {apart[0]}. More draws may never bring these chains together. Use only results "
+            f"that all chains share."
+        )
     return None
 
 

@@ -308,7 +308,7 @@ class PosteriorContract(ABC, Generic[DrawT]):
             The chain [default: the draw of all chains that is nearest to all stored draws, by the mean variation of
             information (`franchise.posterior.point_partition`)].
         draw : int
-            Which of the chain's stored draws (at most 32, evenly spaced), counted from 0, or from the end if
+            Which of the chain's stored draws (at most 64, evenly spaced), counted from 0, or from the end if
             negative [default: the last].
         """
         from franchise.posterior.draw import SingleDraw, draw_of, draws_of, stored_by_chain

@@ -64,7 +64,7 @@ class Draw(NamedTuple):
 
 
 def draws_of(posterior: PosteriorContract[Any]) -> list[Draw]:
-    """Return the stored draws, chain after chain; at most 32 per chain, evenly spaced."""
+    """Return the stored draws, chain after chain; at most 64 per chain, evenly spaced."""
     return [
         draw_of(posterior, chain, kept)
         for chain, own in enumerate(stored_by_chain(posterior))
@@ -78,7 +78,7 @@ def draw_of(posterior: PosteriorContract[Any], chain: int, kept: KeptDraw) -> Dr
 
 
 def stored_by_chain(posterior: PosteriorContract[Any]) -> list[list[Any]]:
-    """Return at most 32 stored draws of every chain, evenly spaced, as the model stores them.
+    """Return at most 64 stored draws of every chain, evenly spaced, as the model stores them.
 
     A chain may have more draws than others: draws that not all chains have reached are left out.  InputError if
     there are none.

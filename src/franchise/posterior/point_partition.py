@@ -37,6 +37,9 @@ from franchise.posterior.topic_similarity import by_appearance
 MOST_FOR_MOVES = 20_000
 """Observations up to which they are moved one by one."""
 
+MOST_COMPARED = 5_000
+"""Observations by which the nearest draw is found, evenly spaced."""
+
 _STARTS = 4
 _ROUNDS = 20
 _NEAREST = 10
@@ -75,8 +78,8 @@ def point_partition(draws: Sequence[Draw], start: np.ndarray | None = None) -> P
 
 
 def nearest_draw(draws: Sequence[Draw]) -> Draw:
-    """Return the draw with the least mean variation of information to all, by at most 20,000 observations."""
-    step = -(-len(draws[0].labels) // MOST_FOR_MOVES)
+    """Return the draw with the least mean variation of information to all, by at most 5,000 observations."""
+    step = -(-len(draws[0].labels) // MOST_COMPARED)
     labels = np.array([_consecutive(draw.labels[::step], draw.topic_count) for draw in draws])
     search = _Search(labels, np.ones(labels.shape[1], np.int64))
     return draws[search.nearest_draws(1)[0]]
