@@ -101,7 +101,8 @@ def _answer(posterior: HDPPosterior) -> Panel:
 
     from franchise.cli.render import convergence_sentence, size_sentence
 
-    topics, chains = posterior.topics(words=7), posterior.n_chains
+    topics, chains = posterior.topics(), posterior.n_chains
+    topics["words"] = [" ".join(words) for words in posterior.consensus_topics.relevant_words(7)]
     least = chains // 2 + 1  # more than half of the chains
     common = topics[topics["chains"] >= least]
     lines = [
