@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import math
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import franchise as fr
 from franchise.diagnostics.convergence import never_meet, note_on, trends
-from franchise.diagnostics.verdict import NAMES, UNKNOWN_STARTS, _rounded_up, r_hat_in_words, verdict_on
+from franchise.diagnostics.verdict import (
+    NAMES,
+    UNKNOWN_STARTS,
+    _rounded_up,
+    caveats_on,
+    r_hat_in_words,
+    verdict_on,
+)
 from tests.posterior.making import posterior_of
+from tests.running.runs import sample_segments
 
 
 @pytest.fixture(autouse=True)
@@ -256,6 +265,17 @@ def test_chains_from_the_same_start_are_weak_evidence(tmp_path):
     assert loaded.verdict().sentence == found.sentence
     assert loaded.extend(1).start_topics == [6, 6, 6]
     assert posterior.chain(1).start_topics is None
+
+
+def test_starts_of_an_old_run_are_not_known():
+    old = fr.load(Path(__file__).parents[1] / "storage" / "fixtures" / "format-2" / "seating")
+    assert old.start_topics is None
+    assert caveats_on(old) == [UNKNOWN_STARTS]
+
+
+@pytest.mark.parametrize(("n_topics", "caveats"), [(3, 0), (None, 1)])
+def test_a_given_number_of_topics_needs_no_different_starts(n_topics, caveats):
+    assert len(caveats_on(sample_segments(n_topics, 2))) == caveats
 
 
 @pytest.mark.parametrize(

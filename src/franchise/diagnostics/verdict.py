@@ -219,7 +219,7 @@ def _worst(table: pd.DataFrame) -> _Worst:
 def _judge(worst: _Worst, chains: int, draws: int) -> tuple[str, str]:
     """The level and the sentence by R-hat and effective sample size."""
     r_hat = f"{r_hat_in_words(worst.r_hat)} for {worst.r_hat_of}"
-    if worst.ess < ENOUGH:
+    if not worst.ess >= ENOUGH:
         return TOO_SHORT, (
             f"{_who(chains, 'is', 'are')} too short: the effective sample size is {worst.ess:,.0f} for "
             f"{worst.ess_of}; it should be at least {ENOUGH}. The largest R-hat is {r_hat}. {_advice(worst, draws)}"
