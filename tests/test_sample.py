@@ -73,7 +73,7 @@ def test_names_shapes_and_types_of_traces(sampler):
         assert set(trace) == {*ALWAYS, *OF_MOVES.get(sampler, [])}
         for name, values in trace.items():
             assert values.shape == (3, length)
-            assert values.dtype == (np.int64 if name.startswith("n_") else np.float64)
+            assert values.dtype == (np.int64 if name in ("n_topics", "n_tables") else np.float64)
             assert np.isfinite(values).all()
     assert posterior.n_chains == 3
     assert posterior.n_draws == 6
