@@ -43,8 +43,8 @@ class HDPPosterior(Posterior[HDPDraw]):
     ----------
     trace : dict of arrays (chains, draws)
         ``n_topics`` (occupied), ``n_large_topics`` (with at least 0.2% of the observations; NaN where a run of
-        version 0.1 lacks it), ``n_tables``, ``log_joint``, ``log_likelihood_per_observation``, ``alpha``, ``gamma``,
-        ``seconds``; ``best_log_likelihood_per_observation``, the highest after any sweep so far;
+        version 0.1 lacks it), ``n_tables``, ``log_joint``, ``log_likelihood_per_observation``, ``alpha``,
+        ``gamma``, ``seconds``; ``best_log_likelihood_per_observation``, the highest after any sweep so far;
         ``share_of_largest_1`` to ``share_of_largest_10``, the shares of the observations in the largest topic,
         in the two largest, and so on; and what moves add.
     warmup_trace : dict of arrays (chains, warm-up sweeps)
