@@ -35,7 +35,7 @@ SHARED_KERNELS = {
 }
 """Kernels that belong to no single module."""
 
-TWICE = {"sparse_allreduce", "predictive"}
+TWICE = {"compare_chains", "predictive", "sparse_allreduce"}
 """Kernels with the name of the module, not a move, that calls them."""
 
 

@@ -13,18 +13,22 @@ from tests.posterior.making import posterior_of, segments, tiny
 
 
 def test_draws_of_a_mixture():
-    posterior = replace(tiny(), trace={**tiny().trace, "log_joint": np.array([[1.0, 4.0], [3.0, 2.0]])})
-    draws = draws_of(posterior)
+    draws = draws_of(tiny())
     assert [(draw.chain, draw.number, draw.topic_count) for draw in draws] == [
         (0, 0, 2),
         (0, 1, 2),
         (1, 0, 2),
         (1, 1, 3),
     ]
-    assert [draw.log_joint for draw in draws] == [1.0, 4.0, 3.0, 2.0]
-    assert (posterior.draw().chain, posterior.draw().number) == (0, 1)
     assert draws[3].labels.tolist() == [0, 0, 2, 1, 1, 0, 1]
     assert draws[3].sizes.tolist() == [3, 3, 1]
+
+
+def test_the_draw_shown_is_the_nearest_to_all_whatever_the_log_joint():
+    corpus = fr.Corpus.from_tokens([["a", "b", "c", "d"], ["a", "b", "c", "d"]])
+    halves, other, one = [0, 0, 1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0, 1, 0], [0] * 8
+    posterior = posterior_of(corpus, [[one, other], [halves, halves]], log_joint=[[9.0, 8.0], [1.0, 2.0]])
+    assert (posterior.draw().chain, posterior.draw().number) == (1, 0)
 
 
 def test_draws_that_not_all_chains_have_are_left_out():
@@ -45,11 +49,11 @@ def test_words_have_the_topic_of_their_sentence():
     assert posterior.document_weights(draw.kept)[0] == pytest.approx([0.4, 0.2, 0.2, 0.2, 0.0])
 
 
-def test_at_most_32_draws_of_a_chain():
+def test_at_most_64_draws_of_a_chain():
     corpus = fr.Corpus.from_sentences([[["a"], ["b"]]])
     posterior = segments([[[0, 1]] * 100], corpus, topics=2)
     draws = draws_of(posterior)
-    assert len(draws) == 32
+    assert len(draws) == 64
     assert (draws[0].number, draws[-1].number) == (0, 99)
 
 

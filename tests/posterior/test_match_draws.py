@@ -12,7 +12,7 @@ from franchise.posterior.match_draws import Evidence, RunningTopics, _settled, a
 from franchise.posterior.topic_similarity import NONE
 
 GROUPS = fr.Groups([0.0] * 8, ["x"] * 8)
-HALVES = Draw(0, 0, np.array([0, 0, 0, 0, 1, 1, 1, 1], np.uint8), 2, 0.0)
+HALVES = Draw(0, 0, np.array([0, 0, 0, 0, 1, 1, 1, 1], np.uint8), 2)
 
 
 def running(most, draw=HALVES):

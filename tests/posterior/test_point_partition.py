@@ -20,7 +20,7 @@ def expected_distance(labels, draws):
 
 def draw(labels):
     labels = np.asarray(labels)
-    return Draw(0, 0, labels, int(labels.max()) + 1, 0.0)
+    return Draw(0, 0, labels, int(labels.max()) + 1)
 
 
 def partitions(size):

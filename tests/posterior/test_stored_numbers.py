@@ -21,7 +21,7 @@ SETTINGS = {"sampler": "crf", "warmup": 20, "chains": 2, "seed": 0, "progress": 
 
 
 def draw(number, labels, topics):
-    return Draw(0, number, np.array(labels, np.uint8), topics, 0.0)
+    return Draw(0, number, np.array(labels, np.uint8), topics)
 
 
 def test_topics_keep_their_numbers():

@@ -145,7 +145,7 @@ def test_the_command_writes_a_report(monkeypatch, capsys, tmp_path):
     )
     assert code == 0
     assert str(page) in out.replace("\n", "")
-    assert "too few draws" in out
+    assert "too short to be judged" in out
     assert opened == [page.as_uri()]
     assert "<title>Pets</title>" in page.read_text()
     code, out, _ = run(monkeypatch, capsys, "report", tmp_path / "run", "--out", page, "--quiet")

@@ -11,7 +11,7 @@ import pytest
 import franchise as fr
 from franchise.model.state.base import Weights
 from franchise.model.state.views import CellCounts, Seating, convert
-from franchise.running.chain import MOST_PAIRS, Pairs, entropy_of, expected_share, fixed_pairs
+from franchise.running.chain import MOST_PAIRS, Pairs, expected_share, fixed_pairs, measure_sizes
 from franchise.sampling import make_model
 from tests.running.runs import SENTENCES, sample_segments
 
@@ -36,7 +36,7 @@ def views():
     ],
 )
 def test_entropy(sizes, entropy):
-    assert entropy_of(np.array(sizes)) == pytest.approx(entropy, abs=1e-12)
+    assert measure_sizes(np.array(sizes))["topic_entropy"] == pytest.approx(entropy, abs=1e-12)
 
 
 @pytest.mark.parametrize("size", [2, 3, 100, 5000])
@@ -109,7 +109,8 @@ def test_traced_as_the_labels_say():
     for chain, draw in np.ndindex(2, 4):
         labels = posterior.labels[chain, draw]
         assert posterior.trace["co_assignment"][chain, draw] == np.mean(labels[pairs[0]] == labels[pairs[1]])
-        assert posterior.trace["topic_entropy"][chain, draw] == pytest.approx(entropy_of(np.bincount(labels)))
+        measured = {name: posterior.trace[name][chain, draw] for name in ("topic_entropy", "n_large_topics")}
+        assert measured == pytest.approx(measure_sizes(np.bincount(labels)))
     assert np.isfinite(posterior.warmup_trace["co_assignment"]).all()
 
 
@@ -124,4 +125,4 @@ def test_traced_for_segments(n_topics):
             same = np.mean(labels[pairs[0]] == labels[pairs[1]])
             assert posterior.trace["co_assignment"][chain, draw.draw] == same
             entropy = posterior.trace["topic_entropy"][chain, draw.draw]
-            assert entropy == pytest.approx(entropy_of(np.bincount(labels)))
+            assert entropy == pytest.approx(measure_sizes(np.bincount(labels))["topic_entropy"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -117,5 +118,5 @@ def _printed(table: pd.DataFrame) -> Any:
     numbers = (Column(str(name), justify="right") for name in table.columns)
     printed = Table("sampler", *numbers, title="Samplers compared", title_justify="left")
     for sampler, row in table.iterrows():
-        printed.add_row(str(sampler), *(f"{value:.4g}" for value in row))
+        printed.add_row(str(sampler), *("> 10" if value == math.inf else f"{value:.4g}" for value in row))
     return printed

@@ -10,6 +10,7 @@ import typer
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
+    from rich.panel import Panel
     from rich.table import Table
 
     from franchise.data.corpus import Corpus
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
 TITLE = "State of the Union addresses, 1790 to 2026"
 PRIOR = 0.1  # of the words of a topic
-START = 60  # topics that the chains start from; few would split only slowly
+STARTS = (60, 80, 100, 120)  # topics that the chains start from, in turn; few would split only slowly
 YEARS_PER_BAR = 20
+IN_BOX = 10  # topics in the first box
 
 
 def demo(
@@ -30,7 +32,7 @@ def demo(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the files written.")] = False,
 ) -> None:
     """Find the topics of the State of the Union addresses, 1790 to 2026, and write a report, in three minutes."""
-    from franchise.cli.render import make_console, print_size_and_verdict
+    from franchise.cli.render import make_console
     from franchise.cli.report import show_written, write_with_progress
     from franchise.families.categorical import Categorical
     from franchise.sampling import sample
@@ -46,15 +48,15 @@ def demo(
         warmup=warmup,
         chains=chains,
         seed=seed,
-        start=START,
+        start=[STARTS[chain % len(STARTS)] for chain in range(chains)],
         progress=False if quiet else None,
     )
     out.mkdir(parents=True, exist_ok=True)
     page = write_with_progress(console, posterior, out / "report.html", title=TITLE)
     shares = shares_of_addresses(corpus, posterior.document_topics())
     console.print()
+    console.print(_answer(posterior))
     console.print(_topic_table(posterior, shares, console))
-    print_size_and_verdict(console, posterior)
     topics, addresses = out / "topics.csv", out / "document_topics.csv"
     posterior.consensus(words=20).to_csv(topics, float_format="%.6f")
     shares.to_csv(addresses, float_format="%.5f")
@@ -73,7 +75,7 @@ def _load(console: Console) -> Corpus:
     console.print(
         f"State of the Union addresses, {min(years)} to {max(years)}: {corpus.n_documents:,} paragraphs, "
         f"{corpus.n_tokens:,} words, vocabulary of {corpus.vocabulary_size:,}.\n"
-        f"Looking for topics in them; how many is learned. (The first run also compiles: some seconds more.)"
+        f"Looking for topics in them; their number is inferred. (The first run also compiles: some seconds more.)"
     )
     return corpus
 
@@ -90,6 +92,38 @@ def shares_of_addresses(corpus: Corpus, document_topics: pd.DataFrame) -> pd.Dat
     by_address = words.groupby([facts[key] for key in keys], sort=False).sum()
     tokens = facts.groupby(keys, sort=False)["tokens"].sum().rename("words")
     return by_address.div(tokens, axis=0).set_index(tokens, append=True)
+
+
+def _answer(posterior: HDPPosterior) -> Panel:
+    """Return what is in the speeches: the largest topics that most chains share, then the verdict."""
+    from rich.markup import escape
+    from rich.panel import Panel
+
+    from franchise.cli.render import convergence_sentence, size_sentence
+
+    topics, chains = posterior.topics(), posterior.n_chains
+    topics["words"] = [" ".join(words) for words in posterior.consensus_topics.relevant_words(7)]
+    least = chains // 2 + 1  # more than half of the chains
+    common = topics[topics["chains"] >= least]
+    lines = [
+        *(_shared(topics, needed, chains) for needed in range(chains, least - 1, -1)),
+        f"The largest of these {len(common)}, with their share of the words and the chains that found them:",
+        *(
+            f"  {row['share']:5.1%}  {row['chains']} of {chains}  {escape(row['words'])}"
+            for _, row in common.head(IN_BOX).iterrows()
+        ),
+        "",
+        escape(size_sentence(posterior)),
+        escape(convergence_sentence(posterior)),
+    ]
+    return Panel("\n".join(lines), title="What is in these speeches?", title_align="left")
+
+
+def _shared(topics: pd.DataFrame, needed: int, chains: int) -> str:
+    """Return how many topics at least some of the chains share, and how much they cover."""
+    which = f"All {chains}" if needed == chains else f"{needed} or more"
+    found = topics[topics["chains"] >= needed]
+    return f"{which} chains share {len(found)} topics with {found['share'].sum():.0%} of the words."
 
 
 def _topic_table(posterior: HDPPosterior, shares: pd.DataFrame, console: Console) -> Table:

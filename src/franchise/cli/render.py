@@ -135,22 +135,18 @@ def print_size_and_verdict(console: Console, posterior: Posterior[Any]) -> None:
 
 
 def size_sentence(posterior: Posterior[Any]) -> str:
-    """How many topics there are."""
-    row: dict[Any, float] = posterior.summary().loc["n_topics"].to_dict()
-    between = _between(row["5%"], row["95%"])
-    given = posterior.given_topics
-    number = f"{row['mean']:.0f}, in 90 % of the draws {between}"
-    if given is not None:
-        number = f"{given} (given), of which 90 % of the draws use {between}"
+    """Return how many topics there are, and how many of them are large."""
+    from franchise.diagnostics.verdict import topics_in_words
+
+    table, given = posterior.summary(), posterior.given_topics
+    number = topics_in_words(table, "n_topics")
+    said = f"Number of topics: {number if given is None else f'{given} (given), used {number}'}"
+    if "n_large_topics" in table.index:
+        said += f"; with at least 0.2% of the observations {topics_in_words(table, 'n_large_topics')}"
     return (
-        f"Number of topics: {number} "
-        f"({_counted(posterior.n_chains, 'chain')} x "
-        f"{_counted(posterior.n_draws, 'draw')}, sampler {posterior.sampler!r}, {posterior.seconds:.0f} s)."
+        f"{said}. {_counted(posterior.n_chains, 'chain')} x {_counted(posterior.n_draws, 'draw')}, sampler "
+        f"{posterior.sampler!r}, {posterior.seconds:.0f} s."
     )
-
-
-def _between(low: float, high: float) -> str:
-    return f"{low:.0f}" if round(low) == round(high) else f"from {low:.0f} to {high:.0f}"
 
 
 def _counted(number: int, noun: str) -> str:
@@ -158,17 +154,17 @@ def _counted(number: int, noun: str) -> str:
 
 
 def convergence_sentence(posterior: Posterior[Any]) -> str:
-    """Whether to trust it, in plain words."""
+    """Return whether the chains have converged, in plain words."""
     from franchise.diagnostics.verdict import verdict
 
-    return verdict(posterior).sentence
+    return verdict(posterior, compare=True).sentence
 
 
 def as_plain(posterior: Posterior[Any], words: int = 10) -> dict[str, Any]:
     """The same for machines: plain values that JSON can hold; what cannot be known is None."""
     from franchise.diagnostics.verdict import verdict
 
-    summary, found = posterior.summary(), verdict(posterior)
+    summary, found = posterior.summary(), verdict(posterior, compare=True)
     return {
         "sampler": posterior.sampler,
         "chains": posterior.n_chains,

@@ -1,6 +1,7 @@
 """Is it any good: convergence of traces, held-out scores, boundaries of segments; NumPy in, numbers out."""
 
 from franchise.diagnostics.coherence import coherence
+from franchise.diagnostics.compare_chains import compare_chains
 from franchise.diagnostics.convergence import summarise, summary
 from franchise.diagnostics.held_out import (
     Score,
@@ -18,6 +19,7 @@ __all__ = [
     "Score",
     "Verdict",
     "coherence",
+    "compare_chains",
     "document_completion",
     "group_completion",
     "held_out_trace",

@@ -2,15 +2,15 @@
 
 The statistics are ArviZ's (Vehtari et al., 2021, "Rank-normalization, folding, and localization"):
 
-    r_hat        do the chains agree, with each other and within themselves? near 1 if so (the verdict asks for
-    at most 1.02)
-    ess_bulk     independent draws that the centre of the distribution is worth
+    r_hat        do the chains agree, with each other and within themselves? up to 1.01 is good, up to 1.05 usable;
+                 above 10 it is given as infinite
+    ess_bulk     effective sample size for the centre of the distribution
     ess_tail     the same for its 5 % and 95 % quantiles
     mcse_mean    Monte Carlo standard error of the mean
 
-Nothing is computed here by hand but means and quantiles.  Where these numbers mislead, words stand beside them: of
-what never changes R-hat is undefined, and of chains that are stuck apart it says "not yet" where it should say "not
-ever".  `franchise/diagnostics/verdict.py` draws the conclusion.
+A column of notes says where these numbers mislead: R-hat is undefined for a quantity that never changes, and it
+averages over chains that never meet and over chains that still trend.  `franchise/diagnostics/verdict.py` draws the
+conclusion.
 """
 
 from __future__ import annotations
@@ -32,10 +32,22 @@ if TYPE_CHECKING:
 
 COLUMNS = ["mean", "sd", "5%", "95%", "r_hat", "ess_bulk", "ess_tail", "mcse_mean"]
 
+GOOD, USABLE = 1.01, 1.05
+"""R-hat up to which chains agree well, and well enough to use."""
+
+_LARGEST_R_HAT = 10.0
+"""R-hat is given as infinite above."""
+
 _FEWEST_DRAWS = 4  # of a chain; ArviZ gives NaN below
 
-_APART = 3.0
-"""Chains are stuck apart if their means differ by this many times the spread, and the drift, of either."""
+FEWEST_FOR_TREND = 10
+"""Draws of a chain below which no trend is looked for."""
+
+_TREND = 4.0
+"""A slope of this many standard errors is a trend: by chance in one of 10,000 chains."""
+
+_SHORT = 12.0
+"""How much the error of a slope is underestimated: by 1 + 12 / ESS in its square, measured on autoregressions."""
 
 
 def summary(posterior: Posterior[Any], held_out: Corpus | None = None) -> pd.DataFrame:
@@ -54,7 +66,8 @@ def summary(posterior: Posterior[Any], held_out: Corpus | None = None) -> pd.Dat
     Returns
     -------
     DataFrame
-        As of `summarise`, and ``note``: why there is no R-hat, or that the chains are stuck apart; else empty.
+        As of `summarise`, and ``note``: why there is no R-hat, which chains trend, or where chains disagree; else
+        empty.
     """
     left_out = {"seconds", BEST, *SHARES}
     trace = {name: values for name, values in posterior.trace.items() if name not in left_out}
@@ -71,42 +84,80 @@ def summarise_with_notes(trace: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def note_on(draws: np.ndarray) -> str:
-    """What the numbers do not say of some draws (chains, draws); empty if they say all."""
+    """Return what the numbers do not say of some draws (chains, draws); empty if they say all."""
     missing = int((~np.isfinite(draws)).sum())
     if missing:
         return f"not a number in {missing} of {draws.size} draws: it cannot be judged"
     if draws.shape[1] < _FEWEST_DRAWS:
         return "too few draws to tell"
     if np.all(draws == draws[0, 0]):
-        return "the same in all draws of all chains: R-hat and effective sizes mean nothing"
-    if stuck_apart(draws):
-        return f"the chains are stuck apart, at {in_words(draws.mean(axis=1))}"
+        return "the same in all draws of all chains: R-hat and ESS are undefined"
+    trend = describe_trend(draws)
+    if trend:
+        return trend
+    if never_meet(draws):
+        return f"the chains disagree, at {in_words(draws.mean(axis=1))}"
     still = np.flatnonzero((draws == draws[:, :1]).all(axis=1))
     if len(still):
         return f"never changes in chain {in_words(still)}"
     return ""
 
 
-def stuck_apart(draws: np.ndarray) -> bool:
-    """Whether two chains are each steady, at different values: far apart for their spread and for their drift.
+def describe_trend(draws: np.ndarray) -> str:
+    """Return which chains still trend, such as "still rising in chain 0 and 2"; empty if none does."""
+    signs = trends(draws)
+    parts = [
+        f"still {word} in chain {in_words(np.flatnonzero(signs == sign))}"
+        for sign, word in ((1, "rising"), (-1, "falling"))
+        if (signs == sign).any()
+    ]
+    return " and ".join(parts)
 
-    Means and standard deviations of chains c, and the drift of each from its first half to its second:
 
-        |mean_c - mean_d|  >  3 max(sd_c, sd_d)   and   >  3 max(drift_c, drift_d)   for some chains c and d
+def trends(draws: np.ndarray) -> np.ndarray:
+    """Return 1 for each chain that rises, -1 for each that falls, and 0 for the others, int64 (chains,).
+
+    A straight line is fitted to each chain.  With s the standard deviation of the residuals and ESS their effective
+    sample size, the slope's standard error is (docs/theory/diagnostics.md#eq-trend)
+
+        s sqrt((n / ESS) (1 + 12 / ESS) / sum_t (t - mean of t)^2)
+
+    Chains trend if their slope is more than four standard errors, alone or all together (Stouffer's sum).
     """
-    half = draws.shape[1] // 2
-    if len(draws) < 2 or half == 0:
-        return False
-    means, spreads = draws.mean(axis=1), draws.std(axis=1)
-    drifts = np.abs(draws[:, -half:].mean(axis=1) - draws[:, :half].mean(axis=1))
-    noise = np.maximum(spreads, drifts)
-    gaps = np.abs(np.subtract.outer(means, means))
-    rounding = 1e-9 * np.abs(means).max()
-    return bool((gaps > _APART * np.maximum.outer(noise, noise) + rounding).any())
+    if draws.shape[1] < FEWEST_FOR_TREND:
+        return np.zeros(len(draws), np.int64)
+    z = np.array([_slope_in_errors(chain) for chain in draws])
+    together = z.sum() / np.sqrt(len(z))
+    found = np.where(np.abs(z) > _TREND, np.sign(z), 0.0)
+    if abs(together) > _TREND:
+        found[np.sign(z) == np.sign(together)] = np.sign(together)
+    return found.astype(np.int64)
+
+
+def _slope_in_errors(chain: np.ndarray) -> float:
+    """The slope of a line through a chain, divided by its standard error; 0 if the chain never changes."""
+    from arviz_stats.base import array_stats
+
+    if np.ptp(chain) <= 1e-9 * np.abs(chain).max():  # but for rounding
+        return 0.0
+    times = np.arange(len(chain)) - (len(chain) - 1) / 2.0
+    slope = chain @ times / (times @ times)
+    rest = chain - chain.mean() - slope * times
+    size = float(array_stats.ess(rest[None], method="mean"))
+    size = size if np.isfinite(size) else float(len(chain))
+    variance = (rest @ rest) / size * (1.0 + _SHORT / size) / (times @ times)
+    return float(slope / max(np.sqrt(variance), 1e-300))
+
+
+def never_meet(draws: np.ndarray) -> bool:
+    """Return whether the middle 90 % of the draws of two chains do not overlap."""
+    low, high = np.quantile(draws, [0.05, 0.95], axis=1)
+    rounding = 1e-9 * np.abs(draws).max()
+    return bool(low.max() > high.min() + rounding)
 
 
 def in_words(values: np.ndarray) -> str:
-    """Some numbers as in a sentence: 4, 5 and 7."""
+    """Return some numbers as in a sentence: 4, 5 and 7."""
     texts = [f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" for value in values]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
@@ -124,8 +175,9 @@ def summarise(trace: Mapping[str, Any]) -> pd.DataFrame:
     DataFrame
         Indexed by name; columns ``mean``, ``sd``, ``5%``, ``95%``, ``r_hat``, ``ess_bulk``, ``ess_tail`` and
         ``mcse_mean``. The last four are NaN where they mean nothing: in fewer than four draws, or where a
-        draw is missing (NaN or infinite; the first four are then of the others). So are R-hat and the effective
-        sizes of what never changes. A single chain is cut in halves for its R-hat, which needs eight draws.
+        draw is missing (NaN or infinite; the first four are then of the others). So are R-hat and ESS of a
+        quantity that never changes. R-hat above 10 is given as infinite. A single chain is cut in halves for its
+        R-hat, which needs eight draws.
     """
     import pandas as pd
 
@@ -164,9 +216,10 @@ def _convergence(draws: np.ndarray) -> list[float]:
         return [np.nan, np.nan, np.nan, 0.0]
     half = draws.shape[1] // 2  # a single chain is taken as its two halves, without an odd draw in the middle
     chains = draws if len(draws) > 1 else np.vstack([draws[0, :half], draws[0, -half:]])
-    with np.errstate(divide="ignore", invalid="ignore"):  # R-hat is infinite if chains are stuck apart
+    with np.errstate(divide="ignore", invalid="ignore"):  # R-hat is infinite if no chain ever changes
+        r_hat = float(array_stats.rhat(chains))
         return [
-            float(array_stats.rhat(chains)),
+            r_hat if r_hat <= _LARGEST_R_HAT else np.inf,
             float(array_stats.ess(draws, method="bulk")),
             float(array_stats.ess(draws, method="tail", prob=(0.05, 0.95))),
             float(array_stats.mcse(draws, method="mean")),

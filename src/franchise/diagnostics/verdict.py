@@ -1,50 +1,70 @@
-"""Can a fit be trusted: what the traces say, in plain words.
+"""Have the chains converged?  An answer in plain words from the traces, and from how the chains were run.
 
-Judged is what means the same in every draw, whatever its topics' numbers: how many topics there are, how
-evenly they share the observations, how often two fixed observations are together, the log joint, alpha and gamma.
+Judged are quantities that do not depend on how topics are numbered: the number of topics, their entropy, how often
+fixed pairs of observations are in one topic, the log joint, alpha, gamma and others (`NAMES`).  The first level
+that applies counts:
 
-    converged        R-hat of everything is at most 1.02 and everything is worth 100 independent draws
-    not converged    it is not; how many more draws would help is said
-    stuck apart      chains stay where they are, each somewhere else: more draws will not bring them together
-    too short        too little to tell: few draws, a single chain, or identical draws
+    too short        fewer than 10 draws per chain, or nothing that varies
+    not converged    a chain still trends in some quantity
+    chains disagree  the draws of two chains do not overlap in some quantity
+    too short        some effective sample size (ESS) is below 100
+    not converged    some R-hat is above 1.05
+    weak evidence    all of this is in order, but it proves little: there is one chain, all chains started from the
+                     same number of topics or nobody knows from which, or the sampler is approximate
+    usable           R-hat is at most 1.05 for every quantity
+    converged        R-hat is at most 1.01 for every quantity
 
-Vehtari et al. (2021), "Rank-normalization, folding, and localization", ask for an R-hat of at most 1.01 and for 400
-independent draws, of one quantity.  Here some ten are judged at once, of which the worst counts, and chance alone
-brings that to 1.02 where draws are worth a few hundred.  With 100 independent draws a mean is known to a tenth of
-the posterior's spread.
+Vehtari et al. (2021), "Rank-normalization, folding, and localization", ask for an R-hat of at most 1.01.  About ten
+quantities are judged together, and the worst one counts: chance alone can bring it above 1.01 at an ESS of a few
+hundred, so that up to 1.05 is called usable.  With an ESS of 100 a mean is known to a tenth of the posterior's
+standard deviation.  The log joint never ranks chains: with different numbers of topics it prefers the wrong ones.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise.diagnostics.convergence import in_words, stuck_apart, summarise_with_notes
+from franchise.diagnostics.convergence import (
+    GOOD,
+    USABLE,
+    describe_trend,
+    in_words,
+    never_meet,
+    summarise_with_notes,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from franchise.posterior.base import Posterior
 
-CONVERGED, NOT_CONVERGED, STUCK_APART, TOO_SHORT = "converged", "not converged", "stuck apart", "too short"
-
-AGREEMENT = 1.02
-"""R-hat up to which chains are said to agree."""
+CONVERGED, USABLE_DRAWS, WEAK = "converged", "usable", "weak evidence"
+NOT_CONVERGED, DISAGREE, TOO_SHORT = "not converged", "chains disagree", "too short"
 
 ENOUGH = 100
-"""Independent draws that everything should be worth."""
+"""The least effective sample size."""
 
 FEWEST = 10
-"""Draws of a chain below which nothing is said."""
+"""Draws of a chain below which nothing is judged."""
 
-_TOO_FAR = 20.0
-"""If it would take this many times the draws there are, other advice is better."""
+_APART = 2.0
+"""Chains started apart if the largest number of topics at the start is this many times the smallest."""
+
+_FAR = 1.2
+"""R-hat above which no number of further draws is estimated."""
+
+_MOST_TIMES = 20.0
+"""If it would take this many times the draws, other advice is better."""
+
+UNKNOWN_STARTS = "it is not known from how many topics each chain started"
 
 NAMES = {
     "n_topics": "the number of topics",
+    "n_large_topics": "the number of topics with at least 0.2% of the observations",
     "log_joint": "the log joint",
     "log_likelihood_per_observation": "the log likelihood",
     "topic_entropy": "the entropy of the topics",
@@ -62,33 +82,77 @@ NAMES = {
 
 
 class Verdict(NamedTuple):
-    """Whether to trust a fit, and why."""
+    """Whether the chains have converged, and why."""
 
-    level: str  # "converged", "not converged", "stuck apart" or "too short"
+    level: str  # "converged", "usable", "weak evidence", "not converged", "chains disagree" or "too short"
     sentence: str  # the verdict, and what to do about it
     details: list[str]  # further sentences, on single quantities
-    table: pd.DataFrame  # what is judged: a row a quantity, as `franchise.diagnostics.summary` has it
+    table: pd.DataFrame  # one row per quantity, as `franchise.diagnostics.summary` has it
 
 
-def verdict(posterior: Posterior[Any]) -> Verdict:
-    """Judge the chains of a posterior, of either model, by what they trace."""
-    return verdict_on(posterior.trace)
+def verdict(posterior: Posterior[Any], compare: bool = False) -> Verdict:
+    """Judge the chains of a posterior, of either model.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        What was sampled.
+    compare : bool
+        Whether to add, if the chains disagree or have not converged, what they agree on and which of them predict
+        better (`franchise.diagnostics.compare_chains`). This matches topics and scores observations: seconds.
+    """
+    found = verdict_on(posterior.trace, caveats_on(posterior), posterior.approximation)
+    in_doubt = found.level in (NOT_CONVERGED, DISAGREE) or (
+        found.level == TOO_SHORT and found.table["r_hat"].max() > USABLE
+    )
+    if posterior.n_chains == 1 or not in_doubt:
+        return found
+    if not compare:
+        hint = " posterior.verdict(compare=True) shows what they agree on and which of them predict better."
+        return found._replace(sentence=found.sentence + hint)
+    from franchise.diagnostics.compare_chains import agreement_sentence, prediction_sentence
+
+    said = [found.sentence, agreement_sentence(posterior), prediction_sentence(posterior)]
+    return found._replace(sentence=" ".join(filter(None, said)))
 
 
-def verdict_on(trace: Mapping[str, Any]) -> Verdict:
+def caveats_on(posterior: Posterior[Any]) -> list[str]:
+    """Return why agreement between the chains of a posterior would prove little."""
+    starts = posterior.start_topics
+    if posterior.n_chains == 1 or posterior.given_topics is not None:
+        return []
+    if starts is None:
+        return [UNKNOWN_STARTS]
+    if max(starts) >= _APART * min(starts):
+        return []
+    numbers = f"{min(starts)}" if min(starts) == max(starts) else f"{min(starts)} to {max(starts)}"
+    spread = [max(1, min(starts) // 4), min(starts), 2 * max(starts)]
+    return [
+        f"all chains started from {numbers} topics; chains that agree from different numbers, such as "
+        f"start={spread} of three chains, would be better evidence"
+    ]
+
+
+def verdict_on(
+    trace: Mapping[str, Any], caveats: Sequence[str] = (UNKNOWN_STARTS,), approximation: str = ""
+) -> Verdict:
     """Judge chains by their traces.
 
     Parameters
     ----------
     trace : dict of arrays (chains, draws)
         Such as ``posterior.trace``; only what `NAMES` has is judged.
+    caveats : sequence of str
+        Why agreement would prove little, as clauses; empty if the chains started from different numbers of topics.
+    approximation : str
+        In what sense the sampler is approximate, as a sentence; empty if it is exact.
 
     Examples
     --------
     >>> import numpy as np
     >>> from franchise.diagnostics import verdict_on
     >>> verdict_on({"n_topics": np.repeat([[4], [5]], 50, axis=1)}).level
-    'stuck apart'
+    'chains disagree'
     """
     known = {name: np.asarray(trace[name], np.float64) for name in NAMES if name in trace}
     table = summarise_with_notes(known)
@@ -98,54 +162,53 @@ def verdict_on(trace: Mapping[str, Any]) -> Verdict:
         if np.isfinite(draws).all() and (draws != draws[0, 0]).any()
     }
     chains, draws = next((values.shape for values in known.values()), (0, 0))
-    level, sentence = _judge(judged, table, chains, draws)
+    level, sentence = _first_fault(judged, draws) or _judge(_worst(table.loc[list(judged)]), chains, draws)
+    if level in (CONVERGED, USABLE_DRAWS):
+        if chains == 1:
+            caveats = ["there is only one chain, and another may find something else; run several"]
+        reasons = [*caveats, *(["the sampler is approximate"] if approximation else [])]
+        if reasons:
+            level, sentence = WEAK, f"{sentence} But this is weak evidence: {'; '.join(reasons)}."
+    if approximation:
+        sentence = f"{sentence} {approximation}"
     return Verdict(level, sentence, _details(known, table), table)
 
 
-def _judge(judged: dict[str, np.ndarray], table: pd.DataFrame, chains: int, draws: int) -> tuple[str, str]:
-    """The level and the sentence."""
+def _first_fault(judged: Mapping[str, np.ndarray], draws: int) -> tuple[str, str] | None:
+    """The level and the sentence if single quantities show a fault, whatever R-hat is."""
     if draws < FEWEST:
         return TOO_SHORT, (
-            f"There are too few draws to say whether the chains have converged: {_counted(draws, 'draw')} of each "
-            f"chain. Take a hundred or more."
+            f"The chains are too short to be judged: {_counted(draws, 'draw')} per chain. Draw 100 or more."
         )
     if not judged:
-        return TOO_SHORT, (
-            "Nothing changes from draw to draw, so there is nothing to tell by whether the chains have converged."
-        )
-    apart = [name for name, values in judged.items() if stuck_apart(values)]
+        return TOO_SHORT, "All draws have the same values, so convergence cannot be judged."
+    trends = [
+        f"{NAMES[name]} is {trend}" for name, values in judged.items() if (trend := describe_trend(values))
+    ]
+    apart = [
+        f"{NAMES[name]} is {in_words(values.mean(axis=1))} on average, and the draws do not overlap"
+        for name, values in judged.items()
+        if never_meet(values)
+    ]
+    if trends:
+        also = f" The chains also disagree: {apart[0]}." if apart else ""
+        chains = len(next(iter(judged.values())))
+        return NOT_CONVERGED, f"{_who(chains)} not converged: {trends[0]}. Use a longer warm-up.{also}"
     if apart:
-        return STUCK_APART, _sentence_on_apart(judged, apart)
-    if chains * draws < ENOUGH:
-        return TOO_SHORT, (
-            f"There are too few draws to say whether the chains have converged: {_counted(chains, 'chain')} of "
-            f"{draws} draws cannot be worth the {ENOUGH} independent ones that it takes."
+        return DISAGREE, (
+            f"The chains disagree: {apart[0]}. More draws may never bring these chains together. Use only results "
+            f"that all chains share."
         )
-    worst = _worst(table.loc[list(judged)])
-    if worst.r_hat > AGREEMENT or worst.ess < ENOUGH:
-        return NOT_CONVERGED, _sentence_on_disagreement(worst, chains, draws)
-    if chains == 1:
-        return TOO_SHORT, (
-            f"One chain cannot tell whether it has converged: its halves agree ({worst.figures}), but another "
-            f"chain might have found something else. Run several chains."
-        )
-    return CONVERGED, f"The chains agree, as far as one can tell: {worst.figures}."
+    return None
 
 
 class _Worst(NamedTuple):
-    """The quantity that the chains agree least on, and the one that draws are worth least for."""
+    """The largest R-hat and the smallest effective sample size, with the names of their quantities."""
 
     r_hat: float
     r_hat_of: str
     ess: float
     ess_of: str
-
-    @property
-    def figures(self) -> str:
-        return (
-            f"R-hat is at most {self.r_hat:.2f} ({self.r_hat_of}), and the draws are worth "
-            f"{self.ess:,.0f} independent ones or more ({self.ess_of})"
-        )
 
 
 def _worst(table: pd.DataFrame) -> _Worst:
@@ -153,27 +216,43 @@ def _worst(table: pd.DataFrame) -> _Worst:
     return _Worst(float(r_hat.max()), NAMES[str(r_hat.idxmax())], float(ess.min()), NAMES[str(ess.idxmin())])
 
 
-def _sentence_on_disagreement(worst: _Worst, chains: int, draws: int) -> str:
-    who = "The chain has" if chains == 1 else "The chains have"
-    reasons = []
-    if worst.r_hat > AGREEMENT:
-        reasons.append(f"R-hat is {worst.r_hat:.2f} for {worst.r_hat_of} and should be at most {AGREEMENT}")
-    if worst.ess < ENOUGH:
-        reasons.append(
-            f"for {worst.ess_of} the draws are worth {worst.ess:,.0f} independent ones where {ENOUGH} are enough"
+def _judge(worst: _Worst, chains: int, draws: int) -> tuple[str, str]:
+    """The level and the sentence by R-hat and effective sample size."""
+    r_hat = f"{r_hat_in_words(worst.r_hat)} for {worst.r_hat_of}"
+    if not worst.ess >= ENOUGH:
+        return TOO_SHORT, (
+            f"{_who(chains, 'is', 'are')} too short: the effective sample size is {worst.ess:,.0f} for "
+            f"{worst.ess_of}; it should be at least {ENOUGH}. The largest R-hat is {r_hat}. {_advice(worst, draws)}"
         )
-    return (
-        f"{who} not converged: {'; '.join(reasons)}. {_advice(worst, draws)} Until then take the topics as one "
-        f"good reading of the data, and their number as a first guess."
+    if not worst.r_hat <= USABLE:
+        return NOT_CONVERGED, (
+            f"{_who(chains)} not converged: R-hat is {r_hat}; up to {GOOD} is good, up to {USABLE} is usable. "
+            f"{_advice(worst, draws)}"
+        )
+    figures = (
+        f"the largest R-hat is {r_hat}, and the smallest effective sample size is {worst.ess:,.0f} for "
+        f"{worst.ess_of}"
     )
+    agree = "The two halves of the chain agree" if chains == 1 else "The chains agree"
+    if worst.r_hat <= GOOD:
+        return CONVERGED, f"{agree}: {figures}."
+    return USABLE_DRAWS, f"{agree} well enough for most uses: {figures}."
+
+
+def r_hat_in_words(r_hat: float) -> str:
+    """Return R-hat with what it means, such as "1.03 (usable)"; "> 10" is the largest."""
+    if not math.isfinite(r_hat):
+        return "> 10"
+    word = "good" if r_hat <= GOOD else "usable" if r_hat <= USABLE else "too large"
+    return f"{max(r_hat, 1.0):.2f} ({word})"
 
 
 def _advice(worst: _Worst, draws: int) -> str:
-    """How many draws more; R-hat - 1 and the inverse of the effective size go down as 1 / draws."""
-    longer = max((worst.r_hat - 1.0) / (AGREEMENT - 1.0), ENOUGH / worst.ess)
-    if not longer < _TOO_FAR:
-        return f"At this pace {_TOO_FAR:.0f} times the draws will not do: try a longer warm-up or another sampler."
-    return f"About {_rounded_up(draws * (longer - 1.0)):,} more draws of each chain should do."
+    """How many draws more; R-hat - 1 and the inverse of the effective sample size fall as 1 / draws."""
+    times = max((worst.r_hat - 1.0) / (USABLE - 1.0), ENOUGH / worst.ess)
+    if not (worst.r_hat <= _FAR and times < _MOST_TIMES):
+        return "Use a longer warm-up, many more draws, or another sampler."
+    return f"About {_rounded_up(draws * (times - 1.0)):,} more draws per chain should be enough."
 
 
 def _rounded_up(number: float) -> int:
@@ -182,38 +261,23 @@ def _rounded_up(number: float) -> int:
     return math.ceil(2 * number / unit) * unit // 2 if unit > 1 else max(1, math.ceil(number))
 
 
-def _sentence_on_apart(judged: dict[str, np.ndarray], apart: list[str]) -> str:
-    where = f"{NAMES[apart[0]]} is {in_words(judged[apart[0]].mean(axis=1))}"
-    best = ""
-    if "log_joint" in judged:
-        best = f" (the log joint is highest in chain {int(judged['log_joint'].mean(axis=1).argmax())})"
-    return (
-        f"The chains are stuck apart: each is steady, but {where}. More draws will hardly bring them together. "
-        f"Take each chain as one reading of the data{best}, and trust the topics that several chains share."
-    )
-
-
 def _details(known: Mapping[str, np.ndarray], table: pd.DataFrame) -> list[str]:
-    """A sentence for every quantity of which there is something to say."""
+    """A sentence on the number of topics, and one for every quantity with a note."""
     said = [f"{NAMES[str(name)]}: {note}." for name, note in table["note"].items() if note]
-    for name in ("log_joint", "n_topics"):
-        if name in known and np.isfinite(known[name]).all():
-            said += _drift(name, known[name])
+    if {"n_topics", "n_large_topics"} <= set(known):
+        every, large = (topics_in_words(table, name) for name in ("n_topics", "n_large_topics"))
+        said.insert(0, f"The number of topics is {every}; {large} have at least 0.2% of the observations.")
     return [sentence[:1].upper() + sentence[1:] for sentence in said]
 
 
-def _drift(name: str, draws: np.ndarray) -> list[str]:
-    """Whether all chains still go the same way: from one half to the other by more than the spread of a half."""
-    half = draws.shape[1] // 2
-    if half < FEWEST // 2:
-        return []
-    first, second = draws[:, :half], draws[:, -half:]
-    gains = second.mean(axis=1) - first.mean(axis=1)
-    spread = math.sqrt((first.var(axis=1).mean() + second.var(axis=1).mean()) / 2.0)
-    if not (np.abs(gains) > spread).all() or abs(np.sign(gains).sum()) < len(gains):
-        return []
-    goes = "rising" if gains[0] > 0.0 else "falling"
-    return [f"{NAMES[name]} is still {goes} in every chain: a longer warm-up is needed."]
+def topics_in_words(table: pd.DataFrame, name: str) -> str:
+    """Return a mean and the middle 90 % of draws, such as "12 (10 to 14 in 90% of the draws)"."""
+    mean, low, high = (f"{float(table[column][name]):.0f}" for column in ("mean", "5%", "95%"))
+    return mean if low == high else f"{mean} ({low} to {high} in 90% of the draws)"
+
+
+def _who(chains: int, one: str = "has", several: str = "have") -> str:
+    return f"The chain {one}" if chains == 1 else f"The chains {several}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -20,7 +20,7 @@ from franchise.moves.base import Move
 from franchise.parallel.engine import BlockExecutor
 from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import check_value
-from franchise.running.chain import BEST, entropy_of, fixed_pairs, narrowest, share_of_pairs
+from franchise.running.chain import BEST, fixed_pairs, measure_sizes, narrowest, share_of_pairs
 from franchise.storage.chain_store import Arrays, ChainStore, StoredArrays
 from franchise.validation import check_array, check_integer, check_labels, check_learned
 
@@ -113,7 +113,7 @@ class HTMMChain:
         of_pairs = np.zeros(held.shape, np.int64)
         of_pairs[held] = topics[sentences]
         return {
-            "topic_entropy": entropy_of(self.model.comm.allreduce(sizes)),
+            **measure_sizes(self.model.comm.allreduce(sizes)),
             "co_assignment": share_of_pairs(self.model.comm.allreduce(of_pairs)),
         }
 

@@ -186,13 +186,13 @@ def plan(part: Move | Composed, sweep: Sweep, number: int = 0) -> Iterator[tuple
         yield from plan(part.parts[position], sweep, numbers[position])
 
 
-def moves_of(part: Move | Composed) -> Iterator[Move]:
-    """Every move in a composition, whether it runs in a given sweep or not."""
+def moves_of(part: Move | Composed, warmup: bool = True) -> Iterator[Move]:
+    """Every move in a composition, whether it runs in a given sweep or not; with or without the warm-up's."""
     if isinstance(part, Move):
         yield part
-    else:
+    elif warmup or not isinstance(part, DuringWarmup):
         for inner in part.parts:
-            yield from moves_of(inner)
+            yield from moves_of(inner, warmup)
 
 
 def check_schedule(part: Move | Composed, sweeps: int) -> None:

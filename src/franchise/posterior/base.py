@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -135,11 +136,37 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
 
         return summary(self, held_out)
 
-    def verdict(self) -> Verdict:
-        """Whether the chains have converged, in a word, a sentence and details."""
+    def verdict(self, compare: bool = False) -> Verdict:
+        """Judge whether the chains have converged, in a word, a sentence and details.
+
+        Parameters
+        ----------
+        compare : bool
+            Whether to add, if the chains disagree or have not converged, what they agree on and which of them
+            predict better. This takes seconds, the rest does not.
+        """
         from franchise.diagnostics.verdict import verdict
 
-        return verdict(self)
+        return verdict(self, compare)
+
+    def stacking_weights(self) -> pd.DataFrame:
+        """Return weights of the chains by how well they predict, for chains that disagree.
+
+        Yao, Vehtari & Gelman (2022), with importance sampling leave-one-out of single observations.
+
+        Returns
+        -------
+        DataFrame
+            One row per chain: `weight`; `log_score`, nats per observation; `difference` from the best chain, with
+            its standard `error`. See `franchise.diagnostics.compare_chains`.
+        """
+        return self._compared_chains.copy()
+
+    @cached_property
+    def _compared_chains(self) -> pd.DataFrame:
+        from franchise.diagnostics.compare_chains import compare_chains
+
+        return compare_chains(self)
 
     def to_arviz(self) -> Any:
         """The traces as ArviZ takes them, for its plots and statistics: a DataTree, or InferenceData before 1.0."""

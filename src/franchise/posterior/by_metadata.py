@@ -14,7 +14,7 @@ import numpy as np
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
 from franchise.posterior.contract import DrawT, PosteriorContract
-from franchise.posterior.intervals import ends_of
+from franchise.posterior.intervals import share_interval
 from franchise.posterior.topic_similarity import NONE, cross_table
 from franchise.validation import check_choice, describe
 
@@ -86,7 +86,7 @@ def _shares(consensus: Consensus, rows: tuple[np.ndarray, pd.Index], level: floa
     for own, labels in zip(shares, consensus.labelled(), strict=True):
         counts = cross_table(row, labels[has_row] + 1, (len(index), topics + 1))  # NONE is the first column
         own[:] = counts[:, 1:] / totals
-    tables = [shares.mean(axis=0), *np.quantile(shares, ends_of(level), axis=0)]
+    tables = [shares.mean(axis=0), *share_interval(shares, level)]
     columns = pd.RangeIndex(topics, name="topic")
     return Shares(*(pd.DataFrame(table, index=index, columns=columns) for table in tables))
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from franchise.errors import InputError
 from franchise.posterior.draw import draws_of, members_of
-from franchise.posterior.intervals import ends_of
+from franchise.posterior.intervals import share_interval
 from franchise.posterior.match_draws import mapped, match_draws, numbered_by_size, topics_in
 from franchise.posterior.matched_topics import LEVEL, MatchedTopics
 from franchise.posterior.stored_numbers import Numbering, TopicEdits, carry_over, numbers_to_plain, store
@@ -239,17 +239,17 @@ class Consensus(MatchedTopics):
     # -- tables --------------------------------------------------------------------------------------------
 
     def share_interval(self, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
-        """The ends of the interval of every topic's share, float64 (T,) each: quantiles over all draws."""
-        low, high = np.quantile(self.shares, ends_of(level), axis=0)
+        """Return the ends of the interval of every topic's share, float64 (T,) each, from all draws."""
+        low, high = share_interval(self.shares, level)
         return low, high
 
     def table(self, words: int = 10) -> pd.DataFrame:
         """Return one row per topic.
 
-        Columns: `label`; `share` of the observations, its mean over all draws, and `low`, `high`, the middle 95 %
-        of draws; `draws`, the share of all draws that have it; `chains`, how many of the `n_chains` chains have it
-        in a quarter of their draws or more; for a corpus, the most probable `words`; for other observations of up
-        to 20 dimensions, their means (`mean`, or `mean 0` and so on).
+        Columns: `label`; `share` of the observations, its mean over all draws, and `low`, `high`, a 95% interval;
+        `draws`, the share of all draws that have it; `chains`, how many of the `n_chains` chains have it in a
+        quarter of their draws or more; for a corpus, the most probable `words`; for other observations of up to 20
+        dimensions, their means (`mean`, or `mean 0` and so on).
         """
         low, high = self.share_interval()
         table = {
@@ -269,6 +269,16 @@ class Consensus(MatchedTopics):
         return topic_table(table, self.topic_count)
 
     @property
+    def in_all_chains(self) -> np.ndarray:
+        """Whether every chain has the topic, bool (T,)."""
+        return np.asarray(self.in_chain.all(axis=0))
+
+    @property
+    def share_in_all_chains(self) -> float:
+        """The share of the observations in topics that every chain has, mean over draws."""
+        return float(self.shares[:, self.in_all_chains].sum(axis=1).mean())
+
+    @property
     def coverage(self) -> float:
         """The share of the observations that are in consensus topics, mean over draws."""
         return 1.0 - float(self._shares_with_none[:, -1].mean())
@@ -283,7 +293,7 @@ class Consensus(MatchedTopics):
 
     def __repr__(self) -> str:
         """Return how many topics there are, how many all chains have, and what they cover."""
-        everywhere = int(self.in_chain.all(axis=0).sum())
+        everywhere = int(self.in_all_chains.sum())
         return (
             f"Consensus({self.topic_count} topics over {len(self.draws)} draws of {len(self.in_chain)} chains; "
             f"{everywhere} in all chains; {1.0 - self.coverage:.1%} of the observations in none)"

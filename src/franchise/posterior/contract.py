@@ -111,9 +111,10 @@ class PosteriorContract(ABC, Generic[DrawT]):
         `number`, below DRAWS_FOR_NEW, selects the random stream.
         """
 
+    @property
     @abstractmethod
-    def prior_of_new_topics(self) -> Any:
-        """Return the Dirichlet prior of topics' words, as given or as learned by the most probable draw."""
+    def mean_word_prior(self) -> np.ndarray:
+        """eta_w, float64 (V,): the Dirichlet prior of topics' words, as given or as learned, mean over draws."""
 
     @abstractmethod
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
@@ -132,6 +133,11 @@ class PosteriorContract(ABC, Generic[DrawT]):
     @abstractmethod
     def numbers_above(self) -> dict[str, float | Gamma]:
         """What is above the topics, by its name in the trace: its value if fixed, its prior if learned."""
+
+    @property
+    def approximation(self) -> str:
+        """In what sense the sampler is approximate, as a sentence; empty if it is exact."""
+        return ""
 
     # -- what follows from that ----------------------------------------------------------------------------
 
@@ -160,6 +166,13 @@ class PosteriorContract(ABC, Generic[DrawT]):
     def n_draws(self) -> int:
         """Kept draws of each chain."""
         return self.trace["n_topics"].shape[1]
+
+    @property
+    def start_topics(self) -> list[int] | None:
+        """The number of topics that each chain started from; None if it is not known."""
+        starts = [] if self.run is None else [each.start_topics for each in self.run.chains]
+        known = [start for start in starts if start is not None]
+        return known if known and len(known) == len(starts) else None
 
     @property
     def seconds(self) -> float:
@@ -311,21 +324,20 @@ class PosteriorContract(ABC, Generic[DrawT]):
         Parameters
         ----------
         chain : int, optional
-            The chain [default: the draw of all chains with the highest log joint probability].
+            The chain [default: the draw of all chains that is nearest to all stored draws, by the mean variation of
+            information (`franchise.posterior.point_partition`)].
         draw : int
-            Which of the chain's stored draws (at most 32, evenly spaced), counted from 0, or from the end if
+            Which of the chain's stored draws (at most 64, evenly spaced), counted from 0, or from the end if
             negative [default: the last].
         """
-        from franchise.posterior.draw import SingleDraw, draw_of, stored_by_chain
+        from franchise.posterior.draw import SingleDraw, draw_of, draws_of, stored_by_chain
+        from franchise.posterior.point_partition import nearest_draw
 
-        stored, log_joint = stored_by_chain(self), self.trace["log_joint"]
         if chain is None:
-            every = [(number, kept) for number, own in enumerate(stored) for kept in own]
-            chain, kept = max(every, key=lambda pair: log_joint[pair[0], pair[1].draw])
-        else:
-            chain = self._check_chain(chain)
-            own = stored[chain]
-            kept = own[check_integer("draw", draw, minimum=-len(own), maximum=len(own) - 1)]
+            return SingleDraw(self, nearest_draw(draws_of(self)))
+        chain = self._check_chain(chain)
+        own = stored_by_chain(self)[chain]
+        kept = own[check_integer("draw", draw, minimum=-len(own), maximum=len(own) - 1)]
         return SingleDraw(self, draw_of(self, chain, kept))
 
     def chain(self, chain: int) -> Self:

@@ -3,7 +3,7 @@
 An HDP mixture gives every observation a topic.  A hidden topic Markov model gives one to every sentence, and here
 each word has its sentence's topic.  So matching, consensus and partitions are written once.
 
-    draw = posterior.draw()           the draw with the highest log joint probability
+    draw = posterior.draw()           the draw that is nearest to all others
     draw.topics()                     its topics d0, d1, ..., from the largest, and the consensus topic of each
     draw.document_topics()            their shares in the documents
 
@@ -49,7 +49,6 @@ class Draw(NamedTuple):
     """unsigned integers (N,): the topic of every observation in grouped order, 0..topic_count-1"""
     topic_count: int
     """Topics of the draw, those without observations included."""
-    log_joint: float
     kept: Any = None
     """The draw as its model stores it (HDPDraw or HTMMDraw)."""
 
@@ -65,7 +64,7 @@ class Draw(NamedTuple):
 
 
 def draws_of(posterior: PosteriorContract[Any]) -> list[Draw]:
-    """Return the stored draws, chain after chain; at most 32 per chain, evenly spaced."""
+    """Return the stored draws, chain after chain; at most 64 per chain, evenly spaced."""
     return [
         draw_of(posterior, chain, kept)
         for chain, own in enumerate(stored_by_chain(posterior))
@@ -75,12 +74,11 @@ def draws_of(posterior: PosteriorContract[Any]) -> list[Draw]:
 
 def draw_of(posterior: PosteriorContract[Any], chain: int, kept: KeptDraw) -> Draw:
     """Return a stored draw of a chain in the common form."""
-    log_joint = float(posterior.trace["log_joint"][chain, kept.draw])
-    return Draw(chain, kept.draw, posterior.observation_labels(kept), kept.n_topics, log_joint, kept)
+    return Draw(chain, kept.draw, posterior.observation_labels(kept), kept.n_topics, kept)
 
 
 def stored_by_chain(posterior: PosteriorContract[Any]) -> list[list[Any]]:
-    """Return at most 32 stored draws of every chain, evenly spaced, as the model stores them.
+    """Return at most 64 stored draws of every chain, evenly spaced, as the model stores them.
 
     A chain may have more draws than others: draws that not all chains have reached are left out.  InputError if
     there are none.
@@ -118,7 +116,7 @@ class SingleDraw:
     posterior : Posterior
         What it is a draw of.
     stored : Draw
-        Chain, number, labels and log joint probability.
+        Chain, number and labels.
     """
 
     posterior: PosteriorContract[Any]
@@ -213,8 +211,8 @@ class SingleDraw:
     def __repr__(self) -> str:
         """Return which draw it is."""
         return (
-            f"SingleDraw({self.n_topics} topics; chain {self.chain}, draw {self.number}, "
-            f"log joint {self.stored.log_joint:.1f})\n  see .topics(), .document_topics(), .infer(data), .labels"
+            f"SingleDraw({self.n_topics} topics; chain {self.chain}, draw {self.number})\n"
+            f"  see .topics(), .document_topics(), .infer(data), .labels"
         )
 
 

@@ -21,6 +21,7 @@ from franchise.errors import InputError, warn_renamed
 from franchise.families.known_topics import KnownTopics
 from franchise.posterior.contract import DrawT, PosteriorContract
 from franchise.posterior.draw import count_words
+from franchise.posterior.intervals import share_interval
 from franchise.posterior.topic_similarity import NONE
 from franchise.posterior.topic_tables import numbers_or_missing
 from franchise.validation import describe
@@ -56,9 +57,8 @@ class KnownTopicTables(PosteriorContract[DrawT]):
         chosen = _checked_topics(topics, len(rows))
         if names is None:
             names = [consensus.labels[k] if probabilities is None else f"topic {k}" for k in chosen]
-        if prior is None:
-            prior = self.prior_of_new_topics()
-        return KnownTopics(rows[chosen], strength, weight, prior, names, corpus.vocabulary)
+        eta = self.mean_word_prior if prior is None else prior
+        return KnownTopics(rows[chosen], strength, weight, eta, names, corpus.vocabulary)
 
     def known_topics(self, words: int = 10) -> pd.DataFrame:
         """Return `topics` with two more columns, for the family KnownTopics.
@@ -95,7 +95,7 @@ class KnownTopicTables(PosteriorContract[DrawT]):
             np.add.at(within, match, probabilities * counts.sum(axis=1)[:, None])
             shares.append(counts.sum(axis=1) @ probabilities / corpus.n_observations)
             topics.append(probabilities.sum(axis=0))
-        low, high = np.quantile(shares, [0.05, 0.95], axis=0)
+        low, high = share_interval(np.array(shares), 0.9)
         best = within.argmax(axis=0)
         missing = (best == consensus.topic_count) | (within.max(axis=0) < 0.5)  # half a word
         missing[-1] = True  # new topics are several

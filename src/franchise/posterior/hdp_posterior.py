@@ -15,6 +15,8 @@ from franchise.families.abilities import Ability
 from franchise.families.base import Family
 from franchise.model.hdp_model import Model
 from franchise.model.state.base import LastStates, State
+from franchise.moves.base import FINITE, HDP
+from franchise.moves.compose import in_turn, moves_of
 from franchise.posterior import predictive
 from franchise.posterior.base import Posterior
 from franchise.posterior.draw import count_documents
@@ -22,6 +24,7 @@ from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
 from franchise.priors import Gamma
 from franchise.running.kept_draws import HDPDraw
 from franchise.running.run import Run
+from franchise.samplers.registry import SAMPLERS
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -40,7 +43,8 @@ class HDPPosterior(Posterior[HDPDraw]):
     Attributes
     ----------
     trace : dict of arrays (chains, draws)
-        ``n_topics`` (occupied), ``n_tables``, ``log_joint``, ``log_likelihood_per_observation``, ``alpha``,
+        ``n_topics`` (occupied), ``n_large_topics`` (with at least 0.2% of the observations; NaN where a run of
+        version 0.1 lacks it), ``n_tables``, ``log_joint``, ``log_likelihood_per_observation``, ``alpha``,
         ``gamma``, ``seconds``; ``best_log_likelihood_per_observation``, the highest after any sweep so far;
         ``share_of_largest_1`` to ``share_of_largest_10``, the shares of the observations in the largest topic,
         in the two largest, and so on; and what moves add.
@@ -119,6 +123,20 @@ class HDPPosterior(Posterior[HDPDraw]):
         """Whether topics are distributions over the words of a corpus."""
         return isinstance(self.data, Corpus) and Ability.IS_CATEGORICAL in self.family.abilities
 
+    @property
+    def approximation(self) -> str:
+        """In what sense the sampler is approximate, as a sentence; empty if it is exact."""
+        if self.sampler in SAMPLERS:
+            exact_for: set[str] = {SAMPLERS[self.sampler].exact}
+        else:  # moves of the user's own
+            schedule = getattr(getattr(self.run, "setup", None), "schedule", in_turn())
+            exact_for = {move.exact_for or "approximate" for move in moves_of(schedule, warmup=False)}
+        if exact_for <= {HDP}:
+            return ""
+        if FINITE in exact_for:
+            return f"The sampler {self.sampler!r} has a given number of topics: it approximates the HDP."
+        return f"The sampler {self.sampler!r} is approximate: however long it runs, its draws are biased."
+
     def observation_labels(self, draw: HDPDraw) -> np.ndarray:
         """Return the topic of every observation in grouped order, (N,)."""
         return draw.labels
@@ -158,12 +176,6 @@ class HDPPosterior(Posterior[HDPDraw]):
         from franchise.posterior.held_out_steps import words_by_particles
 
         return words_by_particles(self, held_out, particles)
-
-    def prior_of_new_topics(self) -> Any:
-        """Return eta: as given, or as learned by the most probable draw."""
-        if self.family.learned_prior is not None:
-            return self.draw().stored.kept.prior
-        return self.family.prior_vector()
 
     @cached_property
     def mean_word_prior(self) -> np.ndarray:

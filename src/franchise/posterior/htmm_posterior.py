@@ -24,7 +24,7 @@ from franchise.posterior.base import Posterior
 from franchise.posterior.contract import DRAWS_FOR_NEW, Pieces, SentenceProbabilities
 from franchise.posterior.draw import count_words
 from franchise.posterior.held_out_steps import HeldOutSteps, last_sentences, sentences_by_particles
-from franchise.posterior.intervals import ends_of
+from franchise.posterior.intervals import draw_quantiles, ends_of, share_interval
 from franchise.posterior.predictive import check_like
 from franchise.posterior.stored_numbers import NO_EDITS, Numbering, TopicEdits
 from franchise.posterior.topic_similarity import NONE, cross_table
@@ -132,10 +132,6 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """Concentrations, and the prior of words."""
         names = ("document_prior",) if isinstance(self.model, FiniteModel) else ("alpha", "gamma")
         return {name: getattr(self.model, name) for name in (*names, "word_prior")}
-
-    def prior_of_new_topics(self) -> float:
-        """Return eta of the most probable draw."""
-        return float(self.draw().stored.kept.word_prior)
 
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
         """Return the last half of the sentences of documents, given the first."""
@@ -299,11 +295,11 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
         table = self.document_topics()
         rng = Streams(self.seed, 0, 0, STREAMS.htmm_intervals).generator()
-        ends, low, high = ends_of(level), np.empty(table.shape), np.empty(table.shape)
+        low, high = np.empty(table.shape), np.empty(table.shape)
         for begin in range(0, len(table), 64):
             documents = np.arange(begin, min(begin + 64, len(table)))
             drawn = self.proportion_draws(documents, rng)
-            low[documents], high[documents] = np.quantile(drawn, ends, axis=0)
+            low[documents], high[documents] = share_interval(drawn, level)
         columns = pd.MultiIndex.from_product([table.columns, ["mean", "low", "high"]], names=["topic", "of"])
         stacked = np.stack([table.to_numpy(), low, high], axis=2).reshape(len(table), -1)
         return pd.DataFrame(stacked, index=table.index, columns=columns)
@@ -341,7 +337,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
         """The middle of the draws of something traced that has this probability."""
         check_choice("name", name, list(self.trace))
-        low, high = np.quantile(self.trace[name], ends_of(level))
+        low, high = draw_quantiles(self.trace[name].ravel(), ends_of(level))
         return float(low), float(high)
 
     def __repr__(self) -> str:

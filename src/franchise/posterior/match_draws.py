@@ -3,9 +3,8 @@
 Labels switch between draws, chains have different numbers of topics, a topic may be whole in one draw and in two
 parts in another.  So no single draw is the measure of all others.  In three steps:
 
-    grow     draw after draw, from the one with the highest log joint probability outwards, then the other chains:
-             the draw's topics are matched with the running means of those found so far; one that matches none
-             begins a topic of its own
+    grow     chain after chain, each from its last draw backwards: the draw's topics are matched with the running
+             means of those found so far; one that matches none begins a topic of its own
     join     topics that are similar as means and hardly ever in the same draw are one: where the topics of
              words are uncertain, one topic of two chains may look different in any two draws, but not on average
     settle   topics that are in too few draws of every chain are dropped, all draws are matched with the means
@@ -110,18 +109,11 @@ def topics_in(matches: Sequence[np.ndarray]) -> int:
 
 
 def _order(draws: Sequence[Draw]) -> list[int]:
-    """The best draw, those of its chain, then those of the other chains; each from its best draw outwards.
+    """The places of the draws, chain after chain, each from its last draw backwards.
 
     So what comes next is as near as possible to what is known, also in a chain that drifts.
     """
-    best = {draw.chain: draw.number for draw in sorted(draws, key=lambda draw: draw.log_joint)}
-    first = max(draws, key=lambda draw: draw.log_joint).chain
-
-    def key(place: int) -> tuple[bool, int, int]:
-        draw = draws[place]
-        return draw.chain != first, draw.chain, abs(draw.number - best[draw.chain])
-
-    return sorted(range(len(draws)), key=key)
+    return sorted(range(len(draws)), key=lambda place: (draws[place].chain, -draws[place].number))
 
 
 def _match_all(

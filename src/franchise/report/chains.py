@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise.diagnostics.verdict import AGREEMENT, ENOUGH, NAMES, Verdict
+from franchise.diagnostics.convergence import GOOD, USABLE
+from franchise.diagnostics.verdict import ENOUGH, NAMES, Verdict, r_hat_in_words
 from franchise.posterior.base import Posterior
 from franchise.report import json as plain
 
@@ -63,22 +64,28 @@ def convergence_table(verdict: Verdict) -> dict[str, Any]:
         "columns": [*COLUMNS.values(), "in words"],
         "titles": [title_of(str(name)) for name in table.index],
         "rows": [
-            [str(name), *plain.numbers(row[columns], digits=7), in_words(row)]
+            [str(name), *(_cell(column, row[column]) for column in columns), in_words(row)]
             for name, row in table.iterrows()
         ],
     }
 
 
+def _cell(column: str, value: float) -> float | int | str | None:
+    if column == "r_hat" and value == np.inf:
+        return r_hat_in_words(value)
+    return plain.number(value, digits=7)
+
+
 def in_words(row: pd.Series) -> str:
-    """What the numbers of one quantity mean."""
+    """Return what the numbers of one quantity mean."""
     if row["note"]:
         return str(row["note"])
     said = []
-    if not row["r_hat"] <= AGREEMENT:
-        said.append("the chains do not agree yet")
+    if not row["r_hat"] <= USABLE:
+        said.append("R-hat is too large")
     if not min(row["ess_bulk"], row["ess_tail"]) >= ENOUGH:
-        said.append("worth few independent draws")
-    return "; ".join(said) or "fine"
+        said.append("the effective sample size is too small")
+    return "; ".join(said) or ("good" if row["r_hat"] <= GOOD else "usable")
 
 
 def title_of(name: str) -> str:

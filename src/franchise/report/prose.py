@@ -9,7 +9,16 @@ import numpy as np
 from franchise import __version__
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
-from franchise.diagnostics.verdict import CONVERGED, NOT_CONVERGED, STUCK_APART, TOO_SHORT, Verdict
+from franchise.diagnostics.verdict import (
+    CONVERGED,
+    DISAGREE,
+    NOT_CONVERGED,
+    TOO_SHORT,
+    USABLE_DRAWS,
+    WEAK,
+    Verdict,
+    topics_in_words,
+)
 from franchise.posterior.base import Posterior
 from franchise.posterior.consensus import Consensus
 from franchise.report.chains import title_of
@@ -17,9 +26,11 @@ from franchise.report.json import counted, percent
 
 _QUESTIONS = {
     CONVERGED: "The chains agree",
+    USABLE_DRAWS: "The chains agree well enough for most uses",
+    WEAK: "Read it with care: weak evidence of convergence",
     NOT_CONVERGED: "Read it with care: the chains have not converged",
-    STUCK_APART: "Read it with care: the chains tell different stories",
-    TOO_SHORT: "Too early to tell whether to trust it",
+    DISAGREE: "Read it with care: the chains disagree",
+    TOO_SHORT: "Read it with care: the chains are too short",
 }
 NEARLY_NONE = 0.0005  # a share that is not worth a word
 _NAMED = 3  # topics that are named at the beginning
@@ -36,9 +47,9 @@ def texts_of(
         "lead": f"{_number_in_words(posterior)} in {' of '.join(_amounts(posterior.data))} in all.",
         "story": [_largest(consensus), _certainty(consensus)],
         "verdict": verdict,
-        "trusted": verdict.level == CONVERGED,
+        "trusted": verdict.level in (CONVERGED, USABLE_DRAWS),
         "question": _QUESTIONS[verdict.level],
-        "number_note": _number_note(posterior),
+        "number_note": _number_note(posterior, verdict),
         "priors": _priors(posterior),
         "topics_note": _topics_note(consensus, data),
         "map_note": _map_note(consensus),
@@ -73,24 +84,24 @@ def _range(posterior: Posterior[Any]) -> tuple[int, int]:
     return round(float(low)), round(float(high))
 
 
-def _number_note(posterior: Posterior[Any]) -> str:
+def _number_note(posterior: Posterior[Any], verdict: Verdict) -> str:
     topics, given = posterior.trace["n_topics"], posterior.given_topics
-    if given is not None:
-        low, high = _range(posterior)
-        used = "all of them" if low == given else f"{low:,}" if low == high else f"from {low:,} to {high:,}"
-        return f"The number of topics was given: {given:,}. 90\u00a0% of draws use {used}."
-    if (topics == topics.flat[0]).all():
-        return f"All draws have {counted(int(topics.flat[0]), 'topic')}."
     low, high = _range(posterior)
-    chains = (
-        " Bars are made up of what each chain says; where chains keep to bars of their own, they disagree."
-        if posterior.n_chains > 1
-        else ""
-    )
-    return (
-        f"The number was not given, it was inferred, and it is uncertain: 90\u00a0% of draws have from {low:,} to "
-        f"{high:,}.{chains}"
-    )
+    if given is not None:
+        used = "all of them" if low == given else f"{low:,}" if low == high else f"from {low:,} to {high:,}"
+        note = f"The number of topics was given: {given:,}. 90\u00a0% of draws use {used}."
+    elif (topics == topics.flat[0]).all():
+        note = f"All draws have {counted(int(topics.flat[0]), 'topic')}."
+    else:
+        note = (
+            f"The number is inferred, and it is uncertain: 90\u00a0% of draws have from {low:,} to {high:,}."
+        )
+        if posterior.n_chains > 1:
+            note += " Each bar is split by chain; where chains have bars of their own, they disagree."
+    if "n_large_topics" in verdict.table.index:
+        large = topics_in_words(verdict.table, "n_large_topics")
+        note += f" With at least 0.2% of the observations: {large}."
+    return note
 
 
 def _priors(posterior: Posterior[Any]) -> list[str]:
@@ -120,7 +131,7 @@ def _largest(consensus: Consensus) -> str:
 def _certainty(consensus: Consensus) -> str:
     """How many topics are seen in all chains, and how much is in none."""
     chains = len(consensus.in_chain)
-    everywhere = int(consensus.in_chain.all(axis=0).sum())
+    everywhere = int(consensus.in_all_chains.sum())
     none = float(consensus.unmatched["share"].mean())
     seen = f"{counted(consensus.topic_count, 'topic')} can be followed from draw to draw"
     if chains == 1 or not consensus.topic_count:

@@ -129,7 +129,9 @@ def write_report(
     if title is not None and not isinstance(title, str):
         raise InputError(f"title must be text; got {describe(title)}.")
     posterior = check_posterior(posterior)
-    verdict, on_progress = judge(posterior), progress or (lambda what, share: None)
+    on_progress = progress or (lambda what, share: None)
+    on_progress("comparing the chains", 0.0)
+    verdict = judge(posterior, compare=True)
     data = _data_of(posterior, verdict, documents, seed, on_progress)
     on_progress("writing the report", 0.95)
     page = render(texts_of(posterior, posterior.consensus_topics, verdict, title, data), data)

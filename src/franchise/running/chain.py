@@ -4,6 +4,7 @@ The numbers of topics have no meaning from draw to draw, and none from chain to 
 
     topic_entropy   - sum_k p_k log p_k  with p_k the share of the observations in topic k; its exponential is the
                     number of topics of equal size that would share as evenly
+    n_large_topics  the number of topics with at least 0.2 % of the observations; smaller ones come and go
     co_assignment   the share, among some fixed pairs of observations, of those that have the same topic
 
 The pairs are drawn by the number of observations alone, so they are the same in all chains of the same data, in all
@@ -41,6 +42,9 @@ BEST = "best_log_likelihood_per_observation"
 """The name in the trace of the highest log likelihood per observation so far, log p(x | z) / N."""
 
 MOST_PAIRS = 1000
+
+LARGE = 0.002
+"""The share of the observations from which on a topic counts as large."""
 
 SHARES = tuple(f"share_of_largest_{count}" for count in range(1, 11))
 """The names in the trace of the shares of observations in the largest topic, in the two largest, and so on."""
@@ -248,7 +252,7 @@ class Chain:
             "log_likelihood_per_observation": likelihood / model.n_observations,
             "alpha": state.group_concentration,
             "gamma": state.top_concentration,
-            "topic_entropy": entropy_of(state.observations_per_topic),
+            **measure_sizes(state.observations_per_topic),
             "co_assignment": self._pairs.co_assignment(state, model),
             **dict(zip(SHARES, state.shares_of_largest(len(SHARES)), strict=True)),
             **of_prior,
@@ -263,11 +267,13 @@ def narrowest(labels: np.ndarray) -> np.ndarray:
 # --- what is traced of topics without naming them ---------------------------------------------------------------
 
 
-def entropy_of(sizes: np.ndarray) -> float:
-    """Entropy of shares, in nats, from the sizes of the topics; vacant ones have none."""
-    taken = sizes[sizes > 0]
-    shares = taken / taken.sum()
-    return -float(shares @ np.log(shares))
+def measure_sizes(sizes: np.ndarray) -> dict[str, float]:
+    """Return the entropy of the topics' shares, in nats, and the number of large topics; vacant ones have none."""
+    shares = sizes[sizes > 0] / sizes.sum()
+    return {
+        "topic_entropy": -float(shares @ np.log(shares)),
+        "n_large_topics": float(np.count_nonzero(shares >= LARGE)),
+    }
 
 
 def fixed_pairs(size: int) -> np.ndarray:

@@ -137,6 +137,7 @@ class ChainRun:
     warmup_trace: Trace = field(default_factory=Trace)
     labels: np.ndarray | None = None  # int32 (draws, N), in input order, filled as draws come
     seconds: float = 0.0  # spent so far, before interruptions included
+    start_topics: int | None = None  # topics of the initial state; None if that is not known
 
     def run(self, control: StopSignal, progress: Progress) -> None:
         """Sweep until the plan is done, or until the control stops the chain."""
@@ -214,6 +215,7 @@ class ChainRun:
             "seconds": self.seconds,
             "snapshots": [kept.scalars() for kept in self.snapshots.kept],
             "stride": self.snapshots.stride,
+            "start_topics": self.start_topics,
         }
         return Checkpoint(
             {prefix + name: array for prefix, each in stored.items() for name, array in each.common.items()},

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.running.kept_draws import MOST_KEPT
+from franchise.running.kept_draws import MOST_BYTES, MOST_KEPT
 
 _SHORT = 20_000_000
 """Observations times sweeps of a run so short that measuring would take as long as running."""
@@ -43,7 +43,7 @@ def estimate(draw: Callable[..., Any], n_observations: int, asked: dict[str, Any
     clock = np.hstack([posterior.warmup_trace["seconds"], posterior.trace["seconds"]])
     seconds = float(np.diff(clock, axis=1).mean(axis=1).max()) * sweeps
     limit = asked["time_limit"]
-    kept = 2 * min(MOST_KEPT, asked["draws"]) * asked["chains"] * n_observations
+    kept = asked["chains"] * min(MOST_BYTES, 2 * min(MOST_KEPT, asked["draws"]) * n_observations)
     memory = _peak_memory()
     return Estimate(seconds if limit is None else min(seconds, limit), memory and memory + kept)
 

@@ -21,8 +21,8 @@ from franchise.validation import check_array, check_integer, check_labels, check
 MOST_BYTES = 2**28
 """The most bytes of the kept draws of a chain."""
 
-MOST_KEPT = 32
-"""The most kept draws of a chain of an HDP."""
+MOST_KEPT = 64
+"""The most kept draws of a chain of an HDP: a 95% interval needs 39 draws, and a chain keeps 33 to 64."""
 
 
 class KeptDraw(Protocol):

@@ -33,7 +33,7 @@ from franchise.running.chain import LocalChain
 from franchise.running.chain_run import CHECKPOINT_INTERVAL, ChainRun, DrawPlan, StopSignal, names_of, stack
 from franchise.running.kept_draws import KeptDraw, KeptDraws
 from franchise.running.progress import Progress
-from franchise.running.starts import FromCheckpoint, InitialState
+from franchise.running.starts import FromCheckpoint, InitialState, topics_at_start
 from franchise.storage.atomic import exclusive_lock, read_errors_named
 from franchise.storage.chain_store import ChainStore, MemoryStore, StoredArrays
 from franchise.storage.run_directory import RunDirectory, check_new, how_to_resume
@@ -134,8 +134,10 @@ class Run:
             setup.settings()  # they can be stored
         with options.engine as engine:
             templates = [setup.chain(number, plan.warmup) for number in range(len(initial_states))]
-            for chain in engine.map(engine.place, templates, initial_states):
-                run.chains.append(ChainRun(chain, plan, setup.data, run._new_kept_draws()))
+            placed = engine.map(engine.place, templates, initial_states)
+            for chain, initial_state in zip(placed, initial_states, strict=True):
+                kept, topics = run._new_kept_draws(), topics_at_start(chain, initial_state)
+                run.chains.append(ChainRun(chain, plan, setup.data, kept, start_topics=topics))
             run.set_target_draws(plan.draws)
             if run_dir is None:
                 run.go(options)
@@ -170,6 +172,7 @@ class Run:
             chain = engine.place(self.setup.chain(number, warmup), initial_state)
             chain.best = float(metadata["best"])
             run = ChainRun(chain, self.plan, self.setup.data, kept, store, seconds=float(metadata["seconds"]))
+            run.start_topics = metadata.get("start_topics")  # unknown in version 0.1
             run.read_rows(store.read_trace())
         return run
 

@@ -36,7 +36,7 @@ from franchise.moves.crf_gibbs import CrfGibbs
 from franchise.moves.direct_assignment import DirectAssignment
 from franchise.parallel.threads import CALLING_THREAD
 from franchise.priors import Gamma
-from franchise.running.chain import ChainT, LocalChain
+from franchise.running.chain import AnyChain, ChainT, LocalChain
 from franchise.storage.chain_store import Arrays, StoredArrays
 from franchise.storage.state_arrays import state_from_arrays, state_to_arrays
 from franchise.validation import check_integer, describe
@@ -110,6 +110,13 @@ class FromCheckpoint:
 
 
 InitialState: TypeAlias = GivenState | RandomInit | FromCheckpoint
+
+
+def topics_at_start(chain: AnyChain, initial_state: InitialState) -> int:
+    """Return the number of topics that a chain starts from."""
+    if isinstance(initial_state, RandomInit):
+        return initial_state.topics
+    return int(chain.state.topic_count)
 
 
 def starts_of_chains(start: object, chains: int, n_observations: int) -> list[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from franchise.diagnostics.convergence import USABLE
 from franchise_studies.chang_fisher import bars, bias, text
 from franchise_studies.chang_fisher.following import Followed
 from franchise_studies.chang_fisher.results import Results
@@ -32,7 +33,7 @@ from franchise_studies.output import AGREES, DIFFERS, IN_PART, OPEN, Statement
 
 LONG_ENOUGH = 60.0  # seconds of a chain on text
 ENOUGH = 500.0  # effective draws, to call a total variation no more than chance
-AGREEING = 1.1  # R-hat
+AGREEING = USABLE  # R-hat
 NEAR = 0.05  # nats per word: HOW so close counts as the same
 CLEARER = 0.05  # in the cosine with a bar
 ABOUT_TWENTY = (15.0, 25.0)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from franchise.diagnostics.convergence import USABLE
 from franchise_studies.frank import ants, speed, text
 from franchise_studies.frank.corpora import REUTERS
 from franchise_studies.frank.script import ScriptScore
@@ -20,7 +21,7 @@ from franchise_studies.output import AGREES, DIFFERS, IN_PART, OPEN, Statement
 CLOSE = 0.1  # of the paper's number
 MOST = 9  # clusters, the bound the paper expects
 SOON = 100  # sweeps
-CONVERGED = 1.05  # R-hat below
+CONVERGED = USABLE  # R-hat below
 FASTER = 1.2  # times as fast at least, to be called faster
 
 

@@ -225,7 +225,7 @@ class Aligned(NamedTuple):
 
 
 def aligned(posterior: HTMMPosterior) -> Aligned:
-    """Return means over all draws, topics matched one to one with the most probable draw.
+    """Return means over all draws, topics matched one to one with the draw that is nearest to all.
 
     The designs have a known number of topics, so none is left over; consensus topics may be more or fewer.
     """
