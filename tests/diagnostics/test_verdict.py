@@ -242,6 +242,7 @@ COUNTS = fr.Groups(np.random.default_rng(1).poisson(np.tile([1.0, 12.0, 50.0], 2
 
 def sampled(**more):
     options = {"sampler": "crf", "draws": 1000, "warmup": 200, "chains": 3, "start": [1, 6, 30], "seed": 1}
+    options["alpha"] = fr.Gamma(1.0, 1.0)  # two groups say little of alpha
     return fr.sample(COUNTS, fr.Poisson(), progress=False, **{**options, **more})
 
 
