@@ -9,7 +9,8 @@ One sweep, given topics z and switches psi of all sentences and the weights beta
     phi_k   given the words of all sentences with topic k; from the prior for fresh topics
     z, psi of each document together, over the topics above each sentence's slice
     topics without sentences are dropped, their weight goes back to beta_u
-    given the switches: splits, merges and new topics (`regroup`)
+    given the switches: splits and merges of topics (`regroup`)
+    switches and topics of runs, words integrated out (`collapsed.py`)
     m_dk by urns;  gamma | m, K;  alpha | m;  beta ~ Dirichlet(m_1, ..., m_K, gamma)
     epsilon ~ Beta(zeta1 + switches, zeta2 + stays)
 
@@ -20,6 +21,7 @@ theta_du is below all its slices needs no share of further fresh topics: none of
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ import numpy as np
 from franchise.data.grouped import offsets_of_sizes
 from franchise.families.multinomial import Multinomial
 from franchise.htmm import gibbs_steps as steps
+from franchise.htmm.collapsed import draw_learned_runs
 from franchise.htmm.gibbs_steps import GibbsContext
 from franchise.htmm.model import InfiniteModel, InfiniteSegments, start_of
 from franchise.htmm.sentence_arrays import Prepared
@@ -40,7 +43,6 @@ from franchise.model.state.base import Weights
 from franchise.model.state.views import draw_topic_weights
 from franchise.moves.base import Move
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
-from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.launched.launched_splits import LaunchSplitMerge
 from franchise.parallel.engine import BlockExecutor
 from franchise.priors import Gamma
@@ -49,7 +51,7 @@ CUTOFF = 0.1
 """c of the slices. Any constant is right: larger, and small topics are seldom above a slice; smaller, and more
 fresh topics must be broken off."""
 
-REGROUPING: tuple[Move, ...] = (LaunchSplitMerge(), DirectAssignment())
+REGROUPING: tuple[Move, ...] = (LaunchSplitMerge(),)
 """Moves over the runs between switches, in every sweep."""
 
 
@@ -97,6 +99,7 @@ def sweep(
     steps.draw_documents(context, draw_sliced, given)
     drop_empty_topics(state)
     values = regroup(context, REGROUPING)
+    draw_learned_runs(context._replace(streams=replace(streams, move=streams.move + 1 + len(REGROUPING))))
     steps.count_words(model.prepared, state, executor)
     draw_numbers(model, state, rng, executor)
     return values
