@@ -59,10 +59,10 @@ def gibbs_plan(model: HTMM) -> Sampling:
     """Return the checked settings of the chains."""
     start = model.start
     if isinstance(start, str):
-        check_choice("start", start, ("em", "random"))
+        check_choice("start", start, ("collapsed", "em", "random"))
     elif model.n_topics is not None:
         raise InputError(
-            f'start must be "em" or "random" where the number of topics is given; got {describe(start)}. A '
+            f'start must be "collapsed", "em" or "random" where the number of topics is given; got {describe(start)}. A '
             "number of topics to start with is for n_topics=None."
         )
     else:
