@@ -227,7 +227,7 @@ def summarise(model, state, table_count):
         "switch probability": state.switch_probability,
         "concentration": state.concentration,
         "word prior": state.word_prior,
-        "log likelihood": sweeping.WordCounts(state.counts).log_likelihood(state.word_prior),
+        "log likelihood": sweeping.WordCounts(model.prepared, state.counts).log_likelihood(state.word_prior),
         "same word in a sentence": float(data.words[0] == data.words[1]),
         "same word in both documents": float(data.words[0] == data.words[data.tokens[4]]),
         "gamma": getattr(state, "top_concentration", 0.0),

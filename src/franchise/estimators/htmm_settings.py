@@ -22,6 +22,8 @@ def em_settings(model: HTMM, prepared: Prepared) -> EmSettings:
         raise InputError(
             'n_topics=None learns the number of topics, which needs inference="gibbs"; for EM give a number.'
         )
+    if model.base_measure != "uniform":
+        raise InputError('base_measure="corpus" needs inference="gibbs"; EM has one prior for all words.')
     if model.run_dir is not None:
         raise InputError(
             'run_dir is for inference="gibbs": EM has nothing to resume. Keep the fitted model by '

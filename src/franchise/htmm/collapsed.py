@@ -88,7 +88,7 @@ def log_tables(prepared: Prepared, word_prior: float) -> LogTables:
     sizes = occurrences + 1
     offsets = offsets_of_sizes(sizes)
     counts = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
-    eta = np.full(prepared.vocabulary_size, word_prior)
+    eta = word_prior * prepared.relative_prior
     rising = np.cumsum(np.log(np.arange(prepared.n_words + 1) + eta.sum()))
     return LogTables(offsets, np.log(counts + np.repeat(eta, sizes)), np.append(0.0, rising))
 

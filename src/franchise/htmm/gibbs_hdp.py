@@ -191,7 +191,7 @@ def draw_numbers(
     weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
     state.weights, state.unseen_weight = weights, float(unseen[0])
     state.switch_probability = steps.draw_switch_probability(state, prepared, model.switch_prior, rng)
-    state.word_prior = steps.draw_word_prior(state, model.word_prior, rng)
+    state.word_prior = steps.draw_word_prior(state, prepared, model.word_prior, rng)
 
 
 def measure(model: InfiniteModel, state: InfiniteSegments) -> dict[str, float]:
@@ -241,7 +241,7 @@ def regroup(context: GibbsContext, moves: tuple[Move, ...]) -> dict[str, float]:
     """Apply moves of the mixture to the runs between switches; what they report. The switches stay."""
     prepared, state, streams, executor = context
     firsts = np.flatnonzero(state.switches)
-    family = Multinomial(prepared.vocabulary_size, state.word_prior)
+    family = Multinomial(prepared.vocabulary_size, state.word_prior * prepared.relative_prior)
     data = runs_of(prepared, state, family, firsts)
     model = Model(data, family, state.concentration, state.top_concentration)
     view = Weights.from_topics(

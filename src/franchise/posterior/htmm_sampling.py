@@ -54,13 +54,15 @@ class HTMMProblem:
             own = {"n_topics": model.n_topics, "document_prior": plain_number(model.document_prior)}
         else:
             own = {"n_topics": None, "alpha": plain_number(model.alpha), "gamma": plain_number(model.gamma)}
-        above = {"word_prior": plain_number(model.word_prior), "switch_prior": list(model.switch_prior)}
+        above: dict[str, Any] = {"word_prior": plain_number(model.word_prior), "switch_prior": list(model.switch_prior)}
+        if model.prepared.base_measure is not None:
+            above["base_measure"] = "corpus"
         return {**own, **above}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], corpus: Corpus) -> HTMMProblem:
         """The setup that has these settings."""
-        prepared = Prepared.of(corpus)
+        prepared = Prepared.of(corpus, settings.get("base_measure", "uniform"))
 
         def prior(name: str) -> Any:
             return number_or_gamma(name, settings[name])
