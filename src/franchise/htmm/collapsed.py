@@ -1,4 +1,6 @@
-"""Collapsed sweeps: each sentence's switch and the topic of what follows it, words and proportions integrated out.
+"""Collapsed sweeps over switches and runs of sentences, words and proportions integrated out.
+
+First each sentence's switch, with the topic of what follows it; then where each run begins, given the topics of runs.
 
 Both models use them: the model with a given number of topics to find an initial state, the one that learns it in every
 sweep.  Formulas are in `kernels/htmm_collapsed.py` and docs/theory/htmm-collapsed.md.
@@ -14,7 +16,7 @@ from franchise.data.grouped import offsets_of_sizes
 from franchise.htmm.gibbs_steps import GibbsContext
 from franchise.htmm.model import InfiniteSegments, Segments
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.kernels.htmm_collapsed import LogTables, Runs, RunScratch, sweep_runs
+from franchise.kernels.htmm_collapsed import LogTables, Runs, RunScratch, shift_boundaries, sweep_runs
 
 _SPARE = 64
 """Vacant slots for new topics, when a sweep begins and whenever it runs out of them."""
@@ -49,6 +51,7 @@ def draw_runs(context: GibbsContext, prior: TopicPrior, permanent: bool) -> Topi
         last = sweep_runs(
             prepared.data, runs, tables, last, mass, prior.gamma, state.switch_probability, scratch, rng
         )
+    shift_boundaries(prepared.data, runs, tables, np.empty(prepared.longest), rng)
     kept = np.flatnonzero(runs.sizes)
     state.topics[:] = np.searchsorted(kept, state.topics)
     state.topic_count = len(kept)

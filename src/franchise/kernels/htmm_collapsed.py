@@ -191,3 +191,80 @@ def sweep_runs(data, runs, tables, last, mass, gamma, switch, scratch, rng):
             if last >= data.documents[document]:
                 return last
     return -1
+
+
+# --- where a run ends and the next begins -------------------------------------------------------------------------
+
+
+@helper
+def move_words(data, counts, totals, begin, end, old, new):
+    """Move the words of the sentences from `begin` to `end` from one topic to another."""
+    for place in range(data.tokens[begin], data.tokens[end]):
+        counts[data.words[place], old] -= 1
+        counts[data.words[place], new] += 1
+    words = data.tokens[end] - data.tokens[begin]
+    totals[old] -= words
+    totals[new] += words
+
+
+@shared_helper
+def move_sentence(data, runs, tables, sentence, old, new):
+    """Move a sentence between topics; what the log probability of all words gains."""
+    gained = 0.0
+    for place in range(data.tokens[sentence], data.tokens[sentence + 1]):
+        word = data.words[place]
+        row, first = runs.counts[word], tables.offsets[word]
+        row[old] -= 1
+        gained += tables.logs[first + row[new]] - tables.logs[first + row[old]]
+        row[new] += 1
+    words = data.tokens[sentence + 1] - data.tokens[sentence]
+    before, after = runs.totals[old], runs.totals[new]
+    gained += tables.rising[before] - tables.rising[before - words]
+    gained -= tables.rising[after + words] - tables.rising[after]
+    runs.totals[old] -= words
+    runs.totals[new] += words
+    return gained
+
+
+@shared_helper
+def shift_boundary(data, runs, tables, begin, boundary, end, weights, rng):
+    """Draw where the second of two runs begins, in ]begin, end[, given their topics; return the place."""
+    first, second = runs.topics[begin], runs.topics[boundary]
+    if first == second or end - begin == 2:
+        return boundary
+    move_words(data, runs.counts, runs.totals, begin + 1, boundary, first, second)
+    choices = end - begin - 1
+    weights[0], largest = 0.0, 0.0
+    for choice in range(1, choices):
+        gained = move_sentence(data, runs, tables, begin + choice, second, first)
+        weights[choice] = weights[choice - 1] + gained
+        largest = max(largest, weights[choice])
+    total = 0.0
+    for choice in range(choices):
+        weights[choice] = math.exp(weights[choice] - largest)
+        total += weights[choice]
+    place = begin + 1 + draw_from_weights(weights, total, choices, rng.random())
+    move_words(data, runs.counts, runs.totals, place, end - 1, first, second)
+    runs.switches[boundary] = False
+    runs.switches[place] = True
+    runs.topics[begin:place] = first
+    runs.topics[place:end] = second
+    return place
+
+
+@kernel
+def shift_boundaries(data, runs, tables, weights, rng):
+    """Draw the first sentence of every run but the first of its document, given topics and numbers of runs.
+
+    docs/theory/htmm-collapsed.md#eq-htmm-shift.  `weights` has one number per sentence of the longest document.
+    """
+    for document in range(len(data.documents) - 1):
+        begin, last = data.documents[document], data.documents[document + 1]
+        boundary = begin + 1
+        while boundary < last:
+            end = boundary + 1
+            while end < last and not runs.switches[end]:
+                end += 1
+            if runs.switches[boundary]:
+                begin = shift_boundary(data, runs, tables, begin, boundary, end, weights, rng)
+            boundary = end
