@@ -12,6 +12,7 @@ import gzip
 import json
 import os
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +20,16 @@ from typing import Any
 
 import numpy as np
 from joined import SECTIONS, Joined
+from segment_errors import Errors, place_evenly, show_errors
 
 import franchise as fr
-from franchise.diagnostics.segmentation import cheapest_segments
+from franchise.diagnostics.segmentation import best_boundaries, cheapest_segments
+from franchise.htmm.fitting import Sampling
+from franchise.htmm.model import FiniteModel, InfiniteModel
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.posterior.htmm_sampling import sample_segments
 
-LENGTHS = ((3, 5), (6, 8), (9, 11))
+LENGTHS = ((3, 5), (6, 8), (9, 11), (3, 11))
 """Shortest and longest segment of each condition, in sentences."""
 
 FILES = {
@@ -50,7 +56,9 @@ def read_sources(data: str | None) -> list[Source]:
     """Return posts and articles of a fair length from the data folder."""
     folder = data or os.environ.get("FRANCHISE_DATA")
     if folder is None:
-        raise SystemExit("--part choi needs --data or FRANCHISE_DATA: the folder with 20newsgroups and reuters21578")
+        raise SystemExit(
+            "--part choi needs --data or FRANCHISE_DATA: the folder with 20newsgroups and reuters21578"
+        )
     for name in FILES.values():
         if not (Path(folder) / name).is_file():
             raise SystemExit(f"{Path(folder) / name} is missing: see {Path(folder) / 'README.md'}")
@@ -102,7 +110,9 @@ def _segments(
     assert read.sentences is not None
     sentences = np.split(read.observations, read.sentences.offsets[1:-1])
     segments = []
-    for label, places in zip(labels, np.split(np.arange(len(sentences)), read.sentences.documents[1:-1]), strict=True):
+    for label, places in zip(
+        labels, np.split(np.arange(len(sentences)), read.sentences.documents[1:-1]), strict=True
+    ):
         with_words = [sentences[place] for place in places if len(sentences[place]) > 0]
         size = int(rng.integers(lengths[0], lengths[1] + 1))
         if len(with_words) >= size:
@@ -112,7 +122,9 @@ def _segments(
 
 def without_rare_words(texts: list[list[np.ndarray]], vocabulary: list[str]) -> fr.Corpus:
     """Return the corpus of these sentences without words that occur once."""
-    counts = np.bincount(np.concatenate([words for text in texts for words in text]), minlength=len(vocabulary))
+    counts = np.bincount(
+        np.concatenate([words for text in texts for words in text]), minlength=len(vocabulary)
+    )
     kept = np.flatnonzero(counts > 1)
     number = np.full(len(vocabulary), -1)
     number[kept] = np.arange(len(kept))
@@ -159,3 +171,71 @@ def segment_classic(joined: Joined, segments: int | None) -> np.ndarray:
             costs += np.log(sum(map(len, own)))
         found.append(cheapest_segments(costs, segments))
     return np.concatenate(found)
+
+
+# --- hidden topic Markov models ---------------------------------------------------------------------------------
+
+PLAN = Sampling(draws=20, warmup=20, thin=1, chains=1, start="collapsed", starts=1, progress=False)
+
+
+def models_of(corpus: fr.Corpus) -> dict[str, FiniteModel | InfiniteModel]:
+    """The models: topics given, learned, or learned and hardly shared between segments.
+
+    The switch probability is one over the words of a document: a switch costs as much as a segment costs the
+    classic segmenter.
+    """
+    prepared = Prepared.of(corpus, "corpus")
+    learned, words = fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 10.0)
+    words_per_document = corpus.n_tokens / corpus.n_groups
+    rare = (1e3, 1e3 * words_per_document)
+    return {
+        "50 topics": FiniteModel(prepared, 50, learned, words, rare),
+        "100 topics": FiniteModel(prepared, 100, learned, words, rare),
+        "1000 topics": FiniteModel(prepared, 1000, learned, words, rare),
+        "topics learned, flat switch prior": InfiniteModel(prepared, learned, learned, words, (1.0, 1.0)),
+        "topics learned": InfiniteModel(prepared, learned, learned, words, rare),
+        "topics learned, not shared": InfiniteModel(prepared, 1e3, 1e9, words, rare),
+    }
+
+
+def segment_htmm(joined: Joined, model: FiniteModel | InfiniteModel, seed: int) -> dict[str, np.ndarray]:
+    """Return the boundaries of least expected P_k, of a known and of any number."""
+    posterior = sample_segments(model, joined.corpus, PLAN, seed, fr.engines.Threads())
+    drawn = [np.diff(draw.topics.astype(int), prepend=-1) != 0 for draw in posterior.draws[0]]
+    changes = np.array(drawn) | model.prepared.first_sentences
+    cut = np.split(changes, model.prepared.data.documents[1:-1], axis=1)
+    return {
+        name: np.concatenate([best_boundaries(own, segments) for own in cut])
+        for name, segments in (("number known", SECTIONS), ("number unknown", None))
+    }
+
+
+def find_boundaries(data: str | None, documents: int, seeds: int) -> None:
+    """Score all methods for all lengths of segments."""
+    sources = read_sources(data)
+    for lengths in LENGTHS:
+        errors: dict[str, list[Errors]] = {}
+        seconds: dict[str, float] = {}
+        for seed in range(seeds):
+            joined = join_sources(sources, lengths, documents, seed)
+            print(
+                f"segments of {lengths[0]} to {lengths[1]} sentences, seed {seed}: {joined.corpus}",
+                flush=True,
+            )
+            for name, found, took in find_all(joined, seed):
+                errors.setdefault(name, []).append(Errors.of(joined, found))
+                seconds[name] = seconds.get(name, 0.0) + took
+        show_errors(errors, seconds)
+
+
+def find_all(joined: Joined, seed: int) -> Iterator[tuple[str, np.ndarray, float]]:
+    """The boundaries of every method, and the seconds that it took."""
+    yield "even", place_evenly(joined), 0.0
+    for name, segments in (("number known", SECTIONS), ("number unknown", None)):
+        begun = time.perf_counter()
+        yield f"classic, {name}", segment_classic(joined, segments), time.perf_counter() - begun
+    for kind, model in models_of(joined.corpus).items():
+        begun = time.perf_counter()
+        found = segment_htmm(joined, model, seed)
+        for name, boundaries in found.items():
+            yield f"HTMM, {kind}, {name}", boundaries, time.perf_counter() - begun

@@ -23,7 +23,7 @@ __all__ = [
     "held_out_trace",
     "held_out_words",
     "left_to_right",
-    "p_k",
+    "best_boundaries", "p_k",
     "summarise",
     "summary",
     "to_arviz",

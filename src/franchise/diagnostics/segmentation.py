@@ -106,7 +106,9 @@ def best_boundaries(draws: ArrayLike, segments: int | None = None, window: int |
     sums = np.append(0.0, np.cumsum(1.0 - 2.0 * together))
     first, last = np.arange(size + 1)[:, None], np.arange(size + 1)[None, :]
     windows = np.maximum(last - k, first)  # one behind the last that is within the segment
-    costs = np.where(last > first, sums[np.minimum(windows, size - k)] - sums[np.minimum(first, size - k)], np.inf)
+    costs = np.where(
+        last > first, sums[np.minimum(windows, size - k)] - sums[np.minimum(first, size - k)], np.inf
+    )
     return cheapest_segments(costs + 1e-9, segments)  # of equal ones those with fewer segments
 
 

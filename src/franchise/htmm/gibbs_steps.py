@@ -12,7 +12,7 @@ from franchise.htmm.model import FiniteModel, InfiniteModel, Segments
 from franchise.htmm.sentence_arrays import Prepared, run_kernel
 from franchise.kernels import htmm_gibbs as kernels
 from franchise.kernels import word_sweep
-from franchise.kernels.htmm_gibbs import Drawn, Finite, Sliced, scratch_for
+from franchise.kernels.htmm_gibbs import Drawn, Finite, scratch_for
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.moves.concentrations import slice_sample
 from franchise.parallel.engine import BlockExecutor
@@ -71,7 +71,7 @@ def draw_log_topics(context: GibbsContext, counts: np.ndarray) -> np.ndarray:
     return logs
 
 
-def draw_documents(context: GibbsContext, kernel: Callable[..., None], given: Finite | Sliced) -> None:
+def draw_documents(context: GibbsContext, kernel: Callable[..., None], given: Finite) -> None:
     """Draw the topics and switches of all documents, by blocks, with the kernel of a model and what it is given."""
     own = context.prepared.own
     rng_states = context.rng_states(STREAMS.htmm_documents + own.first_block, len(own.block_bounds) - 1)
@@ -83,7 +83,7 @@ def draw_paths(
     prepared: Prepared,
     kernel: Callable[..., None],
     block_bounds: np.ndarray,
-    given: Finite | Sliced,
+    given: Finite,
     rng_states: np.ndarray,
     drawn: Drawn,
     executor: BlockExecutor,

@@ -185,9 +185,7 @@ def sweep_runs(data, runs, tables, last, mass, gamma, switch, scratch, rng):
     """Draw all sentences from `last` back to the first; return where it stopped for want of a slot, or -1."""
     for document in range(len(data.documents) - 2, -1, -1):
         if data.documents[document] <= last and data.documents[document + 1] > data.documents[document]:
-            last = sweep_document(
-                data, runs, tables, document, last, mass, gamma, switch, scratch, rng
-            )
+            last = sweep_document(data, runs, tables, document, last, mass, gamma, switch, scratch, rng)
             if last >= data.documents[document]:
                 return last
     return -1
