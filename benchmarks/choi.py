@@ -191,7 +191,6 @@ def models_of(corpus: fr.Corpus) -> dict[str, FiniteModel | InfiniteModel]:
     return {
         "50 topics": FiniteModel(prepared, 50, learned, words, rare),
         "100 topics": FiniteModel(prepared, 100, learned, words, rare),
-        "1000 topics": FiniteModel(prepared, 1000, learned, words, rare),
         "topics learned, flat switch prior": InfiniteModel(prepared, learned, learned, words, (1.0, 1.0)),
         "topics learned": InfiniteModel(prepared, learned, learned, words, rare),
         "topics learned, not shared": InfiniteModel(prepared, 1e3, 1e9, words, rare),
@@ -224,6 +223,7 @@ def find_boundaries(data: str | None, documents: int, seeds: int) -> None:
             )
             for name, found, took in find_all(joined, seed):
                 errors.setdefault(name, []).append(Errors.of(joined, found))
+                print(f"  {name}: P_k {errors[name][-1].p_k.mean():.3f}, {took:.1f} s", flush=True)
                 seconds[name] = seconds.get(name, 0.0) + took
         show_errors(errors, seconds)
 
