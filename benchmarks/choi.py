@@ -1,8 +1,8 @@
-"""Documents of ten unrelated segments, in the form of Choi (2000), and a classic segmenter of Utiyama & Isahara (2001).
+"""Documents of ten unrelated segments, as in Choi (2000), and the segmenter of Utiyama & Isahara (2001).
 
 Each segment has the first sentences of a post of 20 Newsgroups or of a Reuters article.  The sources of the ten
-segments of a document have ten different labels (newsgroup, or first topic code), and no source is used twice.  Quoted
-lines, lines that say who wrote, and signatures are removed from posts.  Words are stemmed; stop words, words that occur
+segments of a document have ten different labels (newsgroup, or first topic code), and no source is used twice.
+Quoted lines, attributions and signatures are removed from posts.  Words are stemmed; stop words, words that occur
 once, and sentences that have no other words are removed.
 """
 

@@ -1,6 +1,6 @@
 """The hidden topic Markov model: how fast it is, and what it finds.
 
-    python benchmarks/htmm.py [--part speed segments choi] [--rounds 7] [--documents 200] [--seeds 3] [--data FOLDER]
+    python benchmarks/htmm.py [--part speed segments choi] [--rounds 7] [--documents 200] [--seeds 3] [--data DIR]
 
   speed     words a second of an EM step and of a Gibbs sweep, everything included, at 10, 50 and 100 topics on one
             and two threads; the State of the Union addresses

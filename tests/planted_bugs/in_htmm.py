@@ -55,7 +55,6 @@ COLLAPSED = [
         wrong,
         (),
         (f"{EXACTNESS}test_bugs_in_the_collapsed_sweep_are_seen[{name}]",),
-        functools.partial(bugs.in_collapsed, name),
     )
     for name, wrong in COLLAPSED_WRONG.items()
 ]
@@ -67,7 +66,6 @@ STEPS = [
         "A stay counts as a draw of a topic.",
         (),
         (EXACTNESS + "test_stays_that_count_as_draws_are_seen",),
-        bugs.stays_counted,
     ),
     PlantedBug(
         "HTMM: first sentences count as switches",
@@ -91,7 +89,6 @@ STEPS = [
         "Moves of the HDP see the runs of all documents as those of one.",
         (),
         (EXACTNESS + "test_runs_taken_for_one_document_are_seen",),
-        bugs.runs_in_one_document,
     ),
 ]
 

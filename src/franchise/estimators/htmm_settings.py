@@ -64,8 +64,8 @@ def gibbs_plan(model: HTMM) -> Sampling:
         check_choice("start", start, ("collapsed", "em", "random"))
     elif model.n_topics is not None:
         raise InputError(
-            f'start must be "collapsed", "em" or "random" where the number of topics is given; got {describe(start)}. A '
-            "number of topics to start with is for n_topics=None."
+            'start must be "collapsed", "em" or "random" where the number of topics is given; got '
+            f"{describe(start)}. A number of topics to start with is for n_topics=None."
         )
     else:
         start = check_integer("start", start, minimum=1)

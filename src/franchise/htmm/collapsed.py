@@ -1,8 +1,8 @@
 """Collapsed sweeps over switches and runs of sentences, words and proportions integrated out.
 
-First each sentence's switch, with the topic of what follows it; then where each run begins, given the topics of runs.
+First each sentence's switch, with the topic of what follows it; then where each run begins, given the topics.
 
-Both models use them: the model with a given number of topics to find an initial state, the one that learns it in every
+The model with a given number of topics uses them to find an initial state, the one that learns the number in every
 sweep.  Formulas are in `kernels/htmm_collapsed.py` and docs/theory/htmm-collapsed.md.
 """
 

@@ -158,7 +158,7 @@ def start_state(
 def _start_learned(
     model: InfiniteModel, start: str | int, streams: Streams, executor: BlockExecutor
 ) -> InfiniteSegments:
-    """So many topics at random; or as many as there may be, of which collapsed sweeps keep those that are of use."""
+    """Return a state with `start` topics at random; or with many topics, after collapsed sweeps."""
     if start != "collapsed":
         topics = start if isinstance(start, int) else _USUAL_START
         return infinite.start_at_random(model, topics, streams, executor)

@@ -130,7 +130,7 @@ def _log_beta(first: float, second: float) -> float:
 
 
 class WordCounts:
-    """log p(x | z) as a function of eta, from how many counts n_kw are 1, 2, ... by eta_w / eta, and the sums n_k."""
+    """log p(x | z) as a function of eta: how many counts n_kw are 1, 2, ... by eta_w / eta, and the sums n_k."""
 
     def __init__(self, prepared: Prepared, counts: np.ndarray) -> None:
         self.vocabulary_size = len(counts)
@@ -157,7 +157,8 @@ def log_dirichlet_multinomial(
 ) -> float:
     """The log probability of draws from distributions ~ Dirichlet(prior, ..., prior), these integrated out.
 
-    The `prior` may differ between cells. `mass` is its sum over all outcomes, `cells` the counts of outcomes without zeros, `sizes` the numbers of draws.
+    The `prior` may differ between cells, and `mass` is its sum over all outcomes. `cells` are the counts of outcomes
+    without zeros, `sizes` the numbers of draws.
     """
     from scipy.special import gammaln
 

@@ -1,7 +1,7 @@
-"""Collapsed Gibbs sampling of the hidden topic Markov model: each sentence's switch, with the topic of what follows.
+"""Collapsed Gibbs sampling of the hidden topic Markov model: switches of sentences, topics and ends of runs.
 
 The sentences of a document are visited from the last to the first.  Let R be the sentences from s to the one before
-the next switch.  Given everything else, R follows the sentence before it (psi_s = 0) or draws a topic (psi_s = 1), with
+the next switch.  Given everything else, R keeps the topic before it (psi_s = 0) or draws one (psi_s = 1), with
 theta_d and phi integrated out (docs/theory/htmm-collapsed.md#eq-htmm-collapsed):
 
     psi_s = 0                (1 - epsilon) (n_d + a) f_{z_(s-1)}(R)        not for a first sentence
@@ -9,11 +9,11 @@ theta_d and phi integrated out (docs/theory/htmm-collapsed.md#eq-htmm-collapsed)
     psi_s = 1, z_R = new     epsilon a_u f_new(R)
 
 n_dk counts the other draws of topics in the document, a_k is alpha (K topics) or alpha beta_k, a_u is 0 or alpha
-beta_u, a is the sum of all of them, and f_k(R) is the probability of the words of R given the other words of topic k.
-While sentences stay, R grows: the log f_k of all topics are continued, so that a sweep costs K per word.
+beta_u, a is their sum, and f_k(R) is the probability of the words of R given the other words of topic k.  While
+sentences stay, R grows: the log f_k of all topics are continued, so that a sweep costs K per word.
 
-A topic that loses its last run closes, and its weight goes back to the unseen; topics of a given number have one run
-more than they have, so that they never close.  When a sweep runs out of slots for topics it says where it stopped.
+A topic that loses its last run closes, and its weight goes back to the unseen.  Where the number of topics is given
+one run more is counted for each, so that none closes.  A sweep that runs out of slots returns where it stopped.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def open_topic(runs, topic, gamma, uniform):
 
 @shared_helper
 def sweep_document(data, runs, tables, document, last, mass, gamma, switch, scratch, rng):
-    """Draw the switches and topics of a document from sentence `last` back; where it stopped, or its first less 1."""
+    """Draw the switches and topics of a document from sentence `last` back; where it stopped, or below its first."""
     begin, end = data.documents[document], last + 1
     draws = count_draws(data, runs, document, scratch.in_document)
     log_words, weights = scratch.rows[0], scratch.rows[2]

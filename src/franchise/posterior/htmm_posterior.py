@@ -161,7 +161,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return cross_table(documents, draw.topics[drew], shape)
 
     def given_draw(self, draw: HTMMDraw) -> Finite:
-        """Return topics, prior weights and switch probability of a draw; unseen topics are one with the words of the prior."""
+        """Return topics, prior weights and switch probability of a draw; unseen ones are the prior's mean."""
         weights = self.count_words(draw) + self.word_prior_of(draw)
         logs = np.log(weights / weights.sum(axis=1, keepdims=True))
         prior = self.topic_prior(draw)

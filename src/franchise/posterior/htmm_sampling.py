@@ -54,10 +54,9 @@ class HTMMProblem:
             own = {"n_topics": model.n_topics, "document_prior": plain_number(model.document_prior)}
         else:
             own = {"n_topics": None, "alpha": plain_number(model.alpha), "gamma": plain_number(model.gamma)}
-        above: dict[str, Any] = {"word_prior": plain_number(model.word_prior), "switch_prior": list(model.switch_prior)}
-        if model.prepared.base_measure is not None:
-            above["base_measure"] = "corpus"
-        return {**own, **above}
+        above = {"word_prior": plain_number(model.word_prior), "switch_prior": list(model.switch_prior)}
+        base = {} if model.prepared.base_measure is None else {"base_measure": "corpus"}
+        return {**own, **above, **base}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], corpus: Corpus) -> HTMMProblem:
