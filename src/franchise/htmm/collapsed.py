@@ -3,7 +3,7 @@
 First each sentence's switch, with the topic of what follows it; then where each run begins, given the topics.
 
 The model with a given number of topics uses them to find an initial state, the one that learns the number in every
-sweep.  Formulas are in `kernels/htmm_collapsed.py` and docs/theory/htmm-collapsed.md.
+sweep.  Formulas are in `kernels/htmm_collapsed.py` and docs/theory/htmm-collapsed.md#sec-htmm-collapsed.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ from franchise.running.progress import Progress
 _USUAL_START = 10
 """Topics of a random start where their number is learned."""
 
-_MOST_CELLS = 2**24
+_MOST_CELLS = 16_000_000
 """Words times topics with which collapsed sweeps begin where the number of topics is learned."""
 
 _SWEEPS_TO_START = 20

@@ -157,8 +157,8 @@ def log_dirichlet_multinomial(
 ) -> float:
     """The log probability of draws from distributions ~ Dirichlet(prior, ..., prior), these integrated out.
 
-    The `prior` may differ between cells, and `mass` is its sum over all outcomes. `cells` are the counts of outcomes
-    without zeros, `sizes` the numbers of draws.
+    The `prior` may differ between cells, and `mass` is its sum over all outcomes. `cells` are the counts of
+    outcomes without zeros, `sizes` the numbers of draws.
     """
     from scipy.special import gammaln
 

@@ -134,7 +134,7 @@ def open_topic(runs, topic, gamma, uniform):
 
 @shared_helper
 def sweep_document(data, runs, tables, document, last, mass, gamma, switch, scratch, rng):
-    """Draw the switches and topics of a document from sentence `last` back; where it stopped, or below its first."""
+    """Draw the switches and topics of a document from sentence `last` back; return where it stopped."""
     begin, end = data.documents[document], last + 1
     draws = count_draws(data, runs, document, scratch.in_document)
     log_words, weights = scratch.rows[0], scratch.rows[2]
