@@ -67,7 +67,10 @@ class HTMM(TopicEstimator):
         frequencies in the corpus. The latter finds more, and more specific, topics: frequent words say less of the
         topic. For Gibbs sampling.
     switch_prior : (float, float)
-        Beta prior of the switch probability epsilon. For EM both at least 1.
+        Beta prior of the switch probability epsilon. For EM both at least 1. Words repeat within sentences more
+        than the model expects, so that a flat prior finds too many switches where topics are many. To find segments
+        of several sentences give a strong prior with a mean near one over the words of a document, such as
+        ``(1e3, 1e3 * words)`` (``benchmarks/choi.py``).
     alpha, gamma : float or Gamma
         The concentrations of the model that learns the number of topics.
     draws, warmup, thin, chains : int
