@@ -78,10 +78,10 @@ class HTMM(TopicEstimator):
     starts, tolerance, max_iterations : int, float, int
         For EM: starts that race each other; the gain per word below which it ends; the most steps.
     start : "collapsed", "em", "random" or int
-        Where chains start. "collapsed": after 20 sweeps that integrate out the words of topics, from many topics if
-        their number is learned; "em", for a given number: with the topics of a short fit by EM, another one for
-        each chain; "random": each sentence in a topic at random. If the number of topics is learned, also a number
-        of topics to start with, at random.
+        Where chains start. "collapsed": after 20 sweeps that integrate out the words of topics; if their number is
+        learned, from few and from many topics, and the higher log joint is taken. "em", for a given number: with
+        the topics of a short fit by EM, another one for each chain. "random": each sentence in a topic at random.
+        If the number of topics is learned, also a number of topics to start with, at random.
     decoding : "path", "topics" or "sentence"
         For EM, which topics sentences are given: those of the best path of topics and switches, of the best path of
         topics, or each sentence's most probable one. Gibbs sampling gives the mode of the draws.

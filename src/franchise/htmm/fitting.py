@@ -158,17 +158,21 @@ def start_state(
 def _start_learned(
     model: InfiniteModel, start: str | int, streams: Streams, executor: BlockExecutor
 ) -> InfiniteSegments:
-    """Return a state with `start` topics at random; or with many topics, after collapsed sweeps."""
+    """Return a state with `start` topics at random; or after collapsed sweeps from few and from many topics.
+
+    Of the latter two the one with the higher log joint: which it is depends on the prior of the words.
+    """
     if start != "collapsed":
         topics = start if isinstance(start, int) else _USUAL_START
         return infinite.start_at_random(model, topics, streams, executor)
     most = max(_USUAL_START, _MOST_CELLS // model.prepared.vocabulary_size)
-    state = infinite.start_at_random(model, most, streams, executor)
-    for context in _collapsed_sweeps(model, state, streams, executor):
-        draw_learned_runs(context)
-        count_words(model.prepared, state, executor)
-        infinite.draw_numbers(model, state, context.rng, executor)
-    return state
+    states = [infinite.start_at_random(model, topics, streams, executor) for topics in (_USUAL_START, most)]
+    for state in states:
+        for context in _collapsed_sweeps(model, state, streams, executor):
+            draw_learned_runs(context)
+            count_words(model.prepared, state, executor)
+            infinite.draw_numbers(model, state, context.rng, executor)
+    return max(states, key=lambda state: infinite.measure(model, state)["log_joint"])
 
 
 def _collapsed_sweeps(
