@@ -1,11 +1,13 @@
 """The hidden topic Markov model: how fast it is, and what it finds.
 
-    python benchmarks/htmm.py [--part speed segments] [--rounds 7] [--documents 200] [--seeds 3]
+    python benchmarks/htmm.py [--part speed segments choi] [--rounds 7] [--documents 200] [--seeds 3] [--data DIR]
 
   speed     words a second of an EM step and of a Gibbs sweep, everything included, at 10, 50 and 100 topics on one
             and two threads; the State of the Union addresses
   segments  boundaries in text with known segments, by WindowDiff and P_k, beside latent Dirichlet allocation
             (scikit-learn), which knows no order of sentences, and placement without looking
+  choi      the same in documents of ten unrelated segments from 20 Newsgroups and Reuters, beside a classic
+            segmenter (`choi.py`); needs --data or FRANCHISE_DATA
 
 Segments: documents are joined from ten sections of 5 to 15 consecutive sentences each, from State of the Union
 addresses of ten different presidents (`joined.py`).  All is unsupervised: every model is fitted to the joined
@@ -28,15 +30,15 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from choi import find_boundaries
 from joined import SECTIONS, Joined, join_sections
 from scipy.sparse import csr_array
+from segment_errors import Errors, place_evenly, show_errors, standard_error
 
 import franchise as fr
-from franchise.diagnostics import p_k, window_diff
 from franchise.htmm.em import Maximiser, Priors
 from franchise.htmm.gibbs_finite import start_at_random
 from franchise.htmm.htmm_chain import HTMMChain
@@ -50,25 +52,6 @@ WINDOWS = (1, 3, 5, 8)  # sentences before and after a gap
 LDA_PRIORS = {"its priors": (None, None), "best priors": (1.0, 0.1)}  # of documents and words; at most 1
 
 Found = tuple[str, np.ndarray]  # a method, and its boundaries: bool (sentences,)
-
-
-@dataclass(frozen=True)
-class Errors:
-    """WindowDiff and P_k of one method in each document, and how many boundaries it placed."""
-
-    window_diff: np.ndarray
-    p_k: np.ndarray
-    boundaries: np.ndarray
-
-    @classmethod
-    def of(cls, joined: Joined, found: np.ndarray) -> Errors:
-        """Score all documents."""
-        pairs = list(zip(joined.by_document(joined.begins), joined.by_document(found), strict=True))
-        return cls(
-            np.array([window_diff(true, ours) for true, ours in pairs]),
-            np.array([p_k(true, ours) for true, ours in pairs]),
-            np.array([np.count_nonzero(ours[1:]) for _, ours in pairs]),
-        )
 
 
 def find_segments(documents: int, seeds: int) -> None:
@@ -87,28 +70,6 @@ def find_segments(documents: int, seeds: int) -> None:
                 begun = time.perf_counter()
     show_errors(errors, seconds)
     compare(errors)
-
-
-def show_errors(errors: dict[str, list[Errors]], seconds: dict[str, float]) -> None:
-    """One line a method: means and standard errors over all documents, and the mean of each seed."""
-    print("\nmean error and its standard error over documents (of each seed); 0 is perfect:")
-    print(f"  {'':54}{'WindowDiff':36}{'P_k':36}boundaries  seconds a seed")
-    for name, runs in errors.items():
-        placed = np.mean([run.boundaries.mean() for run in runs])
-        columns = (in_words([run.window_diff for run in runs]), in_words([run.p_k for run in runs]))
-        print(f"  {name:54}{columns[0]:36}{columns[1]:36}{placed:10.1f}{seconds[name] / len(runs):10.1f}")
-
-
-def in_words(runs: list[np.ndarray]) -> str:
-    """A mean with its standard error, and the means by seed."""
-    every = np.concatenate(runs)
-    by_seed = " ".join(f"{run.mean():.3f}" for run in runs)
-    return f"{every.mean():.3f} ± {standard_error(every):.3f} ({by_seed})"
-
-
-def standard_error(values: np.ndarray) -> float:
-    """Of a mean, over documents."""
-    return float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def compare(errors: dict[str, list[Errors]]) -> None:
@@ -138,9 +99,7 @@ def difference(ours: np.ndarray, theirs: np.ndarray) -> str:
 
 def place_blindly(joined: Joined, seed: int) -> Iterator[Found]:
     """Boundaries of sections of equal lengths, and random ones."""
-    sizes = [len(flags) for flags in joined.by_document(joined.begins)]
-    places = [np.rint(np.arange(SECTIONS) * size / SECTIONS) for size in sizes]
-    yield "even", np.concatenate([np.isin(np.arange(n), at) for n, at in zip(sizes, places, strict=True)])
+    yield "even", place_evenly(joined)
     yield "random", highest(joined, np.random.default_rng([seed, 1]).random(len(joined.begins)), seed)
 
 
@@ -293,13 +252,16 @@ def main() -> None:
     parts: dict[str, Callable[[argparse.Namespace], None]] = {
         "speed": lambda given: measure_speed(given.rounds),
         "segments": lambda given: find_segments(given.documents, given.seeds),
+        "choi": lambda given: find_boundaries(given.data, given.documents, given.seeds),
     }
-    parser.add_argument("--part", nargs="+", choices=parts, default=list(parts), help="which parts to run")
+    usual = ["speed", "segments"]
+    parser.add_argument("--part", nargs="+", choices=parts, default=usual, help="which parts to run")
+    parser.add_argument("--data", help="choi: folder with 20newsgroups and reuters21578; or FRANCHISE_DATA")
     parser.add_argument("--rounds", type=int, default=7, help="speed: rounds of half a second")
     parser.add_argument(
-        "--documents", type=int, default=200, help="segments: documents to join, of each seed"
+        "--documents", type=int, default=200, help="segments, choi: documents to join, of each seed"
     )
-    parser.add_argument("--seeds", type=int, default=3, help="segments: how many seeds")
+    parser.add_argument("--seeds", type=int, default=3, help="segments, choi: how many seeds")
     arguments = parser.parse_args()
     for part in arguments.part:
         parts[part](arguments)

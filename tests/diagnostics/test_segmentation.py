@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.diagnostics import p_k, window_diff
+from franchise.diagnostics import best_boundaries, p_k, window_diff
 from franchise.errors import InputError
 
 SCORES = [p_k, window_diff]
@@ -178,3 +180,28 @@ def test_wrong_input(score, reference, found, window, words):
         score(reference, found, window)
     for word in words:
         assert word in str(caught.value), f"{word!r} is not in: {caught.value}"
+
+
+@pytest.mark.parametrize("segments", [None, 1, 3, 6])
+@pytest.mark.parametrize("window", [1, 2, 3])
+def test_best_boundaries_are_the_best_of_all(segments, window):
+    rng = np.random.default_rng([window, segments or 0])
+    draws = rng.random((5, 6)) < 0.4
+    found = best_boundaries(draws, segments, window)
+
+    def expected(flags):
+        return np.mean([p_k(draw, flags, window) for draw in draws])
+
+    every = [np.array((True, *later)) for later in itertools.product((False, True), repeat=5)]
+    allowed = [flags for flags in every if segments is None or flags.sum() == segments]
+    assert found[0]
+    assert segments in (None, found.sum())
+    assert expected(found) == pytest.approx(min(map(expected, allowed)))
+
+
+def test_best_boundaries_of_one_draw_are_its_own():
+    draw = np.array([True, False, False, True, False, False, True, False, False])
+    assert best_boundaries(draw).tolist() == draw.tolist()
+    assert best_boundaries([[True]]).tolist() == [True]
+    with pytest.raises(fr.InputError, match="segments"):
+        best_boundaries(draw, 10)

@@ -394,7 +394,7 @@ def test_groups_are_for_matrices():
         ({"chains": 0}, "chains"),
         ({"draws": 0}, "draws"),
         ({"start": "somewhere"}, "start must be one of"),
-        ({"start": 5}, "start must be .em. or .random. where"),
+        ({"start": 5}, "start must be .collapsed., .em. or .random. where"),
         ({"n_topics": None, "start": 0}, "start must be a whole number"),
         ({"decoding": "best"}, "decoding must be one of"),
         ({"inference": "em", "tolerance": 0.0}, "tolerance"),

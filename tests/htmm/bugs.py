@@ -8,10 +8,12 @@ from unittest import mock
 
 import numpy as np
 
+from franchise.htmm import collapsed
 from franchise.htmm import gibbs_finite as finite
 from franchise.htmm import gibbs_hdp as infinite
 from franchise.htmm import gibbs_steps as sweeping
 from franchise.htmm.model import Segments
+from franchise.kernels import htmm_collapsed as collapsed_kernels
 from franchise.kernels import htmm_gibbs as segments
 from tests.exactness.mutation import mutated
 
@@ -35,29 +37,26 @@ KERNEL_BUGS = {
         "(1.0 - given.switch) * before[topic])",
         "(1.0 - given.switch))",
     ),
-    "no constant for stays": (
-        infinite,
-        "draw_sliced",
-        "log_of(1.0 - given.switch) - log_cutoff",
-        "log_of(1.0 - given.switch)",
+}
+
+COLLAPSED_BUGS = {
+    "stays without the draws of the document": ("sweep_runs", "* (draws + mass) *", "* mass *"),
+    "a closed topic takes its weight along": ("sweep_runs", "runs.unseen[0] += runs.weights[topic]", "pass"),
+    "words of a run do not count for one another": (
+        "sweep_runs",
+        "logs[row[topic] + already]",
+        "logs[row[topic]]",
     ),
-    "slices without weights": (
-        infinite,
-        "draw_sliced",
-        "return max(0.0, log_proportion - log_cutoff)",
-        "return 0.0",
+    "a run's words stay in its topic": ("sweep_runs", "logs[row[own] - 1]", "logs[row[own]]"),
+    "boundaries moved without totals": (
+        "shift_boundaries",
+        "gained -= tables.rising[after + words] - tables.rising[after]",
+        "pass",
     ),
-    "slices cut nothing off": (
-        infinite,
-        "draw_sliced",
-        "if min(log_proportion, log_cutoff) < log_slices[sentence]:",
-        "if log_proportion < -700.0:",
-    ),
-    "switches cost nothing": (
-        infinite,
-        "draw_sliced",
-        "to_enter = 0.0 if sentence == begin else log_switch",
-        "to_enter = 0.0",
+    "boundaries never at the end": (
+        "shift_boundaries",
+        "choices = end - begin - 1",
+        "choices = end - begin - 2",
     ),
 }
 
@@ -67,6 +66,12 @@ def wrong_kernel(name: str):
     """The kernel with one of the bugs."""
     _, kernel, old, new = KERNEL_BUGS[name]
     return mutated(segments, kernel, (old, new))
+
+
+def in_collapsed(name: str):
+    """Plant one of the bugs of the collapsed sweep."""
+    kernel, old, new = COLLAPSED_BUGS[name]
+    return mock.patch.object(collapsed, kernel, mutated(collapsed_kernels, kernel, (old, new)))
 
 
 def in_kernel(name: str):

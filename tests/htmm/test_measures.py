@@ -103,7 +103,7 @@ def test_every_stream_of_a_sweep_has_a_name_of_its_own():
     ):
         for sweep in (1, 2):
             infinite.sweep(model, state, Streams(0, 0, sweep, 0), ENGINE)
-    assert len(taken) > 10
+    assert len(taken) >= 10
     assert len(set(taken)) == len(taken)
 
 

@@ -11,13 +11,14 @@ from franchise.diagnostics.held_out import (
     held_out_words,
     left_to_right,
 )
-from franchise.diagnostics.segmentation import p_k, window_diff
+from franchise.diagnostics.segmentation import best_boundaries, p_k, window_diff
 from franchise.diagnostics.to_arviz import to_arviz
 from franchise.diagnostics.verdict import Verdict, verdict, verdict_on
 
 __all__ = [
     "Score",
     "Verdict",
+    "best_boundaries",
     "coherence",
     "compare_chains",
     "document_completion",

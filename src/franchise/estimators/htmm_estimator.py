@@ -62,18 +62,26 @@ class HTMM(TopicEstimator):
         Dirichlet prior of the words of a topic ("eta"). For EM at least 1, where 1.01 hardly smooths. Gibbs
         sampling wants a smaller one: there 1.01 is as if every topic had been seen with every word once, so topics
         are very similar. On the text we tried 0.5 did well for 30 topics, and 0.1 where their number is learned.
+    base_measure : "uniform" or "corpus"
+        Whether `word_prior` is the same for all words, or is its mean over words and proportional to their
+        frequencies in the corpus. The latter finds more, and more specific, topics: frequent words say less of the
+        topic. For Gibbs sampling.
     switch_prior : (float, float)
-        Beta prior of the switch probability epsilon. For EM both at least 1.
+        Beta prior of the switch probability epsilon. For EM both at least 1. Words repeat within sentences more
+        than the model expects, so that a flat prior finds too many switches where topics are many. To find segments
+        of several sentences give a strong prior with a mean near one over the words of a document, such as
+        ``(1e3, 1e3 * words)`` (``benchmarks/choi.py``).
     alpha, gamma : float or Gamma
         The concentrations of the model that learns the number of topics.
     draws, warmup, thin, chains : int
         As for `franchise.sample`, for Gibbs sampling.
     starts, tolerance, max_iterations : int, float, int
         For EM: starts that race each other; the gain per word below which it ends; the most steps.
-    start : "em", "random" or int
-        Where chains start. "em": with the topics of a short fit by EM, another one for each chain; "random": each
-        sentence in a topic at random. If the number of topics is learned, a number of topics to start with, at
-        random [default: 10].
+    start : "collapsed", "em", "random" or int
+        Where chains start. "collapsed": after 20 sweeps that integrate out the words of topics; if their number is
+        learned, from few and from many topics, and the higher log joint is taken. "em", for a given number: with
+        the topics of a short fit by EM, another one for each chain. "random": each sentence in a topic at random.
+        If the number of topics is learned, also a number of topics to start with, at random.
     decoding : "path", "topics" or "sentence"
         For EM, which topics sentences are given: those of the best path of topics and switches, of the best path of
         topics, or each sentence's most probable one. Gibbs sampling gives the mode of the draws.
@@ -121,13 +129,14 @@ class HTMM(TopicEstimator):
     inference: str = "gibbs"
     document_prior: float | Gamma = 1.5
     word_prior: float | Gamma = 1.01
+    base_measure: str = "uniform"
     switch_prior: tuple[float, float] = (1.0, 1.0)
     draws: int = 200
     warmup: int = 200
     starts: int = 10
     tolerance: float = 1e-6
     max_iterations: int = 1000
-    start: str | int = "em"
+    start: str | int = "collapsed"
     decoding: str = "path"
     sentences: str = "english"
     seed: int = 0
@@ -150,10 +159,11 @@ class HTMM(TopicEstimator):
         """
         check_choice("inference", self.inference, ("gibbs", "em"))
         check_choice("decoding", self.decoding, DECODERS)
+        check_choice("base_measure", self.base_measure, ("uniform", "corpus"))
         seed = check_integer("seed", self.seed, minimum=0)
         engine = make_engine(self.engine, self.workers)
         corpus = self._read(X, groups)
-        prepared = Prepared.of(corpus)
+        prepared = Prepared.of(corpus, self.base_measure)
         if self.inference == "em":
             found = fitting.fit_em(em_settings(self, prepared), seed, engine.executor)
             if not found.converged:

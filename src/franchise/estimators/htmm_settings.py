@@ -22,6 +22,8 @@ def em_settings(model: HTMM, prepared: Prepared) -> EmSettings:
         raise InputError(
             'n_topics=None learns the number of topics, which needs inference="gibbs"; for EM give a number.'
         )
+    if model.base_measure != "uniform":
+        raise InputError('base_measure="corpus" needs inference="gibbs"; EM has one prior for all words.')
     if model.run_dir is not None:
         raise InputError(
             'run_dir is for inference="gibbs": EM has nothing to resume. Keep the fitted model by '
@@ -59,11 +61,11 @@ def gibbs_plan(model: HTMM) -> Sampling:
     """Return the checked settings of the chains."""
     start = model.start
     if isinstance(start, str):
-        check_choice("start", start, ("em", "random"))
+        check_choice("start", start, ("collapsed", "em", "random"))
     elif model.n_topics is not None:
         raise InputError(
-            f'start must be "em" or "random" where the number of topics is given; got {describe(start)}. A '
-            "number of topics to start with is for n_topics=None."
+            'start must be "collapsed", "em" or "random" where the number of topics is given; got '
+            f"{describe(start)}. A number of topics to start with is for n_topics=None."
         )
     else:
         start = check_integer("start", start, minimum=1)

@@ -14,6 +14,8 @@ first ones: it is scored under even proportions.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +23,10 @@ import numpy as np
 from franchise.errors import InputError
 from franchise.htmm import gibbs_finite as finite
 from franchise.htmm import gibbs_hdp as infinite
+from franchise.htmm.collapsed import draw_given_runs, draw_learned_runs
 from franchise.htmm.em import Fit, Priors, expectations_for, find_start, fit, run_expect
-from franchise.htmm.model import FiniteModel, InfiniteModel, Segments, start_of
+from franchise.htmm.gibbs_steps import GibbsContext, count_words
+from franchise.htmm.model import FiniteModel, InfiniteModel, InfiniteSegments, Segments, start_of
 from franchise.htmm.new_documents import first_sentences, fit_documents
 from franchise.htmm.results import HTMMResults
 from franchise.htmm.sentence_arrays import Prepared
@@ -34,7 +38,13 @@ from franchise.running.chain_run import CHECKPOINT_INTERVAL
 from franchise.running.progress import Progress
 
 _USUAL_START = 10
-"""Topics to start with where their number is learned."""
+"""Topics of a random start where their number is learned."""
+
+_MOST_CELLS = 16_000_000
+"""Words times topics with which collapsed sweeps begin where the number of topics is learned."""
+
+_SWEEPS_TO_START = 20
+"""Collapsed sweeps before a chain starts."""
 
 
 class EmSettings(NamedTuple):
@@ -133,18 +143,54 @@ def start_state(
 ) -> Segments:
     """Where a chain starts."""
     if isinstance(model, InfiniteModel):
-        topics = asked.start if isinstance(asked.start, int) else _USUAL_START
+        return _start_learned(model, asked.start, streams, executor)
+    if asked.start == "em":
+        return _start_by_em(model, asked.starts, streams, executor)
+    state = finite.start_at_random(model, streams, executor)
+    if asked.start == "collapsed":
+        for context in _collapsed_sweeps(model, state, streams, executor):
+            draw_given_runs(context)
+            count_words(model.prepared, state, executor)
+            finite.draw_numbers(model, context)
+    return state
+
+
+def _start_learned(
+    model: InfiniteModel, start: str | int, streams: Streams, executor: BlockExecutor
+) -> InfiniteSegments:
+    """Return a state with `start` topics at random; or after collapsed sweeps from few and from many topics.
+
+    Of the latter two the one with the higher log joint: which it is depends on the prior of the words.
+    """
+    if start != "collapsed":
+        topics = start if isinstance(start, int) else _USUAL_START
         return infinite.start_at_random(model, topics, streams, executor)
-    if asked.start == "random":
-        return finite.start_at_random(model, streams, executor)
+    most = max(_USUAL_START, _MOST_CELLS // model.prepared.vocabulary_size)
+    states = [infinite.start_at_random(model, topics, streams, executor) for topics in (_USUAL_START, most)]
+    for state in states:
+        for context in _collapsed_sweeps(model, state, streams, executor):
+            draw_learned_runs(context)
+            count_words(model.prepared, state, executor)
+            infinite.draw_numbers(model, state, context.rng, executor)
+    return max(states, key=lambda state: infinite.measure(model, state)["log_joint"])
+
+
+def _collapsed_sweeps(
+    model: FiniteModel | InfiniteModel, state: Segments, streams: Streams, executor: BlockExecutor
+) -> Iterator[GibbsContext]:
+    """The sweeps before a chain starts, each with random numbers of its own."""
+    for sweep in range(1, _SWEEPS_TO_START + 1):
+        yield GibbsContext(model.prepared, state, replace(streams, sweep=sweep), executor)
+
+
+def _start_by_em(model: FiniteModel, starts: int, streams: Streams, executor: BlockExecutor) -> Segments:
+    """The best path under the best of some short fits."""
     priors = Priors(
         max(1.0, start_of(model.document_prior)),
         max(1.01, start_of(model.word_prior)),
         (max(1.0, model.switch_prior[0]), max(1.0, model.switch_prior[1])),
     )
-    log_topics = find_start(
-        model.prepared, model.n_topics, priors, asked.starts, streams.generator(), executor
-    )
+    log_topics = find_start(model.prepared, model.n_topics, priors, starts, streams.generator(), executor)
     parameters, _ = fit_documents(model.prepared, log_topics, 0.5, priors.document, executor, max_steps=5)
     path = best_path(model.prepared, parameters, executor)
     return finite.start_from(model, path.topics, path.switches, executor)

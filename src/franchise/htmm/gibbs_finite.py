@@ -70,7 +70,7 @@ def draw_numbers(model: FiniteModel, context: GibbsContext) -> None:
     state.switch_probability = steps.draw_switch_probability(state, model.prepared, model.switch_prior, rng)
     if isinstance(model.document_prior, Gamma):
         state.concentration = _draw_document_prior(model, context, model.document_prior, rng)
-    state.word_prior = steps.draw_word_prior(state, model.word_prior, rng)
+    state.word_prior = steps.draw_word_prior(state, model.prepared, model.word_prior, rng)
 
 
 def _draw_document_prior(

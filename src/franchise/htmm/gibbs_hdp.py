@@ -3,23 +3,17 @@
 One sweep, given topics z and switches psi of all sentences and the weights beta
 (docs/theory/htmm-hdp.md#sec-htmm-hdp-sweep):
 
-    theta_d ~ Dirichlet(alpha beta_1 + n_d1, ..., alpha beta_u)     sentences that drew their topic, as in `finite`
-    u_s     uniform below min(c, theta_dz) if sentence s drew its topic, below c if it kept it
-    fresh topics broken off beta_u, and with them off every theta_du, until no slice reaches what is left
-    phi_k   given the words of all sentences with topic k; from the prior for fresh topics
-    z, psi of each document together, over the topics above each sentence's slice
-    topics without sentences are dropped, their weight goes back to beta_u
-    given the switches: splits, merges and new topics (`regroup`)
+    given the switches: splits and merges of topics (`regroup`)
+    switches and topics of runs of sentences, words integrated out (`collapsed.py`)
     m_dk by urns;  gamma | m, K;  alpha | m;  beta ~ Dirichlet(m_1, ..., m_K, gamma)
     epsilon ~ Beta(zeta1 + switches, zeta2 + stays)
-
-Exact: the slices are a function of theta_d and of which sentences drew, and c is a constant.  A document whose rest
-theta_du is below all its slices needs no share of further fresh topics: none of its sentences could have one.
+    eta, if it is learned
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,11 +21,10 @@ import numpy as np
 from franchise.data.grouped import offsets_of_sizes
 from franchise.families.multinomial import Multinomial
 from franchise.htmm import gibbs_steps as steps
+from franchise.htmm.collapsed import draw_learned_runs
 from franchise.htmm.gibbs_steps import GibbsContext
 from franchise.htmm.model import InfiniteModel, InfiniteSegments, start_of
 from franchise.htmm.sentence_arrays import Prepared
-from franchise.kernels.htmm_gibbs import Sliced, draw_sliced
-from franchise.kernels.random.dirichlet import draw_dirichlets
 from franchise.kernels.random.streams import Streams
 from franchise.kernels.recount import log_gamma_parts
 from franchise.kernels.table_counts import draw_table_counts, log_stirling_table
@@ -40,16 +33,11 @@ from franchise.model.state.base import Weights
 from franchise.model.state.views import draw_topic_weights
 from franchise.moves.base import Move
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
-from franchise.moves.direct_assignment import DirectAssignment
 from franchise.moves.launched.launched_splits import LaunchSplitMerge
 from franchise.parallel.engine import BlockExecutor
 from franchise.priors import Gamma
 
-CUTOFF = 0.1
-"""c of the slices. Any constant is right: larger, and small topics are seldom above a slice; smaller, and more
-fresh topics must be broken off."""
-
-REGROUPING: tuple[Move, ...] = (LaunchSplitMerge(), DirectAssignment())
+REGROUPING: tuple[Move, ...] = (LaunchSplitMerge(),)
 """Moves over the runs between switches, in every sweep."""
 
 
@@ -81,85 +69,11 @@ def sweep(
 ) -> dict[str, float]:
     """Draw everything once; what moves report."""
     context = GibbsContext(model.prepared, state, streams, executor)
-    rng = context.rng
-    log_proportions = draw_log_proportions(context, rng)
-    log_slices = draw_log_slices(context, log_proportions, rng)
-    log_proportions = break_off_topics(context, log_proportions, log_slices, rng)
-    fresh = log_proportions.shape[1] - state.topic_count
-    counts = np.hstack([state.counts, np.zeros((len(state.counts), fresh), np.int32)])
-    given = Sliced(
-        log_topics=steps.draw_log_topics(context, counts),
-        log_proportions=log_proportions,
-        log_slices=log_slices,
-        switch=state.switch_probability,
-        cutoff=CUTOFF,
-    )
-    steps.draw_documents(context, draw_sliced, given)
-    drop_empty_topics(state)
     values = regroup(context, REGROUPING)
+    draw_learned_runs(context._replace(streams=replace(streams, move=streams.move + 1 + len(REGROUPING))))
     steps.count_words(model.prepared, state, executor)
-    draw_numbers(model, state, rng, executor)
+    draw_numbers(model, state, context.rng, executor)
     return values
-
-
-def draw_log_proportions(context: GibbsContext, rng: np.random.Generator) -> np.ndarray:
-    """theta_d in logs, float64 (D, K + 1); the last column is for all unseen topics."""
-    state = context.state
-    prior = state.concentration * np.append(state.weights, state.unseen_weight)
-    counts = np.pad(state.switches_by_topic(context.prepared), ((0, 0), (0, 1)))
-    return draw_dirichlets(counts + prior, rng)
-
-
-def draw_log_slices(
-    context: GibbsContext, log_proportions: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """log u_s, float64 (S,): u_s uniform below min(c, theta_dz) where a topic was drawn, else below c."""
-    state, prepared = context.state, context.prepared
-    below = np.full(prepared.n_sentences, math.log(CUTOFF))
-    drew = state.switches
-    own = log_proportions[prepared.document_of_sentence[drew], state.topics[drew]]
-    below[drew] = np.minimum(below[drew], own)
-    return below + np.log1p(-rng.random(prepared.n_sentences))
-
-
-def break_off_topics(
-    context: GibbsContext, log_proportions: np.ndarray, log_slices: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """Break fresh topics off the unseen weight until no slice reaches the rest; log theta of all topics (D, K').
-
-    beta_new = b beta_u with b ~ Beta(1, gamma); a document's theta_u is split by Beta(alpha beta_new, alpha
-    beta_u') as long as its rest reaches one of its slices. The state's weights take the fresh topics in.
-    """
-    state, prepared = context.state, context.prepared
-    bounds = np.diff(prepared.data.documents)
-    lowest = np.full(prepared.n_documents, np.inf)
-    occupied = bounds > 0
-    lowest[occupied] = np.minimum.reduceat(log_slices, prepared.data.documents[:-1][occupied])
-    columns, rest = [log_proportions[:, :-1]], log_proportions[:, -1].copy()
-    weights = [state.weights]
-    reached = np.flatnonzero(rest >= lowest)
-    while len(reached):
-        log_left = math.log1p(-rng.random()) / state.top_concentration
-        weights.append(np.array([-math.expm1(log_left) * state.unseen_weight]))
-        state.unseen_weight *= math.exp(log_left)
-        shares = state.concentration * np.array([weights[-1][0], state.unseen_weight])
-        logs = draw_dirichlets(np.tile(shares, (len(reached), 1)), rng)
-        column = np.full((prepared.n_documents, 1), -np.inf)
-        column[reached, 0] = rest[reached] + logs[:, 0]
-        columns.append(column)
-        rest[reached] += logs[:, 1]
-        reached = reached[rest[reached] >= lowest[reached]]
-    state.weights = np.concatenate(weights)
-    return np.hstack(columns)
-
-
-def drop_empty_topics(state: InfiniteSegments) -> None:
-    """Topics without sentences go, their weights back to the unseen; the others are numbered without gaps."""
-    kept, numbered = np.unique(state.topics, return_inverse=True)
-    state.topics[:] = numbered
-    state.unseen_weight += float(np.delete(state.weights, kept).sum())
-    state.weights = state.weights[kept]
-    state.topic_count = len(kept)
 
 
 def draw_numbers(
@@ -188,7 +102,7 @@ def draw_numbers(
     weights, unseen = draw_topic_weights(state.tables_per_topic, state.top_concentration, rng)
     state.weights, state.unseen_weight = weights, float(unseen[0])
     state.switch_probability = steps.draw_switch_probability(state, prepared, model.switch_prior, rng)
-    state.word_prior = steps.draw_word_prior(state, model.word_prior, rng)
+    state.word_prior = steps.draw_word_prior(state, prepared, model.word_prior, rng)
 
 
 def measure(model: InfiniteModel, state: InfiniteSegments) -> dict[str, float]:
@@ -224,21 +138,19 @@ def log_topics_and_switches(model: InfiniteModel, state: InfiniteSegments) -> fl
     )
 
 
-# --- splits, merges and new topics, given the switches ------------------------------------------------------
+# --- splits and merges of topics, given the switches ----------------------------------------------------------
 
 # A run of sentences from one switch to the next has one topic, drawn from theta_d.  So the runs are observations of
 # a hierarchical Dirichlet process mixture: documents are its groups, a run the counts of its words, a topic a
 # distribution over words.  Every move that leaves the posterior of that mixture invariant leaves the present one
-# invariant, too.  Sweeps over sentences find where a topic begins and ends, but hardly ever open or close one: the
-# words of a fresh topic are drawn from the prior before any sentence can have it.  The moves here do, with the
-# words of topics integrated out.
+# invariant, too.
 
 
 def regroup(context: GibbsContext, moves: tuple[Move, ...]) -> dict[str, float]:
     """Apply moves of the mixture to the runs between switches; what they report. The switches stay."""
     prepared, state, streams, executor = context
     firsts = np.flatnonzero(state.switches)
-    family = Multinomial(prepared.vocabulary_size, state.word_prior)
+    family = Multinomial(prepared.vocabulary_size, state.word_prior * prepared.relative_prior)
     data = runs_of(prepared, state, family, firsts)
     model = Model(data, family, state.concentration, state.top_concentration)
     view = Weights.from_topics(

@@ -12,7 +12,7 @@ from franchise.htmm.model import FiniteModel, InfiniteModel, Segments
 from franchise.htmm.sentence_arrays import Prepared, run_kernel
 from franchise.kernels import htmm_gibbs as kernels
 from franchise.kernels import word_sweep
-from franchise.kernels.htmm_gibbs import Drawn, Finite, Sliced, scratch_for
+from franchise.kernels.htmm_gibbs import Drawn, Finite, scratch_for
 from franchise.kernels.random.streams import STREAMS, Streams
 from franchise.moves.concentrations import slice_sample
 from franchise.parallel.engine import BlockExecutor
@@ -52,7 +52,7 @@ def draw_log_topics(context: GibbsContext, counts: np.ndarray) -> np.ndarray:
     """phi_k ~ Dirichlet(eta + n_k) in logs, float64 (V, K), for all columns of the counts (6.7)."""
     block_bounds = context.prepared.word_cuts
     blocks, topics = len(block_bounds) - 1, counts.shape[1]
-    prior = np.full(len(counts), context.state.word_prior)
+    prior = context.state.word_prior * context.prepared.relative_prior
     rng_states = context.rng_states(STREAMS.htmm_topics, blocks)
     logs = np.empty(counts.shape)
     largest, sums = np.empty((blocks, topics)), np.empty((blocks, topics))
@@ -71,7 +71,7 @@ def draw_log_topics(context: GibbsContext, counts: np.ndarray) -> np.ndarray:
     return logs
 
 
-def draw_documents(context: GibbsContext, kernel: Callable[..., None], given: Finite | Sliced) -> None:
+def draw_documents(context: GibbsContext, kernel: Callable[..., None], given: Finite) -> None:
     """Draw the topics and switches of all documents, by blocks, with the kernel of a model and what it is given."""
     own = context.prepared.own
     rng_states = context.rng_states(STREAMS.htmm_documents + own.first_block, len(own.block_bounds) - 1)
@@ -83,7 +83,7 @@ def draw_paths(
     prepared: Prepared,
     kernel: Callable[..., None],
     block_bounds: np.ndarray,
-    given: Finite | Sliced,
+    given: Finite,
     rng_states: np.ndarray,
     drawn: Drawn,
     executor: BlockExecutor,
@@ -130,33 +130,39 @@ def _log_beta(first: float, second: float) -> float:
 
 
 class WordCounts:
-    """log p(x | z) as a function of eta, from how many counts n_kw are 1, 2, ..., and the sums n_k."""
+    """log p(x | z) as a function of eta: how many counts n_kw are 1, 2, ... by eta_w / eta, and the sums n_k."""
 
-    def __init__(self, counts: np.ndarray) -> None:
+    def __init__(self, prepared: Prepared, counts: np.ndarray) -> None:
         self.vocabulary_size = len(counts)
         self.totals = counts.sum(axis=0)
-        having = np.bincount(counts.ravel())
-        self.values = np.flatnonzero(having[1:]) + 1
-        self.times = having[self.values]
+        relative, group = np.unique(prepared.relative_prior, return_inverse=True)
+        groups = np.repeat(group, np.count_nonzero(counts, axis=1))
+        having = np.bincount(counts[counts > 0] * len(relative) + groups)
+        places = np.flatnonzero(having)
+        self.values, self.times = places // len(relative), having[places]
+        self.relative = relative[places % len(relative)]
 
     def log_likelihood(self, prior: float) -> float:
         """phi integrated out."""
         mass, of_topics = prior * self.vocabulary_size, (self.totals, np.ones_like(self.totals))
-        return log_dirichlet_multinomial(prior, mass, (self.values, self.times), of_topics)
+        return log_dirichlet_multinomial(prior * self.relative, mass, (self.values, self.times), of_topics)
 
 
 Counted = tuple[np.ndarray, np.ndarray]
 """Different values, and how often each of them occurs."""
 
 
-def log_dirichlet_multinomial(prior: float, mass: float, cells: Counted, sizes: Counted) -> float:
+def log_dirichlet_multinomial(
+    prior: float | np.ndarray, mass: float, cells: Counted, sizes: Counted
+) -> float:
     """The log probability of draws from distributions ~ Dirichlet(prior, ..., prior), these integrated out.
 
-    `mass` is the sum of the prior, `cells` the counts of outcomes without zeros, `sizes` the numbers of draws.
+    The `prior` may differ between cells, and `mass` is its sum over all outcomes. `cells` are the counts of
+    outcomes without zeros, `sizes` the numbers of draws.
     """
     from scipy.special import gammaln
 
-    of_cells = float((cells[1] * (gammaln(prior + cells[0]) - math.lgamma(prior))).sum())
+    of_cells = float((cells[1] * (gammaln(prior + cells[0]) - gammaln(prior))).sum())
     return of_cells + float((sizes[1] * (math.lgamma(mass) - gammaln(mass + sizes[0]))).sum())
 
 
@@ -171,7 +177,7 @@ def measured(
 
     `log_topics` is the log probability of topics and switches.
     """
-    likelihood = WordCounts(state.counts).log_likelihood(state.word_prior)
+    likelihood = WordCounts(model.prepared, state.counts).log_likelihood(state.word_prior)
     numbers = {**numbers, "word_prior": (model.word_prior, state.word_prior)}
     learned = sum(prior.log_density(value) for prior, value in numbers.values() if isinstance(prior, Gamma))
     return {
@@ -183,11 +189,13 @@ def measured(
     }
 
 
-def draw_word_prior(state: Segments, prior: float | Gamma, rng: np.random.Generator) -> float:
+def draw_word_prior(
+    state: Segments, prepared: Prepared, prior: float | Gamma, rng: np.random.Generator
+) -> float:
     """eta given the topics, if it is learned, by slice sampling on its logarithm (as `moves.TopicPrior`)."""
     if not isinstance(prior, Gamma):
         return state.word_prior
-    words = WordCounts(state.counts)
+    words = WordCounts(prepared, state.counts)
 
     def log_target(log_value: float) -> float:
         if abs(log_value) > LARGEST_LOG:

@@ -54,11 +54,15 @@ class Prepared:
     data: SentenceData
     vocabulary_size: int
     partition: DocumentPartition | None = None  # None: all documents
+    base_measure: np.ndarray | None = None  # float64 (V,): eta_w / eta, one on average; None: all are one
     comm: Communicator = field(default=SINGLE_PROCESS, repr=False)  # of the processes that have the documents
 
     @classmethod
-    def of(cls, corpus: Corpus) -> Prepared:
-        """Of a corpus with sentences; InputError if it has none."""
+    def of(cls, corpus: Corpus, base_measure: str = "uniform") -> Prepared:
+        """Of a corpus with sentences; InputError if it has none.
+
+        `base_measure` is "uniform", the same prior for all words, or "corpus", proportional to their frequencies.
+        """
         if corpus.sentences is None:
             raise InputError(
                 "the hidden topic Markov model needs sentences, and this corpus has none. Make it by "
@@ -66,7 +70,10 @@ class Prepared:
             )
         sentences = corpus.sentences
         data = SentenceData(corpus.observations, sentences.offsets, sentences.documents)
-        return cls(data, corpus.vocabulary_size)
+        if base_measure == "uniform":
+            return cls(data, corpus.vocabulary_size)
+        frequencies = np.bincount(corpus.observations, minlength=corpus.vocabulary_size) + 0.5
+        return cls(data, corpus.vocabulary_size, base_measure=frequencies / frequencies.mean())
 
     @classmethod
     def without_words(cls, n_documents: int, vocabulary_size: int) -> Prepared:
@@ -111,7 +118,8 @@ class Prepared:
         """The same of some documents."""
         documents, sentences = take_slices(self.data.documents, chosen)
         tokens, places = take_slices(self.data.tokens, sentences)
-        return Prepared(SentenceData(self.data.words[places], tokens, documents), self.vocabulary_size)
+        data = SentenceData(self.data.words[places], tokens, documents)
+        return Prepared(data, self.vocabulary_size, base_measure=self.base_measure)
 
     @property
     def n_documents(self) -> int:
@@ -161,6 +169,11 @@ class Prepared:
         first = np.zeros(self.n_sentences, np.bool_)
         first[self.data.documents[:-1][np.diff(self.data.documents) > 0]] = True
         return first
+
+    @derived_property
+    def relative_prior(self) -> np.ndarray:
+        """float64 (V,): eta_w / eta."""
+        return np.ones(self.vocabulary_size) if self.base_measure is None else self.base_measure
 
     @derived_property
     def word_cuts(self) -> np.ndarray:

@@ -6,11 +6,7 @@ given z_s = k, sentence s has switched with weight epsilon theta_k and kept the 
 6.12 to 6.15, goes the other way, backward messages and forward draws; the distribution is the same.)
 
 `draw_finite` draws theta_d ~ Dirichlet(prior + n_d) first, n_dk the sentences that drew topic k from theta_d: first
-sentences count, stays do not.  `draw_sliced`, for infinitely many topics, is given theta_d and slices u_s: a
-sentence can enter a topic only if min(c, theta_dk) is at least the sentence's slice
-(docs/theory/htmm-hdp.md#eq-htmm-hdp-enter):
-
-    enter_s(k) = epsilon theta_k / min(c, theta_k) if min(c, theta_k) >= u_s, else 0;    stay = (1 - epsilon) / c
+sentences count, stays do not.
 """
 
 from __future__ import annotations
@@ -57,16 +53,6 @@ class Finite(NamedTuple):
     log_topics: np.ndarray  # float64 (V, K)
     prior: np.ndarray  # float64 (K,): of theta_d
     switch: float  # epsilon
-
-
-class Sliced(NamedTuple):
-    """What `draw_sliced` is given."""
-
-    log_topics: np.ndarray  # float64 (V, K), fresh topics included
-    log_proportions: np.ndarray  # float64 (D, K): log theta_dk; -inf for topics a document has no weight for
-    log_slices: np.ndarray  # float64 (S,): log u_s
-    switch: float  # epsilon
-    cutoff: float  # c
 
 
 @shared_helper
@@ -150,23 +136,10 @@ def draw_switch(enter, stay, rng_state):
 
 
 @shared_helper
-def log_of_entering(log_proportion, log_slices, sentence, log_cutoff):
-    """log theta; with slices, of theta / min(c, theta) if min(c, theta) is at least the slice, -inf if not."""
-    if log_slices is None:
-        return log_proportion
-    if min(log_proportion, log_cutoff) < log_slices[sentence]:
-        return -math.inf
-    return max(0.0, log_proportion - log_cutoff)
-
-
-@shared_helper
-def draw_in_logs(data, given, document, log_proportions, log_slices, log_cutoff, scratch, rng_state, drawn):
-    """Topics and switches of a document, in logs, over the topics above its slices.
-
-    Without slices, `log_slices` is None and `log_cutoff` is 0.
-    """
+def draw_in_logs(data, given, document, log_proportions, scratch, rng_state, drawn):
+    """Topics and switches of a document, in logs."""
     begin, end = data.documents[document], data.documents[document + 1]
-    log_switch, log_stay = messages.log_of(given.switch), messages.log_of(1.0 - given.switch) - log_cutoff
+    log_switch, log_stay = messages.log_of(given.switch), messages.log_of(1.0 - given.switch)
     barrier, entering, emissions, weights = scratch.rows[0], scratch.rows[1], scratch.rows[2], scratch.rows[3]
     barrier[:] = 0.0
     for sentence in range(begin, end):
@@ -174,8 +147,7 @@ def draw_in_logs(data, given, document, log_proportions, log_slices, log_cutoff,
         messages.fill_emissions(data, given.log_topics, sentence, barrier, emissions)
         to_enter = 0.0 if sentence == begin else log_switch
         for topic in range(len(entering)):
-            log_entering = log_of_entering(log_proportions[topic], log_slices, sentence, log_cutoff)
-            entering[topic] = to_enter + log_entering
+            entering[topic] = to_enter + log_proportions[topic]
         if sentence == begin:
             filtered[:] = -math.inf
         else:
@@ -184,8 +156,7 @@ def draw_in_logs(data, given, document, log_proportions, log_slices, log_cutoff,
     topic = draw_log_index(scratch.filtered[end - 1 - begin], rng_state, weights)
     for sentence in range(end - 1, begin, -1):
         before = scratch.filtered[sentence - 1 - begin]
-        log_entering = log_of_entering(log_proportions[topic], log_slices, sentence, log_cutoff)
-        switched = draw_switch(log_switch + log_entering, log_stay + before[topic], rng_state)
+        switched = draw_switch(log_switch + log_proportions[topic], log_stay + before[topic], rng_state)
         drawn.topics[sentence], drawn.switches[sentence] = topic, switched
         if switched:
             topic = draw_log_index(before, rng_state, weights)
@@ -205,7 +176,7 @@ def draw_document(data, given, document, scratch, proportions, rng_state, drawn)
         filter_scaled(data, given, document, proportions, scratch)
         draw_back_scaled(data, given, document, proportions, scratch, rng_state, drawn)
     else:
-        draw_in_logs(data, given, document, proportions, None, 0.0, scratch, rng_state, drawn)
+        draw_in_logs(data, given, document, proportions, scratch, rng_state, drawn)
 
 
 @kernel
@@ -217,18 +188,6 @@ def draw_finite(queue, data, given, scratch, rng_states, drawn):
         for document in range(begin, end):
             if data.documents[document + 1] > data.documents[document]:
                 draw_document(data, given, document, scratch, proportions, own, drawn)
-
-
-@kernel
-def draw_sliced(queue, data, given, scratch, rng_states, drawn):
-    """Draw the documents of all blocks; block b has the generator ``rng_states[b]``."""
-    while next_block(queue) >= 0:
-        block, begin, end = block_at_hand(queue)
-        own, log_cutoff = rng_states[block].copy(), math.log(given.cutoff)
-        for document in range(begin, end):
-            if data.documents[document + 1] > data.documents[document]:
-                logs, slices = given.log_proportions[document], given.log_slices
-                draw_in_logs(data, given, document, logs, slices, log_cutoff, scratch, own, drawn)
 
 
 # --- topics -------------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
     def topic_word_weights(self, draw: HTMMDraw, counts: np.ndarray) -> np.ndarray:
         """Return n_kw + eta of topics with these counts."""
-        return counts + draw.word_prior
+        return counts + self.word_prior_of(draw)
 
     def document_weights(self, draw: HTMMDraw) -> np.ndarray:
         """Return the expected proportions of every document, float64 (D, K + 1); rows sum to one."""
@@ -132,6 +132,10 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         """Concentrations, and the prior of words."""
         names = ("document_prior",) if isinstance(self.model, FiniteModel) else ("alpha", "gamma")
         return {name: getattr(self.model, name) for name in (*names, "word_prior")}
+
+    def word_prior_of(self, draw: HTMMDraw) -> np.ndarray:
+        """Return eta_w of a draw, float64 (V,)."""
+        return draw.word_prior * self.model.prepared.relative_prior
 
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
         """Return the last half of the sentences of documents, given the first."""
@@ -166,12 +170,13 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return cross_table(documents, draw.topics[drew], shape)
 
     def given_draw(self, draw: HTMMDraw) -> Finite:
-        """Return topics, prior weights and switch probability of a draw; unseen topics are one with even words."""
-        weights = self.count_words(draw) + draw.word_prior
+        """Return topics, prior weights and switch probability of a draw; unseen ones are the prior's mean."""
+        weights = self.count_words(draw) + self.word_prior_of(draw)
         logs = np.log(weights / weights.sum(axis=1, keepdims=True))
         prior = self.topic_prior(draw)
         if prior[-1] > 0.0:
-            logs = np.vstack([logs, np.full(logs.shape[1], -np.log(logs.shape[1]))])
+            relative = self.model.prepared.relative_prior
+            logs = np.vstack([logs, np.log(relative / relative.sum())])
         else:
             prior = prior[:-1]
         return Finite(np.ascontiguousarray(logs.T), prior, draw.switch_probability)
@@ -188,7 +193,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     def mean_word_prior(self) -> np.ndarray:
         """eta_w, float64 (V,), mean over draws."""
         prior = np.mean([draw.word_prior for own in self.all_kept_draws for draw in own])
-        return np.full(self.data.vocabulary_size, float(prior))
+        return float(prior) * self.model.prepared.relative_prior
 
     def _sentence_shares(self, inside: slice) -> tuple[np.ndarray, np.ndarray]:
         """The shares of draws in which some sentences have each topic (the last column: none), and switch."""
@@ -313,7 +318,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         consensus = self.consensus_topics
         drawn = np.full((len(consensus.draws), consensus.topic_count, len(words)), np.nan)
         for own, (draw, match) in zip(drawn, consensus.matched_draws, strict=True):
-            weights = self.count_words(draw.kept) + draw.kept.word_prior
+            weights = self.count_words(draw.kept) + self.word_prior_of(draw.kept)
             rest = weights.sum(axis=1) - weights[:, words].sum(axis=1)
             has = match != NONE
             shares = np.exp(draw_dirichlets(np.column_stack([weights[:, words], rest]), rng))

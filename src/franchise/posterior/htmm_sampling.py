@@ -55,12 +55,13 @@ class HTMMProblem:
         else:
             own = {"n_topics": None, "alpha": plain_number(model.alpha), "gamma": plain_number(model.gamma)}
         above = {"word_prior": plain_number(model.word_prior), "switch_prior": list(model.switch_prior)}
-        return {**own, **above}
+        base = {} if model.prepared.base_measure is None else {"base_measure": "corpus"}
+        return {**own, **above, **base}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any], corpus: Corpus) -> HTMMProblem:
         """The setup that has these settings."""
-        prepared = Prepared.of(corpus)
+        prepared = Prepared.of(corpus, settings.get("base_measure", "uniform"))
 
         def prior(name: str) -> Any:
             return number_or_gamma(name, settings[name])

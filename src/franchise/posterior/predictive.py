@@ -154,13 +154,13 @@ def estimated_weights(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
 
 def _rng_states(draw: DrawnTopics, observed: Occurrences) -> np.ndarray:
     """States of generators, uint64 (ESTIMATES, J, 4), named by the draw and the group's observations."""
-    streams = Streams(seed=0, chain=0, sweep=0, move=STREAMS.new_documents)
+    streams = Streams(0, 0, 0, STREAMS.new_documents)
     states = np.empty((ESTIMATES, observed.n_groups, 4), np.uint64)
     scales, name_of_draw = draw.log_scales[observed.rows], zlib.crc32(draw.prior.tobytes())
     for group in range(observed.n_groups):
         own = slice(observed.offsets[group], observed.offsets[group + 1])
         name = zlib.crc32(scales[own].tobytes(), zlib.crc32(observed.counts[own].tobytes(), name_of_draw))
-        states[:, group] = streams.rng_states(name, 1, ESTIMATES)[0]
+        states[:, group] = streams.rng_states(name, 1, len(states))[0]
     return states
 
 

@@ -1,0 +1,241 @@
+"""Documents of ten unrelated segments, as in Choi (2000), and the segmenter of Utiyama & Isahara (2001).
+
+Each segment has the first sentences of a post of 20 Newsgroups or of a Reuters article.  The sources of the ten
+segments of a document have ten different labels (newsgroup, or first topic code), and no source is used twice.
+Quoted lines, attributions and signatures are removed from posts.  Words are stemmed; stop words, words that occur
+once, and sentences that have no other words are removed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joined import SECTIONS, Joined
+from segment_errors import Errors, place_evenly, show_errors
+
+import franchise as fr
+from franchise.diagnostics.segmentation import best_boundaries, cheapest_segments
+from franchise.htmm.fitting import Sampling
+from franchise.htmm.model import FiniteModel, InfiniteModel
+from franchise.htmm.sentence_arrays import Prepared
+from franchise.posterior.htmm_sampling import sample_segments
+
+LENGTHS = ((3, 5), (6, 8), (9, 11), (3, 11))
+"""Shortest and longest segment of each condition, in sentences."""
+
+FILES = {
+    "newsgroups": Path("20newsgroups", "20news_bydate.jsonl.gz"),
+    "reuters": Path("reuters21578", "reuters21578.jsonl.gz"),
+}
+LONG_ENOUGH, SHORT_ENOUGH = 600, 20_000  # characters of a source
+CANDIDATES = 6  # sources to read for each segment that is needed
+
+_SIGNATURE = re.compile(r"\n-- ?\n.*\Z", re.DOTALL)
+_QUOTED = re.compile(r"^[ \t]*(?:[>|:}#]|[A-Za-z]{1,3}>|In article|.*(?:writes|wrote) ?:).*$", re.MULTILINE)
+_ADDRESS = re.compile(r"\S+@\S+")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text that a segment can begin with."""
+
+    label: str
+    text: str
+
+
+def read_sources(data: str | None) -> list[Source]:
+    """Return posts and articles of a fair length from the data folder."""
+    folder = data or os.environ.get("FRANCHISE_DATA")
+    if folder is None:
+        raise SystemExit(
+            "--part choi needs --data or FRANCHISE_DATA: the folder with 20newsgroups and reuters21578"
+        )
+    for name in FILES.values():
+        if not (Path(folder) / name).is_file():
+            raise SystemExit(f"{Path(folder) / name} is missing: see {Path(folder) / 'README.md'}")
+    posts = (Source(row["group"], clean_post(row["text"])) for row in _rows(folder, "newsgroups"))
+    articles = (Source(row["topics"][0], row["body"]) for row in _rows(folder, "reuters") if row["topics"])
+    return [one for one in (*posts, *articles) if LONG_ENOUGH <= len(one.text) <= SHORT_ENOUGH]
+
+
+def _rows(folder: str, name: str) -> Iterator[dict[str, Any]]:
+    with gzip.open(Path(folder) / FILES[name], "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def clean_post(text: str) -> str:
+    """Return a post without quoted lines, attributions, addresses and signature."""
+    return _ADDRESS.sub(" ", _QUOTED.sub("", _SIGNATURE.sub("", text)))
+
+
+def join_sources(sources: list[Source], lengths: tuple[int, int], documents: int, seed: int) -> Joined:
+    """Return documents of ten segments, each of `lengths[0]` to `lengths[1]` sentences."""
+    rng = np.random.default_rng([seed, *lengths])
+    chosen = rng.permutation(len(sources))[: CANDIDATES * SECTIONS * documents]
+    read = fr.Corpus.from_texts(
+        [sources[place].text for place in chosen], sentences="english", stem="english", keep_texts=False
+    )
+    waiting = _segments(read, [sources[place].label for place in chosen], lengths, rng)
+    texts, begins = [], []
+    for _ in range(documents):
+        parts: dict[str, list[np.ndarray]] = {}
+        passed = []
+        while len(parts) < SECTIONS:
+            if not waiting:
+                raise SystemExit("there are too few sources: ask for fewer documents")
+            label, segment = waiting.pop()
+            if label in parts:
+                passed.append((label, segment))
+            else:
+                parts[label] = segment
+        waiting += passed[::-1]
+        texts.append([sentence for segment in parts.values() for sentence in segment])
+        begins += [place == 0 for segment in parts.values() for place in range(len(segment))]
+    return Joined(without_rare_words(texts, read.vocabulary), np.array(begins))
+
+
+def _segments(
+    read: fr.Corpus, labels: list[str], lengths: tuple[int, int], rng: np.random.Generator
+) -> list[tuple[str, list[np.ndarray]]]:
+    """The first sentences with words of each text that has enough of them, in random order, with its label."""
+    assert read.sentences is not None
+    sentences = np.split(read.observations, read.sentences.offsets[1:-1])
+    segments = []
+    for label, places in zip(
+        labels, np.split(np.arange(len(sentences)), read.sentences.documents[1:-1]), strict=True
+    ):
+        with_words = [sentences[place] for place in places if len(sentences[place]) > 0]
+        size = int(rng.integers(lengths[0], lengths[1] + 1))
+        if len(with_words) >= size:
+            segments.append((label, with_words[:size]))
+    return segments
+
+
+def without_rare_words(texts: list[list[np.ndarray]], vocabulary: list[str]) -> fr.Corpus:
+    """Return the corpus of these sentences without words that occur once."""
+    counts = np.bincount(
+        np.concatenate([words for text in texts for words in text]), minlength=len(vocabulary)
+    )
+    kept = np.flatnonzero(counts > 1)
+    number = np.full(len(vocabulary), -1)
+    number[kept] = np.arange(len(kept))
+    known = [[number[words][number[words] >= 0] for words in text] for text in texts]
+    return fr.Corpus.from_sentences(known, [vocabulary[word] for word in kept])
+
+
+# --- the segmenter of Utiyama & Isahara -----------------------------------------------------------------------
+
+
+def segment_costs(sentences: list[np.ndarray]) -> np.ndarray:
+    """Costs of all segments of a document, (n + 1, n + 1): [i, j] is that of the sentences i to j - 1.
+
+    The cost is minus the log probability of the words by Laplace's estimate from the segment itself,
+    sum_w f_w log((N + V) / (f_w + 1)), with N the words of the segment and V the vocabulary of the document.
+    """
+    words, ids = np.unique(np.concatenate(sentences), return_inverse=True)
+    size = len(sentences)
+    counts = np.zeros((size + 1, len(words)), np.int64)
+    np.add.at(counts, (np.repeat(np.arange(size), [len(own) for own in sentences]) + 1, ids), 1)
+    counts = counts.cumsum(axis=0)
+    frequencies = np.arange(int(counts[-1].max(initial=0)) + 1)
+    gains = frequencies * np.log(frequencies + 1.0)
+    costs = np.full((size + 1, size + 1), np.inf)
+    for first in range(size):
+        own = counts[first + 1 :] - counts[first]
+        total = own.sum(axis=1)
+        costs[first, first + 1 :] = total * np.log(total + len(words)) - gains[own].sum(axis=1)
+    return costs
+
+
+def segment_classic(joined: Joined, segments: int | None) -> np.ndarray:
+    """Return the boundaries of least cost in all documents, bool (sentences,), by dynamic programming.
+
+    Without a number of `segments`, each costs log N more, with N the words of the document.
+    """
+    assert joined.corpus.sentences is not None
+    sentences = np.split(joined.corpus.observations, joined.corpus.sentences.offsets[1:-1])
+    found = []
+    for places in joined.by_document(np.arange(len(sentences))):
+        own = [sentences[place] for place in places]
+        costs = segment_costs(own)
+        if segments is None:
+            costs += np.log(sum(map(len, own)))
+        found.append(cheapest_segments(costs, segments))
+    return np.concatenate(found)
+
+
+# --- hidden topic Markov models ---------------------------------------------------------------------------------
+
+PLAN = Sampling(draws=20, warmup=20, thin=1, chains=1, start="collapsed", starts=1, progress=False)
+
+
+def models_of(corpus: fr.Corpus) -> dict[str, FiniteModel | InfiniteModel]:
+    """The models: topics given, learned, or learned and hardly shared between segments.
+
+    The switch probability is one over the words of a document: a switch costs as much as a segment costs the
+    classic segmenter.
+    """
+    prepared = Prepared.of(corpus, "corpus")
+    learned, words = fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 10.0)
+    words_per_document = corpus.n_tokens / corpus.n_groups
+    rare = (1e3, 1e3 * words_per_document)
+    return {
+        "50 topics": FiniteModel(prepared, 50, learned, words, rare),
+        "100 topics": FiniteModel(prepared, 100, learned, words, rare),
+        "topics learned, flat switch prior": InfiniteModel(prepared, learned, learned, words, (1.0, 1.0)),
+        "topics learned": InfiniteModel(prepared, learned, learned, words, rare),
+        "topics learned, not shared": InfiniteModel(prepared, 1e3, 1e9, words, rare),
+    }
+
+
+def segment_htmm(joined: Joined, model: FiniteModel | InfiniteModel, seed: int) -> dict[str, np.ndarray]:
+    """Return the boundaries of least expected P_k, of a known and of any number."""
+    posterior = sample_segments(model, joined.corpus, PLAN, seed, fr.engines.Threads())
+    drawn = [np.diff(draw.topics.astype(int), prepend=-1) != 0 for draw in posterior.draws[0]]
+    changes = np.array(drawn) | model.prepared.first_sentences
+    cut = np.split(changes, model.prepared.data.documents[1:-1], axis=1)
+    return {
+        name: np.concatenate([best_boundaries(own, segments) for own in cut])
+        for name, segments in (("number known", SECTIONS), ("number unknown", None))
+    }
+
+
+def find_boundaries(data: str | None, documents: int, seeds: int) -> None:
+    """Score all methods for all lengths of segments."""
+    sources = read_sources(data)
+    for lengths in LENGTHS:
+        errors: dict[str, list[Errors]] = {}
+        seconds: dict[str, float] = {}
+        for seed in range(seeds):
+            joined = join_sources(sources, lengths, documents, seed)
+            print(
+                f"segments of {lengths[0]} to {lengths[1]} sentences, seed {seed}: {joined.corpus}",
+                flush=True,
+            )
+            for name, found, took in find_all(joined, seed):
+                errors.setdefault(name, []).append(Errors.of(joined, found))
+                print(f"  {name}: P_k {errors[name][-1].p_k.mean():.3f}, {took:.1f} s", flush=True)
+                seconds[name] = seconds.get(name, 0.0) + took
+        show_errors(errors, seconds)
+
+
+def find_all(joined: Joined, seed: int) -> Iterator[tuple[str, np.ndarray, float]]:
+    """The boundaries of every method, and the seconds that it took."""
+    yield "even", place_evenly(joined), 0.0
+    for name, segments in (("number known", SECTIONS), ("number unknown", None)):
+        begun = time.perf_counter()
+        yield f"classic, {name}", segment_classic(joined, segments), time.perf_counter() - begun
+    for kind, model in models_of(joined.corpus).items():
+        begun = time.perf_counter()
+        found = segment_htmm(joined, model, seed)
+        for name, boundaries in found.items():
+            yield f"HTMM, {kind}, {name}", boundaries, time.perf_counter() - begun
