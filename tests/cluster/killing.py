@@ -113,7 +113,9 @@ def main(kills, seed, folder=None):
     expected = fr.sample(DATA, FAMILY, draws=sampling.draws, **SETTINGS)
     assert same(expected, sampling.posterior), "other draws"
     assert folder is None or same(expected, fr.load(folder)), "other draws on disk"
-    print(json.dumps({**killer.done, "draws": sampling.draws}))
+    print(json.dumps({**killer.done, "draws": sampling.draws}), flush=True)
+    ray.shutdown()  # at the exit of Python it is too late: a process without its node ends with an error
+    cluster.shutdown()
 
 
 if __name__ == "__main__":

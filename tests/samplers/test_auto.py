@@ -78,7 +78,7 @@ def test_chains_start_differently():
 
 def test_numbers_of_topics_are_dispersed():
     model = model_of(words(40, 100))  # 4,000 words: usual are 64
-    assert [random_topics(model, chain) for chain in range(5)] == [128, 256, 64, 192, 128]
+    assert [random_topics(model, chain) for chain in range(5)] == [128, 256, 192, 160, 128]
     poisson = model_of(fr.Groups(np.arange(100) % 7, np.arange(100) % 5), fr.Poisson())
     assert [random_topics(poisson, chain) for chain in range(4)] == [10, 20, 5, 15]
     tiny = model_of(fr.Groups([1, 2], [0, 0]), fr.Poisson())
@@ -97,7 +97,7 @@ def test_default_chains_have_their_own_starts():
         progress=False,
     )
     counts = posterior.trace["n_topics"][:, 0]
-    assert counts[1] > 1.5 * counts[0] > 2 * counts[2]
+    assert counts[1] > 1.2 * counts[2] > 1.2 * 1.2 * counts[0]
 
 
 def test_it_says_once_what_it_chose_and_why(capsys):

@@ -1,8 +1,8 @@
 """Where chains start unless they are told: each with another number of topics.
 
-R-hat compares chains, so it sees only what their starts differ in.  Numbers of topics differ by a factor of four.
-Words get more topics than they will need: superfluous ones disperse, but new ones hardly ever grow
-(docs/theory/starts.md#sec-starts).
+R-hat compares chains, so it sees only what their starts differ in.  Numbers of topics differ by a factor of two for
+words, of four for others.  Words get more topics than they will need: superfluous ones disperse, but new ones
+hardly ever grow (docs/theory/starts.md#sec-starts).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FEW = 1000
 LARGE = 5_000_000
 """Up to this number of words tables change topics in every sweep, and chains start with more topics than usual."""
 
-OF_WORDS = (2.0, 4.0, 1.0, 3.0)
+OF_WORDS = (2.0, 4.0, 3.0, 2.5)
 """How many times the usual number of topics the first chain starts with, the second, ...: for words."""
 
 OF_OTHERS = (1.0, 2.0, 0.5, 1.5)
