@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from franchise.report import write_report
 from tests.plots.cases import points, segmented
@@ -103,7 +104,9 @@ def test_the_map_selects_a_topic(report, opened):
     assert page.locator("#topic-map circle").count() == 3
     link = page.locator("#topic-map a").nth(2)
     link.locator("circle").click()
-    assert link.get_attribute("aria-current") == "true"
+    expect(link).to_have_attribute(
+        "aria-current", "true"
+    )  # waits: the page follows the address, not the click
     assert (
         page.locator("#topic-title").inner_text()
         == page.locator("#topic-list > li > a .topic-name").nth(2).inner_text()
