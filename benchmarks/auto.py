@@ -30,8 +30,9 @@ from franchise.posterior.hdp_posterior import HDPPosterior
 from franchise.running.chain import Chain
 from franchise.running.starts import make_start, start_streams
 from franchise.running.subsample_start import start_from_sample
+from franchise.samplers.default_starts import FromSample
 from franchise.samplers.registry import SAMPLERS as NAMED_SAMPLERS
-from franchise.samplers.registry import FromSample, choose, resolve
+from franchise.samplers.registry import choose, resolve
 from franchise.sampling import make_model
 
 WARMUP = 500
@@ -122,9 +123,9 @@ def begin(problem: Problem, sampler: str, start: Any, seed: int) -> Chain:
     model = make_model(problem.data, problem.family, fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 1.0))
     resolved = resolve(sampler, model)
     engine, streams = Threads(1), start_streams(seed, 0)
-    chosen = resolved.start if start is None else start
+    chosen = resolved.start(seed) if start is None else start
     if isinstance(chosen, FromSample):
-        state: Any = start_from_sample(model, chosen.moves, streams, engine)
+        state: Any = start_from_sample(model, chosen, streams, engine)
     else:
         state = make_start(chosen, model, resolved.view, problem.data.to_grouped_order, streams)
     return Chain(model, resolved.schedule, state, seed, 0, WARMUP, engine)

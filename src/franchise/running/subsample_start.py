@@ -23,7 +23,7 @@ from franchise.storage.state_arrays import state_of_counts
 SAMPLE = 40_000
 """Approximate number of observations in the sample."""
 
-SWEEPS = 100
+SWEEPS = 300
 
 
 def start_from_sample(

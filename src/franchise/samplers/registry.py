@@ -21,37 +21,27 @@ from franchise.model.hdp_model import Model
 from franchise.model.state.base import State, Weights
 from franchise.model.state.views import Seating
 from franchise.moves.base import FINITE, HDP, Move
-from franchise.moves.compose import Composed, InTurn, at_random, during_warmup, in_turn, moves_of
-from franchise.moves.concentrations import (
-    Concentrations,
-    ModelPrior,
-    ScaledPrior,
-    TopicPrior,
-    TopicWeights,
-    UniformWeights,
-)
+from franchise.moves.compose import Composed, InTurn, in_turn, moves_of
 from franchise.moves.crf_gibbs import CrfGibbs
-from franchise.moves.direct_assignment import DirectAssignment
-from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
-from franchise.moves.finite import FiniteConcentrations, FiniteSweep
-from franchise.moves.group_weights import CellSweep
-from franchise.moves.launched.launched_splits import LaunchSplitMerge
-from franchise.moves.slice import SliceSweep
 from franchise.moves.split_merge import SplitMerge
-from franchise.moves.subcluster.subcluster_sweep import BALANCED, GLOBAL, LOCAL, SubclusterSweep
-from franchise.moves.table_gibbs import TableGibbs
-from franchise.moves.table_sweep import TableSweep
 from franchise.priors import Gamma
 from franchise.samplers.default_starts import (
-    FEW,
-    LARGE,
-    OF_SAMPLES,
-    FromSample,
     Moves,
     Start,
     random_topics,
     sequential_or_random,
     topics_of_finite_model,
+)
+from franchise.samplers.recipes import (
+    direct_moves,
+    finite_moves,
+    gibbs_moves,
+    has_few_categories,
+    parallel_moves,
+    slice_moves,
+    start_of_words,
+    subcluster_moves,
+    uses_cells,
 )
 from franchise.validation import check_choice, describe
 
@@ -60,23 +50,11 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 
-SMALL = 10_000
-"""Up to this number of observations a sweep does everything more than once."""
-
 NOT_MANY = 20_000
 """Up to this number of observations, if they are not words, sampling with tables is fast enough."""
 
 MANY_WORDS = 1_000_000
 """Up to this number of words direct assignment, one thread for each chain, mixes best in the same time."""
-
-MANY = 32
-"""Sweeps use counts per cell if a category occurs at least this often, on average, in a group where it occurs."""
-
-UNIFORM = 0.25
-"""The fraction of the warm-up in which all topics have the same weight."""
-
-SMALL_PRIORS = ((0.2, (0.0, 0.12)), (0.5, (0.12, 0.24)))
-"""Factors of the prior of words in warm-up, and in which part of it."""
 
 
 @dataclass(frozen=True)
@@ -92,124 +70,6 @@ class NamedSampler:
     start: Callable[[Model, int], Start] = random_topics  # the default initial state of a chain
 
 
-def _hyperparameters(model: Model, view: type[State]) -> Moves:
-    """List the moves for weights, concentrations and the prior, as far as they are not fixed."""
-    moves: Moves = []
-    if isinstance(model.alpha, Gamma) or isinstance(model.gamma, Gamma):
-        moves.append(Concentrations())
-    elif view is Weights:
-        moves.append(TopicWeights())
-    return moves + _moves_of_prior(model)
-
-
-def _moves_of_prior(model: Model) -> Moves:
-    return [TopicPrior()] if model.family.learned_prior is not None else []
-
-
-def _table_moves(model: Model, view: type[State]) -> Moves:
-    """List the move that draws the topics of whole tables, which forgets how many topics a chain started with."""
-    abilities = model.family.abilities
-    if Ability.CONJUGATE not in abilities:
-        return []
-    if view is Seating or Ability.SPARSE not in abilities or model.n_observations <= FEW:
-        return [TableGibbs()]
-    if model.n_observations <= LARGE:
-        return [TableSweep()]
-    share = LARGE / model.n_observations
-    return [at_random((TableSweep(), share), (in_turn(), 1.0 - share))]
-
-
-def _repeated_if_small(model: Model, moves: Moves) -> Moves:
-    """Return the moves two or three times over if there are few observations.
-
-    A sweep over so few is mostly overhead; more passes make it mix better at little cost.
-    """
-    if model.n_observations <= SMALL:
-        return moves * max(2, min(3, 24 // model.n_observations))
-    return moves
-
-
-def _gibbs(view: type[State], *moves: Move | Composed) -> Callable[[Model], Moves]:
-    """Return a function that lists some moves and those of the hyperparameters."""
-    return lambda model: _repeated_if_small(model, [*moves, *_hyperparameters(model, view)])
-
-
-def _slice_moves(model: Model) -> Moves:
-    return _gibbs(Seating, SliceSweep(), *_table_moves(model, Seating))(model)
-
-
-def _direct_moves(model: Model) -> Moves:
-    """Draw the topics of observations, then those of tables; the prior of words is small as the warm-up begins."""
-    return [*_prior_in_warmup(model), *_gibbs(Weights, DirectAssignment(), TableGibbs())(model)]
-
-
-def _finite_moves(model: Model) -> Moves:
-    moves: Moves = [FiniteSweep(model.finite_topics), FiniteConcentrations(model.finite_topics)]
-    return _repeated_if_small(model, moves + _moves_of_prior(model))
-
-
-def uses_cells(model: Model) -> bool:
-    """Whether counts are so large that sweeps draw whole cells."""
-    return model.n_observations > FEW and model.observations_per_cell >= MANY
-
-
-def _parallel_moves(model: Model) -> Moves:
-    """Draw cells where counts are large, without splits and merges, which need single observations."""
-    if not uses_cells(model):
-        return _moves_by_observations(model)
-    return [
-        CellSweep(),
-        *_hyperparameters(model, Weights),
-        during_warmup(UniformWeights(), (0.0, UNIFORM)),
-    ]
-
-
-def _parallel_start(model: Model, chain: int) -> Start:
-    if uses_cells(model):
-        return FromSample(_moves_by_observations, OF_SAMPLES[chain % len(OF_SAMPLES)])
-    return random_topics(model, chain)
-
-
-def _moves_by_observations(model: Model) -> Moves:
-    """List the moves where observations are drawn one by one.
-
-    Most sweeps have fixed topics: these are fast and let small topics grow. One in sixteen opens and closes topics.
-    Tables change topics in every sweep. The warm-up begins with uniform weights and, for words, a small prior, then
-    proposes splits and merges in every sweep; later one in 32 does.
-    """
-    above, tables = _hyperparameters(model, Weights), _table_moves(model, Weights)
-    splits = Ability.PROPOSES in model.family.abilities
-    if model.n_observations <= FEW:
-        tried: Moves = [LaunchSplitMerge(n_proposals=1)] if splits else []
-        return _repeated_if_small(model, [DocumentSweep(), *tables, *tried, *above])
-    tried = [
-        during_warmup(LaunchSplitMerge(), (UNIFORM, 1.0)),
-        at_random((LaunchSplitMerge(), 1.0), (in_turn(), 31.0)),
-    ]
-    return [
-        *_prior_in_warmup(model),
-        at_random((FixedTopicsSweep(), 15.0), (DocumentSweep(), 1.0)),
-        *tables,
-        *(tried if splits else []),
-        *above,
-        during_warmup(UniformWeights(), (0.0, UNIFORM)),
-    ]
-
-
-def _prior_in_warmup(model: Model) -> Moves:
-    """List the moves that make the prior of words small at first; sweeps begin with the prior of the model."""
-    if Ability.SPARSE not in model.family.abilities or model.family.learned_prior is not None:
-        return []
-    small = [during_warmup(ScaledPrior(factor), part) for factor, part in SMALL_PRIORS]
-    return [ModelPrior(), *small]
-
-
-def _subcluster_moves(model: Model) -> Moves:
-    """List the published moves; balanced global moves if the family has no prior density."""
-    last = GLOBAL if Ability.PRIOR_DENSITY in model.family.abilities else BALANCED
-    return [SubclusterSweep((LOCAL, last)), *_hyperparameters(model, Weights)]
-
-
 PROPERTIES = ("parallel", "opens_topics", "non_conjugate", "local_splits", "global_splits")
 
 SAMPLERS = {
@@ -221,7 +81,7 @@ SAMPLERS = {
             HDP,
             frozenset({"opens_topics"}),
             "collapsed Gibbs in the Chinese restaurant franchise (table assignments, then table topics)",
-            _gibbs(Seating, CrfGibbs()),
+            gibbs_moves(Seating, CrfGibbs()),
         ),
         NamedSampler(
             "split-merge",
@@ -229,7 +89,7 @@ SAMPLERS = {
             HDP,
             frozenset({"opens_topics", "local_splits"}),
             "crf plus one split-merge proposal per sweep; sequential initialisation",
-            _gibbs(Seating, CrfGibbs(), SplitMerge()),
+            gibbs_moves(Seating, CrfGibbs(), SplitMerge()),
             sequential_or_random,
         ),
         NamedSampler(
@@ -238,7 +98,8 @@ SAMPLERS = {
             HDP,
             frozenset({"opens_topics"}),
             "direct-assignment collapsed Gibbs (topic assignments given global weights)",
-            _direct_moves,
+            direct_moves,
+            start_of_words,
         ),
         NamedSampler(
             "slice",
@@ -246,7 +107,7 @@ SAMPLERS = {
             HDP,
             frozenset({"parallel", "opens_topics", "non_conjugate"}),
             "multithreaded slice sampler over tables and topics, no truncation",
-            _slice_moves,
+            slice_moves,
         ),
         NamedSampler(
             "parallel",
@@ -254,8 +115,8 @@ SAMPLERS = {
             HDP,
             frozenset({"parallel", "opens_topics", "non_conjugate", "local_splits"}),
             "multithreaded; document proportions collapsed, topics sampled; split-merge proposals",
-            _parallel_moves,
-            _parallel_start,
+            parallel_moves,
+            start_of_words,
         ),
         NamedSampler(
             "subcluster",
@@ -263,7 +124,7 @@ SAMPLERS = {
             "approximate",
             frozenset({"parallel", "opens_topics", "local_splits", "global_splits"}),
             "Chang & Fisher's sub-cluster sampler as published (approximate; use for warm-up)",
-            _subcluster_moves,
+            subcluster_moves,
         ),
         NamedSampler(
             "finite",
@@ -271,7 +132,7 @@ SAMPLERS = {
             FINITE,
             frozenset({"parallel", "non_conjugate"}),
             "truncated model with finite_topics topics; approximates the HDP",
-            _finite_moves,
+            finite_moves,
             topics_of_finite_model,
         ),
     )
@@ -309,7 +170,8 @@ def choose(model: Model) -> Choice:
         return Choice(parallel, "large counts are sampled as multinomials", "starts: fit to subsamples")
     if Ability.SPARSE in abilities:
         if model.n_observations <= MANY_WORDS:
-            return Choice(SAMPLERS["direct"], f"default up to {MANY_WORDS:,} words", random)
+            start = "starts: fit to subsamples" if has_few_categories(model) else random
+            return Choice(SAMPLERS["direct"], f"default up to {MANY_WORDS:,} words", start)
     elif model.n_observations <= NOT_MANY:
         reason = f"default up to {NOT_MANY:,} observations"
         return Choice(SAMPLERS["split-merge"], reason, "sequential, single-topic and random starts")

@@ -1,0 +1,177 @@
+"""The moves of every named sampler, for a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from franchise.families.abilities import Ability
+from franchise.model.hdp_model import Model
+from franchise.model.state.base import State, Weights
+from franchise.model.state.views import Seating
+from franchise.moves.base import Move
+from franchise.moves.compose import Composed, at_random, during_warmup, in_turn
+from franchise.moves.concentrations import (
+    Concentrations,
+    ModelPrior,
+    ScaledPrior,
+    TopicPrior,
+    TopicWeights,
+    UniformWeights,
+)
+from franchise.moves.direct_assignment import DirectAssignment
+from franchise.moves.document.document_sweep import DocumentSweep, FixedTopicsSweep
+from franchise.moves.finite import FiniteConcentrations, FiniteSweep
+from franchise.moves.group_weights import CellSweep
+from franchise.moves.launched.launched_splits import LaunchSplitMerge
+from franchise.moves.slice import SliceSweep
+from franchise.moves.subcluster.subcluster_sweep import BALANCED, GLOBAL, LOCAL, SubclusterSweep
+from franchise.moves.table_gibbs import TableGibbs
+from franchise.moves.table_sweep import TableSweep
+from franchise.priors import Gamma
+from franchise.samplers.default_starts import FEW, LARGE, OF_SAMPLES, FromSample, Moves, Start, random_topics
+
+SMALL = 10_000
+"""Up to this number of observations a sweep does everything more than once."""
+
+MANY = 32
+"""Sweeps use counts per cell if a category occurs at least this often, on average, in a group where it occurs."""
+
+SEVERAL = 4
+"""Chains start from samples if a category occurs at least this often, on average, in a group where it occurs."""
+
+UNIFORM = 0.25
+"""The fraction of the warm-up in which all topics have the same weight."""
+
+SMALL_PRIORS = ((0.2, (0.0, 0.12)), (0.5, (0.12, 0.24)))
+"""Factors of the prior of words in warm-up, and in which part of it."""
+
+
+def _hyperparameters(model: Model, view: type[State]) -> Moves:
+    """List the moves for weights, concentrations and the prior, as far as they are not fixed."""
+    moves: Moves = []
+    if isinstance(model.alpha, Gamma) or isinstance(model.gamma, Gamma):
+        moves.append(Concentrations())
+    elif view is Weights:
+        moves.append(TopicWeights())
+    return moves + _moves_of_prior(model)
+
+
+def _moves_of_prior(model: Model) -> Moves:
+    return [TopicPrior()] if model.family.learned_prior is not None else []
+
+
+def _table_moves(model: Model, view: type[State]) -> Moves:
+    """List the move that draws the topics of whole tables, which forgets how many topics a chain started with."""
+    abilities = model.family.abilities
+    if Ability.CONJUGATE not in abilities:
+        return []
+    if view is Seating or Ability.SPARSE not in abilities or model.n_observations <= FEW:
+        return [TableGibbs()]
+    if model.n_observations <= LARGE:
+        return [TableSweep()]
+    share = LARGE / model.n_observations
+    return [at_random((TableSweep(), share), (in_turn(), 1.0 - share))]
+
+
+def _repeated_if_small(model: Model, moves: Moves) -> Moves:
+    """Return the moves two or three times over if there are few observations.
+
+    A sweep over so few is mostly overhead; more passes make it mix better at little cost.
+    """
+    if model.n_observations <= SMALL:
+        return moves * max(2, min(3, 24 // model.n_observations))
+    return moves
+
+
+def gibbs_moves(view: type[State], *moves: Move | Composed) -> Callable[[Model], Moves]:
+    """Return a function that lists some moves and those of the hyperparameters."""
+    return lambda model: _repeated_if_small(model, [*moves, *_hyperparameters(model, view)])
+
+
+def slice_moves(model: Model) -> Moves:
+    """Draw over slices, then the topics of tables."""
+    return gibbs_moves(Seating, SliceSweep(), *_table_moves(model, Seating))(model)
+
+
+def direct_moves(model: Model) -> Moves:
+    """Draw the topics of observations, then those of tables; the prior of words is small as the warm-up begins."""
+    return [*_prior_in_warmup(model), *gibbs_moves(Weights, DirectAssignment(), TableGibbs())(model)]
+
+
+def finite_moves(model: Model) -> Moves:
+    """Draw topics, weights and concentrations of the finite model."""
+    moves: Moves = [FiniteSweep(model.finite_topics), FiniteConcentrations(model.finite_topics)]
+    return _repeated_if_small(model, moves + _moves_of_prior(model))
+
+
+def uses_cells(model: Model) -> bool:
+    """Whether counts are so large that sweeps draw whole cells."""
+    return model.n_observations > FEW and model.observations_per_cell >= MANY
+
+
+def parallel_moves(model: Model) -> Moves:
+    """Draw cells where counts are large, without splits and merges, which need single observations."""
+    if not uses_cells(model):
+        return _moves_by_observations(model)
+    return [
+        CellSweep(),
+        *_hyperparameters(model, Weights),
+        during_warmup(UniformWeights(), (0.0, UNIFORM)),
+    ]
+
+
+def has_few_categories(model: Model) -> bool:
+    """Whether categories recur in groups: topics are born easily, and what is superfluous is slow to disperse."""
+    return model.n_observations > FEW and model.observations_per_cell >= SEVERAL
+
+
+def start_of_words(model: Model, chain: int) -> Start:
+    """Start with many random topics; where categories recur, with those that are found in a sample."""
+    if has_few_categories(model):
+        return FromSample(direct_moves, OF_SAMPLES[chain % len(OF_SAMPLES)])
+    return random_topics(model, chain)
+
+
+def _moves_by_observations(model: Model) -> Moves:
+    """List the moves where observations are drawn one by one.
+
+    Most sweeps have fixed topics: these are fast and let small topics grow. One in sixteen opens and closes topics.
+    Tables change topics in every sweep. The warm-up begins with uniform weights and, for words, a small prior, then
+    proposes splits and merges in every sweep; later one in 32 does.
+    """
+    above, tables = _hyperparameters(model, Weights), _table_moves(model, Weights)
+    splits = Ability.PROPOSES in model.family.abilities
+    if model.n_observations <= FEW:
+        tried: Moves = [LaunchSplitMerge(n_proposals=1)] if splits else []
+        return _repeated_if_small(model, [DocumentSweep(), *tables, *tried, *above])
+    tried = [
+        during_warmup(LaunchSplitMerge(), (UNIFORM, 1.0)),
+        at_random((LaunchSplitMerge(), 1.0), (in_turn(), 31.0)),
+    ]
+    return [
+        *_prior_in_warmup(model),
+        at_random((FixedTopicsSweep(), 15.0), (DocumentSweep(), 1.0)),
+        *tables,
+        *(tried if splits else []),
+        *above,
+        during_warmup(UniformWeights(), (0.0, UNIFORM)),
+    ]
+
+
+def _prior_in_warmup(model: Model) -> Moves:
+    """List the moves that make the prior of words small at first; sweeps begin with the prior of the model."""
+    family = model.family
+    if (
+        Ability.SPARSE not in family.abilities
+        or family.learned_prior is not None
+        or has_few_categories(model)
+    ):
+        return []
+    small = [during_warmup(ScaledPrior(factor), part) for factor, part in SMALL_PRIORS]
+    return [ModelPrior(), *small]
+
+
+def subcluster_moves(model: Model) -> Moves:
+    """List the published moves; balanced global moves if the family has no prior density."""
+    last = GLOBAL if Ability.PRIOR_DENSITY in model.family.abilities else BALANCED
+    return [SubclusterSweep((LOCAL, last)), *_hyperparameters(model, Weights)]
