@@ -1,4 +1,4 @@
-"""Where chains start unless they are told: each with another number of topics.
+"""The default starts of chains: each has another number of topics.
 
 R-hat compares chains, so it sees only what their starts differ in.  Numbers of topics differ by a factor of two for
 words, of four for others.  Words get more topics than they will need: superfluous ones disperse, but new ones
