@@ -404,7 +404,7 @@ def test_the_automatic_choice_is_one_of_the_names():
 
 def test_a_sampler_of_moves_is_that_of_its_name():
     crf = sample(sampler="crf", keep_labels=True)
-    moves = sample(sampler=[CrfGibbs(), Concentrations()] * 2, keep_labels=True)
+    moves = sample(sampler=[CrfGibbs(), Concentrations()], keep_labels=True)
     np.testing.assert_array_equal(crf.labels, moves.labels)
     assert moves.sampler == "moves"
     single = sample(sampler=fr.moves.in_turn(DirectAssignment(), Concentrations()), keep_labels=True)

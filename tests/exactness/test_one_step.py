@@ -111,7 +111,7 @@ def test_every_move(move):
             "tables",
             "tables that are seated",
         ],
-        but=["crf", "documents", "tables"],
+        but=["crf", "documents"],
     ),
 )
 def test_every_family(move, family):

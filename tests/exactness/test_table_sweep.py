@@ -42,7 +42,7 @@ def one_step(groups, folds, alpha=1.0, gamma=1.0, repetitions=8_000):
     )
 
 
-@pytest.mark.parametrize("folds", [1, 2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("folds", nightly([1, 2, 4], but=[2]))
 @pytest.mark.parametrize("groups", [TWO_GROUPS, FOUR_GROUPS], ids=["two groups", "four groups"])
 @pytest.mark.parametrize(("alpha", "gamma"), [(1.0, 1.0), (4.0, 0.4)])
 def test_one_step(groups, folds, alpha, gamma):

@@ -30,9 +30,6 @@ from franchise.moves.table_sweep import TableSweep
 from franchise.priors import Gamma
 from franchise.samplers.default_starts import FEW, LARGE, OF_SAMPLES, FromSample, Moves, Start, random_topics
 
-SMALL = 10_000
-"""Up to this number of observations a sweep does everything more than once."""
-
 MANY = 32
 """Sweeps use counts per cell if a category occurs at least this often, on average, in a group where it occurs."""
 
@@ -73,19 +70,17 @@ def _table_moves(model: Model, view: type[State]) -> Moves:
     return [at_random((TableSweep(), share), (in_turn(), 1.0 - share))]
 
 
-def _repeated_if_small(model: Model, moves: Moves) -> Moves:
-    """Return the moves two or three times over if there are few observations.
+def _repeated_if_tiny(model: Model, moves: Moves) -> Moves:
+    """Return the moves two or three times over if there are fewer than two dozen observations.
 
-    A sweep over so few is mostly overhead; more passes make it mix better at little cost.
+    A sweep over so few is nearly all overhead; more passes make it mix better at no cost.
     """
-    if model.n_observations <= SMALL:
-        return moves * max(2, min(3, 24 // model.n_observations))
-    return moves
+    return moves * max(1, min(3, 24 // model.n_observations))
 
 
 def gibbs_moves(view: type[State], *moves: Move | Composed) -> Callable[[Model], Moves]:
     """Return a function that lists some moves and those of the hyperparameters."""
-    return lambda model: _repeated_if_small(model, [*moves, *_hyperparameters(model, view)])
+    return lambda model: _repeated_if_tiny(model, [*moves, *_hyperparameters(model, view)])
 
 
 def slice_moves(model: Model) -> Moves:
@@ -101,7 +96,7 @@ def direct_moves(model: Model) -> Moves:
 def finite_moves(model: Model) -> Moves:
     """Draw topics, weights and concentrations of the finite model."""
     moves: Moves = [FiniteSweep(model.finite_topics), FiniteConcentrations(model.finite_topics)]
-    return _repeated_if_small(model, moves + _moves_of_prior(model))
+    return _repeated_if_tiny(model, moves + _moves_of_prior(model))
 
 
 def uses_cells(model: Model) -> bool:
@@ -143,7 +138,7 @@ def _moves_by_observations(model: Model) -> Moves:
     splits = Ability.PROPOSES in model.family.abilities
     if model.n_observations <= FEW:
         tried: Moves = [LaunchSplitMerge(n_proposals=1)] if splits else []
-        return _repeated_if_small(model, [DocumentSweep(), *tables, *tried, *above])
+        return _repeated_if_tiny(model, [DocumentSweep(), *tables, *tried, *above])
     tried = [
         during_warmup(LaunchSplitMerge(), (UNIFORM, 1.0)),
         at_random((LaunchSplitMerge(), 1.0), (in_turn(), 31.0)),
