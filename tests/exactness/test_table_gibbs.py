@@ -26,7 +26,13 @@ BUGS = {
 
 
 @pytest.mark.parametrize("bug", nightly(BUGS, but=["a new topic without gamma"]))
-@pytest.mark.parametrize("before", [[], [CrfGibbs(tables=False)]], ids=["weights", "seating"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param([], id="weights"),
+        pytest.param([CrfGibbs(tables=False)], id="seating", marks=pytest.mark.slow),
+    ],
+)
 def test_planted_bugs_are_caught(bug, before, monkeypatch):
     monkeypatch.setattr(table_gibbs, "sweep_tables", mutated(table_gibbs, "sweep_tables", BUGS[bug]))
     with pytest.raises(CheckFailed, match="does not leave the posterior"):

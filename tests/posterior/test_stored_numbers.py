@@ -17,7 +17,8 @@ from tests.posterior.making import planted, posterior_of, tiny
 from tests.running.runs import assert_same, assert_same_bits, sample_segments
 
 CORPUS = fr.Corpus.from_tokens([["a"] * 20 + ["b"] * 20, ["c"] * 20 + ["d"] * 20, ["e"] * 9 + ["f"] * 9] * 3)
-SETTINGS = {"sampler": "crf", "warmup": 20, "chains": 2, "seed": 0, "progress": False}
+SETTINGS = {"sampler": "crf", "warmup": 50, "chains": 2, "seed": 0, "progress": False}
+SETTINGS |= {"alpha": 0.1, "gamma": 0.1}  # three topics in nearly every draw
 
 
 def draw(number, labels, topics):
