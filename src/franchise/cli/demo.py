@@ -18,15 +18,14 @@ if TYPE_CHECKING:
 
 TITLE = "State of the Union addresses, 1790 to 2026"
 PRIOR = 0.1  # of the words of a topic
-STARTS = (60, 80, 100, 120)  # topics that the chains start from, in turn; few would split only slowly
 YEARS_PER_BAR = 20
 IN_BOX = 10  # topics in the first box
 
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report and the tables.")] = Path("demo"),
-    draws: Annotated[int, typer.Option(help="Draws to keep of each chain.")] = 100,
-    warmup: Annotated[int, typer.Option(help="Sweeps of each chain before the first draw.")] = 400,
+    draws: Annotated[int, typer.Option(help="Draws to keep of each chain.")] = 80,
+    warmup: Annotated[int, typer.Option(help="Sweeps of each chain before the first draw.")] = 150,
     chains: Annotated[int, typer.Option(help="Number of chains, run in parallel.")] = 4,
     seed: Annotated[int, typer.Option(help="The same seed gives the same draws.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the files written.")] = False,
@@ -48,7 +47,6 @@ def demo(
         warmup=warmup,
         chains=chains,
         seed=seed,
-        start=[STARTS[chain % len(STARTS)] for chain in range(chains)],
         progress=False if quiet else None,
     )
     out.mkdir(parents=True, exist_ok=True)
