@@ -44,9 +44,9 @@ SHARE = 0.002
 
 def sample(data: Any, **settings: Any) -> tuple[fr.Posterior, float]:
     """Return the posterior, and the processor seconds that a chain took."""
-    begun = time.process_time()
+    started = time.process_time()
     posterior = fr.sample(data, progress=False, **{"chains": CHAINS, **settings})
-    return posterior, (time.process_time() - begun) / len(posterior.states)
+    return posterior, (time.process_time() - started) / len(posterior.states)
 
 
 def judge(size: int, seed: int, sweeps: int = 500) -> None:

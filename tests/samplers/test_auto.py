@@ -22,7 +22,7 @@ def words(documents, length, vocabulary=500):
 
 
 def replaced(n_observations):
-    """A model that claims to have so many words."""
+    """A model that claims to have this number of words."""
     model = model_of(words(10, 20))
     model.__dict__["n_observations"] = n_observations
     return model
