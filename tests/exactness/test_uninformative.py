@@ -40,8 +40,8 @@ def expected(alpha: float) -> float:
 @pytest.mark.parametrize(
     ("sampler", "draws", "alpha"),
     [
-        ("crf", 300, 5.0),
-        ("direct", 300, 1.0),
+        ("crf", 150, 5.0),
+        ("direct", 150, 1.0),
         *nightly([("crf", 300, 1.0), ("direct", 300, 5.0), ("slice", 1200, 1.0), ("slice", 1200, 5.0)]),
     ],
 )

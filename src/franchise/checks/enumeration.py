@@ -15,6 +15,7 @@ Everything here is plain Python on dictionaries and lists, and shares no code wi
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator
@@ -55,6 +56,7 @@ def set_partitions(size: int) -> Iterator[Partition]:
     yield from extend([], 0)
 
 
+@functools.cache
 def stirling(customers: int, tables: int) -> int:
     """Unsigned Stirling number of the first kind, s(n, m), exactly."""
     row = [1]
