@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import franchise as fr
 from franchise.checks.enumeration import canonical
 from franchise.checks.statistics import SMALLEST_P, goodness_of_fit, same_law
 from franchise.kernels import family_ops
@@ -234,7 +235,7 @@ def test_topic_of_a_table(family, seed):
 @pytest.mark.parametrize("length", [1, 5, 16, 17, 30])
 @pytest.mark.parametrize("family", ["categorical", "poisson"])
 def test_block_weights(family, length):
-    """Short blocks go by products, long ones by logs: both are prior weight times the joint predictive."""
+    """Blocks of any length: the prior weight times the joint predictive."""
     rng = np.random.default_rng(length)
     case = small(family, rng)
     more = rng.integers(0, 4, length) if family == "categorical" else rng.poisson(4.0, length)
@@ -262,6 +263,29 @@ def test_block_weights(family, length):
     np.testing.assert_allclose(out[:5] / total, [expected.get(topic, 0.0) for topic in range(5)], rtol=1e-8)
     for field, kept in zip(statistics, before, strict=True):
         np.testing.assert_allclose(field, kept, rtol=1e-12)
+
+
+def test_weights_of_a_block_whose_second_half_outweighs_the_first():
+    """After half of the block one topic is 700 orders of magnitude behind; after all of it, it is ahead."""
+    observations = np.repeat([0, 1, 0, 1], [1500, 1500, 1000, 1010])
+    family = fr.Categorical(2, 0.5)
+    data = PreparedData.of(observations, np.array([0, len(observations)]), family)
+    statistics = family.empty_statistics(3)
+    members = np.arange(3000, len(observations))
+    for index in range(len(observations)):
+        family_ops.add(
+            statistics, data.observations, index, int(np.searchsorted([1500, 3000], index, "right"))
+        )
+    out = np.empty(3)
+    family_ops.fill_block_weights(
+        statistics, data.observations, members, 2, np.array([1.0, 1.0, 0.0]), 3, out
+    )
+    logs = [
+        family_ops.log_block_predictive(statistics, data.observations, members, 2, topic) for topic in (0, 1)
+    ]
+    assert np.log(out[1] / out[0]) == pytest.approx(logs[1] - logs[0], rel=1e-10)
+    assert 1.0 <= out[1] < 4.0
+    assert out[2] == 0.0
 
 
 # --- whole sweeps -------------------------------------------------------------------------------------------

@@ -208,7 +208,7 @@ class Categorical(
 
     @staticmethod
     def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]
-        """Products of ratios, and logs only for a long block (see `kernels.dirichlet`):
+        """Products of ratios; their exponents are kept apart in a long block (see `kernels.dirichlet_ops`):
 
         f_k(block) = prod_i (n_kw(i) + eta_w(i) + repeats_i) / (n_k + eta + i)
         """
@@ -217,7 +217,7 @@ class Categorical(
         first = min(dirichlet_ops.SHORT_BLOCK, len(members))
         dirichlet_ops.multiply_predictives(statistics, observations, members, 0, first, bench, limit, out)
         if first < len(members):
-            dirichlet_ops.multiply_rest_in_logs(statistics, observations, members, bench, limit, out)
+            dirichlet_ops.multiply_rest(statistics, observations, members, bench, prior_weights, limit, out)
         dirichlet_ops.restore_bench(statistics, observations, members, bench)
         return dirichlet_ops.sum_of(out, limit)
 

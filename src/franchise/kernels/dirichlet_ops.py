@@ -32,24 +32,35 @@ def log_rising(base, steps):
 
 
 @helper
-def multiply_rest_in_logs(statistics, observations, members, bench, limit, out):
-    """Continue after the first SHORT_BLOCK members: the log of one product of as many members after the other.
+def multiply_rest(statistics, observations, members, bench, prior_weights, limit, out):
+    """Continue after the first SHORT_BLOCK members; before every further SHORT_BLOCK the exponents are set aside.
 
     ``out`` comes with the product so far and goes out with all of it, up to a common factor.
     """
-    logs = np.zeros(limit)
+    exponents = np.zeros(limit, np.int64)
     for begin in range(SHORT_BLOCK, len(members), SHORT_BLOCK):
-        for topic in range(limit):
-            logs[topic] += math.log(out[topic])
-            out[topic] = 1.0
+        set_aside_exponents(out, exponents)
         end = min(begin + SHORT_BLOCK, len(members))
         multiply_predictives(statistics, observations, members, begin, end, bench, limit, out)
-    largest = -math.inf
+    set_aside_exponents(out, exponents)
+    largest = np.int64(-(2**40))
     for topic in range(limit):
-        logs[topic] += math.log(out[topic])
-        largest = max(largest, logs[topic])
+        if prior_weights[topic] > 0.0:
+            largest = max(largest, exponents[topic])
     for topic in range(limit):
-        out[topic] = math.exp(logs[topic] - largest)
+        exponents[topic] = min(max(exponents[topic] - largest, -1022), 0) + 1023 << 52
+    powers = exponents.view(np.float64)
+    for topic in range(limit):
+        out[topic] = out[topic] * powers[topic] if prior_weights[topic] > 0.0 else 0.0
+
+
+@helper
+def set_aside_exponents(values, exponents):
+    """Add the binary exponents of positive values to `exponents`, and leave what is between 1 and 2."""
+    bits = values.view(np.int64)
+    for place in range(len(exponents)):
+        exponents[place] += (bits[place] >> 52) - 1023
+        bits[place] = bits[place] & 0x000FFFFFFFFFFFFF | 0x3FF0000000000000
 
 
 @shared_helper

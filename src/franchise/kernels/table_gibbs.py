@@ -77,5 +77,8 @@ def sweep_tables(statistics, observations, offsets, seated, sizes, tables, gamma
             sizes[topic] += size
             tables[topic] += 1
             limit = max(limit, topic + 1)
-            vacant = first_vacant(sizes, 0)
+            if topic == vacant:
+                vacant = first_vacant(sizes, vacant + 1)
+            if sizes[old] == 0:
+                vacant = min(vacant, old)
     return offsets[-1]
