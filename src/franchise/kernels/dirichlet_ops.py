@@ -70,16 +70,29 @@ def multiply_predictives(statistics, observations, members, begin, end, bench, l
     The counts of the bench go down to what is left of the block, which is the number of repeats to come; for
     a new topic, which is what the bench stands for, only repeats count.
     """
-    mass = statistics.prior_mass[0]
-    alone = out[bench]
-    for position in range(begin, end):
-        category = observations[members[position]]
-        counts = statistics.counts[category]
-        counts[bench] -= 1
-        shift = statistics.prior[category] + counts[bench]
-        multiply_ratio(out, counts, statistics.totals, shift, mass + position, limit)
+    mass, alone, position = statistics.prior_mass[0], out[bench], begin
+    if (end - begin) % 2 == 1:
+        word = observations[members[position]]
+        shift = take_off_bench(statistics, word, bench)
+        multiply_ratio(out, statistics.counts[word], statistics.totals, shift, mass + position, limit)
         alone *= shift / (mass + position)
+        position += 1
+    while position < end:
+        word, next_word = observations[members[position]], observations[members[position + 1]]
+        rows = statistics.counts[word], statistics.counts[next_word]
+        shifts = take_off_bench(statistics, word, bench), take_off_bench(statistics, next_word, bench)
+        multiply_two_ratios(out, rows, statistics.totals, shifts, mass + position, limit)
+        alone *= shifts[0] * shifts[1] / ((mass + position) * (mass + position + 1.0))
+        position += 2
     out[bench] = alone
+
+
+@helper
+def take_off_bench(statistics, category, bench):
+    """Take a member off the bench; return its prior and the repeats that are left there."""
+    counts = statistics.counts[category]
+    counts[bench] -= 1
+    return statistics.prior[category] + counts[bench]
 
 
 @helper
@@ -94,6 +107,15 @@ def multiply_ratio(out, counts, totals, shift, mass, limit):
     """out[k] *= (counts[k] + shift) / (totals[k] + mass): one loop over arrays, in vector registers."""
     for topic in range(limit):
         out[topic] *= (counts[topic] + shift) / (totals[topic] + mass)
+
+
+@helper
+def multiply_two_ratios(out, rows, totals, shifts, mass, limit):
+    """The same for two members in turn, with one division."""
+    (first, second), (shift, next_shift) = rows, shifts
+    for topic in range(limit):
+        below = totals[topic] + mass
+        out[topic] *= (first[topic] + shift) * (second[topic] + next_shift) / (below * (below + 1.0))
 
 
 @summing_helper

@@ -19,14 +19,14 @@ def draw_from_weights(weights, total, limit, uniform):
     last index with positive weight is the one meant.
     """
     target = uniform * total
-    last = -1
     cumulative = 0.0
     for index in range(limit):
-        if weights[index] > 0.0:
-            cumulative += weights[index]
-            last = index
-            if target < cumulative:
-                return index
+        cumulative += weights[index]
+        if target < cumulative:
+            return index
+    last = limit - 1
+    while last >= 0 and not weights[last] > 0.0:
+        last -= 1
     return last
 
 
