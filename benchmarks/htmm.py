@@ -1,6 +1,6 @@
 """The hidden topic Markov model: how fast it is, and what it finds.
 
-    python benchmarks/htmm.py [--part speed segments choi] [--rounds 7] [--documents 200] [--seeds 3] [--data DIR]
+    python benchmarks/htmm.py [--part speed segments choi] [--rounds 7] [--documents 200] [--seeds 5] [--data DIR]
 
   speed     words a second of an EM step and of a Gibbs sweep, everything included, at 10, 50 and 100 topics on one
             and two threads; the State of the Union addresses
@@ -261,7 +261,7 @@ def main() -> None:
     parser.add_argument(
         "--documents", type=int, default=200, help="segments, choi: documents to join, of each seed"
     )
-    parser.add_argument("--seeds", type=int, default=3, help="segments, choi: how many seeds")
+    parser.add_argument("--seeds", type=int, default=5, help="segments, choi: how many seeds")
     arguments = parser.parse_args()
     for part in arguments.part:
         parts[part](arguments)
