@@ -39,7 +39,9 @@ def with_superfluous(expected, rng):
     halves = [part[:, :1] * of for part, of in zip(expected, fraction, strict=True)]
     residual = [0.05 * part @ rng.uniform(size=(TOPICS, 1)) for part in expected]
     parts = zip(expected, halves, residual, strict=True)
-    return Expected(*(np.hstack([whole[:, :1] - half, whole[:, 1:], half, rest]) for whole, half, rest in parts))
+    return Expected(
+        *(np.hstack([whole[:, :1] - half, whole[:, 1:], half, rest]) for whole, half, rest in parts)
+    )
 
 
 def test_expected_counts_are_those_of_the_formula(planted):
@@ -97,6 +99,8 @@ def test_a_start_has_the_planted_number_of_topics(planted, monkeypatch, topics):
     monkeypatch.setattr(subsample_start, "SAMPLE", 4000)
     model, *_ = planted
     streams = start_streams(0, topics)
-    start = subsample_start.start_from_sample(model, FromSample(direct_moves, topics), streams, CALLING_THREAD)
+    start = subsample_start.start_from_sample(
+        model, FromSample(direct_moves, topics), streams, CALLING_THREAD
+    )
     start.check_consistency(model.data, model.family)
     assert start.topic_count == TOPICS

@@ -2,8 +2,8 @@
 
 Where a group has thousands of observations, moves of single ones, or of cells, hardly ever merge two topics or
 split one, and splits and merges go by the number of observations.  A sample of them has the same topics, and there
-a chain finds them in seconds.  Those that are superfluous are removed (`prune_topics.py`), and the start of the whole
-is drawn given the others.  It may be anything: the sweeps that follow are exact.
+a chain finds them in seconds.  Superfluous ones are removed (`prune_topics.py`), and the start of the whole is drawn
+given the others.  It may be anything: the sweeps that follow are exact.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _thinned(model: Model, rng: np.random.Generator) -> Model:
 
 
 def _drawn_given(state: Weights, sample: Model, model: Model, rng: np.random.Generator) -> CellCounts:
-    """Topics for all observations of the model, cell by cell, given those of the sample that are not superfluous."""
+    """Topics for all observations of the model, cell by cell, given those of the sample but superfluous ones."""
     cells, prior = cells_of(model.data), state.statistics.prior
     kept, expected = fit_without_superfluous(cells, _counted(state, sample), prior, rng)
     shares, words = expected.mixture(prior)
