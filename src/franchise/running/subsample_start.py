@@ -2,8 +2,8 @@
 
 Where a group has thousands of observations, moves of single ones, or of cells, hardly ever merge two topics or
 split one, and splits and merges go by the number of observations.  A sample of them has the same topics, and there
-a chain finds them in seconds.  Superfluous ones are removed (`prune_topics.py`), and the start of the whole is drawn
-given the others.  It may be anything: the sweeps that follow are exact.
+a chain finds them in seconds.  Superfluous ones are removed (`prune_topics.py`), and the start of the whole is
+drawn given the others.  It may be anything: the sweeps that follow are exact.
 """
 
 from __future__ import annotations
