@@ -34,7 +34,7 @@ def planted():
 
 
 def with_superfluous(expected, rng):
-    """Two topics, a residual topic with a little of all, half of the third topic, the rest of it, and the fourth."""
+    """Two topics, a residual topic with a little of all, half of the third topic, its rest, and the fourth."""
     fractions = rng.uniform(0.2, 0.8, (GROUPS, 1)), rng.uniform(0.2, 0.8, (CATEGORIES, 1))
     parts = []
     for part, fraction in zip(expected, fractions, strict=True):
