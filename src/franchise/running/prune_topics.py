@@ -22,7 +22,7 @@ ITERATIONS = 60
 SHARE = 0.01
 """What is added to the expected observations of every topic in a group."""
 
-MOST_CELLS = 200_000
+MOST_CELLS = 100_000
 """Approximate number of cells that decide which topics are superfluous."""
 
 
