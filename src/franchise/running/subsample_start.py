@@ -2,8 +2,8 @@
 
 Where a group has thousands of observations, moves of single ones, or of cells, hardly ever merge two topics or
 split one, and splits and merges go by the number of observations.  A sample of them has the same topics, and there
-a chain that begins with one topic finds them in seconds.  The start of the whole is then drawn given that chain's
-topics.  It may be anything: the sweeps that follow are exact.
+a chain finds them in seconds.  Superfluous ones are removed (`prune_topics.py`), and the start of the whole is
+drawn given the others.  It may be anything: the sweeps that follow are exact.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from franchise.model.state.views import CellCounts, cells_of, to_weights
 from franchise.moves.compose import in_turn
 from franchise.parallel.engine import BlockExecutor
 from franchise.running.chain import Chain
+from franchise.running.prune_topics import Expected, fit_without_superfluous
 from franchise.samplers.default_starts import FromSample
 from franchise.storage.state_arrays import state_of_counts
 
@@ -55,28 +56,32 @@ def _thinned(model: Model, rng: np.random.Generator) -> Model:
 
 
 def _drawn_given(state: Weights, sample: Model, model: Model, rng: np.random.Generator) -> CellCounts:
-    """Topics for all observations of the model, cell by cell, given those of the sample."""
-    topics = state.occupied
-    statistics = state.statistics
-    words = statistics.counts[:, topics] + statistics.prior[:, None]
-    words = words / words.sum(axis=0)
-    groups = np.repeat(np.arange(sample.data.n_groups), np.diff(sample.data.offsets))
-    columns = np.searchsorted(topics, state.topic_of_observation)
-    wide = (sample.data.n_groups, len(topics))
-    in_group = np.bincount(groups * len(topics) + columns, minlength=wide[0] * wide[1]).reshape(wide)
-    weights = in_group + state.group_concentration * state.topic_weights[topics]
-    cells = cells_of(model.data)
-    of_cells = np.repeat(np.arange(wide[0]), np.diff(cells.offsets))
-    shares = weights[of_cells] * words[cells.categories]
-    counts = rng.multinomial(cells.counts, shares / shares.sum(axis=1, keepdims=True)).astype(np.int32)
-    start = state_of_counts(counts, cells, model.family, len(topics) + SPARE_SLOTS)
+    """Topics for all observations of the model, cell by cell, given those of the sample but superfluous ones."""
+    cells, prior = cells_of(model.data), state.statistics.prior
+    kept, expected = fit_without_superfluous(cells, _counted(state, sample), prior, rng)
+    shares, words = expected.mixture(prior)
+    of_cells = np.repeat(np.arange(len(shares)), np.diff(cells.offsets))
+    weights = shares[of_cells] * words[cells.categories]
+    counts = rng.multinomial(cells.counts, weights / weights.sum(axis=1, keepdims=True)).astype(np.int32)
+    start = state_of_counts(counts, cells, model.family, len(kept) + SPARE_SLOTS)
     start.group_concentration, start.top_concentration = state.group_concentration, state.top_concentration
     start.unseen_weight[:] = state.unseen_weight
     if model.family.learned_prior is not None:
-        model.family.set_prior_value(start.statistics, model.family.prior_value(statistics))
+        model.family.set_prior_value(start.statistics, model.family.prior_value(state.statistics))
     start.recount(model.data)
-    start.topic_weights[: len(topics)] = state.topic_weights[topics]
+    of_topics = state.topic_weights[state.occupied[kept]]
+    start.topic_weights[: len(kept)] = of_topics / of_topics.sum() * (1.0 - state.unseen_weight[0])
     lost = start.observations_per_topic == 0
     start.unseen_weight[0] += start.topic_weights[lost].sum()
     start.topic_weights[lost] = 0.0
     return start
+
+
+def _counted(state: Weights, sample: Model) -> Expected:
+    """The observations of the sample by group and by category, for each of its topics."""
+    topics = state.occupied
+    groups = np.repeat(np.arange(sample.data.n_groups), np.diff(sample.data.offsets))
+    columns = np.searchsorted(topics, state.topic_of_observation)
+    wide = (sample.data.n_groups, len(topics))
+    by_group = np.bincount(groups * len(topics) + columns, minlength=wide[0] * wide[1]).reshape(wide)
+    return Expected(by_group.astype(np.float64), state.statistics.counts[:, topics].astype(np.float64))
