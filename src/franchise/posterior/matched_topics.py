@@ -15,6 +15,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
+from franchise.posterior.consensus_rules import NO_RULES, ConsensusRules, LeftOver
 from franchise.posterior.draw import Draw, count_words
 from franchise.posterior.intervals import beta_mixture_quantiles, ends_of
 from franchise.posterior.match_draws import LEAST_SHARE, appearances, shares_by_chain, topics_in
@@ -51,6 +52,12 @@ class MatchedTopics:
         Other names for the words of the vocabulary.
     whole : Consensus, optional
         Of one chain alone: the consensus of all chains, whose numbers and labels it has.
+    rules : ConsensusRules
+        The rules that the topics satisfy, before edits by hand.
+    left_over : tuple of LeftOver
+        What these rules leave over, by reason.
+    before_rules : list of int64 arrays (K,), optional
+        The matches before the rules, if they are known.
     """
 
     posterior: PosteriorContract[Any]
@@ -60,6 +67,9 @@ class MatchedTopics:
     before_edits: list[np.ndarray] | None = None
     names: Sequence[str] | None = None
     whole: Consensus | None = None
+    rules: ConsensusRules = NO_RULES
+    left_over: tuple[LeftOver, ...] = ()
+    before_rules: list[np.ndarray] | None = None
 
     @property
     def data(self) -> GroupedData:
