@@ -75,20 +75,20 @@ def test_rules_leave_topics_over(posterior):
     alone = table["chains"] == 1
     assert alone.sum() == 2
     left = chosen.left_over()
-    assert left.loc["too few chains"].tolist() == [alone.sum(), pytest.approx(table["share"][alone].sum())]
+    assert left.loc["in too few chains"].tolist() == [alone.sum(), pytest.approx(table["share"][alone].sum())]
     assert left["share"].sum() == pytest.approx(1.0 - chosen.consensus_topics.coverage)
     assert (chosen.topics()["chains"] == 2).all()
     share = f"{table['share'][alone].sum():.1%}"
-    note = f"2 topics are left over, with {share} of the words: 2 too few chains ({share})."
+    note = f"2 topics are left over, with {share} of the words: 2 in too few chains ({share})."
     assert chosen.topics().attrs["note"].startswith(note)
 
 
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        ({"min_draws": 0.6}, "too few draws"),
+        ({"min_draws": 0.6}, "in too few draws"),
         ({"min_share": 0.02}, "too small"),
-        ({"min_groups": 2}, "too few groups"),
+        ({"min_groups": 2}, "in too few groups"),
     ],
 )
 def test_a_topic_in_few_draws_or_groups_is_left_over(posterior, rule, reason):
@@ -107,7 +107,7 @@ def test_a_topic_counts_for_one_reason_only(posterior):
     assert left["topics"].sum() == len(posterior.topics()) - len(
         posterior.with_consensus(**everything).topics()
     )
-    assert left["topics"]["too small"] == left["topics"]["too few groups"] == 0
+    assert left["topics"]["too small"] == left["topics"]["in too few groups"] == 0
 
 
 def test_rules_replace_rules(posterior):

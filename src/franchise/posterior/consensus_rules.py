@@ -26,7 +26,7 @@ from franchise.validation import check_integer, check_share
 if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
 
-REASONS = ("too few chains", "too few draws", "too small", "too few groups")
+REASONS = ("in too few chains", "in too few draws", "too small", "in too few groups")
 """Why a topic is left over; each topic counts for the first reason that it has."""
 
 
