@@ -162,6 +162,7 @@ def test_rules_of_topics(fitted, tmp_path, monkeypatch, capsys):
     assert run(monkeypatch, capsys, "report", fitted[0], *rules, "--out", page, "--quiet")[0] == 0
     data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S)[1])
     assert [row["label"] for row in data["topics"]] == table["label"].tolist()
+    assert "1 topic is left over, with" in page.read_text()
     code, _, err = run(monkeypatch, capsys, "topics", fitted[0], "--min-share", "2")
     assert (code, "min_share must be a number from 0 to 1" in err) == (2, True)
 

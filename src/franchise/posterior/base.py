@@ -38,6 +38,7 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
 
         posterior.verdict()                          have the chains converged?
         posterior.topics()                           the topics, each with its share and how certain it is
+        posterior.with_consensus(min_chains=2)       the same with other rules for topics, everywhere
         posterior.representative_documents(3)        what is topic 3 about?
         posterior.find_topics("railway")             which topics are about railways?
         posterior.topics_over("year")                when were they discussed?
