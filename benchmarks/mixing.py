@@ -9,7 +9,7 @@ simulated   data drawn from the model, 5,000, 100,000 and 784,000 words. Labels 
 text        the addresses by paragraph, and AP (from FOLDER/ap): held-out perplexity (a tenth of the documents, one
             half of each given the other), topics, and words in topics that all chains have.
 counts      300 groups, 96 categories, 12 planted profiles that overlap little or much: consensus topics with 0.5 %
-            of the counts, beside the planted ones.
+            of the counts, merged where their cosine is above 0.9, beside the planted ones, and what is left over.
 time        the text again with ten times the sweeps.
 
 Seconds are processor seconds of one chain.
@@ -125,21 +125,23 @@ def cosine(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def find_planted(concentration: float, seed: int) -> None:
-    """The consensus topics with half a percent of the counts, beside the planted ones."""
+    """The consensus topics with half a percent of the counts, no two above a cosine of 0.9, and the planted."""
     counts, profiles = planted_counts(concentration, seed)
     posterior, seconds = sample(fr.Corpus.from_matrix(counts), seed=seed)
-    consensus = posterior.consensus_topics
-    share = consensus.table()["share"].to_numpy()
-    rows = consensus.word_probabilities()[np.flatnonzero(share >= 0.005)]
+    before = int((posterior.topics()["share"] >= 0.005).sum())
+    chosen = posterior.with_consensus(merge_cosine=0.9, min_share=0.005)
+    rows = chosen.component_probabilities()
     near = cosine(rows, rows) - np.eye(len(rows))
     found = cosine(profiles, rows).max(axis=1)
     overlap = cosine(profiles, profiles) - np.eye(12)
     print(f"\n300 x 96, 12 planted, largest cosine between two {overlap.max():.2f}: {seconds:.0f} s a chain")
-    print(f"  consensus topics with 0.5 %: {len(rows)}; in each chain {large_topics(posterior, 0.005)}")
+    print(f"  consensus topics with 0.5 %: {len(rows)}; before merging {before}; in each chain ", end="")
+    print(large_topics(posterior, 0.005))
     print(
-        f"  largest cosine between two {near.max():.3f}; least cosine of a planted one {found.min():.3f}",
-        flush=True,
+        f"  largest cosine between two {near.max():.3f}; least cosine of a planted one {found.min():.3f}; chains "
+        f"that have each topic {chosen.topics()['chains'].tolist()}"
     )
+    print(chosen.left_over().round(4).to_string(), flush=True)
 
 
 def main() -> None:

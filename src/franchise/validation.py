@@ -58,6 +58,13 @@ def check_positive(name: str, value: object) -> float:
     return number
 
 
+def check_share(name: str, value: object) -> float:
+    """`value` as a float from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
+        raise InputError(f"{name} must be a number from 0 to 1; got {describe(value)}.")
+    return float(value)
+
+
 LARGEST_LOG = 600.0
 """Of a number that is learned: beyond it exp leaves the range of a float, and no prior has mass to speak of."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -144,6 +145,26 @@ def test_topics(fitted, tmp_path, monkeypatch, capsys):
     code, _, err = run(monkeypatch, capsys, "topics", fitted[0], "--draw", "2")
     assert code == 2
     assert "chain must be a whole number from 0 to 1" in err
+
+
+def test_rules_of_topics(fitted, tmp_path, monkeypatch, capsys):
+    least = float(fr.load(fitted[0]).topics()["share"].min()) + 1e-6
+    table = fr.load(fitted[0]).with_consensus(min_share=least, merge_cosine=0.99).topics()
+    rules = ["--min-share", str(least), "--merge-cosine", "0.99"]
+    _, out, _ = run(monkeypatch, capsys, "topics", fitted[0], *rules, "--json")
+    assert [row["words"] for row in json.loads(out)] == table["words"].tolist()
+    _, out, _ = run(monkeypatch, capsys, "topics", fitted[0], *rules)
+    assert "left over, with" in out
+    (tmp_path / "new.txt").write_text("cat dog")
+    _, out, _ = run(monkeypatch, capsys, "infer", fitted[0], tmp_path / "new.txt", *rules, "--json")
+    assert list(json.loads(out)[0]) == ["document", *map(str, range(len(table))), "other"]
+    page = tmp_path / "report.html"
+    assert run(monkeypatch, capsys, "report", fitted[0], *rules, "--out", page, "--quiet")[0] == 0
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S)[1])
+    assert [row["label"] for row in data["topics"]] == table["label"].tolist()
+    assert "1 topic is left over, with" in page.read_text()
+    code, _, err = run(monkeypatch, capsys, "topics", fitted[0], "--min-share", "2")
+    assert (code, "min_share must be a number from 0 to 1" in err) == (2, True)
 
 
 def test_infer_reads_new_documents_as_the_run_read_its_own(fitted, tmp_path, monkeypatch, capsys):

@@ -22,6 +22,8 @@ from franchise.posterior.consensus import Consensus
 from franchise.posterior.contract import PosteriorContract
 from franchise.posterior.draw import SingleDraw
 from franchise.posterior.hdp_posterior import HDPPosterior
+from franchise.posterior.stored_numbers import Numbering
+from franchise.storage.run_directory import RunDirectory
 from tests.cli.commands import run
 
 THEMES = "abcd"
@@ -53,7 +55,7 @@ class Fitted:
     """A run that the command line has made, what that printed, and the posterior."""
 
     def __init__(self, model, folder, command):
-        self.model, self.folder, self._command = model, folder, command
+        self.model, self.folder, self._command, self.options = model, folder, command, []
         options = ["--n-topics", "4"] if model == "htmm" else ["--sampler", "direct", "--start", "4"]
         path = write_texts(folder)
         shown = ["--stop-words", "none", "--draws", "20", "--warmup", "40", "--json"]
@@ -62,9 +64,22 @@ class Fitted:
         )
         self.posterior = fr.load(folder / "run")
 
+    def set_rules(self, **rules):
+        """Turn the numbers that are stored with the run, and have consensus topics under rules from now on."""
+        consensus = self.posterior.consensus_topics
+        turned = consensus.renumbered(np.roll(np.arange(consensus.topic_count), 1))
+        plain = {"draws": Numbering.of(turned.draws, turned.matches).to_plain(), "numbers": [], "labels": []}
+        RunDirectory.open(self.folder / "run").change(consensus=plain)
+        stored = fr.load(self.folder / "run")
+        assert stored.topics()["words"].tolist() != self.posterior.topics()["words"].tolist()
+        self.posterior = stored.with_consensus(**rules)
+        self.options = [
+            part for name, value in rules.items() for part in (f"--{name.replace('_', '-')}", value)
+        ]
+
     def command(self, *arguments):
         """What a command prints."""
-        code, out, err = self._command(*arguments)
+        code, out, err = self._command(*arguments, *self.options)
         assert code == 0, err
         return out
 
@@ -254,6 +269,12 @@ def disagreements(fitted):
 
 def test_row_k_is_the_same_topic_everywhere(fitted):
     assert set(of_words(fitted.posterior.topics()["words"])) == set(THEMES)
+    assert disagreements(fitted) == {}
+
+
+def test_row_k_is_the_same_topic_everywhere_under_rules(tmp_path, monkeypatch, capsys):
+    fitted = Fitted("hdp", tmp_path, lambda *arguments: run(monkeypatch, capsys, *arguments))
+    fitted.set_rules(merge_cosine=0.95, min_draws=0.5)
     assert disagreements(fitted) == {}
 
 

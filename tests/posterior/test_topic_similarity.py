@@ -9,11 +9,11 @@ from franchise.posterior.topic_similarity import (
     ALIKE,
     ALIKE_IN_WORDS,
     NONE,
-    alike_with_words,
+    Pairs,
     assign,
     by_appearance,
     dice,
-    same,
+    with_words,
 )
 
 
@@ -33,17 +33,23 @@ def test_shared_observations():
 
 
 def test_words_count_twice():
-    counts, others = np.array([[2.0, 2.0, 0.0]]), np.array([[1.0, 0.0, 1.0], [0.0, 4.0, 4.0]])
-    alike = alike_with_words(np.array([[0.8, 0.05]]), counts, others)
-    assert alike[0] == pytest.approx([(2 * 0.5 + 0.8) / 3, 0.0])  # the second shares too little
+    assert with_words(np.array([0.8]), np.array([0.5])) == pytest.approx([(2 * 0.5 + 0.8) / 3])
+
+
+def same(likeness, alike):
+    """Which entries of a matrix count as the same."""
+    table = np.zeros(np.shape(likeness), np.bool_)
+    found = Pairs.of(np.asarray(likeness)).same(alike)
+    table[found.rows, found.columns] = True
+    return table
 
 
 def test_what_stands_out_is_the_same():
-    likeness = np.array([[0.5, 0.1], [0.3, 0.6]])
-    assert same(likeness, 0.65).tolist() == [[True, False], [False, True]]
-    assert same(np.array([[0.5, 0.1], [0.4, 0.62]]), 0.65).tolist() == [[False, False], [False, True]]
-    assert same(np.array([[0.34]]), 0.65).tolist() == [[False]]
-    assert same(np.array([[0.36]]), 0.65).tolist() == [[True]]
+    assert same([[0.5, 0.1], [0.3, 0.6]], 0.65).tolist() == [[True, False], [False, True]]
+    assert same([[0.5, 0.1], [0.4, 0.62]], 0.65).tolist() == [[False, False], [False, True]]
+    assert same([[0.34]], 0.65).tolist() == [[False]]
+    assert same([[0.36]], 0.65).tolist() == [[True]]
+    assert same([[0.5, 0.5]], 0.65).tolist() == [[False, False]]
 
 
 @pytest.mark.parametrize(("share", "is_same"), [(0.5, False), (0.55, False), (0.75, True)])
@@ -52,10 +58,15 @@ def test_a_union_is_the_same_only_as_a_part_that_makes_most_of_it(share, is_same
     size = np.array([share, 1.0 - share])
     shared = dice(size[:, None], size, np.ones(1))
     assert same(shared, ALIKE)[0, 0] == is_same
-    counts = np.diag(1000 * size)
-    union = counts.sum(axis=0, keepdims=True)
-    assert same(alike_with_words(shared, counts, union), ALIKE_IN_WORDS)[0, 0] == is_same
+    assert same(with_words(shared, size[:, None]), ALIKE_IN_WORDS)[0, 0] == is_same
     assert not same(shared, ALIKE)[1, 0]
+
+
+def test_pairs_are_assigned_as_a_whole_table_is():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        likeness = np.where(rng.random((12, 9)) < 0.15, rng.random((12, 9)), 0.0)
+        assert Pairs.of(likeness).assign().tolist() == assign(likeness, likeness > 0.0).tolist()
 
 
 def test_the_order_of_appearance():

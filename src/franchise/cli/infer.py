@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from franchise.cli.options import Run, Source, TableOutput, with_options
+from franchise.cli.options import Rules, Run, Source, TableOutput, with_options
 
 
 @with_options(without=("group", "columns"))
-def infer(run: Run, source: Source, output: TableOutput) -> None:
+def infer(run: Run, source: Source, rules: Rules, output: TableOutput) -> None:
     """Find the shares of a run's topics in new documents; they are read as those of the run were.
 
     A terminal shows the largest topics of each document; a pipe or a file gets all shares, as CSV.
@@ -16,7 +16,7 @@ def infer(run: Run, source: Source, output: TableOutput) -> None:
     from franchise.cli.library_arguments import read_like, read_run
     from franchise.cli.render import SHOWN, give_table, make_console, print_largest_topics, print_line
 
-    posterior = read_run(run)
+    posterior = read_run(run, rules)
     table = posterior.infer(read_like(source, posterior))
     if give_table(output, table):
         return

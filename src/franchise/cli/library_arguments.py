@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_array
 
-    from franchise.cli.options import Chains, Execution, Model, Source, Words
+    from franchise.cli.options import Chains, Execution, Model, Rules, Source, Words
     from franchise.data.corpus import Corpus
     from franchise.data.grouped import GroupedData
     from franchise.data.groups import Groups
@@ -204,12 +204,14 @@ def read_like(source: Source, posterior: Posterior[Any]) -> Corpus:
     return read_corpus(source.path, **_file_arguments(source), like=posterior.data)
 
 
-def read_run(path: Path) -> Posterior[Any]:
-    """The posterior in the folder of a run, or of a saved model."""
+def read_run(path: Path, rules: Rules | None = None) -> Posterior[Any]:
+    """The posterior in the folder of a run, or of a saved model; with consensus topics under rules, if given."""
     from franchise.sampling import load_posterior
     from franchise.storage.run_directory import RunDirectory
 
-    return load_posterior(RunDirectory.open(path))
+    posterior = load_posterior(RunDirectory.open(path))
+    given = {} if rules is None else {name: value for name, value in asdict(rules).items() if value}
+    return posterior.with_consensus(**given) if given else posterior
 
 
 def split_names(text: str) -> list[str]:

@@ -109,8 +109,8 @@ def one_of(names: Collection[str]) -> Callable[[str], list[str]]:
     return complete
 
 
-_data, _words, _model, _run, _output = (
-    partial(_option, panel) for panel in ("Data", "Words", "Model", "Run", "Output")
+_data, _words, _model, _run, _topics, _output = (
+    partial(_option, panel) for panel in ("Data", "Words", "Model", "Run", "Topics", "Output")
 )
 
 
@@ -223,6 +223,19 @@ class Execution:
         "--checkpoint",
         metavar="SECONDS",
     )
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of consensus topics; the same rules give the same numbers in every command."""
+
+    merge_cosine: float | None = _topics(
+        None, "Merge topics until no two have a larger cosine [default: no merging]."
+    )
+    min_share: float = _topics(0.0, "The least share of the observations of a topic.")
+    min_draws: float = _topics(0.0, "The least share of the draws that have a topic.")
+    min_chains: int = _topics(0, "The least number of chains that have a topic.", min=0)
+    min_groups: int = _topics(0, "The least number of documents or groups that a topic occurs in.", min=0)
 
 
 @dataclass(frozen=True)

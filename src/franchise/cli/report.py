@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from franchise.cli.options import Output, Run, with_options
+from franchise.cli.options import Output, Rules, Run, with_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def report(
     *,
     run: Run,
+    rules: Rules,
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="The page to write.", rich_help_panel="Output")
     ] = Path("report.html"),
@@ -41,7 +42,7 @@ def report(
     from franchise.cli.render import convergence_sentence, make_console, print_line
 
     console = make_console(output.quiet)
-    posterior = read_run(run)
+    posterior = read_run(run, rules)
     written = write_with_progress(console, posterior, out, title=title, documents=documents)
     print_line(console, convergence_sentence(posterior))
     show_written(console, written)

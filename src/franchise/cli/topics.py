@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from franchise.cli.options import Run, TableOutput, with_options
+from franchise.cli.options import Rules, Run, TableOutput, with_options
 
 
 @with_options()
 def topics(
     run: Run,
+    rules: Rules,
     output: TableOutput,
     words: Annotated[int, typer.Option(help="Words to show of each topic.")] = 10,
     most: Annotated[int | None, typer.Option(min=1, help="Show only the N largest topics.")] = None,
@@ -31,11 +32,14 @@ def topics(
         ),
     ] = None,
 ) -> None:
-    """Show the topics of a run, finished or not, with the numbers and labels of `franchise report`."""
+    """Show the topics of a run, finished or not.
+
+    Numbers and labels are those of `franchise report` and `franchise infer` with the same rules.
+    """
     from franchise.cli.library_arguments import read_run
     from franchise.cli.render import give_table, make_console, print_topics, write_table
 
-    posterior = read_run(run)
+    posterior = read_run(run, rules)
     shown = posterior if draw is None else posterior.draw(draw)
     everything = shown.topics(words=words)
     table = everything if most is None else everything.head(most)

@@ -13,6 +13,7 @@ import numpy as np
 from franchise.errors import InputError, warn_renamed
 from franchise.parallel.engine import Engine
 from franchise.posterior.by_metadata import MetadataTables
+from franchise.posterior.consensus_rules import ConsensusRules
 from franchise.posterior.contract import DrawT
 from franchise.posterior.document_tables import DocumentTables
 from franchise.posterior.freeze import KnownTopicTables
@@ -37,6 +38,7 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
 
         posterior.verdict()                          have the chains converged?
         posterior.topics()                           the topics, each with its share and how certain it is
+        posterior.with_consensus(min_chains=2)       the same with other rules for topics, everywhere
         posterior.representative_documents(3)        what is topic 3 about?
         posterior.find_topics("railway")             which topics are about railways?
         posterior.topics_over("year")                when were they discussed?
@@ -84,6 +86,63 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         Draws stay as they are; topics are numbered by size again.  Kept by `save`.
         """
         return self._changed(self.consensus_topics.merged(groups))
+
+    def with_consensus(
+        self,
+        *,
+        merge_cosine: float | None = None,
+        min_share: float = 0.0,
+        min_draws: float = 0.0,
+        min_chains: int = 0,
+        min_groups: int = 0,
+    ) -> Self:
+        """Return the same posterior with consensus topics under other rules, in every table, plot and report.
+
+        Similar topics are merged, then those with too little support are left over (`left_over`).  The others are
+        numbered by size again.  Rules start from the topics as they were matched, whatever the rules before;
+        names and merges by hand stay, if their topics do.  Kept by `save`; judged again with more draws.
+
+        Parameters
+        ----------
+        merge_cosine : float, optional
+            Merge topics until no two mean distributions over words or categories have a larger cosine: the most
+            similar first, each merged topic by its mean (centroid linkage).  For the families Categorical,
+            KnownTopics and Multinomial, and for an HTMM [default: no merging].
+        min_share : float
+            The least share of the observations, mean over all draws.
+        min_draws : float
+            The least share of all draws that have the topic.
+        min_chains : int
+            The least number of chains that have the topic in a quarter of their draws or more.
+        min_groups : int
+            The least number of documents or groups that it occurs in, mean over the draws that have it.
+
+        Raises
+        ------
+        InputError
+            If no topic satisfies the rules.
+        """
+        rules = ConsensusRules(merge_cosine, min_share, min_draws, min_chains, min_groups).checked()
+        if self.consensus_topics.whole is not None:
+            raise InputError(
+                "the posterior of one chain has the consensus of all: call with_consensus before chain."
+            )
+        found = self.consensus_topics.under(rules)
+        if found.topic_count == 0:
+            raise InputError(f"no consensus topic satisfies the rules. {found.note} Use lower limits.")
+        return self._changed(found)
+
+    def left_over(self) -> pd.DataFrame:
+        """Return what is in no consensus topic, by reason.
+
+        Returns
+        -------
+        DataFrame
+            One row per reason: the number of `topics` that the rules of `with_consensus` left over, and their
+            `share` of the observations.  The last row is for topics of single draws that match no topic; these have
+            no number.
+        """
+        return self.consensus_topics.left_over_table()
 
     def named(self, vocabulary: Sequence[str]) -> Self:
         """Return the same posterior with other names for the words of its topics."""

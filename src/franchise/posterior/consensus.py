@@ -5,8 +5,9 @@
     consensus.agreement()         how much any two chains have in common
     consensus.unmatched           what no consensus topic has, draw by draw
 
-`match_draws.py` describes the matching.  All figures are means over draws: a topic's share is over all draws, 0
-where it is absent; its words over the draws that have it.
+`match_draws.py` describes the matching, `consensus_rules.py` the rules that topics can be asked to satisfy: by default
+none, so that a topic of a single chain is shown, with the number of its chains.  All figures are means over draws: a
+topic's share is over all draws, 0 where it is absent; its words over the draws that have it.
 
 Every table, plot, command, report and estimator numbers topics as here.
 """
@@ -21,6 +22,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.errors import InputError
+from franchise.posterior.consensus_rules import (
+    NO_RULES,
+    REASONS,
+    ConsensusRules,
+    LeftOver,
+    left_over,
+    left_over_in_words,
+)
 from franchise.posterior.draw import draws_of, members_of
 from franchise.posterior.intervals import share_interval
 from franchise.posterior.match_draws import mapped, match_draws, numbered_by_size, topics_in
@@ -37,7 +46,7 @@ if TYPE_CHECKING:
 
 
 COVERED = 0.95
-"""The share of the observations from which on nothing is said of those in no consensus topic."""
+"""The share of the observations from which on nothing is said of the others: in no topic, or in one chain only."""
 
 
 class MostProbable(NamedTuple):
@@ -60,13 +69,32 @@ class Consensus(MatchedTopics):
         """Match all stored draws of a posterior; topics that had numbers before keep them."""
         draws, earlier, edits = draws_of(posterior), posterior.numbering, posterior.changes
         matches = None if earlier is None else earlier.matches_of(draws)
-        if matches is None:
-            matches = match_draws(draws, posterior.data)
-            if earlier is not None:
-                count = topics_in(matches)
-                numbers, new_of_old = carry_over(draws, matches, count, earlier)
-                matches, edits = mapped(matches, numbers), edits.carried(new_of_old, count)
-        return edits.apply(cls(posterior, draws, matches))
+        if matches is not None:
+            return edits.apply(cls(posterior, draws, matches, rules=edits.rules, left_over=edits.left_over))
+        found = cls(posterior, draws, match_draws(draws, posterior.data)).under(edits.rules)
+        if earlier is not None:
+            numbers, new_of_old = carry_over(draws, found.matches, found.topic_count, earlier)
+            edits = edits.carried(new_of_old, found.topic_count)
+            found = found.with_matches(mapped(found.matches, numbers))
+        return edits.apply(found)
+
+    def under(self, rules: ConsensusRules) -> Consensus:
+        """Return the consensus topics under these rules instead; edits by hand stay if their topics do."""
+        if rules == self.rules:
+            return self
+        numbered = self.matches if self.before_edits is None else self.before_edits
+        matched = numbered if self.rules == NO_RULES else self.before_rules
+        if matched is None:
+            matched = match_draws(self.draws, self.data)
+        free = Consensus(self.posterior, self.draws, matched, names=self.names)
+        matches, left_over = rules.apply(free)
+        found = replace(free, matches=matches, rules=rules, left_over=left_over, before_rules=matched)
+        edits = self.changes.carried(new_numbers(numbered, matches), found.topic_count)
+        return edits.apply(found)
+
+    def with_matches(self, matches: list[np.ndarray]) -> Consensus:
+        """Return the same with other matches."""
+        return replace(self, matches=matches)
 
     def of_chain(self, posterior: PosteriorContract[Any], chain: int) -> Consensus:
         """Return the consensus within one chain, for the posterior of that chain; numbers and labels stay."""
@@ -218,10 +246,9 @@ class Consensus(MatchedTopics):
     @property
     def changes(self) -> TopicEdits:
         """The edits by hand."""
-        labels = tuple(sorted(self.given_labels.items()))
-        if self.before_edits is None:
-            return TopicEdits(labels=labels)
-        return TopicEdits(tuple(new_numbers(self.before_edits, self.matches).tolist()), labels)
+        labels, before = tuple(sorted(self.given_labels.items())), self.before_edits
+        numbers = () if before is None else tuple(new_numbers(before, self.matches).tolist())
+        return TopicEdits(numbers, labels, rules=self.rules, left_over=self.left_over)
 
     def _check_groups(self, groups: Iterable[Iterable[object]]) -> tuple[tuple[int, ...], ...]:
         wanted = "groups must be a list of lists of topics, such as [[0, 3], [5, 6]]"
@@ -268,6 +295,15 @@ class Consensus(MatchedTopics):
             table.update(self.posterior.observation_means(members))
         return topic_table(table, self.topic_count)
 
+    def table_under(self, rules: ConsensusRules, words: int = 10) -> pd.DataFrame:
+        """Return the rows of `table` for topics that satisfy rules; attrs["note"] reports what is left over."""
+        broken = rules.checked().broken_by(self)
+        table = self.table(words)[broken == NONE]
+        note = f"{left_over_in_words(left_over(self, broken), self._unit)} {self.note}".strip()
+        if note:
+            table.attrs["note"] = note
+        return table
+
     @property
     def in_all_chains(self) -> np.ndarray:
         """Whether every chain has the topic, bool (T,)."""
@@ -284,12 +320,41 @@ class Consensus(MatchedTopics):
         return 1.0 - float(self._shares_with_none[:, -1].mean())
 
     @property
+    def _unit(self) -> str:
+        return "words" if self.has_words else "observations"
+
+    @property
+    def share_in_one_chain(self) -> float:
+        """The share of the observations in topics that one of several chains has, mean over draws."""
+        alone = (self.in_chain.sum(axis=0) == 1) & (len(self.in_chain) > 1)
+        return float(self.shares[:, alone].sum(axis=1).mean())
+
+    @property
     def note(self) -> str:
-        """One line on how much the consensus topics cover; empty if it is nearly everything."""
-        if self.coverage >= COVERED:
-            return ""
-        what = "words" if self.has_words else "observations"
-        return f"{self.coverage:.0%} of the {what} are in consensus topics; see verdict()."
+        """What the consensus topics do not cover, and what only one chain has; empty if neither is much."""
+        what = self._unit
+        said = [left_over_in_words(self.left_over, what)]
+        if self.coverage < COVERED:
+            said.append(f"{self.coverage:.0%} of the {what} are in consensus topics; see verdict().")
+        if self.share_in_one_chain > 1.0 - COVERED:
+            said.append(
+                f"{self.share_in_one_chain:.0%} of the {what} are in topics that only one chain has; min_chains=2 "
+                f"leaves these over."
+            )
+        return " ".join(filter(None, said))
+
+    def left_over_table(self) -> pd.DataFrame:
+        """Return what the rules leave over, by reason, and what matches no topic: `topics` and their `share`."""
+        import pandas as pd
+
+        found = {row.reason: row for row in self.left_over}
+        rows = [found.get(reason, LeftOver(reason, 0, 0.0)) for reason in REASONS]
+        unmatched = max(0.0, 1.0 - self.coverage - sum(row.share for row in rows))
+        index = pd.Index([*REASONS, "unmatched"], name="reason")
+        topics = pd.array([*(row.topics for row in rows), None], dtype="Int64")
+        return pd.DataFrame(
+            {"topics": topics, "share": [*(row.share for row in rows), unmatched]}, index=index
+        )
 
     def __repr__(self) -> str:
         """Return how many topics there are, how many all chains have, and what they cover."""

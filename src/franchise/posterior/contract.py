@@ -186,6 +186,13 @@ class PosteriorContract(ABC, Generic[DrawT]):
         """
         return {}
 
+    def component_probabilities(self, consensus: Consensus | None = None) -> np.ndarray:
+        """Return the posterior mean of every consensus topic's words, float64 (T, V).
+
+        `consensus` are the topics [default: `consensus_topics`].
+        """
+        return (self.consensus_topics if consensus is None else consensus).word_probabilities()
+
     def pieces(self, document: int) -> Pieces:
         """Return the most probable topic of every piece of a document."""
         inside = slice(*self.data.offsets[document : document + 2])
@@ -219,7 +226,9 @@ class PosteriorContract(ABC, Generic[DrawT]):
         warn_renamed("posterior.matched", "posterior.consensus_topics")
         return self.consensus_topics
 
-    def topics(self, words: int = 10, chain: int | None = None) -> pd.DataFrame:
+    def topics(
+        self, words: int = 10, chain: int | None = None, *, min_share: float = 0.0, min_chains: int = 0
+    ) -> pd.DataFrame:
         """Return the consensus topics: what draws and chains agree on, the largest first.
 
         Parameters
@@ -229,6 +238,9 @@ class PosteriorContract(ABC, Generic[DrawT]):
         chain : int, optional
             Deprecated: the topics of the last draw of this chain, with numbers of their own.  Use
             ``draw(chain=...)``.
+        min_share, min_chains : float, int
+            Show only topics with this share of the observations, in this many chains.  Numbers stay;
+            `with_consensus` changes the topics everywhere.
 
         Returns
         -------
@@ -236,23 +248,23 @@ class PosteriorContract(ABC, Generic[DrawT]):
             One row per topic, indexed by its number: `label`; `share` of the observations with `low` and `high`, a
             95% interval over draws; `draws`, the share of draws that have it; `chains`, how many of the `n_chains`
             chains have it in a quarter of their draws or more; and, for a Corpus, its most probable `words`.
-            If the topics do not cover nearly everything, ``attrs["note"]`` says how much they cover.
+            ``attrs["note"]`` reports what is left over, if the topics do not cover nearly everything or much of it
+            is in topics that only one chain has.
 
         Raises
         ------
         InputError
             If draws agree on no topic at all.
         """
+        from franchise.posterior.consensus_rules import ConsensusRules
+
         if chain is not None:
             warn_renamed("topics(chain=...)", "draw(chain=...).topics()")
             return self.draw(chain).numbered_table(words)
         words = check_integer("words", words, minimum=1)
         consensus = self.consensus_topics
         consensus.check_any()
-        table = consensus.table(words)
-        if consensus.note:
-            table.attrs["note"] = consensus.note
-        return table
+        return consensus.table_under(ConsensusRules(min_share=min_share, min_chains=min_chains), words)
 
     def consensus(self, words: int = 10) -> pd.DataFrame:
         """Return the consensus topics: another name of `topics`."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -121,23 +122,36 @@ def words_that_tell(consensus: Consensus, topic: int) -> dict[str, float]:
 
 
 def excerpt(text: str, weights: Mapping[str, float], size: int = EXCERPT) -> str:
-    """The piece of a text, of `length` characters, in which words weigh most; of equal ones the first."""
-    words = [
-        (found.start(), found.end(), weights.get(found.group().lower(), 0.0))
-        for found in _WORD.finditer(text)
+    """The piece of a text, of `size` characters, in which words weigh most; of equal ones the first."""
+    words = _words_of(text)
+    weight_of = np.array([0.0, *(weights.get(word, 0.0) for word in words.distinct)])
+    total = np.append(0.0, np.cumsum(weight_of[words.numbers]))
+    place = np.arange(len(words.begins))
+    last = np.searchsorted(words.ends, words.begins + size, side="right")
+    inside = total[np.maximum(last, place)] - total[place]
+    heaviest = inside.max(initial=0.0)
+    if heaviest <= 1e-12:
+        return cut(text, 0, size)
+    return cut(text, int(words.begins[np.argmax(inside > heaviest - 1e-12)]), size)
+
+
+class _Words(NamedTuple):
+    """The words of a text in lower case: the distinct ones, from 1, and each word's number, begin and end."""
+
+    distinct: list[str]
+    numbers: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+
+
+@lru_cache(maxsize=512)  # one text is searched for several topics
+def _words_of(text: str) -> _Words:
+    known: dict[str, int] = {}
+    found = [
+        (known.setdefault(match.group().lower(), len(known) + 1), match.start(), match.end())
+        for match in _WORD.finditer(text)
     ]
-    best, best_weight, weight, last = 0, 0.0, 0.0, 0
-    for first, (begin, _, own) in enumerate(words):
-        while last < len(words) and words[last][1] <= begin + size:
-            weight += words[last][2]
-            last += 1
-        if weight > best_weight + 1e-12:
-            best, best_weight = begin, weight
-        if last > first:
-            weight -= own
-        else:  # a word that is longer than the excerpt
-            last = first + 1
-    return cut(text, best, size)
+    return _Words(list(known), *np.array(found, np.int32).reshape(-1, 3).T)
 
 
 def cut(text: str, begin: int = 0, size: int = EXCERPT) -> str:

@@ -29,6 +29,7 @@ from franchise.samplers.registry import SAMPLERS
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from franchise.posterior.consensus import Consensus
     from franchise.posterior.held_out_steps import HeldOutSteps
 
 
@@ -187,14 +188,14 @@ class HDPPosterior(Posterior[HDPDraw]):
         learned = [draw.prior for own in self.all_kept_draws for draw in own]
         return np.mean([np.full(family.size, prior) for prior in learned], axis=0)
 
-    def component_probabilities(self) -> np.ndarray:
+    def component_probabilities(self, consensus: Consensus | None = None) -> np.ndarray:
         """Return the posterior mean of every consensus topic's categories, float64 (T, size).
 
         For the families Categorical, KnownTopics and Multinomial; AttributeError for others.
         """
         if self.has_words:
-            return self.consensus_topics.word_probabilities()
-        consensus = self.consensus_topics
+            return super().component_probabilities(consensus)
+        consensus = self.consensus_topics if consensus is None else consensus
         observations = predictive.prepare(self.family, self._unit_observations())
         total = np.zeros((consensus.topic_count + 1, self.family.count(observations)))
         weight = np.zeros(consensus.topic_count + 1)

@@ -227,12 +227,15 @@ class HTMMPosterior(Posterior[HTMMDraw]):
             words_per_topic=consensus.shares.mean(axis=0) * self.data.n_tokens,
         )
 
-    def topics(self, words: int = 10, chain: int | None = None) -> pd.DataFrame:
+    def topics(
+        self, words: int = 10, chain: int | None = None, *, min_share: float = 0.0, min_chains: int = 0
+    ) -> pd.DataFrame:
         """Return the consensus topics as for any posterior, and the number of `sentences` of each."""
-        table = super().topics(words, chain)
+        table = super().topics(words, chain, min_share=min_share, min_chains=min_chains)
         if chain is None:
             found = self.sentence_modes[0]
-            table.insert(7, "sentences", np.bincount(found[found != NONE], minlength=len(table)))
+            sentences = np.bincount(found[found != NONE], minlength=self.consensus_topics.topic_count)
+            table.insert(7, "sentences", sentences[table.index])
         return table
 
     def sentence_topics(self) -> pd.DataFrame:

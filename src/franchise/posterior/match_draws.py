@@ -14,9 +14,9 @@ A topic counts if it is in a quarter or more of the draws of at least one chain;
 kept, and shown as such.  Each step is a function of partitions, topics taken in the order in which they first
 appear: the numbers that topics have in a draw make no difference.
 
-Cost: with D draws of N observations, K topics a draw, T topics found and a vocabulary of V, a pass takes
-O(D (N s + K t V)), where s is the number of topics that an observation is found in, and t that of topics with which
-one of a draw shares a tenth (both few); there are at most 1 + ROUNDS passes.
+Cost: with D draws of N observations, a pass takes O(D (N s + C t)), where s is the number of topics that an
+observation is found in, C the number of words and topics of a draw that meet (at most N), and t that of topics with
+which one of a draw shares a tenth; there are at most 1 + ROUNDS passes.
 
 Topics that are means over draws: how often each observation and each word was in them.
 
@@ -29,16 +29,29 @@ A topic so small that none of its observations is among these matches none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
+from franchise.kernels.match_draws import (
+    Cells,
+    Members,
+    add_cells,
+    add_members,
+    count_cells,
+    count_products,
+    count_shared,
+    find_cells,
+    near_pairs,
+    renumber_members,
+    word_overlaps,
+)
 from franchise.posterior import topic_similarity as similarity
-from franchise.posterior.draw import Draw, count_words
-from franchise.posterior.topic_similarity import NONE, by_appearance, cross_table
+from franchise.posterior.draw import Draw
+from franchise.posterior.topic_similarity import LEAST_SHARED, NONE, Pairs, by_appearance
 
 LEAST_SHARE = 0.25
 """The least share of the draws of a chain that a topic must be in to be one of that chain's."""
@@ -48,32 +61,35 @@ TOGETHER = 0.1
 
 ROUNDS = 3
 
+FIRST_SLOTS = 16
+"""The number of topics of an observation that there is room for at first."""
+
 
 def match_draws(draws: Sequence[Draw], data: GroupedData) -> list[np.ndarray]:
     """For every draw the consensus topic of each of its topics, int64 (K,), or NONE.
 
     Topics are numbered by their share of all observations in all draws, from the largest.
     """
-    chains, order = np.array([draw.chain for draw in draws]), _order(draws)
-    evidence = [Evidence.of(draw, data) for draw in draws]
-    topics = RunningTopics(data, most=sum(draw.topic_count for draw in draws))
-    matches = _match_all(evidence, order, topics, topics)
-    for _ in range(ROUNDS):
+    compared, order = Compared.of(data, len(draws)), _order(draws)
+    evidence = [Evidence.of(draws[place], compared) for place in order]
+    chains = np.array([one.draw.chain for one in evidence])
+    matches, topics = _grown(evidence, compared)
+    for rounds_left in reversed(range(ROUNDS)):
         before, known = _settled(matches, topics, chains)
-        topics = RunningTopics(data, len(known.seen), known.count)
-        matches = _match_all(evidence, order, known, topics)
-        if all(np.array_equal(one, other) for one, other in zip(before, matches, strict=True)):
+        matches = [assign_topics(known, one) for one in _with_words(evidence, compared)]
+        if rounds_left == 0 or all(map(np.array_equal, before, matches)):
             break
+        topics = RunningTopics(compared, known.count)
+        for one, match in zip(_with_words(evidence, compared), matches, strict=True):
+            topics.add(one, match)
+    matches = mapped(matches, _without_rare(matches, known.count, chains))
     matches = [match[np.argsort(one.order)] for one, match in zip(evidence, matches, strict=True)]
-    return numbered_by_size(mapped(matches, _without_rare(matches, topics.count, chains)), draws)
+    return numbered_by_size([matches[place] for place in np.argsort(order)], draws)
 
 
 def assign_topics(topics: RunningTopics, evidence: Evidence) -> np.ndarray:
     """The topic that each of a draw's matches, int64 (K,), or NONE; those without observations match none."""
-    likeness = topics.likeness(evidence)
-    match = similarity.assign(likeness, similarity.same(likeness, topics.alike))
-    match[evidence.sizes == 0] = NONE
-    return match
+    return topics.pairs_with(evidence).same(topics.alike).assign()
 
 
 def appearances(matches: Sequence[np.ndarray], topics: int) -> np.ndarray:
@@ -116,20 +132,27 @@ def _order(draws: Sequence[Draw]) -> list[int]:
     return sorted(range(len(draws)), key=lambda place: (draws[place].chain, -draws[place].number))
 
 
-def _match_all(
-    evidence: Sequence[Evidence], order: Sequence[int], known: RunningTopics, means: RunningTopics
-) -> list[np.ndarray]:
-    """Match all draws with known topics and add them to `means`; if these are the same, others begin new ones."""
-    matches = [np.empty(0, np.int64)] * len(evidence)
-    for place in order:
-        one = evidence[place].with_words(known.data)
-        match = assign_topics(known, one)
-        if means is known:
-            new = (match == NONE) & (one.sizes > 0)
-            match[new] = means.count + np.arange(new.sum())
-        means.add(one, match)
-        matches[place] = match
-    return matches
+def _with_words(evidence: list[Evidence], compared: Compared) -> Iterator[Evidence]:
+    """Yield the draws with their words, which stay with the first draws, up to MOST_CELLS."""
+    room = MOST_CELLS - sum(len(one.cells.words) for one in evidence)
+    for place, one in enumerate(evidence):
+        complete = one.with_words(compared)
+        if complete is not one and room > 0:
+            evidence[place] = complete
+            room -= len(complete.cells.words)
+        yield complete
+
+
+def _grown(evidence: list[Evidence], compared: Compared) -> tuple[list[np.ndarray], RunningTopics]:
+    """Match draw after draw with the topics found so far; those that match none begin new ones."""
+    matches, topics = [], RunningTopics(compared)
+    for one in _with_words(evidence, compared):
+        match = assign_topics(topics, one)
+        new = (match == NONE) & (one.sizes > 0)
+        match[new] = topics.count + np.arange(new.sum())
+        topics.add(one, match)
+        matches.append(match)
+    return matches, topics
 
 
 def _settled(
@@ -149,13 +172,15 @@ def _joined(matches: Sequence[np.ndarray], topics: RunningTopics) -> np.ndarray:
 
     The most similar are joined first; each with one other at most.
     """
-    alike = topics.likeness_among()
-    appears = appearances(matches, topics.count).astype(np.float64)
-    together, seen = appears.T @ appears, appears.sum(axis=0)
-    rarer = np.minimum(seen[:, None], seen[None, :])
-    pairs = np.argwhere(np.triu(similarity.same(alike, topics.alike) & (together <= TOGETHER * rarer), k=1))
+    appears = appearances(matches, topics.count)
+    seen = appears.sum(axis=0)
+    pairs = topics.pairs_among().same(topics.alike)
+    pairs = pairs.where(pairs.rows < pairs.columns)
+    together = (appears[:, pairs.rows] & appears[:, pairs.columns]).sum(axis=0)
+    pairs = pairs.where(together <= TOGETHER * np.minimum(seen[pairs.rows], seen[pairs.columns]))
     stands_for, free = np.arange(topics.count), np.ones(topics.count, np.bool_)
-    for one, other in pairs[np.argsort(-alike[tuple(pairs.T)], kind="stable")]:
+    for place in np.lexsort((pairs.columns, pairs.rows, -pairs.likeness)):
+        one, other = pairs.rows[place], pairs.columns[place]
         if free[one] and free[other]:
             stands_for[other] = one
             free[[one, other]] = False
@@ -179,6 +204,35 @@ MOST_COMPARED = 100_000
 """Observations, about, by which topics are compared."""
 
 
+MOST_CELLS = 2**24
+"""Cells of words and topics that are kept from one pass to the next, over all draws; about 128 MB."""
+
+
+class Compared(NamedTuple):
+    """The observations and words by which topics are compared."""
+
+    step: int  # every step-th observation is compared
+    size: int  # these observations
+    order: (
+        np.ndarray
+    )  # int32 or int64 (N,): all observations ordered by word; none where topics have no words
+    begins: np.ndarray  # int64 (V + 1,): where each word begins
+    counts: type[np.unsignedinteger[Any]]  # integers that can count any word in all draws
+
+    @classmethod
+    def of(cls, data: GroupedData, draws: int) -> Compared:
+        """Order the observations of the data."""
+        step = -(-data.n_observations // MOST_COMPARED)
+        size = len(range(0, data.n_observations, step))
+        if not isinstance(data, Corpus):
+            return cls(step, size, np.empty(0, np.int32), np.zeros(1, np.int64), np.uint32)
+        words = data.grouped_observations
+        frequencies = np.bincount(words, minlength=data.vocabulary_size)
+        order = np.argsort(words, kind="stable").astype(np.int32 if len(words) < 2**31 else np.int64)
+        few = draws * int(frequencies.max(initial=0)) < 2**32
+        return cls(step, size, order, np.append(0, np.cumsum(frequencies)), np.uint32 if few else np.uint64)
+
+
 class Evidence(NamedTuple):
     """One draw as matching sees it; its topics in the order in which they appear."""
 
@@ -186,101 +240,125 @@ class Evidence(NamedTuple):
     order: np.ndarray  # int64 (K,): the numbers that the topics have in the draw
     labels: np.ndarray  # integers (n,): places of topics in that order, of the observations that are compared
     sizes: np.ndarray  # int64 (K,): these observations
-    words: np.ndarray  # float64 (K, V): counts of all words; V is 0 where there are none
+    totals: np.ndarray  # int64 (K,): all observations
+    cells: Cells  # all words; none where there are none
 
     @classmethod
-    def of(cls, draw: Draw, data: GroupedData) -> Evidence:
+    def of(cls, draw: Draw, compared: Compared) -> Evidence:
         """The labels and sizes of a draw."""
         order = by_appearance(draw.labels, draw.topic_count)
-        labels = np.argsort(order).astype(draw.labels.dtype)[draw.labels[:: step_of(data)]]
-        return cls(draw, order, labels, np.bincount(labels, minlength=len(order)), np.empty((len(order), 0)))
+        labels = np.argsort(order).astype(draw.labels.dtype)[draw.labels[:: compared.step]]
+        sizes = np.bincount(labels, minlength=len(order))
+        none = np.empty(0, np.int32)
+        return cls(draw, order, labels, sizes, draw.sizes[order], Cells(np.zeros(1, np.int64), none, none))
 
-    def with_words(self, data: GroupedData) -> Evidence:
-        """The same with its words, if it has any; they would take much memory if all draws had them at once."""
-        if not isinstance(data, Corpus):
+    def with_words(self, compared: Compared) -> Evidence:
+        """The same with its words."""
+        if len(self.cells.words):
             return self
-        return self._replace(words=count_words(data, self.draw.labels, len(self.order))[self.order])
-
-
-def step_of(data: GroupedData) -> int:
-    """Return which observations are compared, evenly spaced."""
-    return -(-data.n_observations // MOST_COMPARED)
+        labels = np.argsort(self.order).astype(np.int32)[self.draw.labels]
+        counts = np.zeros(len(self.order), compared.counts)
+        return self._replace(cells=count_cells(compared.order, compared.begins, labels, counts))
 
 
 class RunningTopics:
-    """Topics as means over the draws that have been added; `most` is how many there may be."""
+    """Topics as means over the draws that have been added."""
 
-    def __init__(self, data: GroupedData, most: int, count: int = 0) -> None:
-        from scipy.sparse import csr_array
-
-        self.data = data
+    def __init__(self, compared: Compared, count: int = 0) -> None:
+        self.compared = compared
         self.count = count
-        self.seen = np.zeros(most)  # draws that have the topic
-        self.sizes = np.zeros(most)  # observations in all these draws
-        self.members: Any = csr_array((len(range(0, data.n_observations, step_of(data))), most))
-        self.words = np.zeros((count, data.vocabulary_size if isinstance(data, Corpus) else 0))
+        self.seen = np.zeros(count)  # draws that have the topic
+        self.sizes = np.zeros(count)  # observations that are compared, in all these draws
+        self.totals = np.zeros(count)  # all observations in these draws
+        self.words = np.zeros((count, len(compared.begins) - 1), compared.counts)
+        slots = np.zeros(
+            (compared.size, FIRST_SLOTS, 2), np.uint16
+        )  # narrow: matching is as fast as they are read
+        self.members = Members(slots, np.zeros(compared.size, np.int32))
         self.alike = similarity.ALIKE_IN_WORDS if self.words.shape[1] else similarity.ALIKE
 
     def add(self, evidence: Evidence, match: np.ndarray) -> None:
         """Another draw, whose topics (by their place) are these, or NONE."""
-        from scipy.sparse import csr_array
-
-        has = np.flatnonzero(match != NONE)
-        self.count = max(self.count, int(match.max(initial=NONE)) + 1)
+        self._make_room(int(match.max(initial=NONE)) + 1)
+        has = match != NONE
         self.seen[match[has]] += 1.0
         self.sizes[match[has]] += evidence.sizes[has]
-        labels = match[evidence.labels]
-        inside = labels != NONE
-        bounds = np.append(0, np.cumsum(inside))
-        ones = np.ones(int(bounds[-1]))
-        self.members = self.members + csr_array((ones, labels[inside], bounds), shape=self.members.shape)
-        if self.count > len(self.words):  # room for as many again
-            self.words = np.vstack([self.words, np.zeros((self.count, self.words.shape[1]))])
-        for place in has:
-            self.words[match[place]] += evidence.words[place]
+        self.totals[match[has]] += evidence.totals[has]
+        add_members(self.members, match[evidence.labels])
+        add_cells(evidence.cells, match, self.words)
 
-    def likeness(self, evidence: Evidence) -> np.ndarray:
-        """Return the similarity of each topic to each of a draw, float64 (topics, K)."""
-        topics, others = self.count, len(evidence.sizes)
-        members, seen = self.members, np.maximum(self.seen[:topics], 1.0)
-        labels = np.repeat(evidence.labels, np.diff(members.indptr))
-        shared = cross_table(members.indices, labels, (topics, others), members.data)
-        alike = similarity.dice(shared / seen[:, None], self.sizes[:topics] / seen, evidence.sizes)
-        return self._with_words(alike, evidence.words)
+    def _make_room(self, count: int) -> None:
+        """Make room for as many topics, and for one topic more of every observation."""
+        self.count = max(self.count, count)
+        slots, filled = self.members
+        if filled.max(initial=0) == slots.shape[1]:
+            slots = np.concatenate([slots, np.zeros_like(slots)], axis=1)
+        narrowest = np.min_scalar_type(max(self.count, int(self.seen.max(initial=0)) + 1))
+        self.members = Members(slots.astype(np.promote_types(slots.dtype, narrowest), copy=False), filled)
+        if self.count > len(self.seen):  # room for as many again
+            more = 2 * self.count - len(self.seen)
+            self.seen, self.sizes, self.totals = (
+                np.append(each, np.zeros(more)) for each in (self.seen, self.sizes, self.totals)
+            )
+            words = np.zeros((2 * self.count, self.words.shape[1]), self.words.dtype)
+            words[: len(self.words)] = self.words
+            self.words = words
 
-    def likeness_among(self) -> np.ndarray:
-        """Return the similarities between them, float64 (topics, topics); 0 to themselves.
+    def pairs_with(self, evidence: Evidence) -> Pairs:
+        """Return the similarities of topics (rows) to those of a draw (columns)."""
+        shared = np.zeros((len(evidence.sizes), self.count), np.int32)
+        count_shared(self.members, evidence.labels.astype(np.uint32), shared)
+        scale, others = 1.0 / self._seen_at_least_once, evidence.sizes.astype(np.float64)
+        rows, columns, dice = near_pairs(
+            shared, scale, others, scale * self.sizes[: self.count], LEAST_SHARED
+        )
+        return self._with_words(Pairs(rows, columns, dice, (self.count, len(others))), evidence)
+
+    def pairs_among(self) -> Pairs:
+        """Return the similarities between them, each pair twice.
 
         Both are means, so D = 2 sum p_i q_i / (sum p_i^2 + sum q_i^2), which is one for equal ones however
         uncertain the topics of observations are.
         """
-        topics = self.count
-        members = self.members[:, :topics]
-        products = (members.T @ members).toarray()
-        seen = np.maximum(self.seen[:topics], 1.0)
-        products /= seen[:, None] * seen[None, :]
-        squares = np.diag(products).copy()
+        products, scale = np.zeros((self.count, self.count)), 1.0 / self._seen_at_least_once
+        count_products(self.members, products)
+        products *= scale[:, None]
+        squares = scale * np.diag(products)
         np.fill_diagonal(products, 0.0)
-        return self._with_words(similarity.dice(products, squares, squares), self.words[:topics])
+        rows, columns, dice = near_pairs(products, scale, squares, squares, LEAST_SHARED)
+        pairs = self._with_words(Pairs(rows, columns, dice, (self.count, self.count)), self)
+        both = np.append(rows, columns), np.append(columns, rows)
+        return Pairs(*both, np.append(pairs.likeness, pairs.likeness), pairs.shape)
+
+    @property
+    def _seen_at_least_once(self) -> np.ndarray:
+        return np.maximum(self.seen[: self.count], 1.0)
+
+    def _with_words(self, pairs: Pairs, others: Evidence | RunningTopics) -> Pairs:
+        """Return pairs with these D with their similarity: where topics have words, these count, too."""
+        if self.words.shape[1] == 0:
+            return pairs
+        totals = (np.maximum(each.totals, 1.0) for each in (self, others))
+        overlaps = word_overlaps(others.cells, pairs.rows, pairs.columns, self.words, *totals)
+        return pairs._replace(likeness=similarity.with_words(pairs.likeness, overlaps))
+
+    @property
+    def cells(self) -> Cells:
+        """Topics and words that meet."""
+        return find_cells(self.words[: self.count])
 
     def renumbered(self, numbers: np.ndarray, seen: np.ndarray) -> RunningTopics:
         """The same with topic k as numbers[k]: several with the same number are one, those with NONE are left out.
 
         `seen` is how many draws have each of the topics that are left.
         """
-        from scipy.sparse import csr_array
-
-        kept, most = np.flatnonzero(numbers != NONE), self.members.shape[1]
-        where = (np.ones(len(kept)), (kept, numbers[kept]))
-        topics = RunningTopics(self.data, most, len(seen))
-        topics.seen[: len(seen)] = seen
+        kept = np.flatnonzero(numbers != NONE)
+        topics = RunningTopics(self.compared, len(seen))
+        topics.seen[:] = seen
         np.add.at(topics.sizes, numbers[kept], self.sizes[kept])
-        topics.members = self.members @ csr_array(where, shape=(most, most))
+        np.add.at(topics.totals, numbers[kept], self.totals[kept])
         for old in kept:
             topics.words[numbers[old]] += self.words[old]
+        topics.members = Members(*(each.copy() for each in self.members))
+        renumber_members(topics.members, numbers)
         return topics
-
-    def _with_words(self, shared: np.ndarray, words: np.ndarray) -> np.ndarray:
-        return (
-            similarity.alike_with_words(shared, self.words[: self.count], words) if words.shape[1] else shared
-        )

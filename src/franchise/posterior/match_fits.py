@@ -10,7 +10,7 @@ from franchise.data.grouped import GroupedData, is_sparse
 from franchise.errors import InputError
 from franchise.posterior.base import check_posterior
 from franchise.posterior.consensus import Consensus
-from franchise.posterior.topic_similarity import ALIKE, NONE, assign, same
+from franchise.posterior.topic_similarity import ALIKE, NONE, Pairs
 from franchise.posterior.topic_tables import alike_by_observations, numbers_or_missing
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def match_fits(a: object, b: object) -> pd.DataFrame:
 
     one, other = (check_posterior(*named).consensus_topics for named in (("a", a), ("b", b)))
     alike, enough = _likeness(one, other)
-    match = assign(alike.T, same(alike.T, enough))  # for each topic of a, that of b
+    match = Pairs.of(alike.T).same(enough).assign()  # for each topic of a, that of b
     left = np.setdiff1d(np.arange(other.topic_count), match)
     first = np.concatenate([np.arange(one.topic_count), np.full(len(left), NONE)])
     second = np.concatenate([match, left])

@@ -15,6 +15,7 @@ import numpy as np
 from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.errors import InputError
+from franchise.posterior.consensus_rules import NO_RULES, ConsensusRules, LeftOver
 from franchise.posterior.draw import Draw, count_words
 from franchise.posterior.intervals import beta_mixture_quantiles, ends_of
 from franchise.posterior.match_draws import LEAST_SHARE, appearances, shares_by_chain, topics_in
@@ -51,6 +52,12 @@ class MatchedTopics:
         Other names for the words of the vocabulary.
     whole : Consensus, optional
         Of one chain alone: the consensus of all chains, whose numbers and labels it has.
+    rules : ConsensusRules
+        The rules that the topics satisfy, before edits by hand.
+    left_over : tuple of LeftOver
+        What these rules leave over, by reason.
+    before_rules : list of int64 arrays (K,), optional
+        The matches before the rules, if they are known.
     """
 
     posterior: PosteriorContract[Any]
@@ -60,6 +67,9 @@ class MatchedTopics:
     before_edits: list[np.ndarray] | None = None
     names: Sequence[str] | None = None
     whole: Consensus | None = None
+    rules: ConsensusRules = NO_RULES
+    left_over: tuple[LeftOver, ...] = ()
+    before_rules: list[np.ndarray] | None = None
 
     @property
     def data(self) -> GroupedData:
@@ -148,41 +158,40 @@ class MatchedTopics:
         """The names of the words."""
         return self.corpus.vocabulary if self.names is None else self.names
 
-    def word_weights(self, place: int) -> np.ndarray:
-        """n_kw + eta_w in one draw, float64 (T, V): the Dirichlet law of every topic's words given the draw."""
-        draw, match = self.draws[place], self.matches[place]
-        counts = count_words(self.corpus, match[draw.labels], self.topic_count)
-        return self.posterior.topic_word_weights(draw.kept, counts)
-
     @cached_property
-    def _word_probabilities(self) -> np.ndarray:
-        total = np.zeros((self.topic_count, self.corpus.vocabulary_size))
-        for place, has in enumerate(self.appears):
-            weights = self.word_weights(place)[has]
-            total[has] += weights / weights.sum(axis=1, keepdims=True)
-        seen = self.appears.sum(axis=0)[:, None]
-        if self.whole is not None:  # a topic that this chain does not have
-            total = np.where(seen > 0, total, self.whole.word_probabilities())
-        return total / np.maximum(seen, 1)
+    def _words(self) -> tuple[np.ndarray, np.ndarray]:
+        """The posterior mean of every topic's words, and whether it has the word in any draw, (T, V) each."""
+        shape = self.topic_count, self.corpus.vocabulary_size
+        total, has_word = np.zeros(shape), np.zeros(shape, np.bool_)
+        for (draw, match), has in zip(self.matched_draws, self.appears, strict=True):
+            topics = np.flatnonzero(has)
+            counts = self._counts_of(topics, draw, match)
+            weights = self.posterior.topic_word_weights(draw.kept, counts)
+            total[topics] += weights / weights.sum(axis=1, keepdims=True)
+            has_word[topics] |= counts > 0.0
+        seen = self.appears.sum(axis=0)
+        if self.whole is not None:  # topics that this chain does not have
+            total[seen == 0] = self.whole.word_probabilities()[seen == 0]
+            has_word[seen == 0] = self.whole.has_word[seen == 0]
+        return total / np.maximum(seen, 1)[:, None], has_word
 
-    @cached_property
+    def _counts_of(self, topics: Sequence[int] | np.ndarray, draw: Draw, match: np.ndarray) -> np.ndarray:
+        """Tokens of some topics by word in one draw, float64 (topics, V)."""
+        place_of = np.full(self.topic_count + 1, NONE)  # the last place is that of NONE
+        place_of[topics] = np.arange(len(topics))
+        return count_words(self.corpus, place_of[match][draw.labels], len(topics))
+
+    @property
     def has_word(self) -> np.ndarray:
         """Whether each word was in each topic in any draw, bool (T, V)."""
-        has = np.zeros((self.topic_count, self.corpus.vocabulary_size), np.bool_)
-        for labels in self.labelled():
-            inside = labels != NONE
-            has[labels[inside], self.corpus.grouped_observations[inside]] = True
-        if self.whole is not None:
-            absent = ~self.appears.any(axis=0)
-            has[absent] = self.whole.has_word[absent]
-        return has
+        return self._words[1]
 
     def word_probabilities(self) -> np.ndarray:
         """The posterior mean of every topic's words, float64 (T, V), over the draws that have the topic.
 
         E[phi_kw] = mean over draws of (n_kw + eta_w) / (n_k + eta)
         """
-        return self._word_probabilities
+        return self._words[0]
 
     @cached_property
     def word_shares(self) -> np.ndarray:
@@ -211,15 +220,12 @@ class MatchedTopics:
         chosen = [topic for topic in asked if topic not in elsewhere]
         all_best = self._best_words(self.word_probabilities(), check_integer("count", count, minimum=1))
         best, ends = {topic: all_best[topic] for topic in chosen}, ends_of(level)
-        place_of = np.full(self.topic_count + 1, NONE)  # the last place is that of NONE
-        place_of[chosen] = np.arange(len(chosen))
         weights: dict[int, list[np.ndarray]] = {topic: [] for topic in chosen}
         for (draw, match), has in zip(self.matched_draws, self.appears, strict=True):
-            counts = count_words(self.corpus, place_of[match][draw.labels], len(chosen))
-            weighted = self.posterior.topic_word_weights(draw.kept, counts)
-            for topic, row in zip(chosen, weighted, strict=True):
-                if has[topic]:
-                    weights[topic].append(np.append(row[best[topic]], row.sum()))
+            there = [topic for topic in chosen if has[topic]]
+            counts = self._counts_of(there, draw, match)
+            for topic, row in zip(there, self.posterior.topic_word_weights(draw.kept, counts), strict=True):
+                weights[topic].append(np.append(row[best[topic]], row.sum()))
         here = {
             topic: self._word_table(topic, best[topic], np.array(weights[topic]), ends) for topic in chosen
         }
@@ -256,9 +262,13 @@ class MatchedTopics:
 
     def _first_words(self, scores: np.ndarray, count: int) -> list[list[str]]:
         best = self._best_words(scores, check_integer("count", count, minimum=1))
-        return [[self.vocabulary[word] for word in row] for row in best]
+        names = self.vocabulary
+        return [[names[word] for word in row] for row in best]
 
     def _best_words(self, scores: np.ndarray, count: int) -> list[np.ndarray]:
         """For every topic the words with the highest scores, of those that it has."""
-        order = np.argsort(np.where(self.has_word, -scores, np.inf), axis=1, kind="stable")[:, :count]
-        return [row[has[row]] for row, has in zip(order, self.has_word, strict=True)]
+        own = [np.flatnonzero(has) for has in self.has_word]
+        return [
+            words[np.argsort(-row[words], kind="stable")[:count]]
+            for row, words in zip(scores, own, strict=True)
+        ]

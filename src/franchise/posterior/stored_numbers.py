@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise.errors import InputError, StorageError
+from franchise.posterior.consensus_rules import NO_RULES, ConsensusRules, LeftOver
 from franchise.posterior.draw import Draw
 from franchise.posterior.topic_similarity import NONE, assign
 from franchise.storage.atomic import exclusive_lock
 from franchise.storage.run_directory import RunDirectory
-from franchise.validation import check_integer
+from franchise.validation import check_integer, check_share
 
 if TYPE_CHECKING:
     from franchise.posterior.consensus import Consensus
@@ -79,6 +80,10 @@ class TopicEdits(NamedTuple):
     labels: tuple[tuple[int, str], ...] = ()
     merges: tuple[tuple[tuple[int, ...], ...], ...] = ()
     """Only in runs saved by version 0.1: merges, call after call, by the numbers that topics had then."""
+    rules: ConsensusRules = NO_RULES
+    """The rules that topics satisfied before the edits by hand."""
+    left_over: tuple[LeftOver, ...] = ()
+    """What these rules left over."""
 
     def apply(self, consensus: Consensus) -> Consensus:
         """Return consensus topics with these edits."""
@@ -110,12 +115,17 @@ class TopicEdits(NamedTuple):
                 f"are dropped.",
                 stacklevel=2,
             )
-        kept = ((number_of.get(topic, NONE), label) for topic, label in self.labels)
-        return tuple(sorted((topic, label) for topic, label in kept if topic != NONE))
+        kept: dict[int, str] = {}
+        for topic, label in self.labels:  # of several names the first stays
+            kept.setdefault(number_of.get(topic, NONE), label)
+        return tuple(sorted((topic, label) for topic, label in kept.items() if topic != NONE))
 
     def to_plain(self) -> dict[str, Any]:
         """Return values that JSON can store."""
-        return {"numbers": list(self.numbers), "labels": [list(pair) for pair in self.labels]}
+        plain = {"numbers": list(self.numbers), "labels": [list(pair) for pair in self.labels]}
+        if self.rules == NO_RULES:
+            return plain
+        return {**plain, "rules": self.rules._asdict(), "left_over": [list(row) for row in self.left_over]}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> TopicEdits:
@@ -129,7 +139,12 @@ class TopicEdits(NamedTuple):
         labels = tuple((check("topic", topic, minimum=0), label) for topic, label in plain["labels"])
         if not all(isinstance(label, str) for _, label in labels):
             raise InputError("labels of topics must be text")
-        return cls(numbers, labels, merges)
+        rules = ConsensusRules(**plain.get("rules", {})).checked()
+        left_over = (
+            LeftOver(str(reason), check("topics", topics, minimum=0), check_share("share", share))
+            for reason, topics, share in plain.get("left_over", ())
+        )
+        return cls(numbers, labels, merges, rules, tuple(left_over))
 
 
 NO_EDITS = TopicEdits()

@@ -31,6 +31,8 @@ is the sum over B of the probabilities of being in A.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 NONE = -1
@@ -66,19 +68,61 @@ def assign(likeness: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarra
     return paired
 
 
-def same(likeness: np.ndarray, alike: float) -> np.ndarray:
-    """Which pairs of topics count as the same, bool (rows, columns), given their similarity."""
-    third = np.maximum(_largest_other(likeness), _largest_other(likeness.T).T)
-    return (likeness >= alike) | ((likeness >= LEAST_ALIKE) & (likeness >= STANDS_OUT * third))
+class Pairs(NamedTuple):
+    """Pairs of topics, one of each side, that have something in common."""
+
+    rows: np.ndarray  # int64 (pairs,)
+    columns: np.ndarray  # int64 (pairs,)
+    likeness: np.ndarray  # float64 (pairs,)
+    shape: tuple[int, int]  # topics of each side
+
+    @classmethod
+    def of(cls, likeness: np.ndarray) -> Pairs:
+        """Return the entries of a matrix that are not zero."""
+        rows, columns = np.nonzero(likeness)
+        return cls(rows, columns, likeness[rows, columns], likeness.shape)
+
+    def where(self, chosen: np.ndarray) -> Pairs:
+        """Return some of the pairs; `chosen` is bool (pairs,)."""
+        return Pairs(self.rows[chosen], self.columns[chosen], self.likeness[chosen], self.shape)
+
+    def same(self, alike: float) -> Pairs:
+        """Return the pairs that count as the same topic."""
+        third = np.maximum(
+            _largest_other(self.rows, self.likeness), _largest_other(self.columns, self.likeness)
+        )
+        stands_out = (self.likeness >= LEAST_ALIKE) & (self.likeness >= STANDS_OUT * third)
+        return self.where((self.likeness >= alike) | stands_out)
+
+    def assign(self) -> np.ndarray:
+        """For each column the row it is paired with, such that the sum is largest, int64 (columns,), or NONE.
+
+        Pairs whose topics are in no other pair need no search.
+        """
+        of_row, of_column = (np.bincount(side)[side] for side in (self.rows, self.columns))
+        alone = (of_row == 1) & (of_column == 1)
+        paired = np.full(self.shape[1], NONE)
+        paired[self.columns[alone]] = self.rows[alone]
+        rest = self.where(~alone)
+        rows, row = np.unique(rest.rows, return_inverse=True)
+        columns, column = np.unique(rest.columns, return_inverse=True)
+        likeness = np.zeros((len(rows), len(columns)))
+        likeness[row, column] = rest.likeness
+        paired[columns] = np.append(rows, NONE)[assign(likeness, likeness > 0.0)]
+        return paired
 
 
-def _largest_other(values: np.ndarray) -> np.ndarray:
-    """For every entry the largest of the others in its row, 0 if there is none."""
-    if values.shape[1] < 2 or values.shape[0] == 0:
-        return np.zeros_like(values)
-    two = np.partition(values, -2, axis=1)[:, -2:]
-    largest = values == two[:, 1:]
-    return np.where(largest, two[:, :1], two[:, 1:])
+def _largest_other(sides: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """For every value the largest of the others on the same side, 0 if there is none."""
+    order = np.lexsort((-values, sides))
+    ordered, first = values[order], np.flatnonzero(np.diff(sides[order], prepend=-1))
+    sizes = np.diff(first, append=len(order))
+    others = np.repeat(ordered[first], sizes)
+    second = np.append(ordered, 0.0)[first + 1]
+    others[first] = np.where(sizes > 1, second, 0.0)
+    largest = np.empty_like(others)
+    largest[order] = others
+    return largest
 
 
 def dice(shared: np.ndarray, sizes: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -87,15 +131,9 @@ def dice(shared: np.ndarray, sizes: np.ndarray, others: np.ndarray) -> np.ndarra
     return 2.0 * shared / np.where(total > 0.0, total, 1.0)
 
 
-def alike_with_words(shared: np.ndarray, counts: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """(2 W + D) / 3 of topics with these D, and these counts of words (rows, V) and (columns, V)."""
-    alike, enough = np.zeros_like(shared), shared >= LEAST_SHARED
-    totals, other_totals = (np.maximum(each.sum(axis=1), 1.0) for each in (counts, others))
-    for row in np.flatnonzero(enough.any(axis=1)):
-        near = np.flatnonzero(enough[row])
-        both = np.minimum(counts[row] / totals[row], others[near] / other_totals[near, None])
-        alike[row, near] = (2.0 * both.sum(axis=1) + shared[row, near]) / 3.0
-    return alike
+def with_words(shared: np.ndarray, overlaps: np.ndarray) -> np.ndarray:
+    """(2 W + D) / 3 of pairs with these D and W."""
+    return (2.0 * overlaps + shared) / 3.0
 
 
 def by_appearance(labels: np.ndarray, topics: int) -> np.ndarray:

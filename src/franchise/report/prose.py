@@ -21,6 +21,7 @@ from franchise.diagnostics.verdict import (
 )
 from franchise.posterior.base import Posterior
 from franchise.posterior.consensus import Consensus
+from franchise.posterior.consensus_rules import left_over_in_words
 from franchise.report.chains import title_of
 from franchise.report.json import counted, percent
 
@@ -132,7 +133,7 @@ def _certainty(consensus: Consensus) -> str:
     """How many topics are seen in all chains, and how much is in none."""
     chains = len(consensus.in_chain)
     everywhere = int(consensus.in_all_chains.sum())
-    none = float(consensus.unmatched["share"].mean())
+    none = float(consensus.left_over_table()["share"]["unmatched"])
     seen = f"{counted(consensus.topic_count, 'topic')} can be followed from draw to draw"
     if chains == 1 or not consensus.topic_count:
         everywhere = consensus.topic_count
@@ -142,9 +143,9 @@ def _certainty(consensus: Consensus) -> str:
     if everywhere < consensus.topic_count / 2:
         seen += ", the others in some chains only: what the chains have in common is the surest"
     what = "words" if consensus.has_words else "observations"
-    if none < NEARLY_NONE:
-        return f"{seen}."
-    return f"{seen}; {percent(none)} of the {what} are in topics that come and go and are not shown."
+    if none >= NEARLY_NONE:
+        seen += f"; {percent(none)} of the {what} are in topics that come and go and are not shown"
+    return f"{seen}. {left_over_in_words(consensus.left_over, what)}".strip()
 
 
 def _topics_note(consensus: Consensus, data: dict[str, Any]) -> str:
