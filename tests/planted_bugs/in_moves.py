@@ -45,6 +45,7 @@ GEWEKE = "tests/exactness/test_geweke.py::"
 SPLIT_MERGE = "tests/kernels/test_split_merge.py::"
 TABLES = "tests/exactness/test_table_moves.py::"
 WARMUP = "tests/moves/test_prior_in_warmup.py::"
+CALIBRATION = "tests/exactness/test_calibration.py::test_ranks_are_uniform"
 CONTRACT = "tests/families/test_families.py::test_contract[gaussian-independent-0]"
 
 
@@ -139,7 +140,7 @@ LEARNED = [
         "alpha: Bernoulli variables forgotten",
         "franchise.moves.concentrations.draw_group_concentration",
         "alpha has shape a + m instead of a + m - sum s_j.",
-        ("tests/moves/test_concentrations.py::test_group_concentration",),
+        ("tests/moves/test_concentrations.py::test_group_concentration", CALIBRATION),
         ("tests/moves/test_concentrations.py::test_planted_bugs_are_noticed",),
         lambda: in_place(concentrations, "draw_group_concentration", lambda right: _without_switches),
     ),
@@ -302,7 +303,11 @@ PRIOR_IN_WARMUP = [
         "warm-up: it never ends",
         "franchise.moves.compose.DuringWarmup",
         "Moves of the warm-up run in draws that are kept, too.",
-        (WARMUP + "test_the_prior_of_kept_draws_is_the_models", WARMUP + "test_samplers_of_words_use_it"),
+        (
+            WARMUP + "test_the_prior_of_kept_draws_is_the_models",
+            WARMUP + "test_samplers_of_words_use_it",
+            CALIBRATION,
+        ),
         plant=lambda: in_place(DuringWarmup, "chosen", lambda right: lambda self, sweep, number: (0,)),
     ),
     PlantedBug(
