@@ -137,7 +137,9 @@ def prediction_sentence(posterior: Posterior[Any]) -> str:
     rest = table.drop(index=best)
     others = [f"chain {chain} {row['difference']:.3f} ± {row['error']:.3f}" for chain, row in rest.iterrows()]
     clear = bool((rest["difference"] < -2.0 * rest["error"]).all())
-    lead = f"Chain {best} has the best leave-one-out predictions" if clear else "No chain clearly predicts best"
+    lead = (
+        f"Chain {best} has the best leave-one-out predictions" if clear else "No chain clearly predicts best"
+    )
     return (
         f"{lead} (difference in nats per observation: {', '.join(others)}). Stacking weights: "
         f"{in_words(table['weight'].to_numpy().round(2))}."
@@ -148,8 +150,8 @@ def _check_conjugate(posterior: Posterior[Any]) -> HDPPosterior:
     family = posterior.family
     if family is None or Ability.CONJUGATE not in family.abilities:
         raise InputError(
-            "chains are compared by leave-one-out prediction, which needs an HDP mixture with a conjugate family; got "
-            f"{posterior.model_description}. Compare other chains by held-out documents: "
+            "chains are compared by leave-one-out prediction, which needs an HDP mixture with a conjugate family; "
+            f"got {posterior.model_description}. Compare other chains by held-out documents: "
             "document_completion(posterior.chain(0), held_out)."
         )
     return cast("HDPPosterior", posterior)

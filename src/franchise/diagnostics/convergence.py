@@ -66,8 +66,8 @@ def summary(posterior: Posterior[Any], held_out: Corpus | None = None) -> pd.Dat
     Returns
     -------
     DataFrame
-        As of `summarise`; ``prior 5%`` and ``prior 95%`` for learned numbers, to compare with the posterior's ``5%``
-        and ``95%``; and ``note``: why there is no R-hat, which chains trend, or where chains disagree, else empty.
+        As of `summarise`; ``prior 5%`` and ``prior 95%`` for learned numbers, to compare with ``5%`` and ``95%`` of
+        the posterior; and ``note``: why there is no R-hat, which chains trend, or where chains disagree.
     """
     left_out = {"seconds", BEST, *SHARES}
     trace = {name: values for name, values in posterior.trace.items() if name not in left_out}

@@ -159,9 +159,7 @@ def verdict_on(
     table = summarise_with_notes(known)
     missing = [name for name, draws in known.items() if not np.isfinite(draws).all()]
     judged = {  # what every draw has, and not all have the same
-        name: draws
-        for name, draws in known.items()
-        if name not in missing and (draws != draws[0, 0]).any()
+        name: draws for name, draws in known.items() if name not in missing and (draws != draws[0, 0]).any()
     }
     chains, draws = next((values.shape for values in known.values()), (0, 0))
     level, sentence = _first_fault(judged, draws) or _judge(_worst(table.loc[list(judged)]), chains, draws)
