@@ -102,3 +102,10 @@ BUGS = {
     for name, bug in bugs.items()
 }
 """By the check that sees them (`test_table_moves.WHERE_BUGS_SHOW`) and by name."""
+
+QUICK = [
+    ("Gibbs", "a new topic without gamma"),
+    ("sweep", "the accepted table counts itself"),
+    ("one fold", "proposals from the counts of their own fold"),
+]
+"""Those that `make test` plants; each takes seconds to compile."""
