@@ -133,14 +133,14 @@ def begin(problem: Problem, sampler: str, start: Any, seed: int) -> Chain:
 
 def follow(problem: Problem, sampler: str, start: Any, seconds: float, seed: int = 0) -> dict[str, Any]:
     """Run a chain for its time; what is said of it, and its trace."""
-    begun = time.thread_time()
+    started = time.thread_time()
     chain = begin(problem, sampler, start, seed)
-    rows, snapshots, clock = [], [], time.thread_time() - begun
+    rows, snapshots, clock = [], [], time.thread_time() - started
     wanted = list(np.linspace(0.5, 1.0, SNAPSHOTS, endpoint=False) * seconds)
     while not rows or clock < seconds:
-        begun = time.thread_time()
+        started = time.thread_time()
         values = chain.sweep()
-        clock += time.thread_time() - begun
+        clock += time.thread_time() - started
         rows.append((clock, values["n_topics"], values["log_joint"]))
         if wanted and clock > wanted[0]:
             wanted = [moment for moment in wanted if moment > clock]

@@ -232,10 +232,10 @@ def find_all(joined: Joined, seed: int) -> Iterator[tuple[str, np.ndarray, float
     """The boundaries of every method, and the seconds that it took."""
     yield "even", place_evenly(joined), 0.0
     for name, segments in (("number known", SECTIONS), ("number unknown", None)):
-        begun = time.perf_counter()
-        yield f"classic, {name}", segment_classic(joined, segments), time.perf_counter() - begun
+        started = time.perf_counter()
+        yield f"classic, {name}", segment_classic(joined, segments), time.perf_counter() - started
     for kind, model in models_of(joined.corpus).items():
-        begun = time.perf_counter()
+        started = time.perf_counter()
         found = segment_htmm(joined, model, seed)
         for name, boundaries in found.items():
-            yield f"HTMM, {kind}, {name}", boundaries, time.perf_counter() - begun
+            yield f"HTMM, {kind}, {name}", boundaries, time.perf_counter() - started

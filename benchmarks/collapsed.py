@@ -78,9 +78,9 @@ class Theirs:
 
     def round(self, sweeps: int = SWEEPS) -> float:
         """Words per second over a round."""
-        begun = time.perf_counter()
+        started = time.perf_counter()
         self.model.train(sweeps, workers=1)
-        return sweeps * self.n_tokens / (time.perf_counter() - begun)
+        return sweeps * self.n_tokens / (time.perf_counter() - started)
 
 
 def compare(corpus: fr.Corpus, sampler: str, topics: int, prior: float, needed: str, limit: str) -> None:
@@ -111,19 +111,19 @@ def median_time(call: Callable[[], None], times: int) -> float:
     """The median time of a call."""
     seconds = []
     for _ in range(times):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         call()
-        seconds.append(time.perf_counter() - begun)
+        seconds.append(time.perf_counter() - started)
     return statistics.median(seconds)
 
 
 FIRST_CALL = """
-import time; begun = time.perf_counter()
+import time; started = time.perf_counter()
 import numpy as np, franchise as fr
 rng = np.random.default_rng(0)
 groups = fr.Groups(rng.integers(0, 50, 1000), rng.integers(0, 5, 1000))
 fr.sample(groups, fr.Categorical(50), sampler={sampler!r}, draws=5, warmup=5, chains=2, progress=False)
-print(time.perf_counter() - begun)
+print(time.perf_counter() - started)
 """
 
 

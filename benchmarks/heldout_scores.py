@@ -127,9 +127,9 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=40, help="paragraphs that are held out and compared")
     arguments = parser.parse_args()
     for part in arguments.part:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         parts[part](arguments)
-        print(f"  ({time.perf_counter() - begun:.0f} s)\n", flush=True)
+        print(f"  ({time.perf_counter() - started:.0f} s)\n", flush=True)
 
 
 if __name__ == "__main__":

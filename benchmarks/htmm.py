@@ -63,11 +63,11 @@ def find_segments(documents: int, seeds: int) -> None:
         joined = join_sections(paragraphs, documents, seed)
         print(f"seed {seed}: {joined.corpus}", flush=True)
         for method in (place_blindly, ask_words, ask_lda, ask_htmm):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             for name, found in method(joined, seed):
                 errors.setdefault(name, []).append(Errors.of(joined, found))
-                seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - begun
-                begun = time.perf_counter()
+                seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - started
+                started = time.perf_counter()
     show_errors(errors, seconds)
     compare(errors)
 
@@ -227,17 +227,17 @@ def begin_gibbs(prepared: Prepared, topics: int, workers: int) -> Callable[[], A
 
 def words_a_second(step: Callable[[], Any], prepared: Prepared, rounds: int) -> np.ndarray:
     """Of several rounds, each of as many steps as take half a second; some steps go before."""
-    begun = time.perf_counter()
+    started = time.perf_counter()
     for _ in range(4):
         step()
-        begun, once = time.perf_counter(), time.perf_counter() - begun
+        started, once = time.perf_counter(), time.perf_counter() - started
     steps = max(1, round(0.5 / once))
     speeds = []
     for _ in range(rounds):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         for _ in range(steps):
             step()
-        speeds.append(steps * prepared.n_words / (time.perf_counter() - begun))
+        speeds.append(steps * prepared.n_words / (time.perf_counter() - started))
     return np.array(speeds)
 
 

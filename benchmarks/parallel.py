@@ -79,10 +79,10 @@ class Ours:
         return engine.map(self._timed, [sweeps])[0]
 
     def _timed(self, sweeps: int) -> float:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         for _ in range(sweeps):
             self.chain.sweep()
-        return sweeps * self.chain.model.data.n_observations / (time.perf_counter() - begun)
+        return sweeps * self.chain.model.data.n_observations / (time.perf_counter() - started)
 
 
 def model_of(corpus: fr.Corpus, family: fr.Family) -> Model:
@@ -322,11 +322,11 @@ def try_splits(name: str, corpus: fr.Corpus) -> None:
             chain = Chain(model, in_turn(move), state.copy(), seed=1, number=0, warmup=0, executor=Threads(2))
             chain.apply(move, 0)  # compiled
             chain.state, totals = state.copy(), Counter()
-            begun = time.perf_counter()
+            started = time.perf_counter()
             for _ in range(100):
                 chain.sweeps += 1
                 totals.update(chain.apply(move, 0).values)
-            took = time.perf_counter() - begun
+            took = time.perf_counter() - started
             print(
                 f"  {state.topic_count} topics, {label}: {totals['launch_splits']:.0f} of "
                 f"{totals['launch_split_tries']:.0f} splits accepted, {totals['launch_merges']:.0f} of "
@@ -375,9 +375,9 @@ def find_planted() -> None:
         (one_prior, labels, 0),
         (by_frequency, labels, 0),
     ):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         posterior = fit(train, family, start, 118.0, seed)
-        took = time.perf_counter() - begun
+        took = time.perf_counter() - started
         perplexity = document_completion(posterior, held_out).perplexity
         print(
             f"  {describe_prior(family)}, {describe_start(start)}, seed {seed}: "

@@ -53,11 +53,11 @@ def corpus_of(folder: Path, words: int) -> fr.ShardedCorpus:
     place = folder / f"words-{words}"
     if (place / "shards.json").exists():
         return fr.open_shards(place)
-    begun = time.perf_counter()
+    started = time.perf_counter()
     corpus = fr.synthetic.write_planted(
         place, like="nytimes", documents=max(1, 300_000 * words // 100_000_000), tokens=words, topics=TOPICS
     )
-    print(f"written: {corpus!r} in {time.perf_counter() - begun:.0f} s")
+    print(f"written: {corpus!r} in {time.perf_counter() - started:.0f} s")
     return corpus
 
 
@@ -78,11 +78,11 @@ def compare_engines(folder: Path, words: int, sweeps: int) -> None:
     import ray
     from ray.cluster_utils import Cluster
 
-    begun = chain_of(corpus_of(folder, words).memory_mapped(), 2)
+    warm = chain_of(corpus_of(folder, words).memory_mapped(), 2)
     for _ in range(WARMUP):
-        begun.sweep()
-    print(f"{words:,} words, {begun.state.topic_count} topics after {WARMUP} sweeps")
-    arrays = begun.to_arrays()
+        warm.sweep()
+    print(f"{words:,} words, {warm.state.topic_count} topics after {WARMUP} sweeps")
+    arrays = warm.to_arrays()
     times: dict[str, list[float]] = {}
     values: dict[str, list[float]] = {}
     sent: dict[str, float] = {}
@@ -100,13 +100,13 @@ def compare_engines(folder: Path, words: int, sweeps: int) -> None:
     }
     for _ in range(2):
         for name, engine in engines.items():
-            _time_engine(name, engine, begun.restored(arrays, WARMUP), sweeps, times, values, sent)
+            _time_engine(name, engine, warm.restored(arrays, WARMUP), sweeps, times, values, sent)
     cluster.add_node(**here)
     cluster.wait_for_nodes()
     name = "Ray, 2 actors on two nodes"
     for _ in range(2):
         _time_engine(
-            name, Ray(actors=2, threads=1), begun.restored(arrays, WARMUP), sweeps, times, values, sent
+            name, Ray(actors=2, threads=1), warm.restored(arrays, WARMUP), sweeps, times, values, sent
         )
     ray.shutdown()
     cluster.shutdown()
@@ -126,9 +126,9 @@ def _time_engine(name, engine, chain, sweeps, times, values, sent) -> None:  # t
     traced = [placed.sweep()["log_joint"]]  # the first one loads, and compiles
     before = _sent_by(placed)
     for _ in range(sweeps):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         traced.append(placed.sweep()["log_joint"])
-        times.setdefault(name, []).append(time.perf_counter() - begun)
+        times.setdefault(name, []).append(time.perf_counter() - started)
     values[name] = traced
     sent[name] = (_sent_by(placed) - before) / sweeps
     if isinstance(engine, Ray):
@@ -148,7 +148,7 @@ def run_large(folder: Path, words: int, sweeps: int) -> None:
     run_dir = folder / f"run-{words}"
     shutil.rmtree(run_dir, ignore_errors=True)
     with Watching() as memory:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         posterior = fr.sample(
             shards,
             fr.Categorical(shards.vocabulary_size, PRIOR),
@@ -161,7 +161,7 @@ def run_large(folder: Path, words: int, sweeps: int) -> None:
             run_dir=run_dir,
             progress=True,
         )
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - started
     clock = np.concatenate([[0.0], posterior.warmup_trace["seconds"][0], posterior.trace["seconds"][0]])
     each = np.diff(clock)
     state = posterior.states[0]

@@ -576,6 +576,8 @@ def test_wrong_questions(call, words):
 def test_summary():
     table = sample(draws=20).summary()
     assert {"n_topics", "log_joint", "alpha", "gamma"} <= set(table.index)
+    assert table.loc["gamma", ["prior 5%", "prior 95%"]].tolist() == pytest.approx([0.0513, 2.996], rel=1e-3)
+    assert table.loc["n_topics", ["prior 5%", "prior 95%"]].isna().all()
     assert "seconds" not in table.index
 
 

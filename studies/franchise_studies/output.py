@@ -66,7 +66,7 @@ class StudyFolder:
             other = ", ".join(name for name in facts if facts[name] != kept.get(name))
             raise InputError(
                 f"out: {str(self.path)!r} holds chains of this study with other settings ({other}). "
-                f"Give another name, or the settings they were begun with."
+                f"Give another name, or the settings they were started with."
             )
         try:
             self.chains.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Chains compared by observations that are left out, and stacking weights."""
+"""Chains compared by leave-one-out prediction, and stacking weights."""
 
 from __future__ import annotations
 

@@ -204,15 +204,23 @@ def test_an_effective_sample_size_below_100_is_too_short():
     assert "it should be at least 100" in found.sentence
 
 
-def test_missing_values_are_reported_and_ignored():
+def test_missing_values_are_reported_and_leave_the_evidence_weak():
     trace = good_trace(draws=1000)
     trace["gamma"] = trace["gamma"].copy()
     trace["gamma"][2, 5] = math.nan
     trace["log_joint"] = np.where(np.arange(1000) == 7, -math.inf, trace["log_joint"])
     found = judge(trace)
-    assert found.level == "converged"
+    assert found.level == "weak evidence"
+    assert "the log joint is not a number in 4 of 4000 draws: it cannot be judged" in found.sentence
     assert "Gamma: not a number in 1 of 4000 draws: it cannot be judged." in found.details
     assert "The log joint: not a number in 4 of 4000 draws: it cannot be judged." in found.details
+
+
+@pytest.mark.parametrize("name", good_trace())
+def test_a_quantity_that_is_never_a_number_does_not_let_converged_stand(name):
+    trace = good_trace(draws=1000)
+    assert judge(trace).level == "converged"
+    assert judge({**trace, name: np.full((4, 1000), math.nan)}).level == "weak evidence"
 
 
 def test_nothing_but_missing_values():
@@ -312,7 +320,7 @@ def test_chains_that_disagree_are_compared_if_asked_for():
     found = posterior.verdict(compare=True)
     assert found.level == "chains disagree"
     assert "All 2 chains share 1 topic with 50% of the words." in found.sentence
-    assert "Chain 0 predicts left-out observations best" in found.sentence
+    assert "Chain 0 has the best leave-one-out predictions" in found.sentence
     assert "Stacking weights: " in found.sentence
 
 

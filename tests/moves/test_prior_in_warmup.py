@@ -53,7 +53,7 @@ def test_the_prior_of_kept_draws_is_the_models(warmup):
 def test_a_prior_for_each_category():
     family = fr.Categorical(40, np.linspace(0.1, 0.4, 40))
     moves = [ScaledPrior(2.0), DirectAssignment(), TopicWeights()]
-    posterior = fr.sample(CORPUS, family, sampler=moves, draws=1, warmup=0, **SETTINGS)
+    posterior = fr.sample(CORPUS, family, sampler=moves, draws=2, warmup=0, **SETTINGS)
     np.testing.assert_allclose(posterior.states[0].statistics.prior, 2.0 * family.prior)
 
 

@@ -17,7 +17,8 @@ LONG_RUN = EXACTNESS + "test_a_long_run_visits_everything_as_often_as_it_should"
 ALONE = f"{LONG_RUN}[learned number, sentences alone]"
 TWO = f"{LONG_RUN}[two topics]"
 SINGLE = f"{LONG_RUN}[two topics, single words]"
-JOINT = EXACTNESS + "test_joint_distribution"
+ONE_STEP = EXACTNESS + "test_one_sweep_leaves_the_posterior_as_it_is"
+GEWEKE = "tests/htmm/test_geweke.py::"
 LENGTHS = [[2, 1, 0, 3], [2, 2, 1]]
 
 WRONG = {
@@ -53,8 +54,9 @@ COLLAPSED = [
         f"HTMM: {name}",
         f"franchise.kernels.htmm_collapsed.{bugs.COLLAPSED_BUGS[name][0]}",
         wrong,
-        (),
+        (f"{ONE_STEP}[learned number, collapsed]",),
         (f"{EXACTNESS}test_bugs_in_the_collapsed_sweep_are_seen[{name}]",),
+        functools.partial(bugs.in_collapsed, name),
     )
     for name, wrong in COLLAPSED_WRONG.items()
 ]
@@ -64,8 +66,9 @@ STEPS = [
         "HTMM: stays counted by the HDP",
         "franchise.htmm.model.Segments.switches_by_topic",
         "A stay counts as a draw of a topic.",
-        (),
+        (f"{ONE_STEP}[learned number]",),
         (EXACTNESS + "test_stays_that_count_as_draws_are_seen",),
+        bugs.stays_counted,
     ),
     PlantedBug(
         "HTMM: first sentences count as switches",
@@ -79,16 +82,17 @@ STEPS = [
         "HTMM: alpha drawn by all sentences",
         "franchise.htmm.gibbs_hdp.draw_group_concentration",
         "alpha is drawn given all sentences, not those that drew a topic.",
-        (f"{JOINT}[learned number]",),
-        (EXACTNESS + "test_a_concentration_drawn_by_all_sentences_is_seen",),
+        (GEWEKE + "test_joint_distribution[learned number]",),
+        (GEWEKE + "test_a_concentration_drawn_by_all_sentences_is_seen",),
         functools.partial(bugs.all_sentences_draw, LENGTHS),
     ),
     PlantedBug(
         "HTMM: runs taken for one document",
         "franchise.htmm.gibbs_hdp.runs_of",
         "Moves of the HDP see the runs of all documents as those of one.",
-        (),
+        (f"{ONE_STEP}[learned number, splits and merges]",),
         (EXACTNESS + "test_runs_taken_for_one_document_are_seen",),
+        bugs.runs_in_one_document,
     ),
 ]
 

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from franchise.families import GaussianIndependent
+from franchise.families.dirichlet_prior import DirichletPrior
 from franchise.kernels import table_counts
 from franchise.moves import (
     BlockedSweep,
@@ -17,6 +18,8 @@ from franchise.moves import (
     DirectAssignment,
     DocumentSweep,
     LaunchSplitMerge,
+    ModelPrior,
+    MoveReport,
     SliceSweep,
     SplitMerge,
     TopicPrior,
@@ -24,13 +27,25 @@ from franchise.moves import (
     concentrations,
     finite,
 )
-from tests.exactness import blocked_bugs, document_bugs, launch_bugs, planted, slice_bugs, split_merge_bugs
+from franchise.moves.compose import DuringWarmup
+from tests.exactness import (
+    blocked_bugs,
+    document_bugs,
+    launch_bugs,
+    planted,
+    slice_bugs,
+    split_merge_bugs,
+    table_bugs,
+)
 from tests.planted_bugs.planting import in_move, in_place
 from tests.planted_bugs.registry import PlantedBug
 
 ONE_STEP = "tests/exactness/test_one_step.py::"
 GEWEKE = "tests/exactness/test_geweke.py::"
 SPLIT_MERGE = "tests/kernels/test_split_merge.py::"
+TABLES = "tests/exactness/test_table_moves.py::"
+WARMUP = "tests/moves/test_prior_in_warmup.py::"
+CALIBRATION = "tests/exactness/test_calibration.py::test_ranks_are_uniform"
 CONTRACT = "tests/families/test_families.py::test_contract[gaussian-independent-0]"
 
 
@@ -125,7 +140,7 @@ LEARNED = [
         "alpha: Bernoulli variables forgotten",
         "franchise.moves.concentrations.draw_group_concentration",
         "alpha has shape a + m instead of a + m - sum s_j.",
-        ("tests/moves/test_concentrations.py::test_group_concentration",),
+        ("tests/moves/test_concentrations.py::test_group_concentration", CALIBRATION),
         ("tests/moves/test_concentrations.py::test_planted_bugs_are_noticed",),
         lambda: in_place(concentrations, "draw_group_concentration", lambda right: _without_switches),
     ),
@@ -248,6 +263,64 @@ BLOCKS = [
     ),
 ]
 
+OF_TABLES = [
+    PlantedBug(
+        f"tables: {name}",
+        f"{bug.module.__name__}.{bug.kernel}",
+        bug.wrong,
+        (f"{TABLES}test_where_bugs_show_the_right_moves_pass[{shows}]",),
+        (f"{TABLES}test_planted_bugs_are_caught[{shows}-{name}]",)
+        if (shows, name) in table_bugs.QUICK
+        else (),
+        bug.plant,
+    )
+    for (shows, name), bug in table_bugs.BUGS.items()
+]
+
+
+def _multiplied_again(self, model, state, factor):
+    model.family.set_prior_value(state.statistics, factor * state.statistics.prior)
+
+
+def _without_mass(statistics, value):
+    statistics.prior[:] = value
+
+
+PRIOR_IN_WARMUP = [
+    PlantedBug(
+        "warm-up: the prior is not restored",
+        "franchise.moves.ModelPrior",
+        "Draws that are kept have the small prior of the warm-up.",
+        (WARMUP + "test_the_prior_of_kept_draws_is_the_models",),
+        plant=lambda: in_place(ModelPrior, "step", lambda right: lambda self, *arguments: MoveReport()),
+    ),
+    PlantedBug(
+        "warm-up: it never ends",
+        "franchise.moves.compose.DuringWarmup",
+        "Moves of the warm-up run in draws that are kept, too.",
+        (
+            WARMUP + "test_the_prior_of_kept_draws_is_the_models",
+            WARMUP + "test_samplers_of_words_use_it",
+            CALIBRATION,
+        ),
+        plant=lambda: in_place(DuringWarmup, "chosen", lambda right: lambda self, sweep, number: (0,)),
+    ),
+    PlantedBug(
+        "warm-up: the sum of the prior is forgotten",
+        "franchise.families.dirichlet_prior.DirichletPrior.set_prior_value",
+        "eta_w changes, but not its sum over words.",
+        (WARMUP + "test_the_prior_of_kept_draws_is_the_models",),
+        plant=lambda: in_place(DirichletPrior, "set_prior_value", lambda right: staticmethod(_without_mass)),
+    ),
+    PlantedBug(
+        "warm-up: the prior shrinks again in each sweep",
+        "franchise.moves.ScaledPrior",
+        "The present prior is multiplied, not the model's.",
+        (WARMUP + "test_a_prior_for_each_category",),
+        plant=lambda: in_place(ModelPrior, "_set_prior", lambda right: _multiplied_again),
+    ),
+]
+
 PARAMETERS = [
     PlantedBug(
         "GaussianIndependent: wrong proposal",
@@ -300,4 +373,14 @@ INEXACT = [
     ),
 ]
 
-BUGS = [*DIRECT, *LEARNED, *SPLITS, *LAUNCHED, *BLOCKS, *PARAMETERS, *INEXACT]
+BUGS = [
+    *DIRECT,
+    *LEARNED,
+    *SPLITS,
+    *LAUNCHED,
+    *BLOCKS,
+    *OF_TABLES,
+    *PRIOR_IN_WARMUP,
+    *PARAMETERS,
+    *INEXACT,
+]

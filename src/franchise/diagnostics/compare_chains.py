@@ -1,7 +1,8 @@
 """Chains that disagree: what they have in common, which of them predict better, and weights to combine them.
 
-Chains are compared by how well their draws predict single observations that are left out.  With the draws s of a
-chain (importance sampling with the topic of x_i integrated out; docs/theory/diagnostics.md#eq-leave-one-out),
+Chains are compared by leave-one-out prediction: how well each predicts an observation from all others.  With the
+draws s of a chain (importance sampling with the topic of x_i integrated out;
+docs/theory/diagnostics.md#eq-leave-one-out),
 
     p(x_i | x_-i) = 1 / mean over s of 1 / p(x_i | x_-i, z_-i(s))
 
@@ -48,7 +49,7 @@ _ROUNDS, _TOLERANCE = 10_000, 1e-6  # of the search for weights
 
 
 def compare_chains(posterior: Posterior[Any]) -> pd.DataFrame:
-    """Compare chains by how well they predict observations that are left out, and weight them by stacking.
+    """Compare chains by leave-one-out prediction of observations, and weight them by stacking.
 
     Parameters
     ----------
@@ -136,7 +137,9 @@ def prediction_sentence(posterior: Posterior[Any]) -> str:
     rest = table.drop(index=best)
     others = [f"chain {chain} {row['difference']:.3f} ± {row['error']:.3f}" for chain, row in rest.iterrows()]
     clear = bool((rest["difference"] < -2.0 * rest["error"]).all())
-    lead = f"Chain {best} predicts left-out observations best" if clear else "No chain clearly predicts best"
+    lead = (
+        f"Chain {best} has the best leave-one-out predictions" if clear else "No chain clearly predicts best"
+    )
     return (
         f"{lead} (difference in nats per observation: {', '.join(others)}). Stacking weights: "
         f"{in_words(table['weight'].to_numpy().round(2))}."
@@ -147,8 +150,8 @@ def _check_conjugate(posterior: Posterior[Any]) -> HDPPosterior:
     family = posterior.family
     if family is None or Ability.CONJUGATE not in family.abilities:
         raise InputError(
-            "chains are compared by observations that are left out of an HDP mixture with a conjugate family; got "
-            f"{posterior.model_description}. Compare other chains by held-out documents: "
+            "chains are compared by leave-one-out prediction, which needs an HDP mixture with a conjugate family; "
+            f"got {posterior.model_description}. Compare other chains by held-out documents: "
             "document_completion(posterior.chain(0), held_out)."
         )
     return cast("HDPPosterior", posterior)

@@ -66,8 +66,8 @@ def summary(posterior: Posterior[Any], held_out: Corpus | None = None) -> pd.Dat
     Returns
     -------
     DataFrame
-        As of `summarise`, and ``note``: why there is no R-hat, which chains trend, or where chains disagree; else
-        empty.
+        As of `summarise`; ``prior 5%`` and ``prior 95%`` for learned numbers, to compare with ``5%`` and ``95%`` of
+        the posterior; and ``note``: why there is no R-hat, which chains trend, or where chains disagree.
     """
     left_out = {"seconds", BEST, *SHARES}
     trace = {name: values for name, values in posterior.trace.items() if name not in left_out}
@@ -75,7 +75,12 @@ def summary(posterior: Posterior[Any], held_out: Corpus | None = None) -> pd.Dat
         from franchise.diagnostics.held_out import held_out_trace
 
         trace["held_out_score"] = held_out_trace(posterior, held_out)
-    return summarise_with_notes(trace)
+    table = summarise_with_notes(trace)
+    ends = {name: prior.interval(0.9) for name, prior in posterior.priors.items()}
+    for place, side in enumerate(("prior 5%", "prior 95%")):
+        column = [ends[name][place] if name in ends else np.nan for name in trace]
+        table.insert(COLUMNS.index("95%") + 1 + place, side, column)
+    return table
 
 
 def summarise_with_notes(trace: Mapping[str, Any]) -> pd.DataFrame:

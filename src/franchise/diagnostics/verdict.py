@@ -10,7 +10,8 @@ that applies counts:
     too short        some effective sample size (ESS) is below 100
     not converged    some R-hat is above 1.05
     weak evidence    all of this is in order, but it proves little: there is one chain, all chains started from the
-                     same number of topics or nobody knows from which, or the sampler is approximate
+                     same number of topics or nobody knows from which, the sampler is approximate, or some quantity
+                     is not a number in some draws
     usable           R-hat is at most 1.05 for every quantity
     converged        R-hat is at most 1.01 for every quantity
 
@@ -156,17 +157,20 @@ def verdict_on(
     """
     known = {name: np.asarray(trace[name], np.float64) for name in NAMES if name in trace}
     table = summarise_with_notes(known)
+    missing = [name for name, draws in known.items() if not np.isfinite(draws).all()]
     judged = {  # what every draw has, and not all have the same
-        name: draws
-        for name, draws in known.items()
-        if np.isfinite(draws).all() and (draws != draws[0, 0]).any()
+        name: draws for name, draws in known.items() if name not in missing and (draws != draws[0, 0]).any()
     }
     chains, draws = next((values.shape for values in known.values()), (0, 0))
     level, sentence = _first_fault(judged, draws) or _judge(_worst(table.loc[list(judged)]), chains, draws)
     if level in (CONVERGED, USABLE_DRAWS):
         if chains == 1:
             caveats = ["there is only one chain, and another may find something else; run several"]
-        reasons = [*caveats, *(["the sampler is approximate"] if approximation else [])]
+        reasons = [
+            *caveats,
+            *(["the sampler is approximate"] if approximation else []),
+            *(f"{NAMES[name]} is {table['note'][name]}" for name in missing),
+        ]
         if reasons:
             level, sentence = WEAK, f"{sentence} But this is weak evidence: {'; '.join(reasons)}."
     if approximation:
@@ -181,7 +185,7 @@ def _first_fault(judged: Mapping[str, np.ndarray], draws: int) -> tuple[str, str
             f"The chains are too short to be judged: {_counted(draws, 'draw')} per chain. Draw 100 or more."
         )
     if not judged:
-        return TOO_SHORT, "All draws have the same values, so convergence cannot be judged."
+        return TOO_SHORT, "Nothing that is a number in all draws varies, so convergence cannot be judged."
     trends = [
         f"{NAMES[name]} is {trend}" for name, values in judged.items() if (trend := describe_trend(values))
     ]

@@ -183,6 +183,7 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
     def summary(self, held_out: Corpus | None = None) -> pd.DataFrame:
         """Mean, spread, R-hat and effective sample size of what is traced (by ArviZ), and notes in words.
 
+        Learned numbers, such as alpha, have the 5% and 95% quantiles of their prior beside those of the posterior.
         Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).
 
         Parameters
