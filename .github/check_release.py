@@ -1,4 +1,4 @@
-"""Refuse a release whose tag, version, changelog, citation and address do not agree; run by the release workflow."""
+"""Refuse a release whose tag, version, changelog, citation and address do not agree (see workflows/release.yml)."""
 
 from __future__ import annotations
 
