@@ -17,7 +17,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("src", "studies", "benchmarks", "examples")
-PAGES = ("README.md", "ARCHITECTURE.md", "docs")
 
 NAMES = {
     "peers": "comm",
@@ -91,6 +90,9 @@ PHRASES = {
 }
 """Words and phrases of prose, with what to write instead."""
 
+_CODE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
+"""Names in a page: not prose."""
+
 _PHRASE = re.compile(
     r"\b(" + "|".join(phrase.replace(" ", r"\s+") for phrase in PHRASES) + r")\b", re.IGNORECASE
 )
@@ -105,7 +107,7 @@ def banned_names(text: str) -> Iterator[tuple[int, str]]:
 
 def banned_phrases(text: str, python: bool) -> Iterator[tuple[int, str]]:
     """Yield line and phrase of every banned phrase in prose: docstrings, messages and comments, or a whole page."""
-    pieces = [(1, text)]
+    pieces = [(1, _CODE.sub("", text))]
     if python:
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
         prose = (tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", -1))
@@ -129,9 +131,7 @@ def files() -> Iterator[Path]:
     """Yield the files that are checked."""
     for folder in FOLDERS:
         yield from sorted((ROOT / folder).rglob("*.py"))
-    for page in PAGES:
-        place = ROOT / page
-        yield from sorted(place.rglob("*.md")) if place.is_dir() else [place]
+    yield from sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
 def main() -> int:

@@ -286,6 +286,23 @@ def test_a_subclass_whose_code_kernels_would_never_run():
     refused(Misleading(1), [0, 1, 1], "kernels reach the family")
 
 
+def test_statistics_of_another_class_than_the_family_declares():
+    class Other(Bernoulli.Statistics):
+        pass
+
+    class Misleading(Bernoulli):
+        Statistics = Other
+
+        def empty_statistics(self, capacity):
+            return Bernoulli.Statistics(*super().empty_statistics(capacity))
+
+        @staticmethod
+        def log_marginal(statistics, topic):
+            return 0.0
+
+    refused(Misleading(1), [0, 1, 1], "kernels reach the family")
+
+
 def test_code_that_only_works_in_plain_python():
     sound = helper(Bernoulli.log_marginal)
 

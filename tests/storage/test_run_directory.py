@@ -275,9 +275,9 @@ def test_processes_of_version_0_1_0_and_this_one_exclude_each_other(run):
     assert fr.resume(run, draws=6).n_draws == 6
 
 
-def test_systems_that_cannot_lock_folders(tmp_path, monkeypatch):
-    """As on Windows: a file in the folder is locked; it does not count as content, and a failure removes it."""
-    monkeypatch.setattr(files, "_CAN_LOCK_FOLDERS", False)
+def test_systems_that_cannot_open_folders(tmp_path, monkeypatch):
+    """As on Windows: a file in the folder is locked. It does not count as content, and a failure removes it."""
+    monkeypatch.setattr(files, "_CAN_OPEN_FOLDERS", False)
     folder = tmp_path / "new"
     with going_wrong(8, no_space), pytest.raises(StorageError, match="No space"):
         sample("categorical", "direct", 1, run_dir=folder)

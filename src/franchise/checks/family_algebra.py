@@ -53,14 +53,18 @@ def _reached(case: Case) -> float:
     names: tuple[str, ...] = METHODS_OF_STATISTICS
     if Ability.CONJUGATE in case.family.abilities:
         names += METHODS_OF_CONJUGATE
-    owners = [(own.Statistics, name) for name in names] + [(own.Parameters, "log_density")]
+    statistics = type(case.family.empty_statistics(1))
+    owners = [(statistics, name) for name in names] + [(own.Parameters, "log_density")]
     wrong = [
         name
         for owner, name in owners
         if getattr(family_ops.family_of(owner), name, None) is not getattr(own, name, None)
     ]
     if wrong:
-        raise Broken(f"{', '.join(wrong)} run other code (give the class a Statistics tuple of its own)")
+        raise Broken(
+            f"{', '.join(wrong)} run other code (give the class a Statistics tuple of its own, and let "
+            "empty_statistics return it)"
+        )
     return 0.0
 
 

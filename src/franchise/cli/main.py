@@ -12,6 +12,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -78,6 +79,9 @@ def _shared(
 def main() -> None:
     """Run the command that the arguments ask for, and end the process with its exit code."""
     warnings.showwarning = _show_warning
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a console may lack characters of a topic's words
+            stream.reconfigure(errors="replace")
     try:
         app()
     except InputError as error:

@@ -1,5 +1,4 @@
-"""The engine that runs chains on a Ray cluster, with the same bits as on threads, and survives dying actors and
-nodes.
+"""The engine that runs chains on a Ray cluster, with the bits of threads, even if actors and nodes die.
 
 Each actor has the observations and topics of some groups.  All actors run every chain together
 (`communicator.py`): the same program, the same moves, the same block functions on the threads of their node.

@@ -45,8 +45,10 @@ class SplitMerge(Move):
         Restricted Gibbs scans after the sequential allocation. With 0 the allocation itself is the proposal, as
         Wang & Blei do it; with more, the last scan is.
 
-    In the trace: ``split_tries``, ``splits``, ``merge_tries``, ``merges`` (proposed and accepted in the sweep),
-    ``split_merge_tables`` and ``split_merge_observations`` (how many the proposals were about, in all).
+    Notes
+    -----
+    The trace has ``split_tries``, ``splits``, ``merge_tries`` and ``merges`` (proposed and accepted in the sweep),
+    ``split_merge_tables`` and ``split_merge_observations`` (the number that all proposals were about).
     """
 
     n_proposals: int = 1

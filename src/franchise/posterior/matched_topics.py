@@ -255,9 +255,7 @@ class MatchedTopics:
         return self._first_words(self.word_probabilities(), count)
 
     def relevant_words(self, count: int = 10) -> list[list[str]]:
-        """The most relevant words of every topic: probable in it, and more so than elsewhere
-        (`topic_tables.py`).
-        """
+        """Return the most relevant words of every topic: probable in it, and more so than elsewhere."""
         return self._first_words(relevance(self.word_probabilities(), self.word_shares), count)
 
     def _first_words(self, scores: np.ndarray, count: int) -> list[list[str]]:

@@ -20,9 +20,9 @@ from typing import BinaryIO
 from franchise.errors import InputError, StorageError
 
 LOCK = "run.lock"
-"""The file that is locked on systems where a folder itself cannot be (Windows)."""
+"""The file that is locked on systems where a folder itself cannot be opened (Windows)."""
 
-_CAN_LOCK_FOLDERS = os.name == "posix"
+_CAN_OPEN_FOLDERS = os.name == "posix"
 
 
 def write_atomically(path: Path, content: bytes, writer: str = "") -> None:
@@ -137,8 +137,8 @@ def _replace(old: Path, new: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Force the names in a folder to disk."""
-    if os.name == "posix":
+    """Force the names in a folder to disk, where the system allows it."""
+    if _CAN_OPEN_FOLDERS:
         _sync(folder, os.O_RDONLY)
 
 
@@ -154,7 +154,7 @@ def exclusive_lock(folder: Path) -> Iterator[None]:
     from filelock import lock_descriptor
 
     with write_errors_named(folder):
-        if _CAN_LOCK_FOLDERS:
+        if _CAN_OPEN_FOLDERS:
             descriptor = os.open(folder, os.O_RDONLY)
         else:
             descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT)

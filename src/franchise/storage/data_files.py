@@ -59,7 +59,7 @@ def load_data(folder: Path) -> Corpus | Groups:
     from safetensors.numpy import load_file
 
     arrays = load_file(folder / "data.safetensors")
-    words = json.loads((folder / "data.json").read_text())
+    words = json.loads((folder / "data.json").read_bytes())
     check_format(str(folder / "data.json"), words.get("format", FORMAT), FORMAT)
     if words["kind"] == "shards":
         return open_shards(words["folder"]).checked(words["checksum"]).memory_mapped(words["path"])

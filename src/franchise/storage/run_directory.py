@@ -220,4 +220,6 @@ def _checksum_of_bytes(content: bytes) -> str:
 def _versions() -> dict[str, str]:
     from importlib.metadata import version
 
-    return {name: version(name) for name in ("franchise", "numpy", "numba")}
+    from franchise import __version__
+
+    return {"franchise": __version__} | {name: version(name) for name in ("numpy", "numba")}

@@ -90,7 +90,9 @@ class SubclusterSweep(Move):
         Which splits and merges: "local" or "deterministic"; and "global", with the ratio as it is printed, or
         "balanced", with a density in it that the print leaves out (see `moves/subcluster/global_moves.py`).
 
-    In the trace: ``subcluster_splits``, ``subcluster_merges``, ``subcluster_global_splits``,
+    Notes
+    -----
+    The trace has ``subcluster_splits``, ``subcluster_merges``, ``subcluster_global_splits`` and
     ``subcluster_global_merges`` (accepted in the sweep), and the same with ``_tries`` (proposed).
     """
 
