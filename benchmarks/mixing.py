@@ -49,13 +49,13 @@ def sample(data: Any, **settings: Any) -> tuple[fr.Posterior, float]:
     return posterior, (time.process_time() - started) / len(posterior.states)
 
 
-def judge(size: int, seed: int) -> None:
+def judge(size: int, seed: int, sweeps: int = 500) -> None:
     """Compare the default chains with one that starts at the truth."""
     documents, length, vocabulary, gamma = SIZES[size]
     simulated = fr.synthetic.from_hdp(
         documents, length, vocabulary, prior=0.1, alpha=1.0, gamma=gamma, seed=seed
     )
-    settings = {"family": fr.Categorical(vocabulary, 0.1), "seed": seed}
+    settings = {"family": fr.Categorical(vocabulary, 0.1), "draws": sweeps, "warmup": sweeps, "seed": seed}
     truth, _ = sample(simulated.data, **settings | {"chains": 1, "start": simulated.labels, "warmup": 0})
     chains, seconds = sample(simulated.data, **settings)
     print(f"\nsimulated, {size:,} words, seed {seed}: {seconds:.0f} s a chain", flush=True)
@@ -94,15 +94,15 @@ def read(name: str, folder: str | None) -> fr.Corpus:
     return load_corpus(folder)[1] if name == "AP" else fr.datasets.load("sotu", unit="paragraph")
 
 
-def predict(name: str, corpus: fr.Corpus, seed: int, factor: int = 1) -> None:
+def predict(name: str, corpus: fr.Corpus, seed: int, sweeps: int = 500) -> None:
     """Held-out score, topics and agreement of the default chains."""
     train, held_out = hold_out_documents(corpus)
-    posterior, seconds = sample(train, draws=1000 * factor, warmup=500 * factor, seed=seed)
+    posterior, seconds = sample(train, draws=sweeps, warmup=sweeps, seed=seed)
     chains = range(len(posterior.states))
     scores = [fr.diagnostics.document_completion(posterior.chain(k), held_out).perplexity for k in chains]
     together = fr.diagnostics.document_completion(posterior, held_out).perplexity
     topics = np.asarray(posterior.trace["n_topics"])[:, -1].astype(int).tolist()
-    print(f"\n{name}, {1500 * factor} sweeps, seed {seed}: {seconds:.0f} s a chain")
+    print(f"\n{name}, {2 * sweeps} sweeps, seed {seed}: {seconds:.0f} s a chain")
     print(
         f"  held-out perplexity of each chain {np.round(scores, 1).tolist()}, of all together {together:.1f}"
     )
@@ -154,9 +154,9 @@ def main() -> None:
     parts = asked.part or ["simulated", "text", "counts"]
     for size in asked.sizes if "simulated" in parts else []:
         judge(size, asked.seed)
-    for part, factor in (("text", 1), ("time", 10)):
+    for part, sweeps in (("text", 500), ("time", 5000)):
         for name in ("addresses by paragraph", "AP") if part in parts else ():
-            predict(name, read(name, asked.data), asked.seed, factor)
+            predict(name, read(name, asked.data), asked.seed, sweeps)
     for concentration in (0.1, 0.5) if "counts" in parts else ():
         find_planted(concentration, asked.seed)
 

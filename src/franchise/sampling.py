@@ -37,7 +37,7 @@ def sample(
     sampler: SamplerLike = "auto",
     alpha: float | Gamma = ALPHA,
     gamma: float | Gamma = GAMMA,
-    draws: int = 1000,
+    draws: int = 500,
     warmup: int = 500,
     thin: int = 1,
     chains: int = 2,

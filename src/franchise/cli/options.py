@@ -201,7 +201,7 @@ class Chains:
         None, 'Initial state: a number of random topics, or "sequential" [default: chosen by the sampler].'
     )
     chains: int = _run(2, "Number of chains, run in parallel.")
-    draws: int = _run(1000, "Draws to keep of each chain.")
+    draws: int = _run(500, "Draws to keep of each chain.")
     warmup: int = _run(500, "Sweeps of each chain before the first draw.")
     thin: int = _run(1, "Sweeps between two draws.")
     seed: int = _run(0, "The same seed gives the same draws.")

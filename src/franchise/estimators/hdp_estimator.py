@@ -96,7 +96,7 @@ class HDP(TopicEstimator):
     _: KW_ONLY
     prior: float | np.ndarray | Gamma = 0.1
     sampler: SamplerLike = "auto"
-    draws: int = 1000
+    draws: int = 500
     warmup: int = 500
     seed: int | None = 0
     start: object = None
