@@ -6,8 +6,10 @@
     consensus.unmatched           what no consensus topic has, draw by draw
 
 `match_draws.py` describes the matching, `consensus_rules.py` the rules that topics can be asked to satisfy.  By
-default there are none, so that a topic of a single chain is shown, with the number of its chains.  All figures are
-means over draws: a topic's share is over all draws, 0 where it is absent; its words over the draws that have it.
+default there are none, so a topic of a single chain is shown, with the number of its chains.  All figures are means
+over draws: a topic's share is over all draws, 0 where it is absent; its words over the draws that have it.
+
+Every table, plot, command, report and estimator numbers topics as here.
 """
 
 from __future__ import annotations
