@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 from pathlib import Path
+
+import numpy as np
 
 import franchise as fr
 
@@ -14,7 +18,23 @@ def load_corpus(data: str | None) -> tuple[str, fr.Corpus]:
     if data is None:
         print("no --data and no FRANCHISE_DATA: using the bundled addresses instead of the AP corpus")
         return "State of the Union addresses", fr.datasets.load("sotu")
-    folder = Path(data) / "ap"
-    if not (folder / "ap.dat.gz").is_file():
-        raise SystemExit(f"{folder / 'ap.dat.gz'} is missing: --data must hold the folder ap (lda-c format)")
-    return "AP", fr.read_corpus(folder / "ap.dat.gz")
+    return "AP", fr.read_corpus(find_file(data, "ap/ap.dat.gz"))
+
+
+def find_file(data: str | None, name: str) -> Path:
+    """Return the path of a file in the data folder; SystemExit if it is missing."""
+    folder = data or os.environ.get("FRANCHISE_DATA")
+    if folder is None:
+        raise SystemExit(f"{name} is needed: give its folder with --data or FRANCHISE_DATA")
+    path = Path(folder, name)
+    if not path.is_file():
+        raise SystemExit(f"{path} is missing: --data must be the folder that contains {name}")
+    return path
+
+
+def read_column(path: Path, column: str, documents: int) -> list[str]:
+    """Return a column of a compressed JSONL file: all rows, or this many random ones, in the file's order."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        texts = [json.loads(line)[column] for line in lines]
+    chosen = np.sort(np.random.default_rng(1).permutation(len(texts))[:documents])
+    return [texts[row] for row in chosen]
