@@ -3,14 +3,16 @@
     python benchmarks/auto.py [--data FOLDER] [--parts NAME ...] [--samplers NAME ...] [--seconds S]
                               [--documents N] [--workers N] [--rows FILE.csv] [--markdown]
 
-Each sampler runs four chains from its own default starts. Pilot runs find how many sweeps fit into the time; half of
-them are warm-up. Times are processor seconds of one chain, initial states included, so other work on the machine
-does not count. "auto" draws what the sampler that it chooses draws, so that row is marked with a star instead.
+Each sampler runs four chains from its own default starts. Pilot runs find how many sweeps fit into the time; half
+of them are warm-up. Times are processor seconds of one chain, initial states included, so other work on the machine
+does not count; observations other than words and counts get a quarter of the time. "auto" draws what the sampler
+that it chooses draws, so that sampler's row is marked with a star instead.
 
-R-hat    of the number of topics, of the log joint and of the entropy of topic shares, over the four chains
+R-hat    of the number of topics, of the log joint and of the entropy of topic shares, over the four chains (n/a if
+         nothing changes)
 held out log density of an observation, in nats, given half of its group: a tenth of the groups, mean over chains,
          each scored by itself, with the standard error over chains; higher is better
-shared   share of the observations in consensus topics that all chains have
+shared   share of the observations in consensus topics that all chains have (both from eight draws of each chain)
 
 Each row is printed when it is known. With --rows, rows are added to a file, and those that are there are not run
 again. FOLDER (or FRANCHISE_DATA) has the corpora ap, 20newsgroups, nips_uci and dblp_titles; what is missing is
@@ -28,8 +30,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from choi import FILES, clean_post
-from corpora import find_file, read_column
+from choi import NEWSGROUPS, clean_post
+from corpora import find_file, random_texts
 from mixing import JUDGED, in_all_chains, planted_counts, sample
 
 import franchise as fr
@@ -43,7 +45,7 @@ from franchise.sampling import make_model
 
 SAMPLERS = ("direct", "parallel", "slice", "split-merge")
 MOST_SWEEPS = 20_000
-SCORED_DRAWS = 16
+SCORED_DRAWS = 8
 SEED = 3
 
 
@@ -56,10 +58,12 @@ class Problem(NamedTuple):
 
     @property
     def model(self) -> Model:
+        """The model with the default concentrations."""
         return make_model(self.data, self.family, ALPHA, GAMMA)
 
     @property
     def size(self) -> str:
+        """The size of the data that are sampled."""
         unit = "words" if isinstance(self.data, fr.Corpus) else "observations"
         return f"{self.data.n_groups:,} groups, {self.data.n_observations:,} {unit}"
 
@@ -101,12 +105,12 @@ def presidents() -> fr.Corpus:
 
 
 def titles(asked: Asked) -> fr.Corpus:
-    rows = read_column(find_file(asked.data, "dblp_titles/all_titles.jsonl.gz"), "title", asked.documents)
+    rows = random_texts(find_file(asked.data, "dblp_titles/all_titles.jsonl.gz"), "title", asked.documents)
     return fr.Corpus.from_texts(rows, min_df=3)
 
 
 def newsgroups(asked: Asked) -> fr.Corpus:
-    rows = read_column(find_file(asked.data, str(FILES["newsgroups"])), "text", asked.documents)
+    rows = random_texts(find_file(asked.data, NEWSGROUPS), "text", asked.documents)
     return fr.Corpus.from_texts([clean_post(row) for row in rows], min_df=5, max_df=0.2)
 
 
@@ -120,7 +124,7 @@ def mutations() -> np.ndarray:
     rng = np.random.default_rng(5)
     topics = rng.dirichlet(np.full(96, 0.1), 10)
     weights = rng.dirichlet(np.full(10, 0.5), 100)
-    return np.array([rng.multinomial(30_000, row @ topics) for row in weights])
+    return np.array([rng.multinomial(5000, row @ topics) for row in weights])
 
 
 def markers(rng: np.random.Generator, topics: np.ndarray) -> np.ndarray:
@@ -175,7 +179,7 @@ def sweeps_within(seconds: float, run: Callable[[int], float]) -> int:
         spent = run(many)
         if spent >= seconds / 8 or many >= MOST_SWEEPS:
             sweep = max((spent - before) / (many - few), 0.25 * spent / many)
-            return min(MOST_SWEEPS, max(4, many + int((seconds - spent) / sweep)))
+            return min(MOST_SWEEPS, max(8, many + int((seconds - spent) / sweep)))
         few, before = many, spent
 
 
@@ -219,7 +223,7 @@ HEADER = [
     *("data", "size", "sampler", "sweeps", "topics", "R-hat topics", "log joint", "entropy"),
     *("held out", "shared", "seconds"),
 ]
-WIDTHS = (15, 36, 13, 7, 7, 13, 10, 8, 18, 7, 8)
+WIDTHS = (16, 32, 15, 7, 7, 13, 10, 8, 18, 7, 8)
 
 
 def cells(row: dict[str, Any]) -> list[str]:
@@ -232,7 +236,7 @@ def cells(row: dict[str, Any]) -> list[str]:
         row["sampler"] + (" *" if row["auto"] else ""),
         str(row["sweeps"]),
         f"{values['topics']:.1f}",
-        *("constant" if math.isnan(r) else "> 10" if r > 10 else f"{r:.2f}" for r in r_hats),
+        *("n/a" if math.isnan(r) else "> 10" if r > 10 else f"{r:.2f}" for r in r_hats),
         f"{values['held out']:.4f} ± {values['error']:.4f}",
         f"{values['shared']:.0%}",
         f"{values['seconds']:.1f}",
@@ -258,10 +262,12 @@ class Rows:
                 self.rows = list(csv.DictReader(file))
 
     def find(self, **known: Any) -> dict[str, Any] | None:
+        """Return the first row with these values, if there is one."""
         same = (row for row in self.rows if all(str(row[name]) == str(known[name]) for name in known))
         return next(same, None)
 
     def add(self, row: dict[str, Any]) -> None:
+        """Add a row."""
         self.rows.append(row)
         if self.path is not None:
             new = not self.path.is_file()
@@ -273,10 +279,10 @@ class Rows:
 
 
 def rows_of(part: str, asked: argparse.Namespace, rows: Rows) -> Iterator[dict[str, Any]]:
-    """Yield a row for each sampler that applies to the data, those of the file first read."""
+    """Yield a row for each sampler that applies to the data: from the file, or measured now."""
     problem = PARTS[part](Asked(asked.data, asked.documents))
     model = problem.model
-    seconds = asked.seconds if isinstance(problem.data, fr.Corpus) else asked.seconds / 3
+    seconds = asked.seconds if isinstance(problem.data, fr.Corpus) else asked.seconds / 4
     for sampler in asked.samplers:
         conjugate = fr.Ability.CONJUGATE in model.family.abilities
         if not conjugate and "non_conjugate" not in NAMED_SAMPLERS[sampler].properties:
@@ -295,7 +301,12 @@ def main() -> None:
     parser.add_argument("--data", help="folder with ap, 20newsgroups, nips_uci and dblp_titles")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--samplers", nargs="+", choices=NAMED_SAMPLERS, default=list(SAMPLERS))
-    parser.add_argument("--seconds", type=float, default=20.0, help="per chain; a third for other data than counts")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=20.0,
+        help="per chain; a quarter for Groups",
+    )
     parser.add_argument("--documents", type=int, default=5000, help="at most, of newsgroups, nips and titles")
     parser.add_argument("--workers", type=int, help="threads [default: all cores]")
     parser.add_argument("--rows", type=Path, help="CSV file of rows, to resume from")
