@@ -5,7 +5,7 @@
 
 Each sampler runs four chains from its own default starts. Pilot runs find how many sweeps fit into the time; half
 of them are warm-up. Times are processor seconds of one chain, initial states included, so other work on the machine
-does not count; observations other than words and counts get a quarter of the time. "auto" draws what the sampler
+does not count; observations other than words and counts get half of the time. "auto" draws what the sampler
 that it chooses draws, so that sampler's row is marked with a star instead.
 
 R-hat    of the number of topics, of the log joint and of the entropy of topic shares, over the four chains (n/a if
@@ -282,7 +282,7 @@ def rows_of(part: str, asked: argparse.Namespace, rows: Rows) -> Iterator[dict[s
     """Yield a row for each sampler that applies to the data: from the file, or measured now."""
     problem = PARTS[part](Asked(asked.data, asked.documents))
     model = problem.model
-    seconds = asked.seconds if isinstance(problem.data, fr.Corpus) else asked.seconds / 4
+    seconds = asked.seconds if isinstance(problem.data, fr.Corpus) else asked.seconds / 2
     for sampler in asked.samplers:
         conjugate = fr.Ability.CONJUGATE in model.family.abilities
         if not conjugate and "non_conjugate" not in NAMED_SAMPLERS[sampler].properties:
