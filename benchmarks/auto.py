@@ -301,12 +301,7 @@ def main() -> None:
     parser.add_argument("--data", help="folder with ap, 20newsgroups, nips_uci and dblp_titles")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--samplers", nargs="+", choices=NAMED_SAMPLERS, default=list(SAMPLERS))
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=20.0,
-        help="per chain; a quarter for Groups",
-    )
+    parser.add_argument("--seconds", type=float, default=15.0, help="per chain; half of it for Groups")
     parser.add_argument("--documents", type=int, default=5000, help="at most, of newsgroups, nips and titles")
     parser.add_argument("--workers", type=int, help="threads [default: all cores]")
     parser.add_argument("--rows", type=Path, help="CSV file of rows, to resume from")
