@@ -290,10 +290,9 @@ def rows_of(part: str, asked: argparse.Namespace, rows: Rows) -> Iterator[dict[s
         known = {"data": part, "size": problem.size, "sampler": sampler, "budget": seconds}
         row = rows.find(**known)
         if row is None:
-            chosen = "*" if choose(model).sampler.name == sampler else ""
-            row = {**known, "auto": chosen, **measure(problem, sampler, seconds, asked.workers)}
+            row = known | measure(problem, sampler, seconds, asked.workers)
             rows.add(row)
-        yield row
+        yield row | {"auto": choose(model).sampler.name == sampler}
 
 
 def main() -> None:
