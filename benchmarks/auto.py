@@ -169,15 +169,15 @@ PARTS: dict[str, Callable[[Asked], Problem]] = {
 def sweeps_within(seconds: float, run: Callable[[int], float]) -> int:
     """Return how many sweeps a chain does in this time; `run` does some of them and returns the seconds it took.
 
-    The last two pilot runs tell how long initial state and a sweep take.
+    The last two pilot runs tell how long a sweep takes. Sweeps get faster as topics disperse, so the last run is long.
     """
     run(2)  # compiles
     few = 4
     before = run(few)
     while True:
-        many = few * int(np.clip(0.3 * seconds / before, 2, 8))
+        many = few * int(np.clip(0.6 * seconds / before, 2, 8))
         spent = run(many)
-        if spent >= seconds / 8 or many >= MOST_SWEEPS:
+        if spent >= 0.4 * seconds or many >= MOST_SWEEPS:
             sweep = max((spent - before) / (many - few), 0.25 * spent / many)
             return min(MOST_SWEEPS, max(8, many + int((seconds - spent) / sweep)))
         few, before = many, spent
