@@ -169,7 +169,7 @@ PARTS: dict[str, Callable[[Asked], Problem]] = {
 def sweeps_within(seconds: float, run: Callable[[int], float]) -> int:
     """Return how many sweeps a chain does in this time; `run` does some of them and returns the seconds it took.
 
-    The last two pilot runs tell how long a sweep takes. Sweeps get faster as topics disperse, so the last run is long.
+    The last two pilot runs tell how long a sweep takes. Sweeps get faster as topics disperse: the last run is long.
     """
     run(2)  # compiles
     few = 4
