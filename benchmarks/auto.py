@@ -1,4 +1,4 @@
-"""What `sampler="auto"` rests on: every sampler on data of many kinds, for the same time (docs/theory/auto.md#sec-auto).
+"""What `sampler="auto"` rests on: samplers on data of many kinds, for the same time (docs/theory/auto.md#sec-auto).
 
     python benchmarks/auto.py [--data FOLDER] [--parts NAME ...] [--samplers NAME ...] [--seconds S]
                               [--documents N] [--workers N] [--rows FILE.csv] [--markdown]
