@@ -8,17 +8,13 @@ once, and sentences that have no other words are removed.
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
 import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
+from corpora import find_file, read_rows
 from joined import SECTIONS, Joined
 from segment_errors import Errors, place_evenly, show_errors
 
@@ -32,10 +28,8 @@ from franchise.posterior.htmm_sampling import sample_segments
 LENGTHS = ((3, 5), (6, 8), (9, 11), (3, 11))
 """Shortest and longest segment of each condition, in sentences."""
 
-FILES = {
-    "newsgroups": Path("20newsgroups", "20news_bydate.jsonl.gz"),
-    "reuters": Path("reuters21578", "reuters21578.jsonl.gz"),
-}
+NEWSGROUPS = "20newsgroups/20news_bydate.jsonl.gz"
+REUTERS = "reuters21578/reuters21578.jsonl.gz"
 LONG_ENOUGH, SHORT_ENOUGH = 600, 20_000  # characters of a source
 CANDIDATES = 6  # sources to read for each segment that is needed
 
@@ -54,22 +48,10 @@ class Source:
 
 def read_sources(data: str | None) -> list[Source]:
     """Return posts and articles of a fair length from the data folder."""
-    folder = data or os.environ.get("FRANCHISE_DATA")
-    if folder is None:
-        raise SystemExit(
-            "--part choi needs --data or FRANCHISE_DATA: the folder with 20newsgroups and reuters21578"
-        )
-    for name in FILES.values():
-        if not (Path(folder) / name).is_file():
-            raise SystemExit(f"{Path(folder) / name} is missing: see {Path(folder) / 'README.md'}")
-    posts = (Source(row["group"], clean_post(row["text"])) for row in _rows(folder, "newsgroups"))
-    articles = (Source(row["topics"][0], row["body"]) for row in _rows(folder, "reuters") if row["topics"])
+    posts = (Source(row["group"], clean_post(row["text"])) for row in read_rows(find_file(data, NEWSGROUPS)))
+    rows = read_rows(find_file(data, REUTERS))
+    articles = (Source(row["topics"][0], row["body"]) for row in rows if row["topics"])
     return [one for one in (*posts, *articles) if LONG_ENOUGH <= len(one.text) <= SHORT_ENOUGH]
-
-
-def _rows(folder: str, name: str) -> Iterator[dict[str, Any]]:
-    with gzip.open(Path(folder) / FILES[name], "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
 
 
 def clean_post(text: str) -> str:

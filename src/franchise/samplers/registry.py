@@ -158,8 +158,8 @@ class Choice(NamedTuple):
 def choose(model: Model) -> Choice:
     """Return the sampler of "auto", which suits the family and the size of the data.
 
-    The rules rest on `benchmarks/auto.py`, which runs every sampler from several initial states on many kinds of
-    data. One topic is never the initial state: from there some samplers do not reach the region that others find.
+    The rule and the measurements behind it (`benchmarks/auto.py`) are in docs/theory/auto.md#sec-auto-rule. One
+    topic is never the only initial state: from there some samplers do not reach the region that others find.
     """
     least, most = (f(random_topics(model, chain) for chain in range(4)) for f in (min, max))
     parallel, random = SAMPLERS["parallel"], f"starts: {least} to {most} random topics"
