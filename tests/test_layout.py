@@ -35,7 +35,7 @@ SHARED_KERNELS = {
 }
 """Kernels that belong to no single module."""
 
-TWICE = {"compare_chains", "predictive", "sparse_allreduce"}
+TWICE = {"compare_chains", "predictive", "prune_topics", "sparse_allreduce"}
 """Kernels with the name of the module, not a move, that calls them."""
 
 

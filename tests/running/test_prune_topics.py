@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import franchise as fr
-from franchise.kernels.expected_counts import add_ratios
+from franchise.kernels.prune_topics import add_ratios
 from franchise.model.state.views import cells_of
 from franchise.parallel.threads import CALLING_THREAD
 from franchise.running import prune_topics, subsample_start

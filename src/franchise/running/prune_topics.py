@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.kernels.expected_counts import add_ratios
+from franchise.kernels.prune_topics import add_ratios
 from franchise.model.state.views import DataCells
 
 ITERATIONS = 60
