@@ -56,7 +56,7 @@ def test_ranks_are_uniform_at_full_size(name):
 )
 def test_planted_bugs_are_caught(bug, name):
     with all_bugs()[bug].plant(), pytest.raises(AssertionError):
-        check(LARGE[name], size(100))
+        check(LARGE[name], 60)
 
 
 def test_p_values_are_uniform_for_uniform_ranks_and_small_for_others():
