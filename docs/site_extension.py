@@ -30,9 +30,16 @@ def mark_blocks(_app: Sphinx, _what: str, _name: str, _object: object, _options:
             elif literal and indent <= before:
                 literal = False
             if not literal:
-                before = indent
+                before, line = indent, _escaped(line)
         marked.append(line)
     lines[:] = marked
+
+
+def _escaped(line: str) -> str:
+    """Return a line in which a trailing underscore or a bar outside of code is no markup, as in n_topics_ or |W|."""
+    parts = line.split("`")
+    parts[::2] = [re.sub(r"(?<=\w)(_)(?!\w)|(\|)", r"\\\g<0>", part) for part in parts[::2]]
+    return "`".join(parts)
 
 
 def _is_literal(lines: list[str]) -> bool:
