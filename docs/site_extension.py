@@ -16,7 +16,9 @@ LABEL = re.compile(r"\]\((?:[\w./-]+\.md)?#((?:eq|sec)-[\w-]+)\)")
 PLACE_OF_COMMANDS = "<!-- commands -->"
 
 
-def mark_blocks(_app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
+def mark_blocks(
+    _app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]
+) -> None:
     """Make every indented block after an empty line a literal block; sections of numpydoc are not indented so."""
     marked: list[str] = []
     before, literal = 0, False  # indentation of the last paragraph; whether a block is open
@@ -71,7 +73,9 @@ def _section(name: str, command: typer.core.TyperCommand) -> str:
     """Return the section of one command."""
     arguments = [entry for entry in command.params if entry.param_type_name == "argument"]
     options = [entry for entry in command.params if entry.param_type_name == "option"]
-    usage = " ".join(entry.name.upper() if entry.required else f"[{entry.name.upper()}]" for entry in arguments)
+    usage = " ".join(
+        entry.name.upper() if entry.required else f"[{entry.name.upper()}]" for entry in arguments
+    )
     lines = [
         f"(command-{name})=\n### franchise {name}\n",
         f"```console\n$ franchise {name} {usage} [OPTIONS]\n```\n",

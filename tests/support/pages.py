@@ -19,7 +19,9 @@ import franchise as fr
 
 ROOT = Path(__file__).parents[2]
 SMALL = {"draws": 6, "warmup": 6}
-BLOCK = re.compile(r"(<!-- not run: [^\n]*-->\n)?^```(python|sh|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"(<!-- not run: [^\n]*-->\n)?^```(python|sh|console)\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str]]:
@@ -34,12 +36,27 @@ def blocks(page: Path) -> Iterator[tuple[str, str]]:
             yield from (("shell", line) for line in lines if line)
 
 
-def make_small(monkeypatch) -> None:
-    """Give everything that samples few draws by default."""
+def enter_folder(folder: Path, monkeypatch) -> None:
+    """Go to a folder with the files that pages read; everything that samples has few draws by default."""
     for callable in (fr.sample, fr.HDP.__init__, fr.HTMM.__init__):
         defaults = inspect.unwrap(callable).__kwdefaults__
         for name, value in SMALL.items():
             monkeypatch.setitem(defaults, name, value)
+    _write_files(folder)
+    monkeypatch.chdir(folder)
+
+
+def _write_files(folder: Path) -> None:
+    """Write the files that the pages read: speeches in two formats, new texts, counts."""
+    speeches = fr.datasets.table("sotu").iloc[::12].reset_index(drop=True)
+    speeches["text"] = [text[:8000] for text in speeches["text"]]
+    (folder / "speeches").mkdir()
+    for name, text in zip(speeches["date"], speeches["text"], strict=True):
+        (folder / "speeches" / f"{name}.txt").write_text(text, encoding="utf-8")
+    speeches.to_csv(folder / "speeches.csv", index=False)
+    new = [" ".join(text.split()) for text in speeches["text"][:3]]
+    (folder / "new.txt").write_text("\n".join(new), encoding="utf-8")
+    fr.datasets.table("ants")[["study", "count"]].to_csv(folder / "counts.csv", index=False)
 
 
 def run_page(page: Path) -> None:
