@@ -51,11 +51,13 @@ bench: $(VENV)/.bench
 
 # The site, offline: docs/_build/html/index.html. Tutorials run when they have changed.
 docs: $(VENV)/.docs
+	rm -rf docs/api/generated
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 # Build from nothing, run every tutorial again, then check links, public names and that no page loads from outside.
 docs-test: $(VENV)/.docs
-	$(BIN)/python -m sphinx -W --keep-going -E -a -D nb_execution_mode=force -b html docs docs/_build/html
+	rm -rf docs/_build/html docs/api/generated
+	$(BIN)/python -m sphinx -W --keep-going -E -D nb_execution_mode=force -b html docs docs/_build/html
 	$(BIN)/python -m tests.site docs/_build/html
 
 clean:
