@@ -26,7 +26,7 @@ extensions = [
 exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
 templates_path = ["_templates"]
 default_role = "py:obj"
-nitpicky = False
+smartquotes = False  # options of commands begin with two hyphens
 
 # Docstrings
 autosummary_generate = True
@@ -66,4 +66,19 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "install": [], "glossary": [], "faq": [], "compare": [], "changelog": []}
+html_sidebars = {  # pages that are no part of a section have no navigation on the left
+    name: []
+    for name in (
+        "index",
+        "install",
+        "command-line",
+        "faq",
+        "glossary",
+        "compare",
+        "benchmarks",
+        "scaling",
+        "papers",
+        "changelog",
+        "architecture",
+    )
+}

@@ -38,7 +38,7 @@ def mark_blocks(
 
 
 def _escaped(line: str) -> str:
-    """Return a line in which a trailing underscore or a bar outside of code is no markup, as in n_topics_ or |W|."""
+    """Return a line in which an underscore at the end of a word, or a bar, is no markup: n_topics_ or |W|."""
     parts = line.split("`")
     parts[::2] = [re.sub(r"(?<=\w)(_)(?!\w)|(\|)", r"\\\g<0>", part) for part in parts[::2]]
     return "`".join(parts)

@@ -2,7 +2,8 @@
 
     python -m tests.site docs/_build/html
 
-Links between pages lead to a page and a place on it, nothing is loaded from outside, and every public name has a page.
+Links between pages lead to a page and a place on it, nothing is loaded from outside, and every public name has a
+page.
 """
 
 from __future__ import annotations
@@ -83,7 +84,12 @@ def undocumented(pages: dict[Path, Page]) -> Iterator[str]:
     places = set().union(*(page.places for page in pages.values()))
     for name in public_names():
         short = name.rpartition(".")[2]
-        known = {f"franchise.{short}", name, name.replace("franchise.", "franchise.data.", 1), f"module-{name}"}
+        known = {
+            f"franchise.{short}",
+            name,
+            name.replace("franchise.", "franchise.data.", 1),
+            f"module-{name}",
+        }
         known.add(f"module-franchise.data.{short}")
         if not known & places:
             yield f"{name} has no page"

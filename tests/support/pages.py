@@ -1,4 +1,6 @@
-"""Run the code of a page of the documentation, at a small size: the commands are those of the page, the defaults are not.
+"""Run the code of a page of the documentation, at a small size.
+
+Commands are those of the page; only the default numbers of draws and warm-up sweeps are smaller.
 
 Python blocks of a page share one namespace; lines of `sh` and `console` blocks run where they stand between them.
 A block after the comment `<!-- not run: REASON -->` is not run.
