@@ -27,7 +27,7 @@ def mark_blocks(
         after_gap = number > 0 and not lines[number - 1].strip()
         if line.strip():
             if not literal and after_gap and indent >= before + 4 and not _is_literal(marked):
-                marked += [" " * before + "::", ""]
+                marked += [" " * before + ".. code-block:: text", ""]
                 literal = True
             elif literal and indent <= before:
                 literal = False
