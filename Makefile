@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 DATA   ?= $(FRANCHISE_DATA)
 
-.PHONY: demo test test-subset test-nightly bench lint clean
+.PHONY: demo test test-subset test-nightly bench docs docs-test lint clean
 
 $(VENV)/.made:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "franchise needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11")'
@@ -22,6 +22,10 @@ $(VENV)/.dev: $(VENV)/.made pyproject.toml studies/pyproject.toml constraints.tx
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(PIP) -e '.[all,dev,bench]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.made pyproject.toml studies/pyproject.toml constraints.txt
+	$(PIP) -e '.[plot,text,io,docs]' -e studies
 	@touch $@
 
 demo: $(VENV)/.demo
@@ -49,6 +53,17 @@ test-nightly: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/collapsed.py $(if $(DATA),--data $(DATA))
 
+# The site, offline: docs/_build/html/index.html. Tutorials run when they have changed.
+docs: $(VENV)/.docs
+	rm -rf docs/api/generated
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+# Build from nothing, run every tutorial again, then check links, public names and that no page loads from outside.
+docs-test: $(VENV)/.docs
+	rm -rf docs/_build/html docs/api/generated
+	$(BIN)/python -m sphinx -W --keep-going -E -D nb_execution_mode=force -b html docs docs/_build/html
+	$(BIN)/python -m tests.site docs/_build/html
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist docs/_build docs/api/generated *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -2,7 +2,7 @@
 
     python docs/topics_over_time.py          writes docs/topics-over-time.png; needs franchise[plot]
 
-Prior and start are those of `franchise demo`; twelve topics are shown, those whose share changes most over time.
+The prior is that of `franchise demo`. The twelve topics whose share changes most over time are shown.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import franchise as fr
-from franchise.cli.demo import PRIOR, START, shares_of_addresses
+from franchise.cli.demo import PRIOR, shares_of_addresses
 
 YEARS_PER_STEP = 10
 ROWS, COLUMNS = 3, 4
@@ -20,11 +20,9 @@ INK, FILL, PAPER = "#22313f", "#3b7ea1", "#ffffff"
 
 
 def fit() -> fr.Posterior:
-    """Two chains, as the demo starts them."""
+    """Two chains with the prior of the demo, from 60 random topics each."""
     corpus = fr.datasets.load("sotu", unit="paragraph")
-    return fr.sample(
-        corpus, fr.Categorical(corpus.vocabulary_size, PRIOR), start=START, warmup=200, draws=150
-    )
+    return fr.sample(corpus, fr.Categorical(corpus.vocabulary_size, PRIOR), start=60, warmup=200, draws=150)
 
 
 def share_by_period(posterior: fr.Posterior) -> pd.DataFrame:

@@ -1,0 +1,110 @@
+"""What the site needs beyond Sphinx: formulas in docstrings, links to labels, and the page of commands.
+
+Indented blocks in docstrings are formulas or code, and are shown as they stand.
+Theory pages link to labels as `page.md#label`, which also works on code hosts; MyST wants `#label`.
+The options of commands come from the program, so that the page cannot be out of date.
+"""
+
+import re
+
+import typer
+from sphinx.application import Sphinx
+
+from franchise.cli.main import _COMMANDS, app
+
+LABEL = re.compile(r"\]\((?:[\w./-]+\.md)?#((?:eq|sec)-[\w-]+)\)")
+PLACE_OF_COMMANDS = "<!-- commands -->"
+
+
+def mark_blocks(
+    _app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]
+) -> None:
+    """Make every indented block after an empty line a literal block; sections of numpydoc are not indented so."""
+    marked: list[str] = []
+    before, literal = 0, False  # indentation of the last paragraph; whether a block is open
+    for number, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip())
+        after_gap = number > 0 and not lines[number - 1].strip()
+        if line.strip():
+            if not literal and after_gap and indent >= before + 4 and not _is_literal(marked):
+                marked += [" " * before + ".. code-block:: text", ""]
+                literal = True
+            elif literal and indent <= before:
+                literal = False
+            if not literal:
+                before, line = indent, _escaped(line)
+        marked.append(line)
+    lines[:] = marked
+
+
+def _escaped(line: str) -> str:
+    """Return a line in which an underscore at the end of a word, or a bar, is no markup: n_topics_ or |W|."""
+    parts = line.split("`")
+    parts[::2] = [re.sub(r"(?<=\w)(_)(?!\w)|(\|)", r"\\\g<0>", part) for part in parts[::2]]
+    return "`".join(parts)
+
+
+def _is_literal(lines: list[str]) -> bool:
+    """Whether the last paragraph announces a block by itself."""
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return last.endswith("::") or last.startswith((">>>", "..."))
+
+
+def link_labels(_app: Sphinx, docname: str, source: list[str]) -> None:
+    """Shorten links to labels, and put the commands on their page."""
+    source[0] = LABEL.sub(r"](#\1)", source[0])
+    if PLACE_OF_COMMANDS in source[0]:
+        source[0] = source[0].replace(PLACE_OF_COMMANDS, commands_as_markdown())
+
+
+def commands_as_markdown() -> str:
+    """Return one section per command: what it does, its arguments and its options."""
+    group = typer.main.get_command(app)
+    parts: list[str] = []
+    for panel, functions in _COMMANDS.items():
+        parts.append(f"## {panel}\n")
+        for function in functions:
+            command = group.commands[function.__name__]  # type: ignore[attr-defined]
+            parts.append(_section(function.__name__, command))
+    return "\n".join(parts)
+
+
+def _section(name: str, command: typer.core.TyperCommand) -> str:
+    """Return the section of one command."""
+    arguments = [entry for entry in command.params if entry.param_type_name == "argument"]
+    options = [entry for entry in command.params if entry.param_type_name == "option"]
+    usage = " ".join(
+        entry.name.upper() if entry.required else f"[{entry.name.upper()}]" for entry in arguments
+    )
+    lines = [
+        f"(command-{name})=\n### franchise {name}\n",
+        f"```console\n$ franchise {name} {usage} [OPTIONS]\n```\n",
+        f"{command.help}\n",
+    ]
+    if arguments:
+        lines.append("| argument | meaning |\n|---|---|")
+        lines += [f"| `{entry.name.upper()}` | {_text(entry.help)} |" for entry in arguments]
+        lines.append("")
+    if options:
+        lines.append("| option | meaning | default |\n|---|---|---|")
+        lines += [_option_row(entry) for entry in options]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _option_row(option: typer.core.TyperOption) -> str:
+    names = ", ".join(f"`{name}`" for name in option.opts)
+    flag = option.is_flag or option.default in (None, (), [])
+    default = "" if flag else f"`{option.default}`"
+    return f"| {names} | {_text(option.help)} | {default} |"
+
+
+def _text(help: str | None) -> str:
+    return " ".join((help or "").split()).replace("|", "\\|")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect to Sphinx; before numpydoc, which reads docstrings at priority 500."""
+    app.connect("autodoc-process-docstring", mark_blocks, priority=400)
+    app.connect("source-read", link_labels)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
