@@ -13,6 +13,7 @@ from franchise.data.corpus import Corpus
 from franchise.data.grouped import GroupedData
 from franchise.families.base import Family
 from franchise.families.categorical import Categorical
+from franchise.moves import SliceSweep
 from franchise.sampling import sample
 from franchise_studies.amini.printed import AS_PRINTED, BY_THE_REST, Problem, run_printed
 
@@ -25,9 +26,10 @@ SLICE, FROM_25, PRINTED, BY_REST, CRF = (
 )
 METHODS = (SLICE, FROM_25, PRINTED, BY_REST, CRF)
 READING_OF = {PRINTED: AS_PRINTED, BY_REST: BY_THE_REST}
+ALONE = [SliceSweep()]  # the paper's moves: the sampler "slice" also draws the topics of whole tables
 SETTINGS_OF: dict[str, dict[str, Any]] = {
-    SLICE: {"sampler": "slice", "start": 1},
-    FROM_25: {"sampler": "slice", "start": 25},
+    SLICE: {"sampler": ALONE, "start": 1},
+    FROM_25: {"sampler": ALONE, "start": 25},
     CRF: {"sampler": "crf", "start": 1},
 }
 
