@@ -24,7 +24,10 @@ LENGTHS = [[2, 1, 0, 3], [2, 2, 1]]
 WRONG = {
     "stays counted": ("A stay counts as a draw of a topic.", SINGLE),
     "first sentences left out": ("The first sentence's draw is not counted.", SINGLE),
-    "a switch costs nothing": ("The message into a topic forgets the switch probability.", TWO),
+    "a switch costs nothing": (
+        "The message into a topic forgets the switch probability.",
+        f"{ONE_STEP}[two topics]",
+    ),
     "what was before is forgotten": ("The message of a stay forgets the topic before.", TWO),
 }
 
