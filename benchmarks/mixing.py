@@ -1,7 +1,7 @@
 """Do chains forget where they started?  Default `franchise.sample` with four chains from dispersed starts.
 
-    python benchmarks/mixing.py [--part simulated] [--part text] [--part counts] [--part time] [--data FOLDER]
-                                [--sizes N ...] [--seed S]
+    python benchmarks/mixing.py [--part simulated] [--part text] [--part counts] [--part time] [--part cost]
+                                [--data FOLDER] [--sizes N ...] [--seed S]
 
 simulated   data drawn from the model, 5,000, 100,000 and 784,000 words. Labels that come with such data are a draw
             from the posterior, so a chain that starts with them shows the truth. R-hat of the default chains, and
@@ -11,6 +11,7 @@ text        the addresses by paragraph, and AP (from FOLDER/ap): held-out perple
 counts      300 groups, 96 categories, 12 planted profiles that overlap little or much: consensus topics with 0.5 %
             of the counts, merged where their cosine is above 0.9, beside the planted ones, and what is left over.
 time        the text again with ten times the sweeps.
+cost        a sweep over the topics of tables, beside one over words, at 784,000 simulated words.
 
 Seconds are processor seconds of one chain.
 """
@@ -144,9 +145,34 @@ def find_planted(concentration: float, seed: int) -> None:
     print(chosen.left_over().round(4).to_string(), flush=True)
 
 
+def compare_costs(seed: int) -> None:
+    """Processor time of a sweep over words and of one over tables, from the true labels."""
+    documents, length, vocabulary, gamma = SIZES[784_000]
+    simulated = fr.synthetic.from_hdp(
+        documents, length, vocabulary, prior=0.1, alpha=1.0, gamma=gamma, seed=seed
+    )
+    settings = {"family": fr.Categorical(vocabulary, 0.1), "alpha": 1.0, "gamma": gamma, "seed": seed}
+    settings |= {"chains": 1, "workers": 1, "warmup": 0, "start": simulated.labels}
+    words, tables = fr.moves.DirectAssignment(), fr.moves.TableGibbs()
+
+    def seconds(moves: list[Any]) -> float:
+        return min(
+            sample(simulated.data, sampler=moves, draws=60, **settings)[1]
+            - sample(simulated.data, sampler=moves, draws=20, **settings)[1]
+            for _ in range(3)
+        )
+
+    weights = fr.moves.TopicWeights()
+    both, alone, twice = (
+        seconds([*moves, weights]) / 40 for moves in ([words, tables], [words], [words, words])
+    )
+    print("\na sweep at 784,000 words from the truth, in milliseconds of one core:")
+    print(f"  words {1e3 * (twice - alone):.0f}, tables {1e3 * (both - alone):.0f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", action="append", choices=["simulated", "text", "counts", "time"])
+    parser.add_argument("--part", action="append", choices=["simulated", "text", "counts", "time", "cost"])
     parser.add_argument("--data", help="folder with the AP corpus")
     parser.add_argument("--sizes", nargs="+", type=int, choices=SIZES, default=list(SIZES))
     parser.add_argument("--seed", type=int, default=3)
@@ -159,6 +185,8 @@ def main() -> None:
             predict(name, read(name, asked.data), asked.seed, sweeps)
     for concentration in (0.1, 0.5) if "counts" in parts else ():
         find_planted(concentration, asked.seed)
+    if "cost" in parts:
+        compare_costs(asked.seed)
 
 
 if __name__ == "__main__":
