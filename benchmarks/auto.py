@@ -16,7 +16,7 @@ shared   share of the observations in consensus topics that all chains have (bot
 
 Each row is printed when it is known. With --rows, rows are added to a file, and those that are there are not run
 again. FOLDER (or FRANCHISE_DATA) has the corpora ap, 20newsgroups, nips_uci and dblp_titles; what is missing is
-named and left out.
+named and skipped.
 """
 
 from __future__ import annotations
@@ -314,7 +314,7 @@ def main() -> None:
                 shown.append(cells(row))
                 print(in_columns(shown[-1]), flush=True)
         except SystemExit as missing:
-            print(f"{part}: left out; {missing}", flush=True)
+            print(f"{part}: skipped; {missing}", flush=True)
     if asked.markdown:
         print(f"\n{in_markdown(shown)}")
 

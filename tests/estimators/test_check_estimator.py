@@ -54,7 +54,7 @@ ESTIMATORS = [
 ]
 
 DEFAULTS = (
-    "alpha and gamma are Gamma priors if not given: immutable, but of a type that the check does not know"
+    "the defaults of alpha and gamma are Gamma priors: immutable, but of a type that the check does not know"
 )
 FLAT = "with groups a flat array is one number an observation: it is told that there are too few columns"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from franchise.kernels.dirichlet_ops import sum_of_products
 from franchise.kernels.runtime.compile import kernel, summing_helper
 
 
@@ -18,19 +19,10 @@ def add_ratios(cells, shares, words, by_group, by_category):
     for group in range(len(cells.offsets) - 1):
         for cell in range(cells.offsets[group], cells.offsets[group + 1]):
             category, count = cells.categories[cell], cells.counts[cell]
-            mixed = dot(shares[group], words[category])
+            mixed = sum_of_products(shares[group], words[category])
             total += count * math.log(mixed)
             add_scaled(by_group[group], words[category], count / mixed)
             add_scaled(by_category[category], shares[group], count / mixed)
-    return total
-
-
-@summing_helper
-def dot(left, right):
-    """The sum of the products of two rows."""
-    total = 0.0
-    for place in range(len(left)):
-        total += left[place] * right[place]
     return total
 
 
