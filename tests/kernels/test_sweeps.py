@@ -107,8 +107,8 @@ def test_growing_changes_no_bit_of_direct_assignment(kernel):
 def test_growing_changes_no_bit_of_the_seats(kernel):
     case = many()
     for seed in range(5):
-        begun, _ = sweep_seats(case, SEATS[kernel], 200, 100 + seed)
-        ample, none = sweep_seats(case, SEATS[kernel], 0, seed, begun.copy())
+        initial, _ = sweep_seats(case, SEATS[kernel], 200, 100 + seed)
+        ample, none = sweep_seats(case, SEATS[kernel], 0, seed, initial.copy())
         tight_start, stops_of_start = sweep_seats(case, SEATS[kernel], 1, 100 + seed)
         tight, _ = sweep_seats(case, SEATS[kernel], 0, seed, tight_start)
         assert none == []
@@ -122,13 +122,13 @@ def test_growing_changes_no_bit_of_the_tables():
     case = many()
     widest = 0
     for seed in range(5):
-        begun, _ = sweep_seats(case, sweep_seats_dense, 200, 100 + seed)
-        begun.topic_of_table[begun.size_of_table > 0] = 0  # one topic, many tables
-        begun.recount(case.data)
-        ample, _ = sweep_tables(case, begun.copy(), seed)
+        initial, _ = sweep_seats(case, sweep_seats_dense, 200, 100 + seed)
+        initial.topic_of_table[initial.size_of_table > 0] = 0  # one topic, many tables
+        initial.recount(case.data)
+        ample, _ = sweep_tables(case, initial.copy(), seed)
         tight = Seating.empty(case.data, case.family.empty_statistics(1), 1, OPENING, OPENING)
-        tight.table_of_observation[:] = begun.table_of_observation
-        tight.topic_of_table[:] = begun.topic_of_table
+        tight.table_of_observation[:] = initial.table_of_observation
+        tight.topic_of_table[:] = initial.topic_of_table
         tight.recount(case.data)
         tight, capacity = sweep_tables(case, tight, seed)
         widest = max(widest, capacity)
