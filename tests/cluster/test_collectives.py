@@ -101,13 +101,10 @@ def test_what_is_added_one_after_the_other(size):
 
     def ask(comm):
         total, count = np.zeros(1), np.zeros(1, np.int64)
-
-        def add():
+        with comm.in_turn([total, count]):
             for number in np.array_split(numbers, size)[comm.rank]:
                 total[0] += number
                 count[0] += 1
-
-        comm.ordered_reduce([total, count], add)
         return total[0], count[0]
 
     assert together(size, ask) == [(expected, 1000)] * size

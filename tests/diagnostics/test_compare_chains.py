@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 import franchise as fr
 from franchise.checks.enumeration import Enumeration
-from franchise.diagnostics.compare_chains import compare_chains, leave_one_out, prediction_sentence, stack
+from franchise.diagnostics.compare_chains import compare_chains, leave_one_out, stack
 from franchise.model.state.views import Seating
 from franchise.posterior import draw as drawing
 from franchise.running.kept_draws import HDPDraw
@@ -91,4 +91,4 @@ def test_what_cannot_be_compared():
     posterior = segments([[[0, 1]], [[1, 0]]], corpus, topics=2)
     with pytest.raises(fr.InputError, match="HDP mixture with a conjugate family"):
         posterior.stacking_weights()
-    assert prediction_sentence(posterior) == ""
+    assert "leave-one-out" not in posterior.verdict(compare=True).sentence

@@ -6,7 +6,8 @@ and so on.  After a logarithmic number of steps all processes have the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -127,12 +128,13 @@ class TreeCommunicator(Communicator):
             for array in (last.total, counts):
                 add_changes(array.reshape(-1), *each)
 
-    def ordered_reduce(self, arrays: Sequence[np.ndarray], add: Callable[[], None]) -> None:
-        """Let the processes add to arrays, in place, one after the other by rank; all get the final arrays."""
+    @contextmanager
+    def in_turn(self, arrays: Sequence[np.ndarray]) -> Iterator[None]:
+        """Run the block in one process after the other, by rank; arrays pass from each to the next."""
         tag, last = self._tag(), self.size - 1
         if self.rank > 0:
             _copy_into(arrays, self._transport.receive(self.rank - 1, tag))
-        add()
+        yield
         if self.rank == last:
             self._send_all(f"{tag}.last", list(arrays))
         else:

@@ -37,6 +37,7 @@ from franchise.posterior.predictive import statistics_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from franchise.posterior.consensus import Consensus
     from franchise.posterior.hdp_posterior import HDPPosterior
 
 MOST_SCORED = 20_000
@@ -117,22 +118,17 @@ def stack(logs: np.ndarray) -> np.ndarray:
     return weights / weights.sum()
 
 
-def agreement_sentence(posterior: Posterior[Any]) -> str:
+def agreement_sentence(consensus: Consensus) -> str:
     """Return what all chains have in common."""
-    consensus = posterior.consensus_topics
     common = int(consensus.in_all_chains.sum())
     what = "words" if consensus.has_words else "observations"
     noun = "topic" if common == 1 else "topics"
     share = f"{consensus.share_in_all_chains:.0%} of the {what}"
-    return f"All {posterior.n_chains} chains share {common} {noun} with {share}."
+    return f"All {len(consensus.in_chain)} chains share {common} {noun} with {share}."
 
 
-def prediction_sentence(posterior: Posterior[Any]) -> str:
-    """Return which chains predict better, and the stacking weights; empty where chains cannot be compared."""
-    try:
-        table = posterior.stacking_weights()
-    except InputError:
-        return ""
+def prediction_sentence(table: pd.DataFrame) -> str:
+    """Return which chains predict better, and the stacking weights, from the table of `compare_chains`."""
     best = int(table["log_score"].to_numpy().argmax())
     rest = table.drop(index=best)
     others = [f"chain {chain} {row['difference']:.3f} ± {row['error']:.3f}" for chain, row in rest.iterrows()]

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,7 @@ from franchise.diagnostics.convergence import (
     never_meet,
     summarise_with_notes,
 )
+from franchise.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,8 +115,10 @@ def verdict(posterior: Posterior[Any], compare: bool = False) -> Verdict:
         return found._replace(sentence=found.sentence + hint)
     from franchise.diagnostics.compare_chains import agreement_sentence, prediction_sentence
 
-    said = [found.sentence, agreement_sentence(posterior), prediction_sentence(posterior)]
-    return found._replace(sentence=" ".join(filter(None, said)))
+    said = [found.sentence, agreement_sentence(posterior.consensus_topics)]
+    with suppress(InputError):  # not all chains can be compared by their predictions
+        said.append(prediction_sentence(posterior.stacking_weights()))
+    return found._replace(sentence=" ".join(said))
 
 
 def caveats_on(posterior: Posterior[Any]) -> list[str]:

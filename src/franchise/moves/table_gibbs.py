@@ -73,22 +73,17 @@ def _sweep(
     data, gamma, rng_state = model.data, state.top_concentration, rng.bit_generator.random_raw(4)
     where = 0
     full = np.zeros(1, np.int64)  # whether a process has stopped for want of slots
-
-    def draw() -> None:
-        nonlocal where
-        if full[0] or where == data.n_observations:
-            return
-        statistics, sizes = state.statistics, state.observations_per_topic
-        arrays = (statistics, data.observations, data.offsets, seated, sizes, tables)
-        where = kernels.sweep_tables(*arrays, gamma, where, scratch_for(state), rng_state)
-        if where < 0:
-            raise_fault(model.family, f"weights for the table at place {-1 - where}")
-        full[0] = where < data.n_observations
-
     while True:
         full[0] = 0
-        shared = [part for part in state.statistics if isinstance(part, np.ndarray)]
-        model.comm.ordered_reduce([*shared, state.observations_per_topic, tables, rng_state, full], draw)
+        statistics, sizes = state.statistics, state.observations_per_topic
+        shared = [part for part in statistics if isinstance(part, np.ndarray)]
+        with model.comm.in_turn([*shared, sizes, tables, rng_state, full]):
+            if not full[0] and where < data.n_observations:
+                arrays = (statistics, data.observations, data.offsets, seated, sizes, tables)
+                where = kernels.sweep_tables(*arrays, gamma, where, scratch_for(state), rng_state)
+                if where < 0:
+                    raise_fault(model.family, f"weights for the table at place {-1 - where}")
+                full[0] = where < data.n_observations
         if not full[0]:
             return tables
         state.make_room(model.family)

@@ -15,7 +15,8 @@ actor gives the data that it receives a communicator of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 import numpy as np
@@ -49,9 +50,14 @@ class Communicator:
         """Return the distinct integers of all processes, ascending, and how often each occurs."""
         return np.unique(values, return_counts=True)
 
-    def ordered_reduce(self, arrays: Sequence[np.ndarray], add: Callable[[], None]) -> None:
-        """Let the processes add to arrays, in place, one after the other by rank; all get the final arrays."""
-        add()
+    @contextmanager
+    def in_turn(self, arrays: Sequence[np.ndarray]) -> Iterator[None]:
+        """Run the block in one process after the other, by rank.
+
+        The arrays, which the block may change in place, pass from each process to the next; in the end all have
+        those of the last one.
+        """
+        yield
 
     def allgather(self, value: Value) -> list[Value]:
         """Return the values of all processes, by rank."""

@@ -192,7 +192,10 @@ class ChainRun:
 
     def write_checkpoint(self) -> None:
         """Write all that is needed to continue, if the run is stored."""
-        self.store.save(self.checkpoint)
+        files = self.store.files
+        if files is not None:
+            with files.errors_explained():
+                files.write_checkpoint(*self.checkpoint(files))
 
     def write_all(self, store: ChainStore) -> None:
         """Write the whole chain to files that do not exist yet."""

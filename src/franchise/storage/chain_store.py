@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -186,9 +186,6 @@ class RunStore(Protocol):
     def append_labels(self, labels: np.ndarray) -> None:
         """Add the labels of a kept draw."""
 
-    def save(self, make: Callable[[ChainStore], Checkpoint]) -> None:
-        """Write the checkpoint that `make` returns, if the store has files."""
-
     def read_labels(self, n_observations: int, topic_counts: Sequence[float]) -> Iterator[np.ndarray]:
         """Yield the labels of the kept draws up to the checkpoint that was read last."""
 
@@ -208,9 +205,6 @@ class MemoryStore:
         """Do nothing."""
 
     def append_labels(self, labels: np.ndarray) -> None:
-        """Do nothing."""
-
-    def save(self, make: Callable[[ChainStore], Checkpoint]) -> None:
         """Do nothing."""
 
     def read_labels(self, n_observations: int, topic_counts: Sequence[float]) -> Iterator[np.ndarray]:
@@ -268,11 +262,6 @@ class ChainStore:
         content, _ = encode(arrays, {**metadata, **own})
         write_atomically(self.checkpoint_path, content)
         self._remove_parts_but(parts)
-
-    def save(self, make: Callable[[ChainStore], Checkpoint]) -> None:
-        """Write the checkpoint that `make` returns; an error says which checkpoint is left."""
-        with self.errors_explained():
-            self.write_checkpoint(*make(self))
 
     def _remove_parts_but(self, parts: Parts) -> None:
         """Remove parts that belong to no checkpoint any more, and unfinished ones."""

@@ -139,9 +139,8 @@ class State:
             return
         recount(self.statistics, data.observations, topics[:0], sizes)  # of nothing
         arrays = [part for part in self.statistics if isinstance(part, np.ndarray)]
-        comm.ordered_reduce(
-            [*arrays, sizes], lambda: count_on(self.statistics, data.observations, topics, sizes)
-        )
+        with comm.in_turn([*arrays, sizes]):
+            count_on(self.statistics, data.observations, topics, sizes)
 
     def make_room(self, family: Family) -> None:
         """More slots for topics when all are taken; few more, as sweeps take time for vacant slots too."""

@@ -89,9 +89,8 @@ def log_likelihood(
         if state.parameters is None or data is None:
             return math.nan
         total, topics = np.zeros(1), state.topics(data)
-        comm.ordered_reduce(
-            [total], lambda: sum_log_densities(state.parameters, data.observations, topics, total)
-        )
+        with comm.in_turn([total]):
+            sum_log_densities(state.parameters, data.observations, topics, total)
         return float(total[0])
     marginals = family.log_marginals(state.statistics, state.capacity, executor, comm)
     return float(marginals[state.observations_per_topic > 0].sum())
