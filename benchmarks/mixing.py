@@ -1,7 +1,7 @@
 """Do chains forget where they started?  Default `franchise.sample` with four chains from dispersed starts.
 
-    python benchmarks/mixing.py [--part simulated] [--part text] [--part counts] [--part time] [--part cost]
-                                [--data FOLDER] [--sizes N ...] [--seed S]
+    python benchmarks/mixing.py [--part simulated] [--part text] [--part counts] [--part time]
+                                [--part cost] [--part passes] [--data FOLDER] [--sizes N ...] [--seed S]
 
 simulated   data drawn from the model, 5,000, 100,000 and 784,000 words. Labels that come with such data are a draw
             from the posterior, so a chain that starts with them shows the truth. R-hat of the default chains, and
@@ -12,6 +12,7 @@ counts      300 groups, 96 categories, 12 planted profiles that overlap little o
             of the counts, merged where their cosine is above 0.9, beside the planted ones, and what is left over.
 time        the text again with ten times the sweeps.
 cost        a sweep over the topics of tables, beside one over words, at 784,000 simulated words.
+passes      effective draws at 100,000 simulated words, from the truth, with moves once or several times in a sweep.
 
 Seconds are processor seconds of one chain.
 """
@@ -38,6 +39,8 @@ SIZES = {
     784_000: (24_500, 32, 7800, 14.0),
 }
 """Documents, words in each, vocabulary and gamma, by the number of words."""
+
+PARTS = ["simulated", "text", "counts", "time", "cost", "passes"]
 
 SHARE = 0.002
 """The share of the words from which on a topic is a large one."""
@@ -170,9 +173,32 @@ def compare_costs(seed: int) -> None:
     print(f"  words {1e3 * (twice - alone):.0f}, tables {1e3 * (both - alone):.0f}", flush=True)
 
 
+def compare_passes(seed: int, sweeps: int = 2500) -> None:
+    """Effective draws of a chain that starts with the true labels, by the moves of its sweeps."""
+    documents, length, vocabulary, gamma = SIZES[100_000]
+    simulated = fr.synthetic.from_hdp(
+        documents, length, vocabulary, prior=0.1, alpha=1.0, gamma=gamma, seed=seed
+    )
+    words, tables, above = fr.moves.DirectAssignment(), fr.moves.TableGibbs(), fr.moves.Concentrations()
+    settings = {"family": fr.Categorical(vocabulary, 0.1), "start": simulated.labels, "seed": seed}
+    print(f"\neffective draws of {sweeps:,} sweeps at 100,000 words")
+    for name, moves in {
+        "words, tables": [words, tables, above],
+        "words, tables twice": [words, tables, tables, above],
+        "words, tables four times": [words, *[tables] * 4, above],
+        "words twice, tables": [words, words, tables, above],
+        "words, tables and concentrations, all twice": [words, tables, above] * 2,
+    }.items():
+        plan = {"sampler": moves, "draws": sweeps, "warmup": 0, "chains": 1, "workers": 1}
+        posterior, seconds = sample(simulated.data, **settings | plan)
+        table = summarise({key: np.asarray(posterior.trace[key], float) for key in JUDGED})
+        effective = ", ".join(f"{key} {ess:.0f}" for key, ess in table["ess_bulk"].items())
+        print(f"  {name}: {effective}; {seconds:.0f} s", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", action="append", choices=["simulated", "text", "counts", "time", "cost"])
+    parser.add_argument("--part", action="append", choices=PARTS)
     parser.add_argument("--data", help="folder with the AP corpus")
     parser.add_argument("--sizes", nargs="+", type=int, choices=SIZES, default=list(SIZES))
     parser.add_argument("--seed", type=int, default=3)
@@ -187,6 +213,8 @@ def main() -> None:
         find_planted(concentration, asked.seed)
     if "cost" in parts:
         compare_costs(asked.seed)
+    if "passes" in parts:
+        compare_passes(asked.seed)
 
 
 if __name__ == "__main__":

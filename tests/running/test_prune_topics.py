@@ -13,7 +13,7 @@ from franchise.running import prune_topics, subsample_start
 from franchise.running.prune_topics import Expected, fit, fit_without_superfluous, prune
 from franchise.running.starts import start_streams
 from franchise.samplers.default_starts import FromSample
-from franchise.samplers.recipes import direct_moves
+from franchise.samplers.recipes import moves_for_samples
 from franchise.sampling import make_model
 
 TOPICS, GROUPS, CATEGORIES, SIZE = 4, 40, 30, 400
@@ -108,7 +108,7 @@ def test_a_start_has_the_planted_number_of_topics(planted, monkeypatch, topics):
     model, *_ = planted
     streams = start_streams(0, topics)
     start = subsample_start.start_from_sample(
-        model, FromSample(direct_moves, topics), streams, CALLING_THREAD
+        model, FromSample(moves_for_samples, topics), streams, CALLING_THREAD
     )
     start.check_consistency(model.data, model.family)
     assert start.topic_count == TOPICS

@@ -36,6 +36,9 @@ MANY = 32
 SEVERAL = 4
 """Chains start from samples if a category occurs at least this often, on average, in a group where it occurs."""
 
+MODERATE = 250_000
+"""Up to this number of words a sweep of "direct" has two passes (docs/theory/starts.md#sec-two-passes)."""
+
 UNIFORM = 0.25
 """The fraction of the warm-up in which all topics have the same weight."""
 
@@ -89,8 +92,19 @@ def slice_moves(model: Model) -> Moves:
 
 
 def direct_moves(model: Model) -> Moves:
-    """Draw the topics of observations, then those of tables; the prior of words is small as the warm-up begins."""
-    return [*_prior_in_warmup(model), *gibbs_moves(Weights, DirectAssignment(), TableGibbs())(model)]
+    """Draw the topics of observations, then those of tables; for a moderate number of words, do so twice."""
+    of_words = Ability.SPARSE in model.family.abilities
+    passes = 2 if of_words and FEW < model.n_observations <= MODERATE else 1
+    return [*_prior_in_warmup(model), *_direct_pass(model) * passes]
+
+
+def moves_for_samples(model: Model) -> Moves:
+    """List the moves of chains on samples, whose last state becomes an initial state."""
+    return [*_prior_in_warmup(model), *_direct_pass(model)]
+
+
+def _direct_pass(model: Model) -> Moves:
+    return gibbs_moves(Weights, DirectAssignment(), TableGibbs())(model)
 
 
 def finite_moves(model: Model) -> Moves:
@@ -123,7 +137,7 @@ def has_few_categories(model: Model) -> bool:
 def start_of_words(model: Model, chain: int) -> Start:
     """Start with many random topics; where categories recur, with those that are found in a sample."""
     if has_few_categories(model):
-        return FromSample(direct_moves, OF_SAMPLES[chain % len(OF_SAMPLES)])
+        return FromSample(moves_for_samples, OF_SAMPLES[chain % len(OF_SAMPLES)])
     return random_topics(model, chain)
 
 
