@@ -49,7 +49,7 @@ ROUNDS, SWEEPS, BURN_IN = 21, 32, 40
 
 
 class Ours:
-    """A chain of "parallel" that is run on, round by round, after warm-up."""
+    """A chain of "parallel", run round by round; without warm-up, which would change the number of topics."""
 
     def __init__(self, corpus: fr.Corpus, topics: int, prior: float, burn_in: int = BURN_IN) -> None:
         family = fr.Categorical(corpus.vocabulary_size, prior)
@@ -57,7 +57,7 @@ class Ours:
         labels = np.random.default_rng(0).integers(topics, size=corpus.n_tokens, dtype=np.int32)
         state = Weights.from_topics(model.data, family, labels, 1.0, 1.0)
         schedule = resolve("parallel", model).schedule
-        self.chain = Chain(model, schedule, state, seed=0, number=0, warmup=burn_in)
+        self.chain = Chain(model, schedule, state, seed=0, number=0, warmup=0)
         self.run(burn_in, workers=2)
 
     @property
