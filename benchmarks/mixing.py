@@ -1,7 +1,8 @@
 """Do chains forget where they started?  Default `franchise.sample` with four chains from dispersed starts.
 
     python benchmarks/mixing.py [--part simulated] [--part text] [--part counts] [--part time]
-                                [--part cost] [--part passes] [--data FOLDER] [--sizes N ...] [--seed S]
+                                [--part score] [--part cost] [--part passes]
+                                [--data FOLDER] [--sizes N ...] [--seed S]
 
 simulated   data drawn from the model, 5,000, 100,000 and 784,000 words. Labels that come with such data are a draw
             from the posterior, so a chain that starts with them shows the truth. R-hat of the default chains, and
@@ -11,6 +12,8 @@ text        the addresses by paragraph, and AP (from FOLDER/ap): held-out perple
 counts      300 groups, 96 categories, 12 planted profiles that overlap little or much: consensus topics with 0.5 %
             of the counts, merged where their cosine is above 0.9, beside the planted ones, and what is left over.
 time        the text again with ten times the sweeps.
+score       held-out perplexity of the text after runs of several lengths, beside the sampler of version 0.1.0, and
+            the seconds to reach the perplexity of its longest run.
 cost        a sweep over the topics of tables, beside one over words, at 784,000 simulated words.
 passes      effective draws at 100,000 simulated words, from the truth, with moves once or several times in a sweep.
 
@@ -30,6 +33,7 @@ from corpora import load_corpus
 import franchise as fr
 from franchise.data.splits import hold_out_documents
 from franchise.diagnostics.convergence import summarise
+from franchise.model.hdp_model import usual_topics
 
 CHAINS = 4
 JUDGED = ["n_topics", "log_joint", "topic_entropy"]
@@ -40,7 +44,10 @@ SIZES = {
 }
 """Documents, words in each, vocabulary and gamma, by the number of words."""
 
-PARTS = ["simulated", "text", "counts", "time", "cost", "passes"]
+PARTS = ["simulated", "text", "counts", "time", "score", "cost", "passes"]
+
+LENGTHS = (50, 100, 200, 400, 800)
+"""Sweeps of the runs whose scores are compared; half of them are warm-up."""
 
 SHARE = 0.002
 """The share of the words from which on a topic is a large one."""
@@ -112,6 +119,47 @@ def predict(name: str, corpus: fr.Corpus, seed: int, sweeps: int = 500) -> None:
     )
     print(f"  topics {topics}, with {SHARE:.1%} of the words {large_topics(posterior)}")
     print(f"  words in topics that all chains have: {in_all_chains(posterior):.0%}", flush=True)
+
+
+def moves_of_0_1_0() -> list[Any]:
+    """The sampler of version 0.1.0 for words: "parallel" without table moves and without a small prior at first."""
+    splits, warming = fr.moves.LaunchSplitMerge(), fr.moves.during_warmup
+    return [
+        fr.moves.at_random((fr.moves.FixedTopicsSweep(), 15.0), (fr.moves.DocumentSweep(), 1.0)),
+        warming(splits, (0.25, 1.0)),
+        fr.moves.at_random((splits, 1.0), (fr.moves.in_turn(), 31.0)),
+        fr.moves.Concentrations(),
+        warming(fr.moves.UniformWeights(), (0.0, 0.25)),
+    ]
+
+
+def compare_scores(name: str, corpus: fr.Corpus, seed: int) -> None:
+    """Held-out perplexity by processor seconds, of two chains each."""
+    train, held_out = hold_out_documents(corpus)
+    samplers = {
+        "default": {},
+        "version 0.1.0": {"sampler": moves_of_0_1_0(), "start": usual_topics(train.n_observations)},
+    }
+    curves: dict[str, list[tuple[float, float]]] = {}
+    print(f"\n{name}: seconds of a chain, perplexity (mean of two chains), topics")
+    for sampler, settings in samplers.items():
+        for sweeps in LENGTHS:
+            lengths = {"draws": sweeps // 2, "warmup": sweeps // 2, "chains": 2, "workers": 1}
+            posterior, seconds = sample(train, seed=seed, **lengths, **settings)
+            chains = (posterior.chain(number) for number in range(2))
+            score = np.mean([fr.diagnostics.document_completion(one, held_out).perplexity for one in chains])
+            curves.setdefault(sampler, []).append((seconds, float(score)))
+            topics = np.asarray(posterior.trace["n_topics"])[:, -1].astype(int).tolist()
+            print(f"  {sampler}, {sweeps} sweeps: {seconds:.0f} s, {score:.0f}, {topics}", flush=True)
+    aim = curves["version 0.1.0"][-1][1]
+    for sampler, curve in curves.items():
+        print(f"  seconds to a perplexity of {aim:.0f}: {sampler} {seconds_to(aim, curve)}", flush=True)
+
+
+def seconds_to(aim: float, curve: list[tuple[float, float]]) -> str:
+    """Return the seconds of the shortest run that reaches a perplexity."""
+    reached = [seconds for seconds, score in curve if score <= aim]
+    return f"{min(reached):.0f}" if reached else f"not within {curve[-1][0]:.0f}"
 
 
 def planted_counts(concentration: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -209,6 +257,8 @@ def main() -> None:
     for part, sweeps in (("text", 500), ("time", 5000)):
         for name in ("addresses by paragraph", "AP") if part in parts else ():
             predict(name, read(name, asked.data), asked.seed, sweeps)
+    for name in ("addresses by paragraph", "AP") if "score" in parts else ():
+        compare_scores(name, read(name, asked.data), asked.seed)
     for concentration in (0.1, 0.5) if "counts" in parts else ():
         find_planted(concentration, asked.seed)
     if "cost" in parts:
