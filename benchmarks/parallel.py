@@ -104,7 +104,9 @@ def compare_speed(name: str, corpus: fr.Corpus, prior: float) -> None:
     Rounds follow each other closely and are compared with their neighbours, so that a machine that is faster at one
     time than at another does not favour anyone; one thread, two, and two processes all have the same sweeps to do.
     """
-    print(f"\nFull sweeps, {name}, prior {prior}, {ROUNDS} rounds of {SWEEPS} sweeps; million words per second:")
+    print(
+        f"\nFull sweeps, {name}, prior {prior}, {ROUNDS} rounds of {SWEEPS} sweeps; million words per second:"
+    )
     ours = Ours(corpus, 100, prior, burn_in=120)
     theirs = Theirs(corpus, ours.topics, prior)
     with other_process(corpus, prior) as other:
@@ -175,7 +177,9 @@ class OtherProcess:
 def other_process(corpus: fr.Corpus, prior: float) -> Iterator[OtherProcess]:
     """Have the other process, ready to run; it ends with the context."""
     here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=serve, args=(there, corpus, prior), daemon=True)
+    process = multiprocessing.get_context("spawn").Process(
+        target=serve, args=(there, corpus, prior), daemon=True
+    )
     process.start()
     try:
         yield OtherProcess(here)
