@@ -1,6 +1,6 @@
 """Composition of moves, as data.
 
-A sampler is a list of moves, applied in turn in every sweep.  Five words make richer ones:
+A sampler is a list of moves, applied in turn in every sweep.  Six functions make richer ones:
 
     in_turn(a, b)                     a, then b
     at_random((a, 0.2), (b, 0.8))     one of them, drawn by weight, independently of the state
@@ -8,9 +8,10 @@ A sampler is a list of moves, applied in turn in every sweep.  Five words make r
     during_first(50, a)               a in the first fifty sweeps
     during_warmup(a)                  a while warming up, never while sampling
     during_warmup(a, (0.0, 0.25))     a in the first quarter of the warm-up
+    in_phases((0.25,), a, b)          a in the first quarter of the warm-up, then b
 
 Each move leaves its target invariant, so any order fixed in advance or drawn independently of the state does
-too.  What depends on the state, or is only approximate, belongs in `during_warmup`.
+too.  What depends on the state, or is only approximate, belongs in the warm-up.
 
 Every move of a schedule, and every choice at random, has a number (its place when the schedule is read from
 left to right), which names its random stream.
@@ -130,6 +131,17 @@ class DuringWarmup(Composed):
         return [0] if begin < sweep.number <= end else []
 
 
+@dataclass(frozen=True)
+class InPhases(Composed):
+    """One part after the other: each to a share of the warm-up, the last one from then on."""
+
+    ends: tuple[float, ...]
+
+    def chosen(self, sweep: Sweep, number: int) -> Iterable[int]:
+        """The first part whose phase has not ended."""
+        return [sum(sweep.number > end * sweep.warmup for end in self.ends)]
+
+
 def in_turn(*moves: Move | Composed) -> InTurn:
     """The moves one after another."""
     return InTurn(tuple(_checked(move) for move in moves))
@@ -166,6 +178,20 @@ def during_warmup(move: Move | Composed, span: tuple[float, float] = (0.0, 1.0))
     return DuringWarmup((_checked(move),), (float(begin), float(end)))
 
 
+def in_phases(ends: tuple[float, ...], *moves: Move | Composed) -> InPhases:
+    """The moves one after the other; `ends` are the shares of the warm-up at which all but the last one end."""
+    if (
+        len(moves) != len(ends) + 1
+        or list(ends) != sorted(set(ends))
+        or not all(0 < end <= 1 for end in ends)
+    ):
+        raise InputError(
+            "in_phases takes increasing shares of the warm-up, above 0 and up to 1, and one move more than shares, "
+            f"for example in_phases((0.25, 0.5), a, b, c); got {ends} and {len(moves)} moves."
+        )
+    return InPhases(tuple(_checked(move) for move in moves), tuple(map(float, ends)))
+
+
 def _checked(move: object) -> Move | Composed:
     if not isinstance(move, (Move, Composed)):
         raise InputError(
@@ -191,7 +217,7 @@ def moves_of(part: Move | Composed, warmup: bool = True) -> Iterator[Move]:
     if isinstance(part, Move):
         yield part
     elif warmup or not isinstance(part, DuringWarmup):
-        for inner in part.parts:
+        for inner in part.parts[-1:] if isinstance(part, InPhases) and not warmup else part.parts:
             yield from moves_of(inner, warmup)
 
 
