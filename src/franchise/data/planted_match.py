@@ -93,13 +93,14 @@ def planted_match(found: ArrayLike, truth: AnyTruth, distance: str = "total-vari
     -------
     DataFrame
         One row per planted topic, by number: `found`, the topic matched to it, or -1 if there are too few;
-        `distance`, 1 if none is matched; `share`, the expected proportion of tokens of the planted topic (NaN if
-        only an array was given).
+        `distance`, 1 if none is matched; `share`, the expected proportion of tokens of the planted topic (NaN
+        if only an array was given).
 
     Examples
     --------
-    >>> import numpy as np
-    >>> planted_match(np.array([[0, 0, 6], [2, 2, 0]]), np.array([[0.5, 0.5, 0], [0, 0, 1.0]]))["found"].tolist()
+    >>> from franchise.data.synthetic import planted_match
+    >>> topics, truth = np.array([[0, 0, 6], [2, 2, 0]]), np.array([[0.5, 0.5, 0], [0, 0, 1.0]])
+    >>> planted_match(topics, truth)["found"].tolist()
     [1, 0]
     """
     import pandas as pd

@@ -60,19 +60,21 @@ def summary(posterior: Posterior[Any], held_out: Corpus | None = None) -> pd.Dat
     posterior : Posterior
         Draws of either model.
     held_out : Corpus, optional
-        Documents that were not sampled. The table then has a row ``held_out_score``, too: the mean log probability
-        per word of their second halves given the first, in nats, under the stored draws (`held_out_trace`).
+        Documents that were not sampled. The table then has a row ``held_out_score``, too: the mean log
+        probability per word of their second halves given the first, in nats, under the stored draws
+        (`held_out_trace`).
 
     Returns
     -------
     DataFrame
-        The columns of `summarise`; ``prior 5%`` and ``prior 95%`` for learned numbers, to compare with ``5%`` and
-        ``95%`` of the posterior; and ``note``: why there is no R-hat, which chains trend, or where chains disagree.
+        The columns of `summarise`; ``prior 5%`` and ``prior 95%`` for learned numbers, to compare with ``5%``
+        and ``95%`` of the posterior; and ``note``: why there is no R-hat, which chains trend, or where chains
+        disagree.
 
     Examples
     --------
-    >>> fr.diagnostics.summary(posterior).loc["n_topics", ["mean", "sd"]].tolist()
-    [2.0, 0.0]
+    >>> fr.diagnostics.summary(posterior).columns.tolist()[:4]
+    ['mean', 'sd', '5%', '95%']
     """
     left_out = {"seconds", BEST, *SHARES}
     trace = {name: values for name, values in posterior.trace.items() if name not in left_out}

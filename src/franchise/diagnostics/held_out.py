@@ -143,7 +143,7 @@ def left_to_right(
     --------
     >>> score = fr.diagnostics.left_to_right(posterior, corpus.subset([0, 1, 2]), particles=4, draws=2)
     >>> score.n_words
-    36
+    42
     """
     share = -(-check_integer("particles", particles, minimum=1) // ESTIMATES)
     return score_steps(

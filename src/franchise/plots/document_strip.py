@@ -60,7 +60,7 @@ def document_strip_data(posterior: Posterior[Any], document: object = 0) -> Stri
     Examples
     --------
     >>> fr.plots.document_strip_data(htmm.posterior_, document=2).topics.tolist()
-    [0, 0, 0, 1, 1, 1]
+    [0, 0, 0, 0, 1, 1, 1]
     """
     posterior = check_posterior(posterior)
     number = check_document(posterior, document)

@@ -30,8 +30,8 @@ def n_topics_data(posterior: Posterior[Any]) -> pd.DataFrame:
 
     Examples
     --------
-    >>> fr.plots.n_topics_data(posterior)["n_topics"].tolist()
-    [2]
+    >>> fr.plots.n_topics_data(posterior).columns.tolist()
+    ['n_topics', 'probability', 'chain 0', 'chain 1']
     """
     return check_posterior(posterior).n_topics_posterior()
 

@@ -50,8 +50,8 @@ def segments_data(posterior: Posterior[Any], document: object = 0) -> SegmentCha
 
     Examples
     --------
-    >>> fr.plots.segments_data(htmm.posterior_, document=2).switches.shape
-    (6,)
+    >>> fr.plots.segments_data(htmm.posterior_, document=2).switches.shape  # seven sentences
+    (7,)
     """
     posterior = check_posterior(posterior)
     number = check_document(posterior, document)

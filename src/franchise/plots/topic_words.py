@@ -50,8 +50,8 @@ def topic_words_data(posterior: Posterior[Any], topics: object = None, words: in
 
     Examples
     --------
-    >>> [sorted(topic.words) for topic in fr.plots.topic_words_data(posterior, words=2)]
-    [['ships', 'waves'], ['bakers', 'bread']]
+    >>> [topic.words for topic in fr.plots.topic_words_data(posterior, words=1)]
+    [['ships'], ['bread']]
     """
     posterior = check_words(posterior, "topic_words")
     words = check_integer("words", words, minimum=1)
