@@ -116,8 +116,8 @@ class KnownTopicTables(PosteriorContract[DrawT]):
         --------
         >>> known = posterior.as_known_topics([0], names=["shipping"], weight=0.5)
         >>> again = fr.sample(corpus, known, draws=4, warmup=50, progress=False)
-        >>> again.known_topics().loc[0, "name"]
-        'shipping'
+        >>> "shipping" in again.known_topics()["name"].tolist()
+        True
         """
         table = self.topics(words)
         family, consensus = self._known_family, self.consensus_topics
@@ -149,8 +149,8 @@ class KnownTopicTables(PosteriorContract[DrawT]):
         --------
         >>> known = posterior.as_known_topics([0], names=["shipping"], weight=0.5)
         >>> again = fr.sample(corpus, known, draws=4, warmup=50, progress=False)
-        >>> again.known_shares()["topic"].tolist()
-        [0, <NA>]
+        >>> again.known_shares().index.tolist()
+        ['shipping', 'new']
         """
         import pandas as pd
 
@@ -289,8 +289,8 @@ def named_topics(posterior: KnownTopicTables[Any], words: int = 10, chain: int |
     >>> known = posterior.as_known_topics([0], names=["shipping"], weight=0.5)
     >>> again = fr.sample(corpus, known, draws=4, warmup=50, progress=False)
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     fr.named_topics(again).loc[0, "name"]
-    'shipping'
+    ...     "shipping" in fr.named_topics(again)["name"].tolist()
+    True
     """
     warn_renamed("named_topics(posterior)", "posterior.known_topics()")
     if chain is None:
