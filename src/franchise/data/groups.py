@@ -42,12 +42,12 @@ class Groups(GroupedData):
 
     Examples
     --------
-    >>> groups = Groups([3, 5, 2, 8], ["a", "b", "a", "b"])
-    >>> groups
+    >>> mixed = fr.Groups([3, 5, 2, 8], ["a", "b", "a", "b"])
+    >>> mixed
     Groups(4 observations in 2 groups)
-    >>> groups.grouped_observations
+    >>> mixed.grouped_observations
     array([3, 2, 5, 8])
-    >>> groups.to_input_order([0, 0, 1, 1])
+    >>> mixed.to_input_order([0, 0, 1, 1])
     array([0, 1, 0, 1])
     """
 

@@ -502,8 +502,10 @@ class Consensus(MatchedTopics):
 
         Returns
         -------
-        low, high : float64 array (T,)
-            Quantiles over draws.
+        low : float64 array (T,)
+            Lower ends.
+        high : float64 array (T,)
+            Upper ends.
 
         Raises
         ------

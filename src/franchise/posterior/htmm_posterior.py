@@ -610,8 +610,10 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
         Returns
         -------
-        low, high : float
-            The ends.
+        low : float
+            Lower end.
+        high : float
+            Upper end.
 
         Raises
         ------
