@@ -420,7 +420,7 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         Raises
         ------
         InputError
-            If the file cannot be written there, or an option is out of range.
+            If `path` is a folder or the file cannot be written there, or an option is out of range.
 
         Examples
         --------

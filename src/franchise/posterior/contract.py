@@ -304,8 +304,8 @@ class PosteriorContract(ABC, Generic[DrawT]):
 
         Raises
         ------
-        InputError
-            If topics have no words or categories.
+        AttributeError
+            If the family has no categories.
 
         Examples
         --------

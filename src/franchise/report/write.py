@@ -98,9 +98,9 @@ def write_report(
         posterior = fr.sample(fr.read_corpus("speeches/"))
         write_report(posterior, "report.html", title="Speeches")
 
-    It has the verdict on convergence in plain words, the posterior of the number of topics, all consensus topics
-    with words and intervals, a map of them, texts in the colours of their topics, and tables to save as CSV.  Texts
-    of the corpus are in the file: whoever gets it can read them.
+    It has the verdict on convergence in plain words, the posterior of the number of topics, all consensus
+    topics with words and intervals, a map of them, texts in the colours of their topics, and tables to save
+    as CSV.  Texts of the corpus are in the file: whoever gets it can read them.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def write_report(
     Raises
     ------
     InputError
-        If the file cannot be written there, or an argument is out of range.
+        If `path` is a folder or the file cannot be written there, or an argument is out of range.
 
     Examples
     --------
