@@ -2,8 +2,8 @@
 
     python -m tests.docstrings
 
-Public names are those on the pages of `docs/api`, which list all of `franchise.__all__`, and the methods and properties
-of public classes.  There is no list of exceptions by name.
+Public names are those on the pages of `docs/api`, which list all of `franchise.__all__`, and the methods and
+properties of public classes.  There is no list of exceptions by name.
 """
 
 from __future__ import annotations
@@ -11,26 +11,29 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator
+from enum import Enum
 
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import Validator, validate
 
+from franchise.engines import Ray, Threads
 from franchise.families.base import Family
+from franchise.kernels import family_ops
 from franchise.moves.base import Move
 from tests.support.public_names import Public, public_names
 
 EXCLUDED = {"ES01", "SA01"}
-"""Checks of numpydoc that are not made.  One sentence can be enough (ES01), and the pages of `docs/api` put related names
-together (SA01)."""
+"""Checks that no docstring needs to pass.  ES01: one sentence can be enough.  SA01: the pages of `docs/api` put related
+names together."""
 
-SECTIONS = {"PR01", "RT01", "YD01", "EX01"}
-"""Sections that an override leaves to the method of the base class, which is checked: it documents what differs."""
+OF_BASE = {"PR01", "RT01", "YD01", "EX01"}
+"""Sections that an override may leave to the public method of the base class, which has them."""
 
-CONTRACTS = (Family, Move)
-"""Samplers call the methods of these classes, and users do not: the class has an example, its methods need none."""
+CALLED_BY_US = (Family, Move, Threads, Ray)
+"""Samplers call the methods of these classes, and users do not: the class has an example, the methods need none."""
 
-RAISES = "RS01"
-"""A check of our own: what calls for an `InputError` has a section "Raises"."""
+OPERATIONS = {name for name, value in vars(family_ops).items() if inspect.isfunction(value)}
+"""Compiled operations of families: `kernels/family_ops.py` and the docstring of `Family` describe them."""
 
 
 class PublicValidator(Validator):
@@ -47,13 +50,15 @@ def checks_to_ignore(public: Public) -> set[str]:
     """Return the checks that a name need not pass, by what it is."""
     ignored = set(EXCLUDED)
     if inspect.ismodule(public.value) or public.is_property:
-        ignored.add("EX01")  # a module has its names' examples, a property that of its class
-    if public.owner is not None and issubclass(public.owner, CONTRACTS):
+        ignored.add("EX01")  # the names in a module have examples, and the class of a property
+    if inspect.isclass(public.value) and issubclass(public.value, Enum):
+        ignored.add("PR01")  # members have docstrings, and nobody makes another
+    if public.owner is None:
+        return ignored
+    if issubclass(public.owner, CALLED_BY_US) or getattr(public.function, "__isabstractmethod__", False):
         ignored.add("EX01")
-    if getattr(public.function, "__isabstractmethod__", False):
-        ignored.add("EX01")  # there is nothing to run
-    if public.is_override:
-        ignored |= SECTIONS
+    if public.is_override or (issubclass(public.owner, Family) and public.short_name in OPERATIONS):
+        ignored |= OF_BASE
     return ignored
 
 

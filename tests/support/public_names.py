@@ -10,6 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+METHODS = (property, cached_property, classmethod, staticmethod)
+
 PAGES = Path(__file__).parents[2] / "docs" / "api"
 
 
@@ -30,6 +32,11 @@ class Public(NamedTuple):
         return inspect.unwrap(getattr(self.value, "__func__", self.value))
 
     @property
+    def short_name(self) -> str:
+        """The last part of the name."""
+        return self.name.rpartition(".")[2]
+
+    @property
     def is_property(self) -> bool:
         """Whether it is read without a call."""
         return isinstance(self.value, (property, cached_property))
@@ -39,8 +46,7 @@ class Public(NamedTuple):
         """Whether a public method of a base class has the same name and is documented there."""
         if self.owner is None:
             return False
-        short = self.name.rpartition(".")[2]
-        return any(short in vars(base) for base in self.owner.__mro__[1:] if is_ours(base))
+        return any(self.short_name in vars(base) for base in self.owner.__mro__[1:] if is_ours(base))
 
 
 def is_ours(value: Any) -> bool:
@@ -72,13 +78,16 @@ def loaded(name: str) -> Any:
 
 
 def members(owner: type) -> Iterator[Public]:
-    """Yield the public methods and properties of a class, with those of base classes in the package."""
-    for base in owner.__mro__:
-        if is_ours(base):
-            for name, value in vars(base).items():
-                kinds = (property, cached_property, classmethod, staticmethod)
-                if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, kinds)):
-                    yield Public(f"{base.__module__}.{base.__qualname__}.{name}", value, base)
+    """Yield the public methods and properties of a class, with those of base classes in the package.
+
+    A kernel that a class names as an attribute is none of its methods.
+    """
+    for base in filter(is_ours, owner.__mro__):
+        for name, value in vars(base).items():
+            member = Public(f"{base.__module__}.{base.__qualname__}.{name}", value, base)
+            if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, METHODS)):
+                if not member.function.__module__.startswith("franchise.kernels."):
+                    yield member
 
 
 def public_names() -> list[Public]:
