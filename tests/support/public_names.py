@@ -29,7 +29,12 @@ class Public(NamedTuple):
             return self.value.fget
         if isinstance(self.value, cached_property):
             return self.value.func
-        return inspect.unwrap(getattr(self.value, "__func__", self.value))
+        return inspect.unwrap(self.documented)
+
+    @property
+    def documented(self) -> Any:
+        """What has the docstring: the value, or the function in a class or static method."""
+        return getattr(self.value, "__func__", self.value)
 
     @property
     def short_name(self) -> str:
@@ -84,10 +89,11 @@ def members(owner: type) -> Iterator[Public]:
     """
     for base in filter(is_ours, owner.__mro__):
         for name, value in vars(base).items():
+            if name.startswith("_") or not (inspect.isfunction(value) or isinstance(value, METHODS)):
+                continue
             member = Public(f"{base.__module__}.{base.__qualname__}.{name}", value, base)
-            if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, METHODS)):
-                if not member.function.__module__.startswith("franchise.kernels."):
-                    yield member
+            if not member.function.__module__.startswith("franchise.kernels."):
+                yield member
 
 
 def public_names() -> list[Public]:

@@ -40,6 +40,11 @@ class Groups(GroupedData):
     ----------
     See `franchise.data.grouped.GroupedData`; `group_names` holds the labels.
 
+    Raises
+    ------
+    InputError
+        If observations are not finite numbers of equal length, or labels or metadata do not fit them.
+
     Examples
     --------
     >>> mixed = fr.Groups([3, 5, 2, 8], ["a", "b", "a", "b"])

@@ -136,6 +136,11 @@ def planted_match(found: ArrayLike, truth: AnyTruth, distance: str = "total-vari
         `distance`, 1 if none is matched; `share`, the expected proportion of tokens of the planted topic (NaN
         if only an array was given).
 
+    Raises
+    ------
+    InputError
+        If `found` and `truth` have different numbers of words, or an argument has another form.
+
     Examples
     --------
     >>> from franchise.data.synthetic import planted_match

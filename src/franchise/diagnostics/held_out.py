@@ -171,6 +171,11 @@ def held_out_trace(posterior: Posterior[Any], held_out: Corpus, seed: int = 0) -
         Mean log probability per word, in nats, of the stored draws that all chains have
         (`posterior.draw.kept_by_all`; sentences: at most 32 of a chain, evenly spaced).
 
+    Raises
+    ------
+    InputError
+        If `held_out` has another vocabulary, or no document has a second half.
+
     Examples
     --------
     >>> fr.diagnostics.held_out_trace(posterior, corpus.subset([0, 1, 2])).shape

@@ -28,6 +28,11 @@ def n_topics_data(posterior: Posterior[Any]) -> pd.DataFrame:
     DataFrame
         The table ``posterior.n_topics_posterior()``: columns `n_topics`, `probability`, and one per chain.
 
+    Raises
+    ------
+    InputError
+        If `posterior` is no posterior.
+
     Examples
     --------
     >>> fr.plots.n_topics_data(posterior).columns.tolist()

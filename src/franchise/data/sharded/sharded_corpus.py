@@ -73,6 +73,11 @@ class ShardedCorpus:
     mapped_type : dtype
         The type of word ids that samplers read: `word_type`, but int32 for less than a few million tokens.
 
+    Raises
+    ------
+    InputError
+        If the folder has no valid index, or a shard is missing.
+
     Examples
     --------
     >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
@@ -244,6 +249,11 @@ class ShardedCorpus:
         -------
         MappedCorpus
             A `Corpus` without names, metadata and texts.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written there.
 
         Examples
         --------
