@@ -105,11 +105,6 @@ class Ray:
         -------
         RemoteChain
             The proxy.
-
-        Examples
-        --------
-        >>> callable(fr.engines.Ray().place)  # called by fr.sample
-        True
         """
         chain.executor = self.executor
         return RemoteChain(self, chain, initial_state)

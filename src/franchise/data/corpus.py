@@ -289,22 +289,21 @@ class Corpus(CorpusArrays):
         **settings : TextSettings
             How texts become words:
 
-            - `lowercase` (bool, default True): whether to ignore case. - `stop_words` (str, words or None,
-            default "english"): words to remove: those of a language, by name or
-              ISO code, your own, or none.  "english" has scikit-learn's list; other languages, such as
-              "german" or "de", have those of stopwordsiso (`pip install "franchise[text]"`).
+            - `lowercase` (bool, default True): whether to ignore case.
+            - `stop_words` (str, words or None, default "english"): words to remove: those of a language, by
+              name or ISO code, your own, or none.  "english" has scikit-learn's list; other languages, such
+              as "german" or "de", have those of stopwordsiso (`pip install "franchise[text]"`).
             - `min_df`, `max_df` (int or float, default 1 and 1.0): remove words that occur in fewer, or in
-            more,
-              documents than this: a number of documents (int) or a proportion of them (float).
+              more, documents than this: a number of documents (int) or a proportion of them (float).
             - `token_pattern` (str): regular expression of a word [default: a letter followed by letters or
-            digits]. - `ngrams` (two ints, default (1, 1)): shortest and longest sequence of words to count as
-            one word.
-              (1, 2) counts words and pairs of words, which are made after stop words are removed, and within a
-              sentence where there are sentences.
+              digits].
+            - `ngrams` (two ints, default (1, 1)): shortest and longest sequence of words to count as one
+              word.  (1, 2) counts words and pairs of words, which are made after stop words are removed, and
+              within a sentence where there are sentences.
             - `stem` (str or None, default None): count words with the same stem as one, by the Snowball
-            stemmer of
-              a language, such as "english" (`pip install "franchise[text]"`).  Stop words are removed first;
-              frequencies are those of stems; the vocabulary shows the most frequent word of each stem.
+              stemmer of a language, such as "english" (`pip install "franchise[text]"`).  Stop words are
+              removed first; frequencies are those of stems; the vocabulary shows the most frequent word of
+              each stem.
 
         Returns
         -------

@@ -87,11 +87,6 @@ class Threads:
         -------
         LocalChain
             The chain, ready to sweep.
-
-        Examples
-        --------
-        >>> callable(fr.engines.Threads(1).place)  # called by fr.sample
-        True
         """
         chain.executor = self
         return initial_state.initialise(chain)
@@ -164,11 +159,6 @@ class Threads:
         ------
         InternalError
             If a block fails; no further block begins.
-
-        Examples
-        --------
-        >>> callable(fr.engines.Threads(1).run)  # called by moves
-        True
         """
         self._run_job(Job(stages))
 
