@@ -37,6 +37,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.vocabulary
+	$(BIN)/python -m tests.docstrings
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal

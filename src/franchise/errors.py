@@ -18,7 +18,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class InputError(ValueError):
-    """Something handed in cannot be used; the message says what, why and how to repair it."""
+    """The error for an argument or file that cannot be used; the message names it, what is allowed, and the fix.
+
+    Examples
+    --------
+    >>> try:
+    ...     fr.sample(corpus, draws=0)
+    ... except fr.InputError as error:
+    ...     print(error)
+    draws must be ...
+    """
 
 
 class NoWords(InputError):
@@ -30,7 +39,13 @@ class StorageError(InputError):
 
 
 class InternalError(RuntimeError):
-    """An invariant of franchise itself is broken; the message names it. Please report it."""
+    """The error for a broken invariant of franchise itself; the message names it. Please report it.
+
+    Examples
+    --------
+    >>> issubclass(fr.InternalError, RuntimeError)
+    True
+    """
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:

@@ -14,7 +14,24 @@ from franchise.validation import check_positive, describe
 class Gamma:
     """A Gamma prior with the given shape and rate (mean shape / rate), for a number that is learned.
 
-    Wherever a concentration or a topic prior is asked for, a plain number fixes it and a `Gamma` learns it.
+    Where an argument is a concentration or a topic prior, a plain number fixes it and a `Gamma` learns it.
+
+    Parameters
+    ----------
+    shape : float
+        Shape of the density, positive.
+    rate : float
+        Rate, the inverse of the scale, positive.
+
+    Raises
+    ------
+    InputError
+        If a number is not positive.
+
+    Examples
+    --------
+    >>> fr.Gamma(2.0, 0.5).mean
+    4.0
     """
 
     shape: float
@@ -27,7 +44,7 @@ class Gamma:
 
     @property
     def mean(self) -> float:
-        """shape / rate."""
+        """The mean, shape / rate."""
         return self.shape / self.rate
 
     @property
@@ -39,14 +56,48 @@ class Gamma:
         return min(self.mean, 1.0)
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the ends of the central interval with this probability."""
+        """Return the ends of the central interval with this probability.
+
+        Parameters
+        ----------
+        level : float
+            Probability of the interval.
+
+        Returns
+        -------
+        low : float
+            Lower end.
+        high : float
+            Upper end.
+
+        Examples
+        --------
+        >>> [round(end, 2) for end in fr.Gamma(1.0, 1.0).interval(0.9)]
+        [0.05, 3.0]
+        """
         from scipy.special import gammaincinv
 
         low, high = gammaincinv(self.shape, [0.5 - level / 2.0, 0.5 + level / 2.0]) / self.rate
         return float(low), float(high)
 
     def log_density(self, value: float) -> float:
-        """Log density at a positive value."""
+        """Return the log density at a positive value.
+
+        Parameters
+        ----------
+        value : float
+            Where to evaluate it.
+
+        Returns
+        -------
+        float
+            The log density.
+
+        Examples
+        --------
+        >>> fr.Gamma(1.0, 1.0).log_density(2.0)
+        -2.0
+        """
         return (
             self.shape * math.log(self.rate)
             - math.lgamma(self.shape)

@@ -57,47 +57,70 @@ def sample(
     Parameters
     ----------
     data : Corpus or Groups, or ShardedCorpus
-        The observations in their groups. Of a corpus in shards the words stay on disk.
+        The observations in their groups. The words of a corpus in shards stay on disk.
     family : Family, optional
-        How observations of one topic are distributed; for a Corpus it may be left out and is then
-        ``Categorical(vocabulary size)``.
-    sampler : str, or a move, or a list of moves
-        One of ``franchise.sampler_table()``; ``"auto"``, which chooses one by the family and the size of the data
-        and says, once, which and why; or your own composition of moves.
-    alpha, gamma : float or Gamma
-        The concentrations of the groups and of the top level: a number fixes one, a Gamma prior learns it.
-        The default priors are Gamma(0.5, 0.01) for alpha, which is wide, and Gamma(1, 1) for gamma.
-    draws, warmup, thin : int
-        Kept draws of each chain, sweeps before the first, sweeps between two.
-    chains : int
+        Distribution of the observations of one topic [default: ``Categorical(vocabulary size)`` for a Corpus].
+    sampler : str, move, or list of moves, default "auto"
+        One of ``franchise.sampler_table()``; "auto", to choose by the family and the size of the data (the
+        choice is printed once); or your own composition of moves.
+    alpha : float or Gamma, default Gamma(0.5, 0.01)
+        Concentration of the groups: a number fixes it, a Gamma prior learns it. The default prior is wide.
+    gamma : float or Gamma, default Gamma(1, 1)
+        Concentration of the top level: a number fixes it, a Gamma prior learns it.
+    draws : int, default 500
+        Kept draws of each chain.
+    warmup : int, default 500
+        Sweeps of each chain before the first kept draw.
+    thin : int, default 1
+        Sweeps between two kept draws.
+    chains : int, default 2
         Number of chains, run in parallel; each gives the same draws whether it runs alone or not.
-    seed : int or None
+    seed : int or None, default 0
         The same seed gives the same draws, bit for bit. None draws one and records it.
-    start : None, int, "sequential", labels, a state, or a list of these, one a chain
-        Where chains start: a number K puts each observation into one of K topics at random, "sequential" draws
-        each observation given those before it (learned concentrations are at least 10 meanwhile). None gives each
-        chain another start, so that R-hat can tell whether they have forgotten it.
-    finite_topics : int
-        The order of the finite model, for the sampler "finite".
-    keep_labels : bool
+    start : None, int, "sequential", labels, a state, or a list of these, one per chain, default None
+        Initial states: a number K puts each observation into one of K topics at random, "sequential" draws
+        each observation given those before it (learned concentrations are at least 10 meanwhile). None gives
+        each chain another initial state, so that R-hat can show whether they have forgotten it.
+    finite_topics : int, default 100
+        Truncation level of the finite model, for the sampler "finite".
+    keep_labels : bool, default False
         Whether to keep the topic of every observation in every draw (``posterior.labels``).
-    engine, workers
-        Where it runs: None is ``franchise.engines.Threads(workers)``, workers None is every core; "ray", or
-        ``franchise.parallel.Ray(address)``, is a cluster. The draws are the same.
-    progress : bool or None
-        Whether to show progress; None shows it on a terminal. False also keeps "auto" silent.
+    engine : "ray", Engine or None, default None
+        Where it runs: None is ``franchise.engines.Threads(workers)``; "ray", or
+        ``franchise.engines.Ray(address)``, is a cluster. The draws are the same.
+    workers : int, optional
+        Number of threads [default: all cores].
+    progress : bool, optional
+        Whether to show progress [default: only on a terminal]. False also keeps "auto" silent.
     run_dir : path, optional
-        Directory for the run and its checkpoints. After Ctrl-C, SIGTERM, a full disk or a power failure, `resume`
-        continues the run and returns what this call would have returned. In the main thread, Ctrl-C and SIGTERM
-        wait for the current sweep and the checkpoints, then raise KeyboardInterrupt.
+        Directory for the run and its checkpoints. After Ctrl-C, SIGTERM, a full disk or a power failure,
+        `resume` continues the run and returns what this call would have returned. In the main thread, Ctrl-C
+        and SIGTERM wait for the current sweep and the checkpoints, then raise KeyboardInterrupt [default:
+        nothing is stored].
     time_limit : float, optional
-        Seconds after which every chain stops with the draws so far (at least one).
-    checkpoint_interval : float
+        Seconds after which every chain stops with the draws so far (at least one) [default: no limit].
+    checkpoint_interval : float, default 60.0
         Seconds between two checkpoints of a chain, with `run_dir`; one more is written at its end.
 
     Returns
     -------
-    Posterior
+    HDPPosterior
+        The draws, with tables, plots and reports of their topics.
+
+    Raises
+    ------
+    InputError
+        If the data do not fit the family, the sampler does not fit the data or the family, or an argument is
+        out of range.
+
+    Examples
+    --------
+    >>> posterior = fr.sample(corpus, draws=10, warmup=100, progress=False)
+    >>> posterior.n_chains, posterior.n_draws
+    (2, 10)
+    >>> learned = fr.sample(groups, fr.Poisson(1.0, 0.1), alpha=1.0, draws=4, warmup=20, progress=False)
+    >>> list(learned.priors)  # alpha is fixed
+    ['gamma']
     """
     data = _checked_data(data)
     plan = check_plan(draws, warmup, thin, keep_labels)
@@ -137,8 +160,32 @@ def resume(
         The folder given to `sample` or `HTMM`, or to a posterior's `save`.
     draws : int, optional
         Total draws per chain [default: as originally requested].
-    engine, workers, progress, time_limit, checkpoint_interval
-        As for `sample`.
+    engine : "ray", Engine or None, default None
+        Where it runs: None is ``franchise.engines.Threads(workers)``, "ray" a cluster. The draws are the same.
+    workers : int, optional
+        Number of threads [default: all cores].
+    progress : bool, optional
+        Whether to show progress [default: only on a terminal].
+    time_limit : float, optional
+        Seconds after which every chain stops with the draws so far (at least one) [default: no limit].
+    checkpoint_interval : float, default 60.0
+        Seconds between two checkpoints of a chain; one more is written at its end.
+
+    Returns
+    -------
+    HDPPosterior or HTMMPosterior
+        All draws, earlier ones included.
+
+    Raises
+    ------
+    InputError
+        If the folder has no run, the run is damaged or in use, or an argument is out of range.
+
+    Examples
+    --------
+    >>> first = fr.sample(corpus, draws=4, warmup=20, run_dir="run", progress=False)
+    >>> fr.resume("run", draws=6, progress=False).n_draws
+    6
     """
     if draws is not None:
         draws = check_integer("draws", draws, minimum=1)
@@ -170,7 +217,19 @@ def load(path: PathLike) -> Any:
 
     Returns
     -------
-    Posterior, HTMMPosterior, HDP or HTMM
+    HDPPosterior, HTMMPosterior, HDP or HTMM
+        The posterior of a run, with the draws so far, or the fitted model.
+
+    Raises
+    ------
+    InputError
+        If the folder has no run and no model, or is damaged.
+
+    Examples
+    --------
+    >>> posterior.save("saved")
+    >>> fr.load("saved").n_draws
+    10
     """
     folder = RunDirectory.open(path)
     if "estimator" in folder.settings:

@@ -2,4 +2,10 @@
 
 
 class CheckFailed(AssertionError):
-    """A check found a broken identity; the message states it, with numbers."""
+    """A check found a broken identity; the message states it, with numbers.
+
+    Examples
+    --------
+    >>> issubclass(fr.checks.CheckFailed, AssertionError)
+    True
+    """

@@ -36,16 +36,28 @@ def check_family(family: Family, observations: ArrayLike | None = None, *, seed:
     family : Family
         One of the package or your own.
     observations : as the family takes them, optional
-        A few observations, best some that are similar and some that are not; a dozen is plenty, and the time
-        taken grows with them.  By default those of the family's own `examples()`, or draws from its prior.
-    seed : int
+        A few observations, best some that are similar and some that are not; a dozen is enough, and the time
+        taken grows with them [default: those of the family's own `examples()`, or draws from its prior].
+    seed : int, default 0
         For choosing observations and drawing; the same seed gives the same table.
 
     Returns
     -------
     pandas.DataFrame
-        One row per check: what was compared, the largest difference or the p-value, its threshold, and whether it
-        passed (all have, otherwise `CheckFailed` was raised).
+        One row per check: what was compared, the largest difference or the p-value, its threshold, and
+        whether it passed (all have, otherwise `CheckFailed` was raised).
+
+    Raises
+    ------
+    CheckFailed
+        If a check does not pass; the message states it, with numbers.
+    InputError
+        If `family` is no Family, or there are no observations.
+
+    Examples
+    --------
+    >>> fr.check_family(fr.Poisson(2.0, 0.5), [3, 0, 7, 2, 11, 5])["passed"].all().item()
+    True
     """
     if not isinstance(family, Family):
         raise InputError(f"family must be a franchise Family; got {type(family).__name__}.")

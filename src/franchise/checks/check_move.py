@@ -56,14 +56,20 @@ def check_move(
     ----------
     move : Move, or a composition of moves
         What is tested. It should claim to be exact for the HDP.
-    family, observations, groups
-        A tiny data set: up to 8 observations, and the group number of each, ascending. Left out: six
-        observations in two groups, four and two; of two topics drawn from the family's prior, if one is given.
-    alpha, gamma : float
-        The concentrations.
-    repetitions : int
+    family : Family, optional
+        The likelihood of the tiny data set [default: Categorical].
+    observations : array, optional
+        Up to 8 observations [default: six observations of two topics; drawn from the family's prior, if a
+        family is given].
+    groups : list of int, optional
+        The group number of each, ascending [default: two groups, of four and two observations].
+    alpha : float, default 1.0
+        Concentration of the groups.
+    gamma : float, default 1.0
+        Concentration of the top level.
+    repetitions : int, default 20000
         Independent states the move is applied to.
-    seed : int
+    seed : int, default 0
         The same seed, the same p-values.
 
     Returns
@@ -74,7 +80,17 @@ def check_move(
     Raises
     ------
     CheckFailed
-        If a p-value is below 1e-4, with the table; or InternalError if counts went wrong.
+        If a p-value is below 1e-4, with the table.
+    InputError
+        If the data are too large, or an argument is out of range.
+    InternalError
+        If counts are wrong.
+
+    Examples
+    --------
+    >>> table = fr.check_move(fr.moves.CrfGibbs(), alpha=0.6, gamma=4.0, repetitions=200)
+    >>> table["passed"].all().item()
+    True
     """
     import pandas as pd
 

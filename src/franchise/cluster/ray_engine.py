@@ -46,11 +46,22 @@ class Ray:
     ----------
     address : str, optional
         Address of the cluster, as for ``ray.init``: "auto" for the one that this machine is a node of, or
-        "host:port". None uses the cluster that this process is connected to, or else starts one on this machine.
+        "host:port" [default: the cluster that this process is connected to, or else a new one on this machine].
     actors : int, optional
-        Number of actors that the groups are split across. None: one per node.
+        Number of actors that the groups are split across [default: one per node].
     threads : int, optional
-        Threads of each actor. None: the cores of its node, divided by the actors there.
+        Threads of each actor [default: the cores of its node, divided by the actors there].
+
+    Raises
+    ------
+    InputError
+        If the address is no string, or a number is below 1.
+
+    Examples
+    --------
+    >>> engine = fr.engines.Ray(actors=2, threads=1)  # connects when the first chain starts
+    >>> engine.actors
+    2
     """
 
     def __init__(
@@ -81,7 +92,20 @@ class Ray:
             return self._pool
 
     def place(self, chain: LocalChain, initial_state: InitialState) -> RemoteChain:
-        """Return a proxy of the chain, which will be on the actors."""
+        """Return a proxy of a chain on the actors.
+
+        Parameters
+        ----------
+        chain : LocalChain
+            A chain without a state.
+        initial_state : InitialState
+            Its initial state.
+
+        Returns
+        -------
+        RemoteChain
+            The proxy.
+        """
         chain.executor = self.executor
         return RemoteChain(self, chain, initial_state)
 
@@ -91,7 +115,28 @@ class Ray:
         *items: Iterable[Any],
         on_cancel: Callable[[], None] | None = None,
     ) -> list[Result]:
-        """Call a function for all items, each on its own thread of the driver; see `Threads.map`."""
+        """Return the results of a function for all items, each on its own thread of the driver; see `Threads.map`.
+
+        Parameters
+        ----------
+        function : callable
+            What to call.
+        *items : iterables
+            Its arguments, as for Python's `map`; equally many of each.
+        on_cancel : callable, optional
+            Called if a call fails or the user interrupts. It must make the other calls end soon; they are
+            waited for.
+
+        Returns
+        -------
+        list
+            The results.
+
+        Examples
+        --------
+        >>> fr.engines.Ray().map(pow, [2, 3], [4, 2])
+        [16, 9]
+        """
         return self.executor.map(function, *items, on_cancel=on_cancel, all_at_once=True)
 
     def __enter__(self) -> Ray:
@@ -104,7 +149,12 @@ class Ray:
         self.close()
 
     def close(self) -> None:
-        """End the actors, but not the cluster. The next chain starts new ones."""
+        """End the actors, but not the cluster. The next chain starts new ones.
+
+        Examples
+        --------
+        >>> fr.engines.Ray().close()  # nothing to end before the first chain
+        """
         with self._lock:
             if self._pool is not None:
                 self._pool.shutdown()

@@ -104,12 +104,12 @@ class Corpus(CorpusArrays):
 
     Examples
     --------
-    >>> corpus = Corpus.from_tokens([["cat", "sat", "cat"], [], ["dog"]])
-    >>> corpus
+    >>> animals = fr.Corpus.from_tokens([["cat", "sat", "cat"], [], ["dog"]])
+    >>> animals
     Corpus(3 documents, 4 tokens, vocabulary of 3; 1 document is empty)
-    >>> corpus.vocabulary
+    >>> animals.vocabulary
     ['cat', 'dog', 'sat']
-    >>> corpus.cells.count
+    >>> animals.cells.count
     array([2, 1, 1], dtype=int32)
     """
 
@@ -122,7 +122,7 @@ class Corpus(CorpusArrays):
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
     ) -> Corpus:
-        """A corpus from counts: one row per document, one column per word.
+        """Make a corpus from counts: one row per document, one column per word.
 
         Tokens come in row order, columns ascending, repeats of a word together; duplicate entries of a
         sparse matrix are summed.
@@ -134,8 +134,25 @@ class Corpus(CorpusArrays):
             where it has one, the names (index).
         vocabulary : sequence of str, optional
             The word of each column [default: "0", "1", ...].
-        names, metadata
-            As for `Corpus`.
+        names : sequence, optional
+            A name for each document [default: "0", "1", ...].
+        metadata : mapping of names to sequences, or DataFrame, optional
+            Facts about the documents, one entry per document: author, year, ...
+
+        Returns
+        -------
+        Corpus
+            One document per row.
+
+        Raises
+        ------
+        InputError
+            If an entry is no count, or names do not fit the rows or columns.
+
+        Examples
+        --------
+        >>> fr.Corpus.from_matrix([[2, 0, 1], [0, 3, 0]], ["cat", "dog", "fish"])
+        Corpus(2 documents, 6 tokens, vocabulary of 3)
         """
         if is_into_dataframe(X):
             columns = columns_of_frame("X", X)
@@ -157,16 +174,33 @@ class Corpus(CorpusArrays):
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
     ) -> Corpus:
-        """A corpus from documents that are lists of words, or of word ids; the order of tokens is kept.
+        """Make a corpus from documents that are lists of words, or of word ids; the order of tokens is kept.
 
         Parameters
         ----------
         documents : sequence of sequences of str, or of ints
             The tokens of each document.
         vocabulary : sequence of str, optional
-            The word of each id.  Not given: the distinct words, sorted; for ids "0" up to the largest.
-        names, metadata
-            As for `Corpus`.
+            The word of each id [default: the distinct words, sorted; for ids "0" up to the largest].
+        names : sequence, optional
+            A name for each document [default: "0", "1", ...].
+        metadata : mapping of names to sequences, or DataFrame, optional
+            Facts about the documents, one entry per document: author, year, ...
+
+        Returns
+        -------
+        Corpus
+            One document per list.
+
+        Raises
+        ------
+        InputError
+            If there are no tokens, words and ids are mixed, or a token is not in the vocabulary.
+
+        Examples
+        --------
+        >>> fr.Corpus.from_tokens([["cat", "sat", "cat"], ["dog"]]).vocabulary
+        ['cat', 'dog', 'sat']
         """
         lists = check_documents(documents)
         offsets = offsets_of_sizes(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
@@ -182,7 +216,7 @@ class Corpus(CorpusArrays):
         names: Iterable[Any] | None = None,
         metadata: Mapping[str, Iterable[Any]] | None = None,
     ) -> Corpus:
-        """A corpus from documents that are lists of sentences, each a list of words or of word ids.
+        """Make a corpus from documents that are lists of sentences, each a list of words or of word ids.
 
         Documents without sentences and sentences without words keep their places.
 
@@ -190,8 +224,27 @@ class Corpus(CorpusArrays):
         ----------
         documents : sequence of sequences of sequences of str, or of ints
             The tokens of each sentence of each document.
-        vocabulary, names, metadata
-            As for `from_tokens`.
+        vocabulary : sequence of str, optional
+            The word of each id [default: the distinct words, sorted; for ids "0" up to the largest].
+        names : sequence, optional
+            A name for each document [default: "0", "1", ...].
+        metadata : mapping of names to sequences, or DataFrame, optional
+            Facts about the documents, one entry per document: author, year, ...
+
+        Returns
+        -------
+        Corpus
+            One document per list, with sentences.
+
+        Raises
+        ------
+        InputError
+            If there are no tokens, words and ids are mixed, or a token is not in the vocabulary.
+
+        Examples
+        --------
+        >>> fr.Corpus.from_sentences([[["cat", "sat"], ["dog", "ran"]], [["dog"]]]).n_sentences
+        3
         """
         nested = check_sentence_lists(documents)
         lists = list(chain.from_iterable(nested))
@@ -213,49 +266,62 @@ class Corpus(CorpusArrays):
         sentences: str | None = None,
         **settings: Unpack[TextSettings],
     ) -> Corpus:
-        """A corpus from raw texts, cut into words by scikit-learn's CountVectorizer, in text order.
+        """Make a corpus from raw texts, cut into words by scikit-learn's CountVectorizer, in text order.
 
         Parameters
         ----------
         texts : sequence of str
             One text per document: a list, or a Series of pandas or polars.
         vocabulary : sequence of str, optional
-            Keep just these words and ignore all others, `min_df` and `max_df` too.  To read new documents for a
-            model already fitted, `read_new_texts` is simpler.
-        names, metadata
-            As for `Corpus`.
-        keep_texts : bool
+            Keep only these words and ignore all others, `min_df` and `max_df` too.  To read new documents for a
+            fitted model, `read_new_texts` is simpler [default: all words that the options keep].
+        names : sequence, optional
+            A name for each document [default: "0", "1", ...].
+        metadata : mapping of names to sequences, or DataFrame, optional
+            Facts about the documents, one entry per document: author, year, ...
+        keep_texts : bool, default True
             Whether to keep the texts beside the tokens, for reports.
-        sentences : "english", "simple" or None
-            How to cut the texts into sentences: by nupunkt, which knows abbreviations (`pip install
-            "franchise[text]"`); at every `.`, `?`, `!` and `:`, where "e.g." and "i.e." are left out; or not
-            at all.  A word belongs to the sentence in which it begins, and a sentence all of whose words are
-            left out stays, without tokens.
-        lowercase : bool
-            Whether to ignore case [default: True].
-        stop_words : str, words or None
-            Words to remove: those of a language, by name or ISO code, your own, or none [default: "english"].
-            "english" has scikit-learn's list; other languages, such as "german" or "de", have those of
-            stopwordsiso (`pip install "franchise[text]"`).
-        min_df, max_df : int or float
-            Leave out words that occur in fewer, or in more, documents than this: a number of documents (int)
-            or a share of them (float).
-        token_pattern : str
-            Regular expression of a word; [default: a letter followed by letters or digits].
-        ngrams : (int, int)
-            Shortest and longest sequence of words to count as one word: (1, 2) counts words and pairs of words,
-            which are made after stop words are left out, and within a sentence where there are sentences.
-        stem : str, optional
-            Count words with the same stem as one, by the Snowball stemmer of a language, "english" for example
-            (`pip install "franchise[text]"`).  Stop words are left out first; frequencies are those of stems; the
-            vocabulary shows of each stem the word that is used most.
+        sentences : "english", "simple" or None, default None
+            How to cut the texts into sentences: by nupunkt, which recognises abbreviations (`pip install
+            "franchise[text]"`); at every `.`, `?`, `!` and `:`, except in "e.g." and "i.e."; or not at all.
+            A word belongs to the sentence in which it begins.  A sentence all of whose words are removed
+            stays, without tokens.
+        **settings : TextSettings
+            How texts become words:
+
+            - `lowercase` (bool, default True): whether to ignore case.
+            - `stop_words` (str, words or None, default "english"): words to remove: those of a language, by
+              name or ISO code, your own, or none.  "english" has scikit-learn's list; other languages, such
+              as "german" or "de", have those of stopwordsiso (`pip install "franchise[text]"`).
+            - `min_df`, `max_df` (int or float, default 1 and 1.0): remove words that occur in fewer, or in
+              more, documents than this: a number of documents (int) or a proportion of them (float).
+            - `token_pattern` (str): regular expression of a word [default: a letter followed by letters or
+              digits].
+            - `ngrams` (two ints, default (1, 1)): shortest and longest sequence of words to count as one
+              word.  (1, 2) counts words and pairs of words, which are made after stop words are removed, and
+              within a sentence where there are sentences.
+            - `stem` (str or None, default None): count words with the same stem as one, by the Snowball
+              stemmer of a language, such as "english" (`pip install "franchise[text]"`).  Stop words are
+              removed first; frequencies are those of stems; the vocabulary shows the most frequent word of
+              each stem.
+
+        Returns
+        -------
+        Corpus
+            One document per text. ``dropped`` reports what was removed.
+
+        Raises
+        ------
+        InputError
+            If no words are left, an option is out of range, or a package that it needs is not installed.
 
         Examples
         --------
-        >>> corpus = Corpus.from_texts(["The cats sat.", "A cat sits; the dog barks."], stem="english", min_df=2)
-        >>> corpus.vocabulary
+        >>> texts = ["The cats sat.", "A cat sits; the dog barks."]
+        >>> animals = fr.Corpus.from_texts(texts, stem="english", min_df=2)
+        >>> animals.vocabulary
         ['cat']
-        >>> print(corpus.dropped)
+        >>> print(animals.dropped)
         Left out: 1 stop word (2 tokens); 4 words below min_df (4 tokens).
         """
         options = check_options(settings, sentences)
@@ -272,7 +338,7 @@ class Corpus(CorpusArrays):
         keep_texts: bool = True,
         **settings: Unpack[TextSettings],
     ) -> Corpus:
-        """A corpus from raw texts that are cut into sentences already; the way for other languages.
+        """Make a corpus from raw texts that are cut into sentences already; the way for other languages.
 
         The text of a document is its sentences, joined by a space.
 
@@ -281,8 +347,32 @@ class Corpus(CorpusArrays):
         documents : sequence of sequences of str
             The sentences of each document; documents without sentences and sentences without words keep their
             places.
-        vocabulary, names, metadata, keep_texts, lowercase, stop_words, min_df, max_df, token_pattern, ngrams, stem
-            As for `from_texts`.
+        vocabulary : sequence of str, optional
+            Keep only these words and ignore all others [default: all words that the options keep].
+        names : sequence, optional
+            A name for each document [default: "0", "1", ...].
+        metadata : mapping of names to sequences, or DataFrame, optional
+            Facts about the documents, one entry per document: author, year, ...
+        keep_texts : bool, default True
+            Whether to keep the texts beside the tokens, for reports.
+        **settings : TextSettings
+            How texts become words: `lowercase`, `stop_words`, `min_df`, `max_df`, `token_pattern`, `ngrams` and
+            `stem`, which `from_texts` describes.
+
+        Returns
+        -------
+        Corpus
+            One document per list of sentences.
+
+        Raises
+        ------
+        InputError
+            If no words are left, an option is out of range, or a package that it needs is not installed.
+
+        Examples
+        --------
+        >>> fr.Corpus.from_sentence_texts([["Cats sit.", "Dogs bark."], ["Cats purr."]]).n_sentences
+        3
         """
         options = check_options(settings, GIVEN)
         return cls._read(documents, options, vocabulary, keep_texts, names=names, metadata=metadata)
@@ -298,17 +388,36 @@ class Corpus(CorpusArrays):
     ) -> Corpus:
         """Read new texts with the options and the vocabulary of this corpus; other words are removed.
 
-        A corpus that was not made from texts does not know how its words would be read.  Then whatever is in the
-        vocabulary is a word, in lower case if the vocabulary is.
+        A corpus that was not made from texts does not store how its words were read.  Then any word of the
+        vocabulary counts, in lower case if the vocabulary is.
 
         Parameters
         ----------
         texts : sequence of str, or of sequences of str
             One text per document, or the sentences of each document if this corpus was made of such.
-        names, metadata, keep_texts
-            As for `from_texts`.
-        sentences : "english", "simple" or None
-            How to cut the texts into sentences, if not as this corpus was.
+        names : sequence, optional
+            A name for each document [default: "0", "1", ...].
+        metadata : mapping of names to sequences, or DataFrame, optional
+            Facts about the documents, one entry per document: author, year, ...
+        keep_texts : bool, default True
+            Whether to keep the texts beside the tokens, for reports.
+        sentences : "english", "simple" or None, default None
+            How to cut the texts into sentences [default: as this corpus was].
+
+        Returns
+        -------
+        Corpus
+            The new documents over the vocabulary of this corpus.
+
+        Raises
+        ------
+        InputError
+            If no text has a word of the vocabulary.
+
+        Examples
+        --------
+        >>> corpus.read_new_texts(["Ships of the sea.", "More bread!"])
+        Corpus(2 documents, 3 tokens, vocabulary of 17, 2 sentences)
         """
         options = self.text_options or options_for_vocabulary(self.vocabulary)
         if sentences is not None:
@@ -338,12 +447,27 @@ class Corpus(CorpusArrays):
         return corpus
 
     def subset(self, documents: ArrayLike) -> Corpus:
-        """The corpus of some documents, over the same vocabulary, with all that is known of them.
+        """Return the corpus of some documents, over the same vocabulary, with their names, metadata and texts.
 
         Parameters
         ----------
         documents : ints, or bools (n_documents,)
             Which documents, in the order wanted; or a flag for each document.
+
+        Returns
+        -------
+        Corpus
+            These documents.
+
+        Raises
+        ------
+        InputError
+            If there is no such document, or none is chosen.
+
+        Examples
+        --------
+        >>> corpus.subset([2, 0]).group_names
+        ['2', '0']
         """
         chosen = _check_choice_of_documents(documents, self.n_documents)
         offsets, positions = take_slices(self.offsets, chosen)
@@ -361,9 +485,29 @@ class Corpus(CorpusArrays):
         )
 
     def select_tokens(self, keep: np.ndarray) -> Corpus:
-        """The corpus of all documents and sentences with only the tokens flagged in `keep`, bools (n_tokens,).
+        """Return the corpus of all documents and sentences with only some of the tokens.
 
-        It has no texts, and does not say where its sentences are in them.
+        It has no texts, and no places of its sentences in them.
+
+        Parameters
+        ----------
+        keep : bool array (n_tokens,)
+            Whether to keep each token.
+
+        Returns
+        -------
+        Corpus
+            The same documents, some of them shorter.
+
+        Raises
+        ------
+        InputError
+            If `keep` is not one bool per token.
+
+        Examples
+        --------
+        >>> corpus.select_tokens(np.arange(corpus.n_tokens) < 12).group_sizes[:2]
+        array([12,  0])
         """
         flags = self._check_last_axis(keep)
         if flags.dtype != bool or flags.ndim != 1:

@@ -126,18 +126,39 @@ class CorpusArrays(GroupedData):
         return DataFrame({**columns, **self.metadata})
 
     def sentence_table(self) -> DataFrame:
-        """One row per sentence.
+        """Return one row per sentence: its document, place, number of tokens and text.
 
         Returns
         -------
         DataFrame
             `document` (name), `sentence` (numbered from 0 within the document), `tokens` (how many are left of
             it), `begin` and `end` in the text of the document if known, and `text` if texts are kept.
+
+        Raises
+        ------
+        InputError
+            If the corpus has no sentences.
+
+        Examples
+        --------
+        >>> corpus.sentence_table().loc[0, "text"]
+        'Ships sail the sea.'
         """
         return sentence_table(self)
 
     def to_matrix(self) -> csr_array:
-        """The counts as a scipy CSR array (n_documents, vocabulary_size); undoes `from_matrix`."""
+        """Return the counts as a sparse matrix; the inverse of `from_matrix`.
+
+        Returns
+        -------
+        scipy CSR array (n_documents, vocabulary_size)
+            Integer counts.
+
+        Examples
+        --------
+        >>> corpus.to_matrix().shape
+        (24, 17)
+        """
         from scipy.sparse import csr_array
 
         offsets, word, count = self.cells

@@ -99,10 +99,28 @@ class GroupedData:
         return self.n_groups
 
     def to_input_order(self, values: ArrayLike) -> np.ndarray:
-        """Values whose last axis is in grouped order, put into input order.
+        """Return values whose last axis is in grouped order, put into input order.
 
-        Works on one value per observation, (N,), and on stacks of them such as (draws, N).  A new array,
-        unless the two orders agree.
+        Parameters
+        ----------
+        values : array (..., N)
+            One value per observation, or stacks of them such as (draws, N).
+
+        Returns
+        -------
+        array (..., N)
+            A new array, unless the two orders agree.
+
+        Raises
+        ------
+        InputError
+            If the last axis does not have one entry per observation.
+
+        Examples
+        --------
+        >>> mixed = fr.Groups([1.0, 2.0, 3.0], ["a", "b", "a"])
+        >>> mixed.to_input_order([10, 20, 30])  # grouped: both of "a", then "b"
+        array([10, 30, 20])
         """
         array = self._check_last_axis(values)
         if self.order is None:
@@ -112,7 +130,29 @@ class GroupedData:
         return result
 
     def to_grouped_order(self, values: ArrayLike) -> np.ndarray:
-        """Values whose last axis is in input order, put into grouped order; undoes `to_input_order`."""
+        """Return values whose last axis is in input order, put into grouped order; the inverse of `to_input_order`.
+
+        Parameters
+        ----------
+        values : array (..., N)
+            One value per observation, or stacks of them such as (draws, N).
+
+        Returns
+        -------
+        array (..., N)
+            A new array, unless the two orders agree.
+
+        Raises
+        ------
+        InputError
+            If the last axis does not have one entry per observation.
+
+        Examples
+        --------
+        >>> mixed = fr.Groups([1.0, 2.0, 3.0], ["a", "b", "a"])
+        >>> mixed.to_grouped_order([10, 20, 30])
+        array([10, 30, 20])
+        """
         array = self._check_last_axis(values)
         return array if self.order is None else array[..., self.order]
 

@@ -40,14 +40,19 @@ class Groups(GroupedData):
     ----------
     See `franchise.data.grouped.GroupedData`; `group_names` holds the labels.
 
+    Raises
+    ------
+    InputError
+        If observations are not finite numbers of equal length, or labels or metadata do not fit them.
+
     Examples
     --------
-    >>> groups = Groups([3, 5, 2, 8], ["a", "b", "a", "b"])
-    >>> groups
+    >>> mixed = fr.Groups([3, 5, 2, 8], ["a", "b", "a", "b"])
+    >>> mixed
     Groups(4 observations in 2 groups)
-    >>> groups.grouped_observations
+    >>> mixed.grouped_observations
     array([3, 2, 5, 8])
-    >>> groups.to_input_order([0, 0, 1, 1])
+    >>> mixed.to_input_order([0, 0, 1, 1])
     array([0, 1, 0, 1])
     """
 

@@ -253,8 +253,9 @@ def write_planted(
 ) -> ShardedCorpus:
     """Write a corpus with planted topics and the word frequencies of real text to disk, in shards.
 
-    The distribution is that of `planted_topics` (see `franchise.data.planted`), with exactly the given numbers of
-    documents, words and tokens.  The documents depend on these, on `topics` and on `seed`, not on the shards.
+    The distribution is that of `planted_topics` (see `franchise.data.planted`), with exactly the given
+    numbers of documents, words and tokens.  The documents depend on these, on `topics` and on `seed`, not on
+    the shards.
 
     Parameters
     ----------
@@ -262,16 +263,35 @@ def write_planted(
         A new folder.
     like : "enron", "nytimes" or "pubmed", optional
         Sizes of a known corpus, unless given below.
-    documents, vocabulary, tokens : int, optional
-        Sizes; all three are required without `like`.
-    topics : int
+    documents : int, optional
+        Number of documents; required without `like`.
+    vocabulary : int, optional
+        Number of words; required without `like`.
+    tokens : int, optional
+        Number of tokens; required without `like`.
+    topics : int, default 100
         Number of topics (K).
-    seed : int
+    seed : int, default 0
         Seed of all draws.
-    shard_tokens : int
+    shard_tokens : int, default 4000000
         Approximate number of tokens per shard, at least one block of documents, 2^16 tokens.
     progress : callable, optional
         Called with a description of the work and the proportion that is done.
+
+    Returns
+    -------
+    ShardedCorpus
+        The corpus on disk.
+
+    Raises
+    ------
+    InputError
+        If a size is missing or out of range, the folder has files, or memory or disk are too small.
+
+    Examples
+    --------
+    >>> fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3).n_tokens
+    1000
     """
     return plan_planted(like, documents, vocabulary, tokens, topics, seed, shard_tokens).write(
         folder, progress

@@ -28,7 +28,25 @@ _DISTANCES: dict[str, tuple[Any, float]] = {"total-variation": ("cityblock", 0.5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Planted:
-    """Data together with the truth they were made from."""
+    """A corpus together with the topics that it was drawn from.
+
+    Parameters
+    ----------
+    data : Corpus
+        The documents.
+    labels : int32 array (N,)
+        The true topic of each observation, in input order.
+    topics : array (K, V)
+        The true word probabilities of each topic.
+    weights : array (documents, K) or None
+        The true topic weights of each document; None where they were integrated out.
+
+    Examples
+    --------
+    >>> planted = fr.synthetic.bars(documents=10, size=3)
+    >>> planted.data.n_documents, planted.labels.shape
+    (10, (1000,))
+    """
 
     data: Corpus
     labels: np.ndarray
@@ -52,7 +70,29 @@ class Truth(NamedTuple):
 
 
 def read_truth(folder: PathLike | ShardedCorpus) -> Truth:
-    """Return the planted topics of a corpus that `write_planted` has written, given its folder or itself."""
+    """Return the planted topics of a corpus that `write_planted` has written.
+
+    Parameters
+    ----------
+    folder : path or ShardedCorpus
+        Its folder, or the corpus.
+
+    Returns
+    -------
+    Truth
+        Word probabilities of the topics, and the expected proportion of tokens of each.
+
+    Raises
+    ------
+    InputError
+        If the folder has no file of topics, or the file is damaged.
+
+    Examples
+    --------
+    >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+    >>> fr.synthetic.read_truth(shards).topics.shape
+    (3, 100)
+    """
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
@@ -86,20 +126,26 @@ def planted_match(found: ArrayLike, truth: AnyTruth, distance: str = "total-vari
         Word probabilities of the topics found, or counts of their tokens; rows are scaled to sum to 1.
     truth : folder, ShardedCorpus, Truth, Planted or array (K, V)
         The planted topics.
-    distance : "total-variation" or "cosine"
+    distance : "total-variation" or "cosine", default "total-variation"
         The distance between topics.
 
     Returns
     -------
     DataFrame
         One row per planted topic, by number: `found`, the topic matched to it, or -1 if there are too few;
-        `distance`, 1 if none is matched; `share`, the expected proportion of tokens of the planted topic (NaN if
-        only an array was given).
+        `distance`, 1 if none is matched; `share`, the expected proportion of tokens of the planted topic (NaN
+        if only an array was given).
+
+    Raises
+    ------
+    InputError
+        If `found` and `truth` have different numbers of words, or an argument has another form.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> planted_match(np.array([[0, 0, 6], [2, 2, 0]]), np.array([[0.5, 0.5, 0], [0, 0, 1.0]]))["found"].tolist()
+    >>> from franchise.data.synthetic import planted_match
+    >>> topics, truth = np.array([[0, 0, 6], [2, 2, 0]]), np.array([[0.5, 0.5, 0], [0, 0, 1.0]])
+    >>> planted_match(topics, truth)["found"].tolist()
     [1, 0]
     """
     import pandas as pd

@@ -24,22 +24,62 @@ def hold_out_documents(corpus: Corpus, every: int = 10, seed: int = 0) -> tuple[
     ----------
     corpus : Corpus
         At least two documents.
-    every : int, 2 or more
-        One document in `every` is held out, at least one in all.
-    seed : int
+    every : int, default 10
+        One document in `every` is held out, at least one in all; 2 or more.
+    seed : int, default 0
         Seed of the permutation.
 
     Returns
     -------
-    train, held_out : Corpus
-        Over the same vocabulary, documents in the order of the corpus.
+    train : Corpus
+        The other documents, over the same vocabulary, in the order of the corpus.
+    held_out : Corpus
+        The documents that are held out.
+
+    Raises
+    ------
+    InputError
+        If the corpus has a single document, or `every` is below 2.
+
+    Examples
+    --------
+    >>> from franchise.data.splits import hold_out_documents
+    >>> train, held_out = hold_out_documents(corpus, every=4)
+    >>> train.n_documents, held_out.n_documents
+    (18, 6)
     """
     held = choose_documents(corpus, every, seed)
     return corpus.subset(~held), corpus.subset(held)
 
 
 def choose_documents(corpus: Corpus, every: int = 10, seed: int = 0) -> np.ndarray:
-    """The documents that `hold_out_documents` holds out, as flags (n_documents,)."""
+    """Return which documents `hold_out_documents` holds out.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        At least two documents.
+    every : int, default 10
+        One document in `every` is held out, at least one in all; 2 or more.
+    seed : int, default 0
+        Seed of the permutation.
+
+    Returns
+    -------
+    bool array (n_documents,)
+        Whether each document is held out.
+
+    Raises
+    ------
+    InputError
+        If the corpus has a single document, or `every` is below 2.
+
+    Examples
+    --------
+    >>> from franchise.data.splits import choose_documents
+    >>> choose_documents(corpus, every=4).sum().item()
+    6
+    """
     every = check_integer("every", every, minimum=2)
     if corpus.n_documents < 2:
         raise InputError("corpus must have at least two documents to hold one out; got 1.")
@@ -52,12 +92,34 @@ def choose_documents(corpus: Corpus, every: int = 10, seed: int = 0) -> np.ndarr
 def halve_documents(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
     """Split the tokens of each document at random in halves; both corpora have all documents.
 
-    Of an odd number of tokens the first half gets the one more, so a document of one token is empty in the
-    second.  Tokens keep their order.
+    Of an odd number of tokens the first half has one more, so a document of one token is empty in the second.
+    Tokens keep their order.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        A document with at least two tokens, or more of them.
+    seed : int, default 0
+        Seed of the split.
 
     Returns
     -------
-    first, second : Corpus
+    first : Corpus
+        The first halves.
+    second : Corpus
+        The second halves.
+
+    Raises
+    ------
+    InputError
+        If no document has two tokens.
+
+    Examples
+    --------
+    >>> from franchise.data.splits import halve_documents
+    >>> first, second = halve_documents(corpus)
+    >>> first.group_sizes[:3], second.group_sizes[:3]
+    (array([ 6,  5, 11]), array([ 6,  4, 10]))
     """
     sizes = corpus.group_sizes
     _check_two_tokens(sizes)
@@ -80,6 +142,13 @@ def shuffled_places(offsets: np.ndarray, seed: int = 0) -> np.ndarray:
 def hold_out_words(corpus: Corpus, seed: int = 0) -> tuple[Corpus, np.ndarray, np.ndarray]:
     """Hold out one token, uniformly, from each document with at least two.
 
+    Parameters
+    ----------
+    corpus : Corpus
+        A document with at least two tokens, or more of them.
+    seed : int, default 0
+        Seed of the choice.
+
     Returns
     -------
     train : Corpus
@@ -88,6 +157,18 @@ def hold_out_words(corpus: Corpus, seed: int = 0) -> tuple[Corpus, np.ndarray, n
         Word ids of the tokens held out.
     documents : int64 array
         The document of each, ascending.
+
+    Raises
+    ------
+    InputError
+        If no document has two tokens.
+
+    Examples
+    --------
+    >>> from franchise.data.splits import hold_out_words
+    >>> train, words, documents = hold_out_words(corpus)
+    >>> corpus.n_tokens - train.n_tokens, len(words)
+    (24, 24)
     """
     sizes = corpus.group_sizes
     _check_two_tokens(sizes)

@@ -72,6 +72,16 @@ def from_hdp(
     -------
     Planted
         Labels number the topics in the order in which they were opened; `weights` is None (integrated out).
+
+    Raises
+    ------
+    InputError
+        If a size, the prior or a concentration is not positive.
+
+    Examples
+    --------
+    >>> fr.synthetic.from_hdp(n_groups=5, group_size=20, vocabulary_size=10).data
+    Corpus(5 documents, 100 tokens, vocabulary of 10)
     """
     n_groups = check_integer("n_groups", n_groups, minimum=1)
     vocabulary_size = check_integer("vocabulary_size", vocabulary_size, minimum=1)
@@ -85,7 +95,7 @@ def from_hdp(
 
 
 def five_topics(seed: int = 0, documents: int = 100, words: int = 50) -> Planted:
-    """Five topics over twelve words, the first two similar (Wang and Blei, 2012, section 4.1).
+    """Draw documents of five topics over twelve words, the first two similar (Wang and Blei, 2012, section 4.1).
 
     The paper says: 100 documents of 50 words, at most two topics a document; topics 1 and 2 share words 3
     to 9 with the same, highest probability, topic 1 has high probability on word 1 and low on word 2, topic 2
@@ -102,10 +112,27 @@ def five_topics(seed: int = 0, documents: int = 100, words: int = 50) -> Planted
 
     Parameters
     ----------
-    seed : int
+    seed : int, default 0
         Seed of all draws.
-    documents, words : int
-        Number of documents, and of words in each.
+    documents : int, default 100
+        Number of documents.
+    words : int, default 50
+        Number of words in each.
+
+    Returns
+    -------
+    Planted
+        The corpus, with labels, topics and weights.
+
+    Raises
+    ------
+    InputError
+        If a number is below 1.
+
+    Examples
+    --------
+    >>> fr.synthetic.five_topics(documents=10).topics.shape
+    (5, 12)
     """
     documents = check_integer("documents", documents, minimum=1)
     words = check_integer("words", words, minimum=1)
@@ -125,20 +152,38 @@ def five_topics(seed: int = 0, documents: int = 100, words: int = 50) -> Planted
 
 
 def bars(seed: int = 0, documents: int = 200, words: int = 100, size: int = 5) -> Planted:
-    """Bars on a square grid: each topic is one row or one column (Chang and Fisher, 2014, section 6.1).
+    """Draw documents of bars on a square grid: each topic is one row or one column of it.
 
-    Words are the cells of a size x size grid, row by row; topics 0 to size - 1 are its rows, the others its
-    columns, each uniform over its cells.  The paper has 200 documents on a 5 x 5 grid and leaves the rest to
-    Griffiths and Steyvers (2004); we take document weights ~ Dirichlet(1, ..., 1) and 100 words a document.
+    The example is from Chang and Fisher (2014), section 6.1.  Words are the cells of a size x size grid, row
+    by row; topics 0 to size - 1 are its rows, the others its columns, each uniform over its cells.  The paper
+    has 200 documents on a 5 x 5 grid and leaves the rest to Griffiths and Steyvers (2004); we take document
+    weights ~ Dirichlet(1, ..., 1) and 100 words per document.
 
     Parameters
     ----------
-    seed : int
+    seed : int, default 0
         Seed of all draws.
-    documents, words : int
-        Number of documents, and of words in each.
-    size : int
+    documents : int, default 200
+        Number of documents.
+    words : int, default 100
+        Number of words in each.
+    size : int, default 5
         Cells along a side: 2 size topics over size^2 words.
+
+    Returns
+    -------
+    Planted
+        The corpus, with labels, topics and weights.
+
+    Raises
+    ------
+    InputError
+        If a number is below 1, or `size` below 2.
+
+    Examples
+    --------
+    >>> fr.synthetic.bars(documents=10, size=3).topics.shape
+    (6, 9)
     """
     documents = check_integer("documents", documents, minimum=1)
     words = check_integer("words", words, minimum=1)
@@ -163,7 +208,7 @@ def planted_topics(
     length_spread: float = 0.7,
     shortest: int = 5,
 ) -> Planted:
-    """A corpus with planted topics and the word frequencies of real text.
+    """Draw a corpus with planted topics and the word frequencies of real text.
 
     docs/theory/synthetic.md#eq-planted-topics:
 
@@ -177,14 +222,42 @@ def planted_topics(
 
     Parameters
     ----------
-    seed : int
+    seed : int, default 0
         Seed of all draws.
-    documents, vocabulary, topics : int
-        Sizes D, V and K.
-    zipf_exponent, topic_concentration, document_concentration, median_length, length_spread : float
-        The constants 1.05, 200, 5, 120 and 0.7 above.
-    shortest : int
+    documents : int, default 36000
+        Number of documents D.
+    vocabulary : int, default 28000
+        Number of words V.
+    topics : int, default 100
+        Number of topics K.
+    zipf_exponent : float, default 1.05
+        Exponent of the frequencies of words.
+    topic_concentration : float, default 200.0
+        Sum of the Dirichlet prior of topics: larger values give topics nearer to the overall frequencies.
+    document_concentration : float, default 5.0
+        Sum of the Dirichlet prior of documents' weights: larger values give documents nearer to the global
+        weights.
+    median_length : float, default 120.0
+        Median number of tokens of a document.
+    length_spread : float, default 0.7
+        Standard deviation of the log of the number of tokens.
+    shortest : int, default 5
         The least number of tokens of a document.
+
+    Returns
+    -------
+    Planted
+        The corpus, with labels, topics and weights.
+
+    Raises
+    ------
+    InputError
+        If a number is not positive.
+
+    Examples
+    --------
+    >>> fr.synthetic.planted_topics(documents=10, vocabulary=50, topics=3).topics.shape
+    (3, 50)
     """
     documents = check_integer("documents", documents, minimum=1)
     vocabulary = check_integer("vocabulary", vocabulary, minimum=1)

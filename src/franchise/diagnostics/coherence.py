@@ -73,6 +73,11 @@ def coherence(
         One value a topic; ``.mean()`` is the coherence of all.  Words that the corpus does not have are left out;
         a topic of which fewer than two are left has NaN.
 
+    Raises
+    ------
+    InputError
+        If the measure is unknown, a number is out of range, or the corpus or topics do not fit it.
+
     Examples
     --------
     >>> import franchise as fr

@@ -62,6 +62,16 @@ def compare_chains(posterior: Posterior[Any]) -> pd.DataFrame:
     DataFrame
         One row per chain: its stacking `weight`; `log_score`, the mean log predictive density of an observation in
         nats, higher is better; its `difference` from the best chain, and the standard `error` of that.
+
+    Raises
+    ------
+    InputError
+        If the posterior is of a hidden topic Markov model, or its family is not conjugate.
+
+    Examples
+    --------
+    >>> list(fr.diagnostics.compare_chains(posterior).columns)
+    ['weight', 'log_score', 'difference', 'error']
     """
     import pandas as pd
 

@@ -51,23 +51,30 @@ _SHORT = 12.0
 
 
 def summary(posterior: Posterior[Any], held_out: Corpus | None = None) -> pd.DataFrame:
-    """What `summarise` says of everything traced, and a note in words where its numbers mislead.
+    """Return the table of `summarise` for everything traced, with notes where its numbers mislead.
 
-    Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).
+    Traces that only grow (time, the best likelihood so far) and those for a picture (topic shares) are omitted.
 
     Parameters
     ----------
-    posterior : Posterior or HTMMPosterior
-        What was sampled.
+    posterior : Posterior
+        Draws of either model.
     held_out : Corpus, optional
-        Documents that were not sampled. The table then has a row ``held_out_score``, too: the mean log probability
-        per word of their second halves given the first, under the draws kept in full (`held_out_trace`).
+        Documents that were not sampled. The table then has a row ``held_out_score``, too: the mean log
+        probability per word of their second halves given the first, in nats, under the stored draws
+        (`held_out_trace`).
 
     Returns
     -------
     DataFrame
-        As of `summarise`; ``prior 5%`` and ``prior 95%`` for learned numbers, to compare with ``5%`` and ``95%`` of
-        the posterior; and ``note``: why there is no R-hat, which chains trend, or where chains disagree.
+        The columns of `summarise`; ``prior 5%`` and ``prior 95%`` for learned numbers, to compare with ``5%``
+        and ``95%`` of the posterior; and ``note``: why there is no R-hat, which chains trend, or where chains
+        disagree.
+
+    Examples
+    --------
+    >>> fr.diagnostics.summary(posterior).columns.tolist()[:4]
+    ['mean', 'sd', '5%', '95%']
     """
     left_out = {"seconds", BEST, *SHARES}
     trace = {name: values for name, values in posterior.trace.items() if name not in left_out}
@@ -168,7 +175,7 @@ def in_words(values: np.ndarray) -> str:
 
 
 def summarise(trace: Mapping[str, Any]) -> pd.DataFrame:
-    """Mean, spread, R-hat, effective sample sizes and Monte Carlo error, one row a quantity.
+    """Return mean, standard deviation, quantiles, R-hat, ESS and Monte Carlo error, one row per quantity.
 
     Parameters
     ----------
@@ -183,6 +190,17 @@ def summarise(trace: Mapping[str, Any]) -> pd.DataFrame:
         draw is missing (NaN or infinite; the first four are then of the others). So are R-hat and ESS of a
         quantity that never changes. R-hat above 10 is given as infinite. A single chain is cut in halves for its
         R-hat, which needs eight draws.
+
+    Raises
+    ------
+    InputError
+        If a value is not an array of numbers with one row per chain.
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(0).normal(5.0, size=(2, 500))
+    >>> fr.diagnostics.summarise({"x": draws}).round(1).loc["x", ["mean", "sd", "r_hat"]].tolist()
+    [5.0, 1.0, 1.0]
     """
     import pandas as pd
 

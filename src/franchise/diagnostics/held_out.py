@@ -67,17 +67,29 @@ def document_completion(posterior: Posterior[Any], held_out: Corpus, seed: int =
     Parameters
     ----------
     posterior : Posterior
-        Of a Corpus, with the family Categorical or KnownTopics.
+        Of a Corpus, with the family Categorical or KnownTopics; or of a hidden topic Markov model.
     held_out : Corpus
         Documents that were not sampled, over the same vocabulary; `data.splits.hold_out_documents` splits a
         corpus in two.
-    seed : int
-        Seed of the halves: each document's words are split at random. (Sentences: seed of the particles.)
+    seed : int, default 0
+        Seed of the halves: each document's words are split at random. For a hidden topic Markov model, seed of the
+        particles.
 
     Returns
     -------
     Score
-        Of the second halves; a document of one word has none, and one of a single sentence is all second half.
+        The score of the second halves. A document of one word has no second half, and one of a single sentence is
+        all second half.
+
+    Raises
+    ------
+    InputError
+        If `held_out` has another vocabulary, or no document has a second half.
+
+    Examples
+    --------
+    >>> fr.diagnostics.document_completion(posterior, corpus.subset([0, 1, 2])).n_documents
+    3
     """
     return score_steps(
         posterior, check_posterior("posterior", posterior).completion(held_out, seed), seed=seed
@@ -92,7 +104,7 @@ def left_to_right(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Score:
-    """The probability of held-out documents, each as a whole (Wallach et al., 2009).
+    """Estimate the probability of held-out documents, each as a whole (Wallach et al., 2009).
 
         training, held_out = hold_out_documents(corpus)            # franchise.data.splits
         print(left_to_right(fr.sample(training), held_out))
@@ -107,20 +119,31 @@ def left_to_right(
     posterior : Posterior
         Of a Corpus, with the family Categorical or KnownTopics; or of a hidden topic Markov model.
     held_out : Corpus
-        Documents that were not sampled, over the same vocabulary; with sentences for a model of these.
-    particles : int
-        Under each draw; more of them make `Score.particle_error` smaller: in documents of some ten words in
-        proportion to the square root; in long ones, where it is mostly that logs come out low, faster. Give
-        hundreds for documents of thousands of words.
-    draws : int
-        At most this many draws, evenly spaced, as many of each chain.
-    seed : int
-        Of the particles.
+        Documents that were not sampled, over the same vocabulary; with sentences for a model of sentences.
+    particles : int, default 20
+        Particles under each draw. More of them make `Score.particle_error` smaller: in documents of some ten words
+        in proportion to the square root, and faster in long ones, where the error is mostly that logs come out low.
+        Give hundreds for documents of thousands of words.
+    draws : int, default 32
+        At most this number of draws, evenly spaced, equally many of each chain.
+    seed : int, default 0
+        Seed of the particles.
 
     Returns
     -------
     Score
-        Of all words; the first word of a document is predicted by the topics' weights alone.
+        The score of all words; the first word of a document is predicted by the topics' weights alone.
+
+    Raises
+    ------
+    InputError
+        If `held_out` has another vocabulary, or an argument is out of range.
+
+    Examples
+    --------
+    >>> score = fr.diagnostics.left_to_right(posterior, corpus.subset([0, 1, 2]), particles=4, draws=2)
+    >>> score.n_words
+    42
     """
     share = -(-check_integer("particles", particles, minimum=1) // ESTIMATES)
     return score_steps(
@@ -129,15 +152,34 @@ def left_to_right(
 
 
 def held_out_trace(posterior: Posterior[Any], held_out: Corpus, seed: int = 0) -> np.ndarray:
-    """The score of `document_completion` under every single draw that is kept in full.
+    """Return the score of `document_completion` under every stored draw.
 
-    It tells when chains have become good at predicting, and whether they agree on it; give it to `summarise`.
+    It shows when chains have become good at predicting, and whether they agree; pass it to `summarise`.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Of a Corpus, with the family Categorical or KnownTopics; or of a hidden topic Markov model.
+    held_out : Corpus
+        Documents that were not sampled, over the same vocabulary.
+    seed : int, default 0
+        Seed of the halves of documents, or of the particles.
 
     Returns
     -------
-    float64 array (chains, draws kept in full)
-        Mean log probability per word, of the draws in full that all chains have (`posterior.draw.kept_by_all`;
-        sentences: at most 32 of a chain, evenly spaced).
+    float64 array (chains, stored draws)
+        Mean log probability per word, in nats, of the stored draws that all chains have
+        (`posterior.draw.kept_by_all`; sentences: at most 32 of a chain, evenly spaced).
+
+    Raises
+    ------
+    InputError
+        If `held_out` has another vocabulary, or no document has a second half.
+
+    Examples
+    --------
+    >>> fr.diagnostics.held_out_trace(posterior, corpus.subset([0, 1, 2])).shape
+    (2, 10)
     """
     return trace_of_steps(posterior, check_posterior("posterior", posterior).completion(held_out, seed), seed)
 
@@ -156,6 +198,23 @@ def held_out_words(posterior: HDPPosterior, words: ArrayLike, documents: ArrayLi
         Of the corpus without these words, with the family Categorical or KnownTopics.
     words, documents : ints (n,)
         Word ids, and the document each was taken from; `data.splits.hold_out_words` makes all three.
+
+    Returns
+    -------
+    Score
+        The score of these words.
+
+    Raises
+    ------
+    InputError
+        If `words` and `documents` differ in length, are empty, or have a number that the corpus lacks.
+
+    Examples
+    --------
+    >>> from franchise.data.splits import hold_out_words
+    >>> rest, words, documents = hold_out_words(corpus)
+    >>> fr.diagnostics.held_out_words(posterior, words, documents).n_words
+    24
     """
     posterior = _check_mixture(posterior)
     corpus = check_words(posterior.data, posterior.family)
@@ -174,10 +233,10 @@ def group_completion(posterior: HDPPosterior, held_out: GroupedData, seed: int =
     Parameters
     ----------
     posterior : Posterior
-        Of any data, with any family.
+        Of an HDP mixture, of any data and with any family.
     held_out : Groups or Corpus
         Groups that were not sampled.
-    seed : int
+    seed : int, default 0
         Seed of the halves: each group's observations are split at random.
 
     Returns
@@ -185,6 +244,17 @@ def group_completion(posterior: HDPPosterior, held_out: GroupedData, seed: int =
     float
         Mean log density of an observation in the second halves, in nats; higher is better. A group of one
         observation has no first half: it is predicted by the topics' weights alone.
+
+    Raises
+    ------
+    InputError
+        If `held_out` has another kind of observations, or the posterior is of a hidden topic Markov model.
+
+    Examples
+    --------
+    >>> new = fr.Groups([2, 4, 30, 28], [0, 0, 1, 1])
+    >>> fr.diagnostics.group_completion(clusters, new) < 0
+    True
     """
     posterior = _check_mixture(posterior)
     check_like("held_out", held_out, posterior.data)

@@ -48,26 +48,31 @@ _BLOCKS = 8
 
 @dataclass(frozen=True)
 class Score:
-    """How well held-out words were predicted.
+    """The score of held-out words.
 
-    Attributes
+    Parameters
     ----------
     log_probability_per_word : float
         Mean log probability of a held-out word, in nats; higher is better.
     standard_error : float
-        Of `log_probability_per_word`, over documents: how far it would move with other documents of the same
-        kind. (NaN for a single document. The noise of the draws is not in it.)
+        Standard error of `log_probability_per_word` over documents, in nats: its variation between documents of
+        the same kind. NaN for a single document. It does not contain the noise of the draws.
     n_words, n_documents : int
         Words that were scored, and documents with such words.
     baseline_perplexity : float
-        What a unigram model has: every word drawn with its frequency in the training corpus, smoothed by the
-        prior, (n_w + eta_w) / (n + eta).
-    monte_carlo_error : float
-        Of `log_probability_per_word`, over draws: how far it would move with other chains or, of a single one,
-        other draws. (NaN for a single draw.)
-    particle_error : float
-        How far off it is, about, for having so few particles: noise, which is in the error over draws, too, and
-        that logs of noisy estimates come out low, which is not. NaN where there are no particles.
+        The perplexity of a unigram model: every word is drawn with its frequency in the training corpus, smoothed
+        by the prior, (n_w + eta_w) / (n + eta).
+    monte_carlo_error : float, default NaN
+        Standard error of `log_probability_per_word` over chains or, for a single chain, over draws, in nats. NaN
+        for a single draw.
+    particle_error : float, default NaN
+        Approximate error from the number of particles, in nats: noise, which is in the error over draws, too, and
+        the bias of logs of noisy estimates, which is not. NaN where there are no particles.
+
+    Examples
+    --------
+    >>> fr.diagnostics.Score(-2.0, 0.1, n_words=100, n_documents=10, baseline_perplexity=9.0).perplexity
+    7.38905609893065
     """
 
     log_probability_per_word: float
@@ -80,7 +85,7 @@ class Score:
 
     @property
     def perplexity(self) -> float:
-        """exp(-log probability per word): as uncertain as a choice among this many equal words; lower is better."""
+        """The exponential of minus the log probability per word: as uncertain as a choice among this many words."""
         return math.exp(-self.log_probability_per_word)
 
     def __str__(self) -> str:

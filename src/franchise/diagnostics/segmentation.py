@@ -27,7 +27,7 @@ from franchise.validation import check_integer, describe
 
 
 def window_diff(reference: ArrayLike, found: ArrayLike, window: int | None = None) -> float:
-    """WindowDiff: the share of windows in which the numbers of boundaries differ; 0 is perfect, 1 the worst.
+    """Return WindowDiff, the share of windows in which the numbers of boundaries differ.
 
     WindowDiff = 1 / (n - k) sum_{i=1}^{n-k} [b_ref(i, i + k) differs from b_found(i, i + k)], with b(i, i + k) the
     number of boundaries between sentences i and i + k (Pevzner & Hearst, 2002).
@@ -36,10 +36,20 @@ def window_diff(reference: ArrayLike, found: ArrayLike, window: int | None = Non
     ----------
     reference, found : bools (n,)
         The true boundaries and those found in one document: for each of its n sentences whether it begins a new
-        segment.  What is said of the first sentence is ignored.
+        segment. The value for the first sentence is ignored.
     window : int, optional
-        k, from 1 to n - 1.  [default: half the mean length of the reference segments], rounded (halves
-        up).
+        The constant k, from 1 to n - 1 sentences [default: half the mean length of the reference segments, rounded,
+        halves up].
+
+    Returns
+    -------
+    float
+        From 0, no window differs, to 1, all do.
+
+    Raises
+    ------
+    InputError
+        If the two have different lengths, have other values than bools, or the window is out of range.
 
     Examples
     --------
@@ -55,22 +65,41 @@ def window_diff(reference: ArrayLike, found: ArrayLike, window: int | None = Non
 
 
 def p_k(reference: ArrayLike, found: ArrayLike, window: int | None = None) -> float:
-    """P_k: the share of windows whose ends are wrongly said to be in the same segment, or wrongly not to be.
+    """Return P_k, the share of windows whose ends are wrongly joined in one segment, or wrongly separated.
 
     P_k = 1 / (n - k) sum_{i=1}^{n-k} [(b_ref(i, i + k) = 0) differs from (b_found(i, i + k) = 0)], with b(i, i + k)
     the number of boundaries between sentences i and i + k (Beeferman, Berger & Lafferty, 1999).
 
     Parameters
     ----------
-    reference, found, window
-        As for `window_diff`.
+    reference, found : bools (n,)
+        The true boundaries and those found in one document: for each of its n sentences whether it begins a new
+        segment. The value for the first sentence is ignored.
+    window : int, optional
+        The constant k, from 1 to n - 1 sentences [default: half the mean length of the reference segments, rounded,
+        halves up].
+
+    Returns
+    -------
+    float
+        From 0, no window is wrong, to 1, all are.
+
+    Raises
+    ------
+    InputError
+        If the two have different lengths, have other values than bools, or the window is out of range.
+
+    Examples
+    --------
+    >>> fr.diagnostics.p_k([True, False, False, True, False, False], [True] + 5 * [False], window=2)
+    0.5
     """
     true, ours = _boundaries_in_windows(reference, found, window)
     return float(np.mean((true == 0) != (ours == 0)))
 
 
 def best_boundaries(draws: ArrayLike, segments: int | None = None, window: int | None = None) -> np.ndarray:
-    """Return the boundaries of one document with the smallest posterior expectation of P_k, bools (n,).
+    """Return the boundaries of one document with the smallest posterior expectation of P_k.
 
     Windows whose ends are in one segment are wrong with the probability that the ends are separated, and the
     others with the probability that they are not.  So the expected P_k is a sum over segments, and dynamic
@@ -81,9 +110,20 @@ def best_boundaries(draws: ArrayLike, segments: int | None = None, window: int |
     draws : bools (draws, n)
         Draws from the posterior of the boundaries: whether each of n sentences begins a new segment.
     segments : int, optional
-        Number of segments, from 1 to n.  [default: any number]
+        Number of segments, from 1 to n [default: any number].
     window : int, optional
-        k, from 1 to n - 1.  [default: half the mean length of segments], of `segments`, or of the draws.
+        The constant k, from 1 to n - 1 sentences [default: half the mean length of segments, of `segments` or of
+        the draws].
+
+    Returns
+    -------
+    bool array (n,)
+        Whether each sentence begins a new segment.
+
+    Raises
+    ------
+    InputError
+        If `draws` has other values than bools, or a number is out of range.
 
     Examples
     --------

@@ -35,6 +35,21 @@ def to_arviz(posterior: object) -> DataTree:
 
     Needs ``pip install 'franchise[arviz]'``.
 
+    Parameters
+    ----------
+    posterior : Posterior
+        Draws of either model.
+
+    Returns
+    -------
+    DataTree
+        Groups ``posterior``, ``sample_stats`` and the like, of the draws and of the warm-up.
+
+    Raises
+    ------
+    InputError
+        If arviz-base is not installed, or `posterior` is no posterior.
+
     Examples
     --------
     >>> import franchise as fr

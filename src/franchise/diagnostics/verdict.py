@@ -85,7 +85,25 @@ NAMES = {
 
 
 class Verdict(NamedTuple):
-    """Whether the chains have converged, and why."""
+    """Whether the chains have converged, and why.
+
+    Parameters
+    ----------
+    level : str
+        "converged", "usable", "weak evidence", "not converged", "chains disagree" or "too short".
+    sentence : str
+        The verdict, and what to do about it.
+    details : list of str
+        Further sentences, on single quantities.
+    table : DataFrame
+        One row per quantity, as `franchise.diagnostics.summary` returns it.
+
+    Examples
+    --------
+    >>> verdict = posterior.verdict()
+    >>> "n_topics" in verdict.table.index
+    True
+    """
 
     level: str  # "converged", "usable", "weak evidence", "not converged", "chains disagree" or "too short"
     sentence: str  # the verdict, and what to do about it
@@ -99,10 +117,21 @@ def verdict(posterior: Posterior[Any], compare: bool = False) -> Verdict:
     Parameters
     ----------
     posterior : Posterior
-        What was sampled.
-    compare : bool
+        Draws of either model.
+    compare : bool, default False
         Whether to add, if the chains disagree or have not converged, what they agree on and which of them predict
-        better (`franchise.diagnostics.compare_chains`). This matches topics and scores observations: seconds.
+        better (`franchise.diagnostics.compare_chains`). This matches topics and scores observations, which takes
+        seconds.
+
+    Returns
+    -------
+    Verdict
+        A level such as "converged", one sentence, details, and the table of `summary`.
+
+    Examples
+    --------
+    >>> fr.diagnostics.verdict(posterior).level == "converged"  # 10 draws per chain are too few
+    False
     """
     found = verdict_on(posterior.trace, caveats_on(posterior), posterior.approximation)
     in_doubt = found.level in (NOT_CONVERGED, DISAGREE) or (
@@ -146,11 +175,17 @@ def verdict_on(
     Parameters
     ----------
     trace : dict of arrays (chains, draws)
-        Such as ``posterior.trace``; only what `NAMES` has is judged.
+        Such as ``posterior.trace``; only the quantities in `NAMES` are judged.
     caveats : sequence of str
-        Why agreement would prove little, as clauses; empty if the chains started from different numbers of topics.
-    approximation : str
+        Reasons why agreement would prove little, as clauses; empty if the chains started from different numbers of
+        topics [default: the initial states are not known].
+    approximation : str, default ""
         In what sense the sampler is approximate, as a sentence; empty if it is exact.
+
+    Returns
+    -------
+    Verdict
+        A level such as "converged", one sentence, details, and a table with one row per quantity.
 
     Examples
     --------

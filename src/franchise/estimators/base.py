@@ -58,7 +58,31 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
     def fit_transform(self, X: object, y: object = None, groups: object = None) -> Any:
         """Fit the model, then `transform` the same documents, as if they were new.
 
-        What the fit itself says of them is in `document_topics`.
+        `document_topics` returns the topics of these documents under the fit itself.
+
+        Parameters
+        ----------
+        X : object
+            Documents, in one of the forms that `fit` takes.
+        y : object, optional
+            Ignored; present for scikit-learn.
+        groups : sequence, optional
+            The group of each row of X, where rows are observations.
+
+        Returns
+        -------
+        array (documents, n_topics_ + 1), or DataFrame
+            The result of `transform`.
+
+        Raises
+        ------
+        InputError
+            If the data do not fit the model, or a parameter of the model is out of range.
+
+        Examples
+        --------
+        >>> fr.HDP(draws=4, warmup=20, progress=False).fit_transform(corpus).shape[0]
+        24
         """
         return self.fit(X, groups=groups).transform(X, groups=groups)
 
@@ -69,6 +93,17 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
         ----------
         path : path
             A folder that is new or empty. It is a run directory, too: `franchise.resume` draws more from there.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or the folder has files.
+
+        Examples
+        --------
+        >>> htmm.save("model")
+        >>> fr.load("model").n_topics_
+        2
         """
         from franchise.estimators.persist import save_model
 
@@ -76,7 +111,28 @@ class TopicEstimator(TransformerMixin, BaseEstimator):
         save_model(self, path)
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """The columns of `transform`, which are the topics; `input_features` are only checked."""
+        """Return the names of the columns of `transform`, which are the topics.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the columns of the data, which are only checked.
+
+        Returns
+        -------
+        array of str
+            One name per topic, and "other".
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or was fitted to other columns.
+
+        Examples
+        --------
+        >>> htmm.get_feature_names_out().tolist()
+        ['topic0', 'topic1', 'other']
+        """
         self._check_fitted()
         try:
             _check_feature_names_in(self, input_features, generate_names=False)

@@ -47,25 +47,58 @@ _OBSERVATIONS = "Groups, or observations with groups="
 
 @dataclass(eq=False, repr=False)
 class HDP(TopicEstimator):
-    """Topics shared by documents, or clusters shared by groups of observations; their number is learned.
+    """Topics shared by documents, or clusters shared by groups of observations; their number is inferred.
 
         beta ~ GEM(gamma);  pi_j ~ DP(alpha, beta);  z_ji ~ pi_j;  phi_k ~ H;  x_ji ~ F(phi_{z_ji})
 
-    `fit` samples the posterior of a hierarchical Dirichlet process mixture, as `franchise.sample` does. The topics
-    of `transform` and of the tables are the consensus topics of all draws and chains, with the numbers that
-    ``posterior_.topics()``, plots and reports use. Scores are of all draws together.
+    `fit` samples the posterior of a hierarchical Dirichlet process mixture, as `franchise.sample` does. The
+    topics of `transform` and of the tables are the consensus topics of all draws and chains, with the numbers
+    that ``posterior_.topics()``, plots and reports use. Scores are of all draws together.
 
     Parameters
     ----------
     family : Family, optional
-        How observations of one topic are distributed. None is for words: ``Categorical(vocabulary size, prior)``.
-    prior : float, array (vocabulary size,) or Gamma
-        Dirichlet prior of the words of a topic, where `family` is None: one number for all words, one for each, or
-        a Gamma prior to learn a common number.
-    sampler, alpha, gamma, draws, warmup, thin, chains, seed, start, finite_topics, keep_labels
-        As for `franchise.sample`.
-    workers, engine, progress, run_dir, time_limit, checkpoint_interval
-        As for `franchise.sample`. A `run_dir` can be filled once, so it is not for cross-validation.
+        Distribution of the observations of one topic [default: for words, ``Categorical(vocabulary size,
+        prior)``].
+    alpha : float or Gamma, default Gamma(0.5, 0.01)
+        Concentration of the groups; a Gamma prior learns it.
+    gamma : float or Gamma, default Gamma(1, 1)
+        Concentration of the top level; a Gamma prior learns it.
+    thin : int, default 1
+        Sweeps between two kept draws.
+    chains : int, default 2
+        Number of chains, run in parallel.
+    workers : int, optional
+        Number of threads [default: all cores].
+    engine : "ray", Engine or None, default None
+        Where it runs: None is ``franchise.engines.Threads(workers)``, "ray" or
+        ``franchise.engines.Ray(address)`` a cluster. The draws are the same.
+    progress : bool, optional
+        Whether to show progress [default: only on a terminal].
+    run_dir : path, optional
+        Directory for the run and its checkpoints. It can be filled once, so it is not for
+        cross-validation [default: nothing is stored].
+    time_limit : float, optional
+        Seconds after which every chain stops with the draws so far (at least one) [default: no limit].
+    checkpoint_interval : float, default 60.0
+        Seconds between two checkpoints of a chain, with `run_dir`.
+    prior : float, array (vocabulary size,) or Gamma, default 0.1
+        Dirichlet prior of the words of a topic, where `family` is None: one number for all words, one for
+        each, or a Gamma prior to learn a common number.
+    sampler : str, move, or list of moves, default "auto"
+        One of ``franchise.sampler_table()``; "auto" chooses by the family and the size of the data.
+    draws : int, default 500
+        Kept draws of each chain.
+    warmup : int, default 500
+        Sweeps of each chain before the first kept draw.
+    seed : int or None, default 0
+        The same seed gives the same draws, bit for bit. None draws one and records it.
+    start : None, int, "sequential", labels, a state, or a list of these, default None
+        Initial states, as in `franchise.sample` [default: each chain has another one].
+    finite_topics : int, default 100
+        Truncation level of the finite model, for the sampler "finite".
+    keep_labels : bool, default False
+        Whether to keep the topic of every observation in every draw.
 
     Attributes
     ----------
@@ -74,8 +107,8 @@ class HDP(TopicEstimator):
     n_topics_ : int
         Number of consensus topics.
     components_ : array (n_topics_, n_words)
-        Posterior means of the consensus topics' word probabilities, E[phi_kw | z] = (n_kw + eta_w) / (n_k + eta)
-        in a draw; for the families Categorical, KnownTopics and Multinomial.
+        Posterior means of the consensus topics' word probabilities, E[phi_kw | z] = (n_kw + eta_w) / (n_k +
+        eta) in a draw; for the families Categorical, KnownTopics and Multinomial.
     n_features_in_ : int
         Columns of the matrix that it was fitted to, or words in the vocabulary.
     feature_names_in_ : array of str
@@ -111,13 +144,29 @@ class HDP(TopicEstimator):
         Parameters
         ----------
         X : Corpus, Groups, texts, or matrix
-            For words (`family` None or Categorical): a Corpus; a list or Series of texts, which are cut into words
-            as `Corpus.from_texts` does; or a document-term matrix, one row a document, dense or sparse, or a
-            DataFrame of pandas or polars. For any family: Groups; or observations, one row each, with `groups`.
-        y : ignored
-            There for scikit-learn.
+            For words (`family` None or Categorical): a Corpus; a list or Series of texts, which are cut into
+            words as `Corpus.from_texts` does; or a document-term matrix, one row per document, dense or
+            sparse, or a DataFrame of pandas or polars. For any family: Groups; or observations, one row each,
+            with `groups`.
+        y : object, optional
+            Ignored; present for scikit-learn.
         groups : sequence, optional
             The group of each row of X, where rows are observations.
+
+        Returns
+        -------
+        HDP
+            This model, fitted.
+
+        Raises
+        ------
+        InputError
+            If the data do not fit the family, or a parameter of the model is out of range.
+
+        Examples
+        --------
+        >>> fr.HDP(draws=4, warmup=20, progress=False).fit(corpus).n_features_in_
+        17
         """
         data = self._read(X, groups)
         names = {parameter.name for parameter in fields(HDP)} - {"family", "prior"}
@@ -187,11 +236,27 @@ class HDP(TopicEstimator):
 
         Parameters
         ----------
-        words : int
+        words : int, default 10
             Number of words to show.
         vocabulary : sequence of str, optional
             The words of the columns, where the matrix that was fitted had no names for them:
             ``vectorizer.get_feature_names_out()``.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `Posterior.topics`.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or the vocabulary does not fit.
+
+        Examples
+        --------
+        >>> model = fr.HDP(draws=4, warmup=50, progress=False).fit(corpus)
+        >>> model.topics(words=1)["words"].tolist()[0]
+        'ships'
         """
         self._check_fitted()
         if vocabulary is None:
@@ -201,13 +266,45 @@ class HDP(TopicEstimator):
     def document_topics(self) -> pd.DataFrame:
         """Return ``posterior_.document_topics()``: the share of each topic in each document that was fitted.
 
-        (`transform` of the same documents does not use their labels, so its shares are similar but not the same.)
+        `transform` of the same documents does not use their labels, so its shares are similar but not the same.
+
+        Returns
+        -------
+        DataFrame
+            One row per document, one column per topic, and "other".
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted.
+
+        Examples
+        --------
+        >>> fr.HDP(draws=4, warmup=20, progress=False).fit(corpus).document_topics().shape[0]
+        24
         """
         self._check_fitted()
         return self.posterior_.document_topics()
 
     def summary(self) -> pd.DataFrame:
-        """Mean, spread, R-hat and effective sample size of what is traced (statistics by ArviZ)."""
+        """Return mean, standard deviation, R-hat and effective sample size of traces (by ArviZ).
+
+        Returns
+        -------
+        DataFrame
+            One row per quantity, as `Posterior.summary`.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted.
+
+        Examples
+        --------
+        >>> model = fr.HDP(draws=4, warmup=20, progress=False).fit(corpus)
+        >>> model.summary().columns.tolist()[:4]
+        ['mean', 'sd', '5%', '95%']
+        """
         self._check_fitted()
         return self.posterior_.summary()
 
@@ -218,17 +315,29 @@ class HDP(TopicEstimator):
 
         Parameters
         ----------
-        X : as for `fit`
-            New documents over the same vocabulary (words not in it are left out), or new observations.
+        X : Corpus, Groups, texts, or matrix
+            New documents over the same vocabulary (other words are ignored), or new observations, in one of
+            the forms that `fit` takes.
         groups : sequence, optional
-            The group of each row of X, where rows are observations. The result then has one row a group, in order
-            of first appearance; the index of a DataFrame of pandas (`set_output`) has their names.
+            The group of each row of X, where rows are observations. The result then has one row per group, in
+            order of first appearance; the index of a DataFrame of pandas (`set_output`) has their names.
 
         Returns
         -------
         array (documents, n_topics_ + 1), or DataFrame
-            E[pi_jk | words, topics], mean over ten draws; the last column is for everything in no consensus topic.
-            Rows sum to one. Documents without known words have the topics' prior weights.
+            E[pi_jk | words, topics], mean over ten draws; the last column is for everything in no consensus
+            topic. Rows sum to one. Documents without known words have the topics' prior weights.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or the data do not fit those of `fit`.
+
+        Examples
+        --------
+        >>> model = fr.HDP(draws=4, warmup=20, progress=False).fit(texts)
+        >>> model.transform(["Sailors buy bread."]).sum().round(6).item()
+        1.0
         """
         self._check_fitted()
         observed, names = self._observe(X, groups)
@@ -236,17 +345,34 @@ class HDP(TopicEstimator):
         return weights if names is None else name_groups(self, weights, names)
 
     def score(self, X: object, y: object = None, groups: object = None) -> float:
-        """Mean log probability of a held-out word (log density of an observation), in nats; higher is better.
+        """Return the mean log probability of a held-out word, or log density of an observation, in nats.
 
-        One half of each document, chosen at random but always the same, is predicted from the other, by all draws
-        together (`diagnostics.document_completion`, `diagnostics.group_completion`).
+        One half of each document, chosen at random but always the same, is predicted from the other, by all
+        draws together (`diagnostics.document_completion`, `diagnostics.group_completion`).
 
         Parameters
         ----------
-        X, groups : as for `transform`
-            What is to be predicted.
-        y : ignored
-            There for scikit-learn.
+        X : Corpus, Groups, texts, or matrix
+            What is to be predicted, in one of the forms that `fit` takes.
+        y : object, optional
+            Ignored; present for scikit-learn.
+        groups : sequence, optional
+            The group of each row of X, where rows are observations.
+
+        Returns
+        -------
+        float
+            Higher is better.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or the data do not fit those of `fit`.
+
+        Examples
+        --------
+        >>> fr.HDP(draws=4, warmup=20, progress=False).fit(corpus).score(corpus) < 0
+        True
         """
         self._check_fitted()
         data = self._read_new(X, groups)
@@ -255,7 +381,30 @@ class HDP(TopicEstimator):
         return group_completion(self.posterior_, data)
 
     def perplexity(self, X: object, groups: object = None) -> float:
-        """exp(-score): as uncertain as a choice among this many equal words; lower is better."""
+        """Return exp(-score): as uncertain as a choice among this many equally probable words; lower is better.
+
+        Parameters
+        ----------
+        X : Corpus, Groups, texts, or matrix
+            What is to be predicted, in one of the forms that `fit` takes.
+        groups : sequence, optional
+            The group of each row of X, where rows are observations.
+
+        Returns
+        -------
+        float
+            The perplexity.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or the data do not fit those of `fit`.
+
+        Examples
+        --------
+        >>> fr.HDP(draws=4, warmup=20, progress=False).fit(corpus).perplexity(corpus) < 17
+        True
+        """
         return math.exp(-self.score(X, groups=groups))
 
     def _observe(self, X: Any, groups: object) -> tuple[Occurrences, list[Any] | None]:

@@ -45,54 +45,78 @@ class HTMM(TopicEstimator):
 
         theta_d ~ Dirichlet(document_prior);  phi_k ~ Dirichlet(word_prior);  epsilon ~ Beta(*switch_prior)
 
-    The first sentence of a document draws its topic from theta_d; each later one switches with probability epsilon
-    and then draws from theta_d, else it keeps the topic of the sentence before. All words of a sentence are drawn
-    from its topic.
+    The first sentence of a document draws its topic from theta_d; each later one switches with probability
+    epsilon and then draws from theta_d, else it keeps the topic of the sentence before. All words of a
+    sentence are drawn from its topic.
 
     Parameters
     ----------
-    n_topics : int or None
-        Number of topics; None learns it (theta_d ~ DP(alpha, beta), beta ~ GEM(gamma)), by Gibbs sampling.
-    inference : "gibbs" or "em"
-        Draws from the posterior, which give uncertainties; or its maximum, by EM, which is quicker.
-    document_prior : float or Gamma
+    n_topics : int or None, default 10
+        Number of topics; None infers it (theta_d ~ DP(alpha, beta), beta ~ GEM(gamma)), by Gibbs sampling.
+    alpha : float or Gamma, default Gamma(0.5, 0.01)
+        Concentration of the documents, where the number of topics is inferred; a Gamma prior learns it.
+    gamma : float or Gamma, default Gamma(1, 1)
+        Concentration of the top level, where the number of topics is inferred; a Gamma prior learns it.
+    thin : int, default 1
+        Sweeps between two kept draws, for Gibbs sampling.
+    chains : int, default 2
+        Number of chains, run in parallel, for Gibbs sampling.
+    workers : int, optional
+        Number of threads [default: all cores].
+    engine : "ray", Engine or None, default None
+        Where it runs: None is ``franchise.engines.Threads(workers)``, "ray" or
+        ``franchise.engines.Ray(address)`` a cluster. The draws are the same.
+    progress : bool, optional
+        Whether to show progress [default: only on a terminal].
+    run_dir : path, optional
+        Directory for the run and its checkpoints, for Gibbs sampling; `franchise.resume` returns the
+        draws, an HTMMPosterior [default: nothing is stored].
+    time_limit : float, optional
+        Seconds after which every chain stops with the draws so far (at least one) [default: no limit].
+    checkpoint_interval : float, default 60.0
+        Seconds between two checkpoints of a chain, with `run_dir`.
+    inference : "gibbs" or "em", default "gibbs"
+        Draws from the posterior, which give uncertainties; or its maximum, by EM, which is faster.
+    document_prior : float or Gamma, default 1.5
         Dirichlet prior of the topics of a document, of each topic ("alpha" in Wilcox, 2017). For EM at least 1.
-        With Gibbs sampling a `Gamma` prior learns it. Not used if the number of topics is learned.
-    word_prior : float or Gamma
+        With Gibbs sampling a `Gamma` prior learns it. Not used if the number of topics is inferred.
+    word_prior : float or Gamma, default 1.01
         Dirichlet prior of the words of a topic ("eta"). For EM at least 1, where 1.01 hardly smooths. Gibbs
-        sampling wants a smaller one: there 1.01 is as if every topic had been seen with every word once, so topics
-        are very similar. On the text we tried 0.5 did well for 30 topics, and 0.1 where their number is learned.
-    base_measure : "uniform" or "corpus"
+        sampling needs a smaller one: there 1.01 is as if every topic had been seen with every word once, so
+        topics are very similar. On the text we tried 0.5 did well for 30 topics, and 0.1 where their number
+        is inferred.
+    base_measure : "uniform" or "corpus", default "uniform"
         Whether `word_prior` is the same for all words, or is its mean over words and proportional to their
-        frequencies in the corpus. The latter finds more, and more specific, topics: frequent words say less of the
-        topic. For Gibbs sampling.
-    switch_prior : (float, float)
-        Beta prior of the switch probability epsilon. For EM both at least 1. Words repeat within sentences more
-        than the model expects, so that a flat prior finds too many switches where topics are many. To find segments
-        of several sentences give a strong prior with a mean near one over the words of a document, such as
-        ``(1e3, 1e3 * words)`` (``benchmarks/choi.py``).
-    alpha, gamma : float or Gamma
-        The concentrations of the model that learns the number of topics.
-    draws, warmup, thin, chains : int
-        As for `franchise.sample`, for Gibbs sampling.
-    starts, tolerance, max_iterations : int, float, int
-        For EM: starts that race each other; the gain per word below which it ends; the most steps.
-    start : "collapsed", "em", "random" or int
-        Where chains start. "collapsed": after 20 sweeps that integrate out the words of topics; if their number is
-        learned, from few and from many topics, and the higher log joint is taken. "em", for a given number: with
-        the topics of a short fit by EM, another one for each chain. "random": each sentence in a topic at random.
-        If the number of topics is learned, also a number of topics to start with, at random.
-    decoding : "path", "topics" or "sentence"
-        For EM, which topics sentences are given: those of the best path of topics and switches, of the best path of
-        topics, or each sentence's most probable one. Gibbs sampling gives the mode of the draws.
-    sentences : "english" or "simple"
+        frequencies in the corpus. The latter finds more, and more specific, topics: a frequent word is weaker
+        evidence of a topic. For Gibbs sampling.
+    switch_prior : (float, float), default (1.0, 1.0)
+        Beta prior of the switch probability epsilon. For EM both at least 1. Words repeat within sentences
+        more than the model expects, so that a flat prior finds too many switches where topics are many. To
+        find segments of several sentences give a strong prior with a mean near one over the words of a
+        document, such as ``(1e3, 1e3 * words)`` (``benchmarks/choi.py``).
+    draws : int, default 200
+        Kept draws of each chain, for Gibbs sampling.
+    warmup : int, default 200
+        Sweeps of each chain before the first kept draw, for Gibbs sampling.
+    starts : int, default 10
+        Number of random initial states that compete, for EM.
+    tolerance : float, default 1e-06
+        Gain of the objective per word, in nats, below which EM ends.
+    max_iterations : int, default 1000
+        Largest number of steps of EM.
+    start : "collapsed", "em", "random" or int, default "collapsed"
+        Initial states of chains. "collapsed": after 20 sweeps that integrate out the words of topics; if
+        their number is inferred, from few and from many topics, and the higher log joint is taken. "em", for
+        a given number: with the topics of a short fit by EM, another one for each chain. "random": each
+        sentence in a topic at random. If the number of topics is inferred, also a number of topics to start
+        with, at random.
+    decoding : "path", "topics" or "sentence", default "path"
+        For EM, which topics sentences are given: those of the best path of topics and switches, of the best
+        path of topics, or each sentence's most probable one. Gibbs sampling gives the mode of the draws.
+    sentences : "english" or "simple", default "english"
         How texts are cut into sentences, where texts are given (see `Corpus.from_texts`).
-    seed : int
+    seed : int, default 0
         The same seed gives the same result, bit for bit, for any number of workers.
-    workers, engine, progress
-        As for `franchise.sample`.
-    run_dir, time_limit, checkpoint_interval
-        As for `franchise.sample`, for Gibbs sampling; `franchise.resume` gives the draws, a HTMMPosterior.
 
     Attributes
     ----------
@@ -148,14 +172,30 @@ class HTMM(TopicEstimator):
 
         Parameters
         ----------
-        X : Corpus with sentences, list of texts, nested lists (documents, sentences, words), or matrix of counts
-            What to fit it to. Texts are cut into sentences and words. In a matrix (dense, sparse, or a DataFrame of
-            pandas or polars), such as a CountVectorizer makes of sentences, each row is a sentence.
-        y : ignored
-            There for scikit-learn.
+        X : Corpus, list of texts, nested lists, or matrix of counts
+            A Corpus with sentences, or lists of documents of sentences of words. Texts are cut into sentences
+            and words. In a matrix (dense, sparse, or a DataFrame of pandas or polars), such as a
+            CountVectorizer makes of sentences, each row is a sentence.
+        y : object, optional
+            Ignored; present for scikit-learn.
         groups : sequence, optional
             The document of each row of a matrix: its rows, in their order, are the sentences of the document.
-            Documents come in order of first appearance. Without `groups` each row is a document of one sentence.
+            Documents come in order of first appearance [default: each row is a document of one sentence].
+
+        Returns
+        -------
+        HTMM
+            This model, fitted.
+
+        Raises
+        ------
+        InputError
+            If the data have no sentences or words, or a parameter of the model is out of range.
+
+        Examples
+        --------
+        >>> fr.HTMM(n_topics=2, inference="em", word_prior=1.1, starts=2).fit(corpus).n_topics_
+        2
         """
         check_choice("inference", self.inference, ("gibbs", "em"))
         check_choice("decoding", self.decoding, DECODERS)
@@ -207,7 +247,28 @@ class HTMM(TopicEstimator):
     # -- what was found ------------------------------------------------------------------------------------
 
     def topics(self, words: int = 10) -> pd.DataFrame:
-        """Return one row per topic: ``posterior_.topics()``; after EM the same columns of the one estimate."""
+        """Return one row per topic: ``posterior_.topics()`` or, after EM, the same columns of the estimate.
+
+        Parameters
+        ----------
+        words : int, default 10
+            Number of words to show.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `Posterior.topics`, and the number of `sentences`.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted.
+
+        Examples
+        --------
+        >>> htmm.topics(words=1)["words"].tolist()
+        ['ships', 'bread']
+        """
         self._check_fitted()
         words = check_integer("words", words, minimum=1)
         if hasattr(self, "posterior_"):
@@ -222,8 +283,24 @@ class HTMM(TopicEstimator):
         Parameters
         ----------
         level : float, optional
-            After Gibbs sampling: also the ends of the interval that has this posterior probability, 0.95 for
-            example; columns are then (topic, "mean" / "low" / "high").
+            After Gibbs sampling: adds the ends of the interval with this posterior probability, such as 0.95
+            [default: no intervals].
+
+        Returns
+        -------
+        DataFrame
+            One row per document, one column per topic, and "other". With `level`, columns are (topic, "mean"
+            / "low" / "high").
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or `level` is given after EM.
+
+        Examples
+        --------
+        >>> htmm.document_topics().shape
+        (24, 3)
         """
         self._check_fitted()
         if level is not None:
@@ -231,34 +308,90 @@ class HTMM(TopicEstimator):
         return shares_table(self.corpus_, self.findings_.proportions)
 
     def sentence_topics(self) -> pd.DataFrame:
-        """One row a sentence: its topic, the probability of that, the probability that it is a switch, its text."""
+        """Return the topic of every sentence, with its probability and that of a switch.
+
+        Returns
+        -------
+        DataFrame
+            One row per sentence: `document`, `sentence`, its `topic`, the `probability` of that, the
+            probability of a `switch`, and its text.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted.
+
+        Examples
+        --------
+        >>> htmm.sentence_topics()["topic"].tolist()[:7]
+        [0, 0, 0, 0, 1, 1, 1]
+        """
         self._check_fitted()
         return sentence_table(self.corpus_, self.findings_)
 
     def summary(self) -> pd.DataFrame:
-        """Mean, spread, R-hat and effective sample size of what is traced; after Gibbs sampling."""
+        """Return mean, standard deviation, R-hat and effective sample size of traces, after Gibbs sampling.
+
+        Returns
+        -------
+        DataFrame
+            One row per quantity, as `Posterior.summary`.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or was fitted by EM.
+
+        Examples
+        --------
+        >>> "switch_probability" in htmm.summary().index
+        True
+        """
         self._check_fitted()
         return self._draws("a summary needs").summary()
 
     # -- new documents -------------------------------------------------------------------------------------
 
     def segment(self, text: object, groups: object = None) -> pd.DataFrame:
-        """The table of sentences of new text: one text, or what `fit` takes.
+        """Return the table of sentences of new text.
 
-        Words that the model does not know say nothing; sentences without known words keep their place. If no word
-        is known at all, that is an error.
+        Unknown words are ignored; sentences without known words keep their place.
+
+        Parameters
+        ----------
+        text : str, or what `fit` takes
+            One text, or several documents.
+        groups : sequence, optional
+            The document of each row, where `text` is a matrix of counts.
+
+        Returns
+        -------
+        DataFrame
+            One row per sentence, with the columns of `sentence_topics`.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or knows none of the words.
+
+        Examples
+        --------
+        >>> htmm.segment("Waves rock the ships. Bakers sell bread.")["topic"].tolist()
+        [0, 1]
         """
         self._check_fitted()
         corpus = self._new_corpus([text] if isinstance(text, str) else text, groups)
         return sentence_table(corpus, self._infer(Prepared.of(corpus)))
 
     def transform(self, X: Any, groups: object = None) -> Any:
-        """The topic proportions of new documents.
+        """Return the topic proportions of new documents.
 
         Parameters
         ----------
-        X, groups : as for `fit`
-            The documents; words that the model does not know are left out.
+        X : Corpus, list of texts, nested lists, or matrix of counts
+            The documents; unknown words are ignored.
+        groups : sequence, optional
+            The document of each row of a matrix.
 
         Returns
         -------
@@ -266,6 +399,16 @@ class HTMM(TopicEstimator):
             Rows sum to one; the last column is for everything in no consensus topic. A row does not depend on
             the other documents. With `groups` there is one row per document, in order of first appearance; the
             index of a DataFrame of pandas (`set_output`) has their names.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or the data do not fit those of `fit`.
+
+        Examples
+        --------
+        >>> htmm.transform(["Waves rock the ships.", "Bakers sell bread."]).argmax(axis=1)
+        array([0, 1])
         """
         self._check_fitted()
         X, names = settled(X), None
@@ -282,31 +425,65 @@ class HTMM(TopicEstimator):
         return proportions if names is None else name_groups(self, proportions, names)
 
     def score(self, X: object, y: object = None, groups: object = None) -> float:
-        """Mean log probability of a word in the last half of each document's sentences, given the first half.
+        """Return the mean log probability of a word in the last half of each document's sentences, given the first.
 
-        In nats; higher is better. It is -log of the completed `perplexity`.
+        It is -log of the completed `perplexity`.
 
         Parameters
         ----------
-        X, groups : as for `fit`
-            What is to be predicted. Without `groups` the rows of a matrix are documents of one sentence, which have
-            no first half: they are predicted by topics in even proportions.
-        y : ignored
-            There for scikit-learn.
+        X : Corpus, list of texts, nested lists, or matrix of counts
+            What is to be predicted. Without `groups` the rows of a matrix are documents of one sentence,
+            which have no first half: they are predicted by topics in even proportions.
+        y : object, optional
+            Ignored; present for scikit-learn.
+        groups : sequence, optional
+            The document of each row of a matrix.
+
+        Returns
+        -------
+        float
+            In nats; higher is better.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or the data do not fit those of `fit`.
+
+        Examples
+        --------
+        >>> htmm.score(corpus) < 0
+        True
         """
         return -math.log(self.perplexity(X, groups))
 
     def perplexity(self, X: object, groups: object = None, *, completed: bool = True) -> float:
-        """Perplexity of new documents, given the topics' (mean) words and switch probability of the fit.
+        """Return the perplexity of new documents, given the topics' (mean) words and switch probability of the fit.
 
         Parameters
         ----------
-        X, groups : as for `fit`
-            The documents; words that the model does not know are left out.
-        completed : bool
-            Whether to score the last half of each document's sentences, given the first half (of which a single
-            sentence has none); else all words are scored, with proportions fitted on the same words, as the thesis
-            does: a number that flatters.
+        X : Corpus, list of texts, nested lists, or matrix of counts
+            The documents; unknown words are ignored.
+        groups : sequence, optional
+            The document of each row of a matrix.
+        completed : bool, default True
+            Whether to score the last half of each document's sentences, given the first half (of which a
+            single sentence has none); else all words are scored, with proportions fitted on the same words,
+            as in the thesis, which is too optimistic.
+
+        Returns
+        -------
+        float
+            As uncertain as a choice among this many equally probable words; lower is better.
+
+        Raises
+        ------
+        InputError
+            If the model is not fitted, or the data do not fit those of `fit`.
+
+        Examples
+        --------
+        >>> htmm.perplexity(corpus) < corpus.vocabulary_size
+        True
         """
         self._check_fitted()
         prepared = Prepared.of(self._new_corpus(X, groups))

@@ -16,6 +16,13 @@ class Ability(Enum):
     """What a family can do; the value describes it for error messages.
 
     A class declares the first six in `abilities`. The others follow from the methods it overrides.
+
+    Examples
+    --------
+    >>> fr.Ability.IS_CATEGORICAL in fr.Categorical.abilities
+    True
+    >>> fr.Ability.CONJUGATE in fr.GaussianIndependent.abilities
+    False
     """
 
     CONJUGATE = "a conjugate family, with log_predictive and log_marginal"

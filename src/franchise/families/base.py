@@ -77,6 +77,28 @@ def _weights_by_logs(log_verb):  # type: ignore[no-untyped-def]
     """Make a verb that fills weights by way of logs: the largest density among topics that can be drawn is one."""
 
     def fill(owner, observations, index, prior_weights, limit, out):  # type: ignore[no-untyped-def]
+        """Fill weights from logs, so that the largest density among topics that can be drawn is one.
+
+        Parameters
+        ----------
+        owner : Statistics or Parameters
+            Statistics of the topics, for predictive densities; or their parameters.
+        observations : array, or named tuple of arrays
+            What `prepare` returned.
+        index : int
+            Row of the observation.
+        prior_weights : float64 array
+            The weight of each topic before the observation; 0 for topics that cannot be drawn.
+        limit : int
+            Number of slots.
+        out : float64 array
+            Filled with prior weights times densities, up to a common factor.
+
+        Returns
+        -------
+        float
+            The sum of the weights.
+        """
         largest = -math.inf
         for topic in range(limit):
             if prior_weights[topic] > 0.0:
@@ -88,7 +110,22 @@ def _weights_by_logs(log_verb):  # type: ignore[no-untyped-def]
 
 
 class Family(ABC, Generic[StatsT, ParamsT, DataT]):
-    """A likelihood with its prior; subclass it to write your own (see the docstring of the module)."""
+    """A likelihood with its prior; subclass it to write your own.
+
+    A class provides two named tuples of arrays, `Statistics` and `Parameters`, the abstract methods below,
+    and compiled operations: static methods `add`, `remove`, `merge`, `clear`, `log_predictive`,
+    `log_marginal` and `log_density`. Their arguments are the statistics (or parameters), what `prepare`
+    returned, the row of an observation, and the slot of a topic.  `franchise/kernels/family_ops.py` defines
+    each operation, docs/how-to/own-family.md has an example, and `franchise.check_family` tests a family.
+
+    Examples
+    --------
+    >>> family = fr.Poisson(2.0, 0.5)
+    >>> isinstance(family, fr.Family), fr.Ability.CONJUGATE in family.abilities
+    (True, True)
+    >>> family.count(family.prepare([3, 0, 7]))
+    3
+    """
 
     Statistics: ClassVar[type]
     """Named tuple of arrays: what is known of the observations in each topic."""
@@ -121,75 +158,252 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
     # -- what a family provides, in NumPy ------------------------------------------------------------------
 
     def for_data(self, observations: ArrayLike) -> Family[StatsT, ParamsT, DataT]:
-        """The family to use for raw observations, before `prepare`; itself, unless it learns a shape."""
+        """Return the family to use for raw observations, before `prepare`; itself, unless it learns a shape.
+
+        Parameters
+        ----------
+        observations : array-like
+            The observations, as the family takes them.
+
+        Returns
+        -------
+        Family
+            This family, or one with the number of columns of the data.
+        """
         return self
 
     def check_vocabulary(self, vocabulary: Sequence[str]) -> None:
-        """InputError if the family is meant for other words than those of a corpus; most are meant for any."""
+        """Raise an error if the family is for other words than those of a corpus; most are for any.
+
+        Parameters
+        ----------
+        vocabulary : sequence of str
+            The words of the corpus.
+
+        Raises
+        ------
+        InputError
+            If the words differ.
+        """
 
     @abstractmethod
     def prepare(self, observations: ArrayLike) -> DataT:
-        """Check the observations and put them in the form the kernels read; InputError if they do not fit."""
+        """Check the observations and put them in the form that kernels read.
+
+        Parameters
+        ----------
+        observations : array-like
+            The observations, one row each.
+
+        Returns
+        -------
+        array, or named tuple of arrays
+            The prepared observations.
+
+        Raises
+        ------
+        InputError
+            If they do not fit the family.
+        """
 
     def count(self, prepared: DataT) -> int:
-        """Return the number of observations in what `prepare` returned."""
+        """Return the number of observations in what `prepare` returned.
+
+        Parameters
+        ----------
+        prepared : array, or named tuple of arrays
+            What `prepare` returned.
+
+        Returns
+        -------
+        int
+            Number of observations.
+        """
         array: Any = prepared
         return len(array)
 
     @staticmethod
     def take_rows(prepared: DataT, which: Rows) -> DataT:
-        """Return some of what `prepare` returned: the places listed, or a slice. This default is for arrays."""
+        """Return some of what `prepare` returned. This default is for arrays.
+
+        Parameters
+        ----------
+        prepared : array, or named tuple of arrays
+            What `prepare` returned.
+        which : int array or slice
+            Which observations.
+
+        Returns
+        -------
+        array, or named tuple of arrays
+            These observations, in the same form.
+        """
         array: Any = prepared
         return array[which]
 
     @staticmethod
     def join(parts: Sequence[DataT]) -> DataT:
-        """Return parts of what `prepare` returned, one after the other. This default is for arrays."""
+        """Return parts of what `prepare` returned, one after the other. This default is for arrays.
+
+        Parameters
+        ----------
+        parts : sequence
+            Parts of what `prepare` returned.
+
+        Returns
+        -------
+        array, or named tuple of arrays
+            All of them, in the same form.
+        """
         arrays: Any = parts
         return np.concatenate(arrays)  # type: ignore[return-value]
 
     @abstractmethod
     def empty_statistics(self, capacity: int) -> StatsT:
-        """Return the statistics of `capacity` empty topics."""
+        """Return the statistics of `capacity` empty topics.
+
+        Parameters
+        ----------
+        capacity : int
+            Number of slots.
+
+        Returns
+        -------
+        Statistics
+            Statistics without observations.
+        """
 
     def draw_parameters(self, statistics: StatsT, limit: int, rng: np.random.Generator) -> ParamsT:
-        """Draw phi_k given its observations, for the slots k < limit; from the prior H if there are none."""
+        """Draw phi_k given its observations, for the slots k < limit; from the prior H if there are none.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics of the topics.
+        limit : int
+            Number of slots.
+        rng : Generator
+            Source of the draws.
+
+        Returns
+        -------
+        named tuple of arrays
+            One draw per slot.
+        """
         raise NotImplementedError
 
     def move_parameters(
         self, statistics: StatsT, parameters: ParamsT, limit: int, rng: np.random.Generator
     ) -> ParamsT:
-        """Move phi_k, for the slots k < limit, by a step that leaves its law given its observations as it is.
+        """Move phi_k, for the slots k < limit, by a step that leaves its posterior invariant.
 
         Only for a family that is not conjugate: its parameters are kept, topics along the first axis, and moved in
         every sweep, for example by Metropolis steps. Slots without observations get draws from H. The default is
         for families whose `draw_parameters` is exact: a new draw.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics of the topics.
+        parameters : Parameters
+            The present parameters.
+        limit : int
+            Number of slots.
+        rng : Generator
+            Source of the draws.
+
+        Returns
+        -------
+        named tuple of arrays
+            The new parameters.
         """
         return self.draw_parameters(statistics, limit, rng)
 
     def propose_parameters(self, statistics: StatsT, limit: int, rng: np.random.Generator) -> ParamsT:
-        """Draw phi_k, for the slots k < limit, from a law g near that given its observations, with a known density.
+        """Draw phi_k, for the slots k < limit, from a density g near its posterior that can be evaluated.
 
         Only for a family that is not conjugate, and only for splits and merges (`LaunchSplitMerge`); topics
         along the first axis. `log_proposal_weights` goes with it.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics of the topics.
+        limit : int
+            Number of slots.
+        rng : Generator
+            Source of the draws.
+
+        Returns
+        -------
+        named tuple of arrays
+            One draw per slot.
         """
         raise NotImplementedError
 
     def log_proposal_weights(self, statistics: StatsT, parameters: ParamsT, limit: int) -> np.ndarray:
-        """log p(x_k, phi_k) - log g(phi_k | x_k) for the slots k < limit; if g is exact, the log marginal."""
+        """Return log p(x_k, phi_k) - log g(phi_k | x_k) for the slots k < limit; if g is exact, the log marginal.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics of the topics.
+        parameters : Parameters
+            What `propose_parameters` drew.
+        limit : int
+            Number of slots.
+
+        Returns
+        -------
+        float64 array (limit,)
+            The log weights.
+        """
         raise NotImplementedError
 
     def likeness(
         self, statistics: StatsT, topic: int, other_statistics: StatsT, others: np.ndarray
     ) -> np.ndarray | None:
-        """How much a topic is like each of some others, from 0 to 1; or None.
+        """Return how similar a topic is to each of some others, from 0 to 1.
 
         Splits and merges (`LaunchSplitMerge`) try similar topics more often because of it.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics that contain the topic.
+        topic : int
+            Its slot.
+        other_statistics : Statistics
+            Statistics that contain the others.
+        others : int array
+            Their slots.
+
+        Returns
+        -------
+        float64 array, or None
+            One number per other topic; None if the family has no such measure.
         """
         return None
 
     def log_prior_density(self, parameters: ParamsT, topic: int, statistics: StatsT) -> float:
-        """log H(phi_k) under the prior in the statistics. Only the printed moves of "subcluster" ask for it."""
+        """Return log H(phi_k) under the prior in the statistics.
+
+        Only the published moves of "subcluster" need it.
+
+        Parameters
+        ----------
+        parameters : Parameters
+            Parameters of the topics.
+        topic : int
+            Slot of the topic.
+        statistics : Statistics
+            Statistics, which contain the prior.
+
+        Returns
+        -------
+        float
+            The log density.
+        """
         raise NotImplementedError
 
     def draw_observations(
@@ -197,28 +411,63 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
     ) -> DataT:
         """Draw one observation from F(phi_k) for each k in `topics`, in the prepared form.
 
-        `like` are prepared observations that lend what the model does not explain, such as the total of a
-        count vector; row i of the result is like row i of `like`. With None, any will do.
+        Parameters
+        ----------
+        parameters : Parameters
+            Parameters of the topics.
+        topics : int array (n,)
+            A slot for each observation.
+        rng : Generator
+            Source of the draws.
+        like : array, named tuple of arrays, or None
+            Prepared observations that provide what the model does not explain, such as the total of a count
+            vector: row i of the result is like row i of these. None allows any.
+
+        Returns
+        -------
+        array, or named tuple of arrays
+            The observations.
         """
         raise NotImplementedError
 
     def settings(self) -> dict[str, Any]:
-        """The arguments that make this family again, as plain numbers, lists and strings.
+        """Return the arguments that make this family again, as plain numbers, lists and strings.
 
         The default is for families that keep every argument as an attribute of the same name.
+
+        Returns
+        -------
+        dict
+            Values by the names of arguments.
         """
         return {name: plain(getattr(self, name)) for name in inspect.signature(type(self)).parameters}
 
     # -- topics over categories: families with IS_CATEGORICAL answer these ------------------------------------
 
     def prior_vector(self) -> np.ndarray:
-        """Return the Dirichlet prior eta of a new topic, float64 (size,); the mean of a learned one."""
+        """Return the Dirichlet prior eta of a new topic, float64 (size,); the mean of a learned one.
+
+        Returns
+        -------
+        float64 array (size,)
+            One number per category.
+        """
         raise NotImplementedError
 
     def word_weights(self, counts: np.ndarray, prior: float | None = None) -> np.ndarray:
-        """Return Dirichlet weights (K, V) of the words of topics with these counts (K, V).
+        """Return the Dirichlet weights of the words of topics with these counts.
 
-        `prior` is the current value of a learned prior.
+        Parameters
+        ----------
+        counts : array (K, V)
+            The words of each topic.
+        prior : float, optional
+            The current value of a learned prior [default: `prior_vector`].
+
+        Returns
+        -------
+        float64 array (K, V)
+            The weights.
         """
         return counts + (self.prior_vector() if prior is None else prior)
 
@@ -226,16 +475,48 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
 
     @staticmethod
     def prior_value(statistics: StatsT) -> float:
-        """The current value of a learned prior."""
+        """Return the current value of a learned prior.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics, which contain the prior.
+
+        Returns
+        -------
+        float
+            The value.
+        """
         raise NotImplementedError
 
     @staticmethod
     def set_prior_value(statistics: StatsT, value: float | np.ndarray) -> None:
-        """Change the value of the prior: one number, or one for each category."""
+        """Change the value of the prior.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics, which contain the prior.
+        value : float or array (size,)
+            One number, or one for each category.
+        """
         raise NotImplementedError
 
     def log_likelihood_by_prior(self, statistics: StatsT, limit: int) -> Callable[[float], float]:
-        """The log of p(x | z) as a function of a learned prior, up to a constant."""
+        """Return the log of p(x | z) as a function of a learned prior, up to a constant.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics of the topics.
+        limit : int
+            Number of slots.
+
+        Returns
+        -------
+        callable
+            From a value of the prior to the log likelihood.
+        """
         raise NotImplementedError
 
     @staticmethod
@@ -243,23 +524,60 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         """Replace exact statistics of this process by their sums over all processes.
 
         Not for statistics that are rounded: processes count those one after the other.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics of this process, which are changed.
+        comm : Communicator
+            The processes.
         """
         raise NotImplementedError
 
     @classmethod
     def has_exact_sums(cls) -> bool:
-        """Whether there is such a sum."""
+        """Return whether statistics of several processes add up exactly (`sum_statistics`).
+
+        Returns
+        -------
+        bool
+            Whether the family has the ability SUMS_STATISTICS.
+        """
         return Ability.SUMS_STATISTICS in cls.abilities
 
     @classmethod
     def can_take_rows(cls, prepared: DataT) -> bool:
-        """Whether what `prepare` returned can be shared out."""
+        """Return whether what `prepare` returned can be split across processes.
+
+        Parameters
+        ----------
+        prepared : array, or named tuple of arrays
+            What `prepare` returned.
+
+        Returns
+        -------
+        bool
+            Whether `take_rows` works.
+        """
         return isinstance(prepared, np.ndarray) or Ability.TAKES_ROWS in cls.abilities
 
     # -- what it gets for free -----------------------------------------------------------------------------
 
     def grow(self, statistics: StatsT, capacity: int) -> StatsT:
-        """The same statistics with room for `capacity` topics."""
+        """Return the same statistics with room for `capacity` topics.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics of the topics.
+        capacity : int
+            Number of slots.
+
+        Returns
+        -------
+        Statistics
+            A copy with more slots.
+        """
         grown = self.empty_statistics(capacity)
         for old, new in zip(statistics, grown, strict=True):
             if isinstance(new, np.ndarray):
@@ -274,13 +592,43 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
         executor: BlockExecutor = CALLING_THREAD,
         comm: Communicator = SINGLE_PROCESS,
     ) -> np.ndarray:
-        """Return the log marginal likelihoods of the topics in the first slots."""
+        """Return the log marginal likelihoods of the topics in the first slots.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Statistics of the topics.
+        slots : int
+            Number of slots.
+        executor : BlockExecutor
+            Runs blocks of work [default: the calling thread].
+        comm : Communicator
+            The processes that share the data [default: this one alone].
+
+        Returns
+        -------
+        float64 array (slots,)
+            One number per topic.
+        """
         marginals = np.zeros(slots)
         fill_log_marginals(statistics, marginals)
         return marginals
 
     def log_marginal_of(self, prepared: DataT, indices: Iterable[int]) -> float:
-        """Log marginal likelihood of some observations together, as one topic."""
+        """Return the log marginal likelihood of some observations together, as one topic.
+
+        Parameters
+        ----------
+        prepared : array, or named tuple of arrays
+            What `prepare` returned.
+        indices : iterable of int
+            Which observations.
+
+        Returns
+        -------
+        float
+            The log marginal likelihood.
+        """
         statistics = self.empty_statistics(1)
         for index in indices:
             family_ops.add(statistics, prepared, index, 0)
@@ -298,7 +646,7 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
 
     @staticmethod
     def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
-        """By the chain rule: add the members one after another, then take them out again."""
+        """Add the members one after another, by the chain rule, then take them out again."""
         total = 0.0
         for index in members:
             total += family_ops.log_predictive(statistics, observations, index, topic)
@@ -309,7 +657,7 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
 
     @staticmethod
     def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]
-        """Weights by way of logs, as in `fill_topic_weights`."""
+        """Fill weights from logs, as in `fill_topic_weights`."""
         largest = -math.inf
         for topic in range(limit):
             if prior_weights[topic] > 0.0:
@@ -324,13 +672,26 @@ class Family(ABC, Generic[StatsT, ParamsT, DataT]):
 
     @staticmethod
     def fill_log_marginals(statistics, limit, out):  # type: ignore[no-untyped-def]
-        """One topic after another."""
+        """Compute one topic after another."""
         for topic in range(limit):
             out[topic] = family_ops.log_marginal(statistics, topic)
 
 
 class Example(NamedTuple):
-    """A family with observations that fit it, for generic tests; every family's module has some."""
+    """A family with observations that fit it, for generic tests; every family's module has some.
+
+    Parameters
+    ----------
+    family : Family
+        The family.
+    observations : array-like or sparse matrix
+        Observations, as the family takes them.
+
+    Examples
+    --------
+    >>> fr.families.Example(fr.Poisson(2.0, 0.5), [3, 0, 7]).family
+    Poisson(shape=2.0, rate=0.5, dimension=None)
+    """
 
     family: Family
     observations: Any  # as the family takes them, sparse matrices among them

@@ -52,8 +52,21 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
     ----------
     dimension : int
         Number of zeros and ones in an observation, D.
-    a, b : float
-        The Beta prior of a probability; its mean is a / (a + b).
+    a : float, default 1.0
+        First number of the Beta prior of a probability; the prior's mean is a / (a + b).
+    b : float, default 1.0
+        Second number of this prior.
+
+    Raises
+    ------
+    InputError
+        If a number is not positive.
+
+    Examples
+    --------
+    >>> answers = fr.Groups([[1, 1, 0], [1, 1, 1], [0, 0, 1], [0, 0, 0]], ["a", "a", "b", "b"])
+    >>> fr.sample(answers, fr.Bernoulli(3), draws=4, warmup=20, progress=False).n_draws
+    4
     """
 
     Statistics = BernoulliStatistics
@@ -66,7 +79,7 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
         self.b = check_positive("b", b)
 
     def prepare(self, observations: ArrayLike) -> np.ndarray:
-        """Zeros and ones as int8, shape (N, D)."""
+        """Return zeros and ones as int8, shape (N, D)."""
         rows = numeric_rows("Bernoulli", observations, self.dimension)
         wrong = (rows != 0) & (rows != 1)
         if wrong.any():
@@ -89,7 +102,7 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
     def draw_parameters(
         self, statistics: BernoulliStatistics, limit: int, rng: np.random.Generator
     ) -> BernoulliParameters:
-        """phi_kd ~ Beta(a + o_kd, b + z_kd), in logs."""
+        """Draw phi_kd ~ Beta(a + o_kd, b + z_kd), in logs."""
         ones = statistics.ones[:limit]
         zeros = statistics.sizes[:limit, None] - ones
         logs = draw_dirichlets(np.stack([ones + self.a, zeros + self.b], axis=-1), rng)
@@ -105,13 +118,13 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
         rng: np.random.Generator,
         like: np.ndarray | None,
     ) -> np.ndarray:
-        """x_d ~ Bernoulli(phi_kd)."""
+        """Draw x_d ~ Bernoulli(phi_kd)."""
         probabilities = np.exp(parameters.log_ones[topics])
         return (rng.random(probabilities.shape) < probabilities).astype(np.int8)
 
     @staticmethod
     def sum_statistics(statistics: BernoulliStatistics, comm: Communicator) -> None:
-        """Counts add up."""
+        """Add up the counts."""
         statistics.sizes[:] = comm.allreduce(statistics.sizes)
         statistics.ones[:] = comm.allreduce(statistics.ones)
 
@@ -119,21 +132,21 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
 
     @staticmethod
     def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """n_k goes up by one, o_kd by x_d."""
+        """Raise n_k by one, o_kd by x_d."""
         statistics.sizes[topic] += 1
         for axis in range(observations.shape[1]):
             statistics.ones[topic, axis] += observations[index, axis]
 
     @staticmethod
     def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """n_k goes down by one, o_kd by x_d."""
+        """Lower n_k by one, o_kd by x_d."""
         statistics.sizes[topic] -= 1
         for axis in range(observations.shape[1]):
             statistics.ones[topic, axis] -= observations[index, axis]
 
     @staticmethod
     def merge(statistics, source, target):  # type: ignore[no-untyped-def]
-        """Counts add up."""
+        """Add up the counts."""
         statistics.sizes[target] += statistics.sizes[source]
         for axis in range(statistics.ones.shape[1]):
             statistics.ones[target, axis] += statistics.ones[source, axis]
@@ -147,7 +160,7 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """sum_d log (a + o_kd or b + z_kd) - D log (a + b + n_k)."""
+        """Return sum_d log (a + o_kd or b + z_kd) - D log (a + b + n_k)."""
         size = statistics.sizes[topic]
         a = statistics.a[0]
         b = statistics.b[0]
@@ -159,7 +172,7 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
 
     @staticmethod
     def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
-        """sum_d log [B(a + o_kd, b + z_kd) / B(a, b)], by rising products."""
+        """Return sum_d log [B(a + o_kd, b + z_kd) / B(a, b)], by rising products."""
         size = statistics.sizes[topic]
         a = statistics.a[0]
         b = statistics.b[0]
@@ -172,7 +185,7 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
 
     @staticmethod
     def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
-        """sum_d log phi_kd or log(1 - phi_kd)."""
+        """Return sum_d log phi_kd or log(1 - phi_kd)."""
         total = 0.0
         for axis in range(observations.shape[1]):
             if observations[index, axis] == 1:
@@ -183,7 +196,7 @@ class Bernoulli(Family[BernoulliStatistics, BernoulliParameters, np.ndarray]):
 
     @staticmethod
     def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
-        """As the marginal of the bench, with a + o_kd and b + z_kd in place of a and b."""
+        """Return the marginal of the bench, with a + o_kd and b + z_kd in place of a and b."""
         size = statistics.sizes[bench]
         size_before = statistics.sizes[topic]
         a = statistics.a[0]

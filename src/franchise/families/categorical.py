@@ -60,14 +60,27 @@ class Categorical(
     ----------
     size : int
         Number of categories V (for text, words in the vocabulary).
-    prior : float, array of length `size`, or franchise.Gamma
+    prior : float, array of length `size`, or franchise.Gamma, default 0.1
         The Dirichlet prior eta of a topic: one number for all categories, one for each, or a Gamma prior to
         learn a common number (traced as ``"prior"``).
+
+    Raises
+    ------
+    InputError
+        If `size` is below 1, or the prior is not positive.
+
+    Examples
+    --------
+    >>> fr.Categorical(17, prior=0.5)
+    Categorical(size=17, prior=0.5)
+    >>> family = fr.Categorical(corpus.vocabulary_size, prior=fr.Gamma(1.0, 10.0))
+    >>> fr.sample(corpus, family, draws=2, warmup=4, progress=False).trace["prior"].shape
+    (2, 2)
     """
 
     @classmethod
     def by_frequency(cls, corpus: Corpus, mass: float = 200.0) -> Categorical:
-        """A prior that goes with the words of a corpus: topics are expected to have common words in common.
+        """Return the family with a prior under which topics are expected to have common words in common.
 
             eta_w = mass (n_w + 1/2) / (N + V / 2)
 
@@ -80,8 +93,24 @@ class Categorical(
         ----------
         corpus : Corpus
             The words.
-        mass : float
+        mass : float, default 200.0
             The sum of eta_w: how many words the prior weighs as much as.
+
+        Returns
+        -------
+        Categorical
+            The family, with one number per word as its prior.
+
+        Raises
+        ------
+        InputError
+            If `mass` is not positive.
+
+        Examples
+        --------
+        >>> family = fr.Categorical.by_frequency(corpus, mass=10.0)
+        >>> family.prior.sum().round(6).item()
+        10.0
         """
         counts = np.bincount(corpus.observations, minlength=corpus.vocabulary_size) + 0.5
         return cls(corpus.vocabulary_size, check_positive("mass", mass) * counts / counts.sum())
@@ -123,7 +152,7 @@ class Categorical(
 
     @staticmethod
     def sum_statistics(statistics: CategoricalStatistics, comm: Communicator) -> None:
-        """Counts add up."""
+        """Add up the counts."""
         comm.allreduce_sparse("counts", statistics.counts)
         set_totals(statistics, comm.allreduce(statistics.totals))
 
@@ -131,21 +160,21 @@ class Categorical(
 
     @staticmethod
     def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """n_kw and n_k go up by one."""
+        """Raise n_kw and n_k by one."""
         statistics.counts[observations[index], topic] += 1
         statistics.totals[topic] += 1
         statistics.inverse_mass[topic] = 1.0 / (statistics.totals[topic] + statistics.prior_mass[0])
 
     @staticmethod
     def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """n_kw and n_k go down by one."""
+        """Lower n_kw and n_k by one."""
         statistics.counts[observations[index], topic] -= 1
         statistics.totals[topic] -= 1
         statistics.inverse_mass[topic] = 1.0 / (statistics.totals[topic] + statistics.prior_mass[0])
 
     @staticmethod
     def merge(statistics, source, target):  # type: ignore[no-untyped-def]
-        """Counts add up."""
+        """Add up the counts."""
         for category in range(len(statistics.prior)):
             statistics.counts[category, target] += statistics.counts[category, source]
         statistics.totals[target] += statistics.totals[source]
@@ -208,9 +237,11 @@ class Categorical(
 
     @staticmethod
     def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]
-        """Products of ratios; their exponents are kept apart in a long block (see `kernels.dirichlet_ops`):
+        """Fill weights with products of ratios, whose exponents are separate numbers in a long block.
 
-        f_k(block) = prod_i (n_kw(i) + eta_w(i) + repeats_i) / (n_k + eta + i)
+            f_k(block) = prod_i (n_kw(i) + eta_w(i) + repeats_i) / (n_k + eta + i)
+
+        See `kernels.dirichlet_ops`.
         """
         for topic in range(limit):
             out[topic] = prior_weights[topic]

@@ -43,7 +43,7 @@ class OverCategories(Family[MixedT, LogsT, DataT]):
     def likeness(
         self, statistics: MixedT, topic: int, other_statistics: MixedT, others: np.ndarray
     ) -> np.ndarray | None:
-        """Bhattacharyya's coefficient: the sum over categories of the roots of both topics' shares."""
+        """Return Bhattacharyya's coefficient: the sum of the geometric means of both topics' shares."""
         column = statistics.counts[:, topic]
         seen = np.flatnonzero(column)
         roots = np.sqrt(column[seen])
@@ -80,13 +80,13 @@ class DirichletPrior(OverCategories[CountsT, LogsT, DataT]):
         return self.prior if isinstance(self.prior, Gamma) else None
 
     def prior_vector(self) -> np.ndarray:
-        """eta_w for every category; where it is learned, the mean of its prior, to start from."""
+        """Return eta_w for every category; where it is learned, the mean of its prior, as the initial value."""
         if isinstance(self.prior, np.ndarray):
             return self.prior.copy()
         return np.full(self.size, self.prior.mean if isinstance(self.prior, Gamma) else self.prior)
 
     def draw_parameters(self, statistics: CountsT, limit: int, rng: np.random.Generator) -> LogsT:
-        """phi_k ~ Dirichlet(eta + n_k), in logs."""
+        """Draw phi_k ~ Dirichlet(eta + n_k), in logs."""
         return self.Parameters(draw_dirichlets(statistics.counts[:, :limit].T + statistics.prior, rng))
 
     @staticmethod
@@ -147,7 +147,7 @@ class DirichletPrior(OverCategories[CountsT, LogsT, DataT]):
         }
 
     def grow(self, statistics: CountsT, capacity: int) -> CountsT:
-        """As the family's own, with the new topics under the current prior."""
+        """Return the statistics with room for more topics, the new ones under the current prior."""
         grown = super().grow(statistics, capacity)
         grown.inverse_mass[:] = 1.0 / (grown.totals + grown.prior_mass[0])
         return grown

@@ -75,14 +75,25 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
     ----------
     dimension : int
         Length of an observation, D.
-    mean : float or array of length `dimension`
-        Where means are expected.
-    mean_count : float
-        How many observations that expectation is worth.
-    shape : float
-        Half as many observations is what `rate` is worth.
-    rate : float or array of length `dimension`
+    mean : float or array of length `dimension`, default 0.0
+        Prior mean of the means.
+    mean_count : float, default 0.01
+        Number of observations that this prior weighs as much as.
+    shape : float, default 2.0
+        Half the number of observations that `rate` weighs as much as.
+    rate : float or array of length `dimension`, default 1.0
         Half the sum of squares expected of them: variances are around rate / shape.
+
+    Raises
+    ------
+    InputError
+        If a number is not positive, or an array has another length.
+
+    Examples
+    --------
+    >>> points = fr.Groups([[0.1, 0.0], [0.2, 0.1], [9.0, 9.1], [9.2, 8.9]], ["a", "b", "a", "b"])
+    >>> fr.sample(points, fr.GaussianDiagonal(2), draws=4, warmup=20, progress=False).n_draws
+    4
     """
 
     Statistics = GaussianDiagonalStatistics
@@ -132,7 +143,7 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
     def draw_parameters(
         self, statistics: GaussianDiagonalStatistics, limit: int, rng: np.random.Generator
     ) -> GaussianDiagonalParameters:
-        """tau_kd ~ Gamma(a_k, rate b_kd), then mu_kd ~ N(m_kd, 1 / (c_k tau_kd))."""
+        """Draw tau_kd ~ Gamma(a_k, rate b_kd), then mu_kd ~ N(m_kd, 1 / (c_k tau_kd))."""
         sizes = statistics.sizes[:limit, None]
         rates = statistics.rates[:limit]
         shapes = np.broadcast_to(self.shape + 0.5 * sizes, rates.shape)
@@ -151,7 +162,7 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
         rng: np.random.Generator,
         like: np.ndarray | None,
     ) -> np.ndarray:
-        """x_d ~ N(mu_kd, 1 / tau_kd)."""
+        """Draw x_d ~ N(mu_kd, 1 / tau_kd)."""
         means = parameters.means[topics]
         return means + rng.standard_normal(means.shape) / np.sqrt(parameters.precisions[topics])
 
@@ -221,7 +232,7 @@ class GaussianDiagonal(Family[GaussianDiagonalStatistics, GaussianDiagonalParame
 
     @staticmethod
     def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
-        """sum_d [log(tau_kd / 2 pi) - tau_kd (x_d - mu_kd)^2] / 2."""
+        """Return sum_d [log(tau_kd / 2 pi) - tau_kd (x_d - mu_kd)^2] / 2."""
         total = 0.0
         for axis in range(observations.shape[1]):
             deviation = observations[index, axis] - parameters.means[topic, axis]

@@ -73,15 +73,26 @@ class GaussianFull(Family[GaussianFullStatistics, GaussianFullParameters, np.nda
     ----------
     dimension : int
         Length of an observation, D.
-    mean : float or array of length `dimension`
-        Where means are expected.
-    mean_count : float
-        How many observations that expectation is worth.
-    degrees : float, above dimension - 1
-        How many observations `scale` is worth; dimension + 2 by default.
-    scale : float or symmetric positive definite array (dimension, dimension)
+    mean : float or array of length `dimension`, default 0.0
+        Prior mean of the means.
+    mean_count : float, default 0.01
+        Number of observations that this prior weighs as much as.
+    degrees : float, optional
+        Number of observations that `scale` weighs as much as, above dimension - 1 [default: dimension + 2].
+    scale : float or symmetric positive definite array (dimension, dimension), optional
         Scatter matrix expected of them, a number meaning that times the identity; covariances are on average
-        scale / (degrees - dimension - 1).  The identity by default.
+        scale / (degrees - dimension - 1) [default: the identity].
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or `scale` is not symmetric and positive definite.
+
+    Examples
+    --------
+    >>> points = fr.Groups([[0.1, 0.0], [0.2, 0.1], [9.0, 9.1], [9.2, 8.9]], ["a", "b", "a", "b"])
+    >>> fr.sample(points, fr.GaussianFull(2), draws=4, warmup=20, progress=False).n_draws
+    4
     """
 
     Statistics = GaussianFullStatistics
@@ -169,7 +180,7 @@ class GaussianFull(Family[GaussianFullStatistics, GaussianFullParameters, np.nda
         rng: np.random.Generator,
         like: np.ndarray | None,
     ) -> np.ndarray:
-        """Observations mu_k + W_k^-1 z with z standard normal."""
+        """Draw observations mu_k + W_k^-1 z with z standard normal."""
         inverses = np.linalg.inv(parameters.whiteners)
         normals = rng.standard_normal((len(topics), self.dimension))
         return parameters.means[topics] + np.einsum("nij,nj->ni", inverses[topics], normals)
@@ -189,7 +200,7 @@ class GaussianFull(Family[GaussianFullStatistics, GaussianFullParameters, np.nda
 
     @staticmethod
     def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """n_k, xbar_k, S_k and m_k step back, then Psi_k -= c_k / (c_k + 1) (x - m_k)(x - m_k)'."""
+        """Set n_k, xbar_k, S_k and m_k back, then Psi_k -= c_k / (c_k + 1) (x - m_k)(x - m_k)'."""
         if statistics.sizes[topic] == 1:
             wishart_ops.empty(statistics, topic)
             return

@@ -59,12 +59,25 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
     ----------
     dimension : int
         Length of an observation, D.
-    mean : float or array of length `dimension`
-        Where means are expected.
-    mean_precision : float
-        How surely: 1 / variance of a topic's mean.
-    shape, rate : float; rate may be an array of length `dimension`
-        The Gamma prior of a topic's precision, 1 / variance.
+    mean : float or array of length `dimension`, default 0.0
+        Prior mean of the means.
+    mean_precision : float, default 0.01
+        1 / variance of a topic's mean around it.
+    shape : float, default 2.0
+        Shape of the Gamma prior of a topic's precision, 1 / variance.
+    rate : float or array of length `dimension`, default 1.0
+        Rate of this prior.
+
+    Raises
+    ------
+    InputError
+        If a number is not positive, or an array has another length.
+
+    Examples
+    --------
+    >>> points = fr.Groups([[0.1, 0.0], [0.2, 0.1], [9.0, 9.1], [9.2, 8.9]], ["a", "b", "a", "b"])
+    >>> fr.sample(points, fr.GaussianIndependent(2), draws=4, warmup=20, progress=False).n_draws
+    4
     """
 
     Statistics = GaussianIndependentStatistics
@@ -97,7 +110,7 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
     def draw_parameters(
         self, statistics: GaussianIndependentStatistics, limit: int, rng: np.random.Generator
     ) -> GaussianIndependentParameters:
-        """tau_kd from its marginal on a grid, then mu_kd given tau_kd, which is normal."""
+        """Draw tau_kd from its marginal on a grid, then mu_kd given tau_kd, which is normal."""
         logs, precisions, normals = np.empty((3, limit, self.dimension))
         for topic, axis in product(range(limit), range(self.dimension)):
             grid, log_masses = self._log_masses(
@@ -144,7 +157,7 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
     def propose_parameters(
         self, statistics: GaussianIndependentStatistics, limit: int, rng: np.random.Generator
     ) -> GaussianIndependentParameters:
-        """tau ~ Gamma(a + n / 2, b + S / 2), as if the mean were free; then mu given tau, exactly."""
+        """Draw tau ~ Gamma(a + n / 2, b + S / 2), as if the mean were free; then mu given tau, exactly."""
         shape, rate = self._proposal(statistics, limit)
         precisions = np.maximum(rng.standard_gamma(shape), np.finfo(np.float64).tiny) / rate
         centre, total = self._mean_given(statistics, precisions, limit)
@@ -246,7 +259,7 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
         rng: np.random.Generator,
         like: np.ndarray | None,
     ) -> np.ndarray:
-        """x_d ~ N(mu_kd, 1 / tau_kd)."""
+        """Draw x_d ~ N(mu_kd, 1 / tau_kd)."""
         spreads = np.exp(-0.5 * parameters.log_precisions[topics])
         return parameters.means[topics] + spreads * rng.standard_normal(spreads.shape)
 
@@ -281,7 +294,7 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
 
     @staticmethod
     def merge(statistics, source, target):  # type: ignore[no-untyped-def]
-        """Means by size; squares around the common mean."""
+        """Average the means by size; add up the squares around the common mean."""
         if statistics.sizes[source] > 0:
             merge_squares(statistics, source, target)
 
@@ -295,7 +308,7 @@ class GaussianIndependent(Family[GaussianIndependentStatistics, GaussianIndepend
 
     @staticmethod
     def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
-        """sum_d [log tau / 2 - log(2 pi) / 2 - tau (x_d - mu)^2 / 2]."""
+        """Return sum_d [log tau / 2 - log(2 pi) / 2 - tau (x_d - mu)^2 / 2]."""
         total = -0.5 * observations.shape[1] * math.log(2.0 * math.pi)
         for axis in range(observations.shape[1]):
             log_precision = parameters.log_precisions[topic, axis]

@@ -52,16 +52,28 @@ class GaussianKnownPrecisionParameters(NamedTuple):
 class GaussianKnownPrecision(
     Family[GaussianKnownPrecisionStatistics, GaussianKnownPrecisionParameters, np.ndarray]
 ):
-    """Observations are vectors of real numbers; topics are centres, their spread is known.
+    """Observations are vectors of real numbers; topics are centres with a known variance around them.
 
     Parameters
     ----------
     dimension : int
         Length of an observation, D.
-    prior_precision : float
+    prior_precision : float, default 1.0
         1 / variance of the centres around zero, in each dimension.
-    precision : float
+    precision : float, default 1.0
         1 / variance of the observations around their centre, in each dimension.
+
+    Raises
+    ------
+    InputError
+        If a number is not positive.
+
+    Examples
+    --------
+    >>> points = fr.Groups([[0.1, 0.0], [0.2, 0.1], [9.0, 9.1], [9.2, 8.9]], ["a", "b", "a", "b"])
+    >>> family = fr.GaussianKnownPrecision(2, prior_precision=0.01)
+    >>> fr.sample(points, family, draws=4, warmup=20, progress=False).n_draws
+    4
     """
 
     Statistics = GaussianKnownPrecisionStatistics
@@ -89,7 +101,7 @@ class GaussianKnownPrecision(
     def draw_parameters(
         self, statistics: GaussianKnownPrecisionStatistics, limit: int, rng: np.random.Generator
     ) -> GaussianKnownPrecisionParameters:
-        """phi_k ~ N(m_k, I / lambda_k)."""
+        """Draw phi_k ~ N(m_k, I / lambda_k)."""
         known = statistics.sizes[:limit, None] * self.precision
         precisions = self.prior_precision + known
         centres = known / precisions * statistics.means[:limit]
@@ -103,7 +115,7 @@ class GaussianKnownPrecision(
         rng: np.random.Generator,
         like: np.ndarray | None,
     ) -> np.ndarray:
-        """Observations from N(phi_k, I / tau)."""
+        """Draw observations from N(phi_k, I / tau)."""
         centres = parameters.centres[topics]
         return centres + rng.standard_normal(centres.shape) / math.sqrt(self.precision)
 

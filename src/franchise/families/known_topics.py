@@ -63,7 +63,7 @@ _UNMOVED = 1e9
 
 
 class KnownTopics(MixedDirichlet):
-    """Observations are words, as for `Categorical`; some topics are known, as priors or for good.
+    """Observations are words, as for `Categorical`; some topics are given, as informative priors or fixed.
 
         known = fr.KnownTopics(probabilities, strength=1000.0, names=["war", "money"])
         posterior = fr.sample(corpus, known)
@@ -72,25 +72,37 @@ class KnownTopics(MixedDirichlet):
     ----------
     topics : array (T, V)
         The known topics: a row each of probabilities over the vocabulary, all positive, sum 1.
-    strength : float, or one for each topic
+    strength : float, or one for each topic, default 1000.0
         How many words of a topic a known one weighs as much as: with 1000, a topic of 1000 words in the data has
         word probabilities half-way between its own frequencies and the known ones. ``math.inf`` freezes: the
         words of such a topic never change.
-    weight : float, or one for each topic
+    weight : float, or one for each topic, default 0.01
         The prior probability that a topic is a known one, shared equally; or that it is each of them. The rest is
         for topics that are new; with 1 there are no new ones. Where known topics are strong, a large weight lets
         each come as several topics, and a small one does not keep it from being found (see the module).
-    prior : float or array (V,)
+    prior : float or array (V,), default 0.1
         The Dirichlet prior eta of topics that are new.
     names : sequence of str, optional
-        What the known topics are called; "known 0", "known 1", ... if they are not.
+        Names of the known topics [default: "known 0", "known 1", ...].
     vocabulary : sequence of str, optional
-        The words of the columns. If they are given, a corpus with other words is refused, not misread.
+        The words of the columns. If they are given, a corpus with other words is an error.
+
+    Raises
+    ------
+    InputError
+        If a row is no distribution, or an argument is out of range or does not fit the number of topics or words.
 
     See Also
     --------
-    KnownTopics.from_words : known topics from seed words.
-    franchise.known_from : known topics from a posterior: freeze some and fit again.
+    KnownTopics.from_words : Known topics from seed words.
+    KnownTopics.from_posterior : Known topics from a posterior: freeze some and fit again.
+
+    Examples
+    --------
+    >>> probabilities = posterior.component_probabilities()
+    >>> known = fr.KnownTopics(probabilities, strength=100.0, names=["shipping", "baking"])
+    >>> fr.sample(corpus, known, draws=2, warmup=4, progress=False).known_shares().index.tolist()
+    ['shipping', 'baking', 'new']
     """
 
     Statistics = KnownTopicsStatistics
@@ -131,7 +143,7 @@ class KnownTopics(MixedDirichlet):
         weight: float | Sequence[float] = 0.01,
         prior: float = 0.1,
     ) -> KnownTopics:
-        """Known topics of which no more is known than some of their words.
+        """Return known topics that are given by some of their words.
 
             seeds = {"war": ["army", "troops"], "money": ["bank", "tax"]}
             known = fr.KnownTopics.from_words(seeds, corpus.vocabulary)
@@ -146,14 +158,30 @@ class KnownTopics(MixedDirichlet):
             The words of each topic, by its name.
         vocabulary : sequence of str
             All words: that of the corpus to be sampled.
-        strength : float, or one for each topic
-            As how many occurrences the seeds of a topic weigh. They are expected to be the part strength /
-            (strength + V eta) of its words; where they are far less, the topic is taken for a new one. Topics that
-            are known by a few words cannot be frozen.
-        weight : float, or one for each topic
-            As for `KnownTopics`.
-        prior : float
+        strength : float, or one for each topic, default 10.0
+            The number of occurrences that the seeds of a topic weigh as much as. They are expected to be the
+            part strength / (strength + V eta) of its words; where they are far less, the topic is taken for a
+            new one. Topics that are known by a few words cannot be frozen.
+        weight : float, or one for each topic, default 0.01
+            The prior probability that a topic is a known one, shared equally; or that it is each of them.
+        prior : float, default 0.1
             The Dirichlet prior eta.
+
+        Returns
+        -------
+        KnownTopics
+            The family, with these names and words.
+
+        Raises
+        ------
+        InputError
+            If a seed is not in the vocabulary, or an argument is out of range.
+
+        Examples
+        --------
+        >>> seeds = {"shipping": ["ships", "waves"], "baking": ["bread"]}
+        >>> fr.KnownTopics.from_words(seeds, corpus.vocabulary).names
+        ['shipping', 'baking']
         """
         words = check_vocabulary(vocabulary)
         shapes = spec.shapes_of_seeds(seeds, words, strength, check_positive("prior", prior))
@@ -184,8 +212,10 @@ class KnownTopics(MixedDirichlet):
             Of a Corpus, with topics of words.
         topics : list of int, optional
             Numbers of topics, as in ``posterior.topics()`` and the report [default: all].
-        strength, weight : as for `KnownTopics`
-            ``strength=math.inf`` freezes them.
+        strength : float, or one for each topic, default 1000.0
+            How many words of a topic a known one weighs as much as; ``math.inf`` freezes it.
+        weight : float, or one for each topic, default 0.01
+            The prior probability that a topic is a known one, shared equally; or that it is each of them.
         prior : float, optional
             Prior of new topics [default: as in the posterior].
         names : list of str, optional
@@ -197,6 +227,16 @@ class KnownTopics(MixedDirichlet):
         -------
         KnownTopics
             With the vocabulary of the corpus; for a corpus with another one, see `for_vocabulary`.
+
+        Raises
+        ------
+        InputError
+            If the posterior has no words or no such topic, or an argument is out of range.
+
+        Examples
+        --------
+        >>> fr.KnownTopics.from_posterior(posterior, [0], names=["shipping"]).names
+        ['shipping']
         """
         if not hasattr(posterior, "as_known_topics"):
             raise InputError(
@@ -208,7 +248,7 @@ class KnownTopics(MixedDirichlet):
         return known
 
     def for_vocabulary(self, vocabulary: Sequence[str], smoothing: float = 0.01) -> KnownTopics:
-        """The same topics over other words, such as those of a new corpus.
+        """Return the same topics over other words, such as those of a new corpus.
 
             phi'_tw = (1 - smoothing) phi_tw / (sum of phi_t over the words in both) + smoothing / V'
 
@@ -219,8 +259,24 @@ class KnownTopics(MixedDirichlet):
         ----------
         vocabulary : sequence of str
             The words, in the order of the corpus to be sampled.
-        smoothing : float
+        smoothing : float, default 0.01
             The probability in each topic that is spread over all words, above 0 and below 1.
+
+        Returns
+        -------
+        KnownTopics
+            The topics with the new vocabulary.
+
+        Raises
+        ------
+        InputError
+            If these topics have no vocabulary, their prior differs between words, or `smoothing` is out of range.
+
+        Examples
+        --------
+        >>> known = fr.KnownTopics.from_posterior(posterior)
+        >>> known.for_vocabulary(["ships", "harbour", "bread"]).topics.shape
+        (2, 3)
         """
         if self.vocabulary is None:
             raise InputError(
@@ -245,7 +301,7 @@ class KnownTopics(MixedDirichlet):
         return category_ids("KnownTopics", observations, self.size, repair)
 
     def prior_vector(self) -> np.ndarray:
-        """eta_w of topics that are new."""
+        """Return eta_w of topics that are new."""
         return self.prior.copy()
 
     def empty_statistics(self, capacity: int) -> KnownTopicsStatistics:
@@ -274,7 +330,7 @@ class KnownTopics(MixedDirichlet):
         )
 
     def component_probabilities(self, counts: ArrayLike) -> np.ndarray:
-        """Which known topic a topic is, given how often it has each word.
+        """Return which known topic a topic is, given how often it has each word.
 
             p(t | n) ~ w_t DM(n | alpha_t)
 
@@ -287,6 +343,17 @@ class KnownTopics(MixedDirichlet):
         -------
         array (T + 1,) or (K, T + 1)
             The probability of each known topic, in the order of `names`; the last is that it is none of them.
+
+        Raises
+        ------
+        InputError
+            If `counts` are not whole numbers with one column per word.
+
+        Examples
+        --------
+        >>> known = fr.KnownTopics([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]], names=["first", "last"])
+        >>> known.component_probabilities([90, 10, 10]).argmax().item()
+        0
         """
         from scipy.special import softmax
 

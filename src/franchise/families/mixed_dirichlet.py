@@ -47,7 +47,7 @@ class MixedDirichlet(OfCategories[KnownTopicsStatistics]):
 
     @staticmethod
     def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """n_kw and n_k go down by one; each component loses its log predictive."""
+        """Lower n_kw and n_k by one; each component loses its log predictive."""
         category = observations[index]
         statistics.counts[category, topic] -= 1
         statistics.totals[topic] -= 1.0
@@ -59,7 +59,7 @@ class MixedDirichlet(OfCategories[KnownTopicsStatistics]):
 
     @staticmethod
     def merge(statistics, source, target):  # type: ignore[no-untyped-def]
-        """Counts add up; components gain what all of them predict together."""
+        """Add up the counts; components gain what all of them predict together."""
         if statistics.totals[source] > 0.0:
             dirichlet_ops.merge_log_masses(statistics, source, target)
             for category in range(len(statistics.base)):

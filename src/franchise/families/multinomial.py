@@ -80,9 +80,21 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
     ----------
     size : int
         Number of categories V (for text, words in the vocabulary).
-    prior : float, array of length `size`, or franchise.Gamma
+    prior : float, array of length `size`, or franchise.Gamma, default 0.1
         The Dirichlet prior eta of a topic: one number for all categories, one for each, or a Gamma prior to
         learn a common number (traced as ``"prior"``).
+
+    Raises
+    ------
+    InputError
+        If `size` is below 1, or the prior is not positive.
+
+    Examples
+    --------
+    >>> rows = fr.Groups([[9, 0, 1], [8, 1, 0], [0, 1, 9], [1, 0, 8]], ["a", "a", "b", "b"])
+    >>> fitted = fr.sample(rows, fr.Multinomial(3), draws=4, warmup=50, progress=False)
+    >>> fitted.component_probabilities().shape[1]
+    3
     """
 
     Statistics = MultinomialStatistics
@@ -90,7 +102,7 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
     abilities = frozenset({Ability.CONJUGATE, Ability.COUNT_ROWS, Ability.NON_NEGATIVE})
 
     def prepare(self, observations: ArrayLike) -> CountRows:
-        """Counts row by row, zeros left out; from a dense or a SciPy sparse array of shape (N, size)."""
+        """Return the counts row by row without zeros, from a dense or a SciPy sparse array of shape (N, size)."""
         matrix: Any
         from scipy import sparse
 
@@ -158,7 +170,7 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
         rng: np.random.Generator,
         like: CountRows | None,
     ) -> CountRows:
-        """As many categories from phi_k as row i of `like` has, counted; five each without `like`."""
+        """Draw and count as many categories from phi_k as row i of `like` has; five each without `like`."""
         totals = np.full(len(topics), 5) if like is None else like.totals
         row_of_count = np.repeat(np.arange(len(topics)), totals)
         categories = draw_categories(parameters.log_probabilities, np.repeat(topics, totals), rng)
@@ -170,7 +182,7 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
 
     @staticmethod
     def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """n_kw goes up by x_w, n_k by their sum."""
+        """Raise n_kw by x_w, and n_k by their sum."""
         for entry in range(observations.offsets[index], observations.offsets[index + 1]):
             statistics.counts[observations.categories[entry], topic] += observations.counts[entry]
         statistics.totals[topic] += observations.totals[index]
@@ -179,7 +191,7 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
 
     @staticmethod
     def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """n_kw goes down by x_w, n_k by their sum."""
+        """Lower n_kw by x_w, and n_k by their sum."""
         for entry in range(observations.offsets[index], observations.offsets[index + 1]):
             statistics.counts[observations.categories[entry], topic] -= observations.counts[entry]
         statistics.totals[topic] -= observations.totals[index]
@@ -247,7 +259,7 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
 
     @staticmethod
     def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
-        """As of one observation with the bench's counts, and the coefficients of all members."""
+        """Return that of one observation with the bench's counts, and the coefficients of all members."""
         mass = statistics.totals[topic] + statistics.prior_mass[0]
         total = statistics.log_coefficients[bench] - log_rising(mass, statistics.totals[bench])
         for index in members:
@@ -261,7 +273,7 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
 
     @staticmethod
     def fill_block_weights(statistics, observations, members, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]
-        """As `fill_topic_weights`, of one observation with the bench's counts."""
+        """Fill as `fill_topic_weights`, for one observation with the bench's counts."""
         total = statistics.totals[bench]
         statistics.totals[bench] = 0
         weight = _weigh(statistics, observations, members, total, bench, prior_weights, limit, out)

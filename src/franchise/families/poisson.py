@@ -55,10 +55,23 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
 
     Parameters
     ----------
-    shape, rate : float
-        The Gamma prior of a rate; its mean is shape / rate.
+    shape : float, default 1.0
+        Shape of the Gamma prior of a rate; the prior's mean is shape / rate.
+    rate : float, default 1.0
+        Rate of this prior, the inverse of its scale.
     dimension : int, optional
-        Number of counts in an observation, D; [default: taken from the data, 1 until then].
+        Number of counts in an observation, D [default: taken from the data, 1 until then].
+
+    Raises
+    ------
+    InputError
+        If a number is not positive.
+
+    Examples
+    --------
+    >>> fitted = fr.sample(groups, fr.Poisson(1.0, 0.1), draws=4, warmup=50, progress=False)
+    >>> fitted.topics()["mean"].iloc[0].round(0).item()
+    30.0
     """
 
     Statistics = PoissonStatistics
@@ -88,7 +101,7 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
         return fitted
 
     def prepare(self, observations: ArrayLike) -> np.ndarray:
-        """Counts as int64, shape (N, D)."""
+        """Return the counts as int64, shape (N, D)."""
         rows = numeric_rows("Poisson", observations, self.dimension)
         if rows.dtype.kind == "f" and np.isfinite(rows).all() and (rows != np.floor(rows)).any():
             raise InputError(
@@ -111,7 +124,7 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
     def draw_parameters(
         self, statistics: PoissonStatistics, limit: int, rng: np.random.Generator
     ) -> PoissonParameters:
-        """phi_kd ~ Gamma(a_kd, rate b_k), in logs."""
+        """Draw phi_kd ~ Gamma(a_kd, rate b_k), in logs."""
         log_gammas = draw_log_gammas(statistics.sums[:limit] + self.shape, rng)
         log_rates = log_gammas - np.log(statistics.sizes[:limit, None] + self.rate)
         return PoissonParameters(log_rates, np.exp(log_rates).sum(axis=1))
@@ -123,7 +136,7 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
         rng: np.random.Generator,
         like: np.ndarray | None,
     ) -> np.ndarray:
-        """x_d ~ Poisson(phi_kd)."""
+        """Draw x_d ~ Poisson(phi_kd)."""
         return rng.poisson(np.exp(parameters.log_rates[topics])).astype(np.int64)
 
     def settings(self) -> dict[str, Any]:
@@ -134,7 +147,7 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
 
     @staticmethod
     def add(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """n_k goes up by one, s_kd by x_d."""
+        """Raise n_k by one, s_kd by x_d."""
         statistics.sizes[topic] += 1
         for axis in range(observations.shape[1]):
             count = observations[index, axis]
@@ -144,7 +157,7 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
 
     @staticmethod
     def remove(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """n_k goes down by one, s_kd by x_d."""
+        """Lower n_k by one, s_kd by x_d."""
         statistics.sizes[topic] -= 1
         for axis in range(observations.shape[1]):
             count = observations[index, axis]
@@ -172,7 +185,7 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
 
     @staticmethod
     def log_predictive(statistics, observations, index, topic):  # type: ignore[no-untyped-def]
-        """sum_d [log_rising(a_kd, x_d) - log x_d! - a_kd log(1 + 1/b_k) - x_d log(b_k + 1)]."""
+        """Return sum_d [log_rising(a_kd, x_d) - log x_d! - a_kd log(1 + 1/b_k) - x_d log(b_k + 1)]."""
         rate = statistics.rate[0] + statistics.sizes[topic]
         shape = statistics.shape[0]
         dimension = observations.shape[1]
@@ -186,12 +199,12 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
 
     @staticmethod
     def log_marginal(statistics, topic):  # type: ignore[no-untyped-def]
-        """sum_d [log (a)(a + 1)...(a_kd - 1) - a log(1 + n_k/b) - s_kd log b_k] - sum of log x!."""
+        """Return sum_d [log (a)(a + 1)...(a_kd - 1) - a log(1 + n_k/b) - s_kd log b_k] - sum of log x!."""
         return _log_joint(statistics, topic, topic, 0)
 
     @staticmethod
     def log_density(parameters, observations, index, topic):  # type: ignore[no-untyped-def]
-        """sum_d [x_d log phi_kd - phi_kd - log x_d!]."""
+        """Return sum_d [x_d log phi_kd - phi_kd - log x_d!]."""
         total = -parameters.total_rates[topic]
         for axis in range(observations.shape[1]):
             count = observations[index, axis]
@@ -201,7 +214,7 @@ class Poisson(Family[PoissonStatistics, PoissonParameters, np.ndarray]):
 
     @staticmethod
     def log_block_predictive(statistics, observations, members, bench, topic):  # type: ignore[no-untyped-def]
-        """As the marginal of the bench, with a_kd and b_k in place of a and b."""
+        """Return the marginal of the bench, with a_kd and b_k in place of a and b."""
         return _log_joint(statistics, bench, topic, 1)
 
 

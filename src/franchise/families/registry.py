@@ -35,7 +35,28 @@ _NAMES = {kind: name for name, kind in FAMILIES.items()}
 
 
 def name_of(family: Family) -> str:
-    """The name of a family of this package; an InputError for one that is not."""
+    """Return the name of a family of this package.
+
+    Parameters
+    ----------
+    family : Family
+        The family.
+
+    Returns
+    -------
+    str
+        A name in `FAMILIES`.
+
+    Raises
+    ------
+    InputError
+        If the family is not one of this package.
+
+    Examples
+    --------
+    >>> fr.families.name_of(fr.Poisson(2.0, 0.5))
+    'poisson'
+    """
     if type(family) in _NAMES:
         return _NAMES[type(family)]
     raise InputError(
@@ -45,7 +66,31 @@ def name_of(family: Family) -> str:
 
 
 def family_from_settings(name: str, settings: Mapping[str, Any]) -> Family:
-    """The family that `name_of` and its `settings` described; a prior {"shape": a, "rate": b} is a Gamma."""
+    """Return the family with a name and settings, as `name_of` and its `settings` return them.
+
+    Parameters
+    ----------
+    name : str
+        A name in `FAMILIES`.
+    settings : dict
+        The arguments of the family; a prior ``{"shape": a, "rate": b}`` is a Gamma.
+
+    Returns
+    -------
+    Family
+        The family.
+
+    Raises
+    ------
+    InputError
+        If there is no such family, or the settings do not fit it.
+
+    Examples
+    --------
+    >>> settings = fr.Categorical(17, prior=fr.Gamma(1.0, 10.0)).settings()
+    >>> fr.families.family_from_settings("categorical", settings).prior.mean
+    0.1
+    """
     kind = FAMILIES[check_choice("family", name, FAMILIES)]
     arguments = {key: _gamma_or_value(value) for key, value in settings.items()}
     try:

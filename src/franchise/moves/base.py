@@ -58,13 +58,35 @@ _FIXES = {
 
 @dataclass
 class MoveReport:
-    """What a step has to say of itself; `values` end up in the trace under their names."""
+    """What a step reports; `values` are traced under their names.
+
+    Parameters
+    ----------
+    values : dict of str to float, optional
+        Numbers of this step [default: none].
+
+    Examples
+    --------
+    >>> fr.moves.MoveReport({"splits": 1.0}).values
+    {'splits': 1.0}
+    """
 
     values: dict[str, float] = field(default_factory=dict)
 
 
 class Move(ABC):
-    """One kind of change to the state; see the module's docstring."""
+    """One kind of change to the state of a chain; subclass it to write your own.
+
+    A move is a small frozen object: its settings, and nothing that is remembered between sweeps.  State its
+    target in `exact_for`, and prove it: ``franchise.check_move(move, family)``.
+
+    Examples
+    --------
+    >>> fr.moves.CrfGibbs().exact_for
+    'HDP'
+    >>> [view.__name__ for view in fr.moves.CrfGibbs().views]
+    ['Seating']
+    """
 
     views: ClassVar[tuple[type[State], ...]]
     """The views it can work on, preferred one first."""
@@ -95,14 +117,50 @@ class Move(ABC):
 
     @abstractmethod
     def step(self, model: Model, state: Any, streams: Streams, executor: BlockExecutor) -> MoveReport:
-        """Change the state; return the report."""
+        """Change the state in place, and report what happened.
+
+        Parameters
+        ----------
+        model : Model
+            The data, the family, and the priors of the concentrations.
+        state : State
+            The state of the chain, in one of the views of the move.
+        streams : Streams
+            Random numbers of the move in this sweep, one generator per block.
+        executor : BlockExecutor
+            Runs blocks of work on threads.
+
+        Returns
+        -------
+        MoveReport
+            Numbers for the trace.
+        """
 
     def needed_abilities(self) -> frozenset[Ability]:
-        """Return what it needs with its present settings: with sparse=True also the kernels for categories."""
+        """Return the abilities that the move needs of a family with its present settings.
+
+        With ``sparse=True`` these include the kernels for categories.
+
+        Returns
+        -------
+        frozenset of Ability
+            The abilities.
+        """
         return self.requires | {Ability.SPARSE} if getattr(self, "sparse", None) else self.requires
 
     def check_family(self, family: Family) -> None:
-        """InputError if the family lacks what the move needs; it names the ability and the fix."""
+        """Raise an error if the family lacks what the move needs.
+
+        Parameters
+        ----------
+        family : Family
+            The likelihood.
+
+        Raises
+        ------
+        InputError
+            If an ability is missing; the message names it and the fix.
+        """
         needed = self.needed_abilities()
         for ability in Ability:
             if ability in needed and ability not in family.abilities:

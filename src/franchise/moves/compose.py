@@ -143,12 +143,55 @@ class InPhases(Composed):
 
 
 def in_turn(*moves: Move | Composed) -> InTurn:
-    """The moves one after another."""
+    """Return the composition that runs moves one after another.
+
+    Parameters
+    ----------
+    *moves : moves or compositions
+        The parts, in order.
+
+    Returns
+    -------
+    InTurn
+        A composition, for `franchise.sample` or another composition.
+
+    Raises
+    ------
+    InputError
+        If a part is no move.
+
+    Examples
+    --------
+    >>> both = fr.moves.in_turn(fr.moves.CrfGibbs(), fr.moves.Concentrations())
+    >>> len(both.parts)
+    2
+    """
     return InTurn(tuple(_checked(move) for move in moves))
 
 
 def at_random(*weighted: tuple[Move | Composed, float]) -> AtRandom:
-    """One of the moves in each sweep, drawn with probability in proportion to its weight."""
+    """Return the composition that runs one of its moves in each sweep, drawn by weight.
+
+    Parameters
+    ----------
+    *weighted : pairs (move, float)
+        Moves or compositions, with positive weights; probabilities are in proportion to these.
+
+    Returns
+    -------
+    AtRandom
+        A composition, for `franchise.sample` or another composition.
+
+    Raises
+    ------
+    InputError
+        If there are no pairs, a part is no move, or a weight is not positive.
+
+    Examples
+    --------
+    >>> fr.moves.at_random((fr.moves.CrfGibbs(), 3.0), (fr.moves.SliceSweep(), 1.0)).weights
+    (3.0, 1.0)
+    """
     if not weighted or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in weighted):
         raise InputError("at_random takes pairs (move, weight), for example at_random((a, 0.2), (b, 0.8)).")
     moves, weights = zip(*weighted, strict=True)
@@ -159,17 +202,86 @@ def at_random(*weighted: tuple[Move | Composed, float]) -> AtRandom:
 
 
 def every(period: int, move: Move | Composed) -> Every:
-    """The move in every `period`-th sweep only."""
+    """Return the composition that runs a move in every `period`-th sweep only.
+
+    Parameters
+    ----------
+    period : int
+        Number of sweeps from one to the next, 1 or more.
+    move : Move or composition
+        What to run.
+
+    Returns
+    -------
+    Every
+        A composition, for `franchise.sample` or another composition.
+
+    Raises
+    ------
+    InputError
+        If `period` is below 1, or `move` is no move.
+
+    Examples
+    --------
+    >>> fr.moves.every(10, fr.moves.SplitMerge()).period
+    10
+    """
     return Every((_checked(move),), check_integer("every: period", period, minimum=1))
 
 
 def during_first(sweeps: int, move: Move | Composed) -> DuringFirst:
-    """The move in the first `sweeps` sweeps only, warm-up or not."""
+    """Return the composition that runs a move in the first sweeps only, warm-up or not.
+
+    Parameters
+    ----------
+    sweeps : int
+        Number of sweeps, 1 or more.
+    move : Move or composition
+        What to run.
+
+    Returns
+    -------
+    DuringFirst
+        A composition, for `franchise.sample` or another composition.
+
+    Raises
+    ------
+    InputError
+        If `sweeps` is below 1, or `move` is no move.
+
+    Examples
+    --------
+    >>> fr.moves.during_first(50, fr.moves.SplitMerge()).sweeps
+    50
+    """
     return DuringFirst((_checked(move),), check_integer("during_first: sweeps", sweeps, minimum=1))
 
 
 def during_warmup(move: Move | Composed, span: tuple[float, float] = (0.0, 1.0)) -> DuringWarmup:
-    """The move while warming up only; `span` says from which share of the warm-up on to which."""
+    """Return the composition that runs a move during the warm-up only.
+
+    Parameters
+    ----------
+    move : Move or composition
+        What to run.
+    span : (float, float), default (0.0, 1.0)
+        The part of the warm-up, as two proportions of it.
+
+    Returns
+    -------
+    DuringWarmup
+        A composition, for `franchise.sample` or another composition.
+
+    Raises
+    ------
+    InputError
+        If `move` is no move, or `span` is not ascending between 0 and 1.
+
+    Examples
+    --------
+    >>> fr.moves.during_warmup(fr.moves.UniformWeights(), (0.0, 0.25)).span
+    (0.0, 0.25)
+    """
     begin, end = span
     if not 0.0 <= begin < end <= 1.0:
         raise InputError(

@@ -111,9 +111,15 @@ def _draw_weights(state: Weighted, tables: np.ndarray, rng: np.random.Generator)
 
 @dataclass(frozen=True)
 class TopicWeights(Move):
-    """Table counts given the topics, then the topic weights given the table counts.
+    """Draw table counts given the topics, then the topic weights given the table counts.
 
     Views: weights or counts. Exact for the HDP. Costs a uniform for each observation. Any family.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.DirectAssignment(), fr.moves.TopicWeights()]
+    >>> fr.sample(corpus, alpha=1.0, gamma=1.0, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     views = (Weights, CellCounts)
@@ -131,10 +137,17 @@ class TopicWeights(Move):
 class UniformWeights(Move):
     """Give all topics the same weight. Not exact: for warming up only.
 
-    From a random start all topics are similar, and one that is ahead by chance attracts the others' observations
-    until few are left, each a blend of many. With even weights all stay alive until they differ.
+    From a random start all topics are similar, and one that is ahead by chance attracts the others'
+    observations until few are left, each a blend of many. With even weights all stay alive until they differ.
 
     Views: weights or counts. Approximate. Any family.
+
+    Examples
+    --------
+    >>> first = fr.moves.during_warmup(fr.moves.UniformWeights(), (0.0, 0.25))
+    >>> sampler = [fr.moves.DirectAssignment(), fr.moves.Concentrations(), first]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     views = (Weights, CellCounts)
@@ -155,8 +168,15 @@ class UniformWeights(Move):
 class ModelPrior(Move):
     """Set the Dirichlet prior of the topics to the model's, which `ScaledPrior` may have changed in another sweep.
 
-    Any view. Exact for the HDP: without such a sweep it changes nothing. Families of categories whose prior is not
-    learned.
+    Any view. Exact for the HDP: without such a sweep it changes nothing. Families of categories whose prior
+    is not learned.
+
+    Examples
+    --------
+    >>> first = [fr.moves.ModelPrior(), fr.moves.during_warmup(fr.moves.ScaledPrior(0.2))]
+    >>> sampler = [*first, fr.moves.DirectAssignment(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     views = (Weights, Seating, CellCounts)
@@ -178,11 +198,28 @@ class ModelPrior(Move):
 class ScaledPrior(ModelPrior):
     """Multiply the Dirichlet prior of the topics by a factor. Not exact: for warming up only, with `ModelPrior`.
 
-    Under a small prior small topics survive, so a chain from many random topics finds more that differ. When the
-    prior grows to its value, those that are superfluous under it disappear, and what is left predicts better than
-    the topics of a chain that had that prior from the start.
+    Under a small prior small topics survive, so a chain from many random topics finds more that differ. When
+    the prior grows to its value, those that are superfluous under it disappear, and what is left predicts
+    better than the topics of a chain that had that prior from the start.
 
     Any view. Approximate. Families of categories whose prior is not learned.
+
+    Parameters
+    ----------
+    factor : float, default 0.2
+        What the prior is multiplied by.
+
+    Raises
+    ------
+    InputError
+        If `factor` is not positive.
+
+    Examples
+    --------
+    >>> first = [fr.moves.ModelPrior(), fr.moves.during_warmup(fr.moves.ScaledPrior(0.2))]
+    >>> sampler = [*first, fr.moves.DirectAssignment(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     factor: float = 0.2
@@ -201,10 +238,16 @@ class ScaledPrior(ModelPrior):
 
 @dataclass(frozen=True)
 class Concentrations(Move):
-    """Draw alpha and gamma, those that have a Gamma prior; unless tables are seated, also tables and topic weights.
+    """Draw alpha and gamma where they have Gamma priors and, unless tables are seated, tables and topic weights.
 
-    Views: weights or counts (then it includes `TopicWeights`, in the right order) or seating, whose tables it uses
-    as they are. Exact for the HDP. Any family.
+    Views: weights or counts (then it includes `TopicWeights`, in the right order) or seating, whose tables it
+    uses as they are. Exact for the HDP. Any family.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.DirectAssignment(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     views = (Weights, Seating, CellCounts)
@@ -235,6 +278,23 @@ class TopicPrior(Move):
     (docs/theory/concentrations.md#eq-topic-prior).
 
     Any view. Exact for the HDP. Families whose `learned_prior` is set.
+
+    Parameters
+    ----------
+    width : float, default 1.0
+        First width of the slice, on the logarithmic scale.
+
+    Raises
+    ------
+    InputError
+        If `width` is not positive.
+
+    Examples
+    --------
+    >>> family = fr.Categorical(17, prior=fr.Gamma(1.0, 10.0))
+    >>> sampler = [fr.moves.DirectAssignment(), fr.moves.Concentrations(), fr.moves.TopicPrior()]
+    >>> "prior" in fr.sample(corpus, family, sampler=sampler, draws=2, warmup=4, progress=False).trace
+    True
     """
 
     width: float = 1.0

@@ -28,11 +28,17 @@ class CrfGibbs(Move):
 
     Parameters
     ----------
-    sparse : bool or None
+    sparse : bool or None, default None
         Whether to use the kernel for categories; None uses it where the family allows and there are more than
-        64 topics. One law either way, so the choice may follow the state.
-    tables : bool
-        Whether the tables' topics are drawn too; without, the sampler is still exact but mixes worse.
+        64 topics. The distribution is the same either way, so the choice may depend on the state.
+    tables : bool, default True
+        Whether the tables' topics are drawn too; without, the sampler is still exact but mixes more slowly.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.CrfGibbs(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     sparse: bool | None = None

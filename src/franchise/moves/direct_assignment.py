@@ -31,10 +31,22 @@ class DirectAssignment(Move):
 
     Parameters
     ----------
-    sparse : bool or None
-        Whether to use the kernel for categories; None uses it where the family allows. One law either way.
-    share : float
-        The share of the groups that a sweep goes over, each drawn independently with this probability.
+    sparse : bool or None, default None
+        Whether to use the kernel for categories; None uses it where the family allows. The
+        distribution is the same either way, so the choice may depend on the state.
+    share : float, default 1.0
+        The proportion of the groups in a sweep, each drawn independently with this probability.
+
+    Raises
+    ------
+    InputError
+        If `share` is not above 0 and at most 1.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.DirectAssignment(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     sparse: bool | None = None

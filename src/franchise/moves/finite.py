@@ -47,7 +47,18 @@ class Finite(Move):
         check_integer("topics", self.topics, minimum=1)
 
     def check_order(self, state: Weights) -> None:
-        """InputError if a state has more topics than the model."""
+        """Raise an error if a state has more topics than the model.
+
+        Parameters
+        ----------
+        state : Weights
+            The state of a chain.
+
+        Raises
+        ------
+        InputError
+            If it has more than `topics`.
+        """
         if state.topic_count > self.topics:
             raise InputError(
                 f"the finite model has {self.topics} topics, but the chain has {state.topic_count}. Start with "
@@ -63,11 +74,22 @@ class FiniteSweep(Finite):
 
     Parameters
     ----------
-    topics : int
-        The order L of the model.
-    sparse : bool or None
-        Whether to use the kernels for categories; None uses them where the family allows and there are more than
-        1000 observations. One law either way.
+    topics : int, default 100
+        Truncation level L of the model.
+    sparse : bool or None, default None
+        Whether to use the kernel for categories; None uses it where the family allows and there are more than
+        1000 observations. The distribution is the same either way, so the choice may depend on the state.
+
+    Raises
+    ------
+    InputError
+        If `topics` is below 1.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.FiniteSweep(20), fr.moves.FiniteConcentrations(20)]
+    >>> fr.sample(corpus, sampler=sampler, start=5, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     sparse: bool | None = None
@@ -98,13 +120,24 @@ class FiniteSweep(Finite):
 class FiniteConcentrations(Finite):
     """Draw table counts, those of alpha and gamma that are learned, and the topic weights, in the finite model.
 
-    gamma: r_k tables of m_k customers at concentration gamma / L are drawn for every topic, and gamma given m and
-    sum r_k is drawn as in the HDP given m and K; to use K itself is wrong. View: weights. Any family.
+    gamma: r_k tables of m_k customers at concentration gamma / L are drawn for every topic, and gamma given m
+    and sum r_k is drawn as in the HDP given m and K; to use K itself is wrong. View: weights. Any family.
 
     Parameters
     ----------
-    topics : int
-        The order L of the model.
+    topics : int, default 100
+        Truncation level L of the model.
+
+    Raises
+    ------
+    InputError
+        If `topics` is below 1.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.FiniteSweep(20), fr.moves.FiniteConcentrations(20)]
+    >>> fr.sample(corpus, sampler=sampler, start=5, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     updates = frozenset({"concentrations"})

@@ -72,8 +72,19 @@ class BlockedSweep(Sliced):
 
     Parameters
     ----------
-    cutoff : float or None
+    cutoff : float or None, default None
         The constant c of the heights; None takes one for each group, by its size and the concentrations.
+
+    Raises
+    ------
+    InputError
+        If `cutoff` is not positive.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.BlockedSweep(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     views = (Weights,)
@@ -100,15 +111,26 @@ class BlockedSweep(Sliced):
 
 @dataclass(frozen=True)
 class CellSweep(Sliced):
-    """As `BlockedSweep`, for categories that occur many times in a group: by cells, in multinomial draws.
+    """Sweep as `BlockedSweep`, for categories that occur many times in a group: by cells, in multinomial draws.
 
-    View: counts. Exact for the HDP. Costs at most K^2 for each cell, and seldom more than a few K. Parallel over
-    blocks of groups. Categorical. docs/theory/group-weights.md#sec-cell-sweep.
+    View: counts. Exact for the HDP. Costs at most K^2 for each cell, and seldom more than a few K. Parallel
+    over blocks of groups. Categorical. docs/theory/group-weights.md#sec-cell-sweep.
 
     Parameters
     ----------
-    cutoff : float or None
+    cutoff : float or None, default None
         The constant c of the heights; None takes one for each group, by its size and the concentrations.
+
+    Raises
+    ------
+    InputError
+        If `cutoff` is not positive.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.CellSweep(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     views = (CellCounts,)

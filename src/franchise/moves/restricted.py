@@ -40,10 +40,17 @@ from franchise.parallel.engine import BlockExecutor
 class RestrictedSweep(Move):
     """Draw the weights of all groups, then the topics of all observations, over the topics there are.
 
-    View: weights. **Approximate**: it may empty a topic but never open one, so even with moves that open topics
-    exactly it is biased to few (a total variation of 0.2 on six observations, 2.0 topics where 2.4 are right). Part
-    of the sampler "subcluster", as published; to sample, use `GuardedSweep`, or `DocumentSweep`. Costs K for
-    each observation. Parallel over blocks. Conjugate families.
+    View: weights. **Approximate**: it may empty a topic but never open one, so even with moves that open
+    topics exactly it is biased to few (a total variation of 0.2 on six observations, 2.0 topics where 2.4 are
+    right). Part of the sampler "subcluster", as published; to sample, use `GuardedSweep`, or `DocumentSweep`.
+    Costs K for each observation. Parallel over blocks. Conjugate families.
+
+    Examples
+    --------
+    >>> first = fr.moves.during_warmup(fr.moves.RestrictedSweep())
+    >>> sampler = [first, fr.moves.DirectAssignment(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     views = (Weights,)
@@ -62,10 +69,16 @@ class RestrictedSweep(Move):
 
 @dataclass(frozen=True)
 class GuardedSweep(RestrictedSweep):
-    """As `RestrictedSweep`, but a group keeps its topics where the new ones would leave a topic empty.
+    """Sweep as `RestrictedSweep`, but a group keeps its topics where the new ones would leave a topic empty.
 
     View: weights. Exact for the HDP. Neither opens nor closes topics: use it with a move that does, such as
     `LaunchSplitMerge`. In the trace: ``refused_groups``.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.GuardedSweep(), fr.moves.LaunchSplitMerge(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     exact_for = HDP

@@ -52,6 +52,12 @@ class SliceSweep(Move):
 
     View: seating. Exact for the HDP. Costs 2 K for each observation, and the tables of its group. Parallel over
     blocks of groups. Any family. Amini et al., Algorithm 1, corrected: see the docstring of the module.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.SliceSweep(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     views = (Seating,)

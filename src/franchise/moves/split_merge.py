@@ -24,10 +24,10 @@ from franchise.validation import check_choice, check_integer
 class SplitMerge(Move):
     """Metropolis-Hastings proposals that split a topic in two or merge two into one, moving whole tables.
 
-    View: seating. Exact for the HDP, by enumeration, so it may stay on for a whole run; Wang & Blei keep it to
-    the first sweeps: ``during_first(50, SplitMerge())``, from a sequential start (``start="sequential"``, which the
-    sampler "split-merge" has by itself). One try costs two predictives for each observation of
-    the topics at hand (times one more than `restricted_scans`), and a pass over all tables; sequential. Conjugate
+    View: seating. Exact for the HDP, by enumeration, so it may stay on for a whole run; Wang & Blei keep it
+    to the first sweeps: ``during_first(50, SplitMerge())``, from a sequential start (``start="sequential"``,
+    which the sampler "split-merge" has by itself). One try costs two predictives for each observation of the
+    topics at hand (times one more than `restricted_scans`), and a pass over all tables; sequential. Conjugate
     families. It never changes seats, so it goes with `CrfGibbs`, never alone.
 
     Wang & Blei, section 3.2; Dahl (2003); Jain & Neal (2004); formulas in `kernels/split_merge.py`. Jain & Neal
@@ -36,19 +36,31 @@ class SplitMerge(Move):
 
     Parameters
     ----------
-    n_proposals : int
+    n_proposals : int, default 1
         Proposals per sweep.
-    pair_selection : "uniform" or "by size"
-        How a proposal picks its two tables: uniformly, as in the paper, or in proportion to their observations, as
-        in the authors' program (github.com/blei-lab/hdp). Exact either way.
-    restricted_scans : int
+    restricted_scans : int, default 0
         Restricted Gibbs scans after the sequential allocation. With 0 the allocation itself is the proposal, as
         Wang & Blei do it; with more, the last scan is.
+    pair_selection : "uniform" or "by size", default "uniform"
+        How a proposal picks its two tables: uniformly, as in the paper, or in proportion to their
+        observations, as in the authors' program (github.com/blei-lab/hdp). Exact either way.
+
+    Raises
+    ------
+    InputError
+        If a number is negative, or `pair_selection` is unknown.
 
     Notes
     -----
-    The trace has ``split_tries``, ``splits``, ``merge_tries`` and ``merges`` (proposed and accepted in the sweep),
-    ``split_merge_tables`` and ``split_merge_observations`` (the number that all proposals were about).
+    The trace has ``split_tries``, ``splits``, ``merge_tries`` and ``merges`` (proposed and accepted in the
+    sweep), ``split_merge_tables`` and ``split_merge_observations`` (the number that all proposals were
+    about).
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.SplitMerge(), fr.moves.CrfGibbs(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     n_proposals: int = 1
@@ -86,7 +98,22 @@ class SplitMerge(Move):
         return MoveReport(values)
 
     def propose(self, model: Model, state: Seating, rng: np.random.Generator) -> Outcome:
-        """One try."""
+        """Propose one split or merge, and accept or reject it.
+
+        Parameters
+        ----------
+        model : Model
+            The data, the family, and the priors of the concentrations.
+        state : Seating
+            The state of the chain, which changes if the proposal is accepted.
+        rng : Generator
+            Source of the draws.
+
+        Returns
+        -------
+        Outcome
+            Whether it was a split, whether it was accepted, and its size.
+        """
         data, gamma, scans = model.data, state.top_concentration, self.restricted_scans
         picked = _PICKS[self.pair_selection](state, data, rng)
         given = (state.statistics, data.observations, data.offsets, state.tables)

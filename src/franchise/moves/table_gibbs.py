@@ -25,11 +25,17 @@ class TableGibbs(Move):
 
     So a superfluous topic can be dispersed over many others, which no split or merge of two topics can do.
 
-    View: seating, or weights; there tables are seated first and forgotten afterwards. Exact for the HDP. Conjugate
-    families. Sequential; costs K joint predictives for each table. Processes take turns. For large corpora of words
-    `TableSweep` does the same in parallel.
+    View: seating, or weights; there tables are seated first and forgotten afterwards. Exact for the HDP.
+    Conjugate families. Sequential; costs K joint predictives for each table. Processes take turns. For large
+    corpora of words `TableSweep` does the same in parallel.
 
     docs/theory/crf-gibbs.md#eq-crf-table-topic.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.DirectAssignment(), fr.moves.TableGibbs(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     views = (Weights, Seating)

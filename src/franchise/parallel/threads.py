@@ -34,7 +34,24 @@ _SIGNAL_SECONDS = 0.5
 
 
 class Threads:
-    """Runs chains on up to `workers` threads (None: one for each core that this process may use)."""
+    """Threads of this process that run chains and the blocks of their sweeps.
+
+    Parameters
+    ----------
+    workers : int, optional
+        Largest number of threads [default: one for each core that this process may use].
+
+    Raises
+    ------
+    InputError
+        If `workers` is below 1.
+
+    Examples
+    --------
+    >>> engine = fr.engines.Threads(2)
+    >>> fr.sample(corpus, draws=2, warmup=2, engine=engine, progress=False).n_draws
+    2
+    """
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = available_cores() if workers is None else check_integer("workers", workers, minimum=1)
@@ -57,7 +74,20 @@ class Threads:
         return self
 
     def place(self, chain: LocalChain, initial_state: InitialState) -> AnyChain:
-        """Give a chain its state, and these threads to run its blocks."""
+        """Give a chain its initial state, and these threads to run its blocks.
+
+        Parameters
+        ----------
+        chain : LocalChain
+            A chain without a state.
+        initial_state : InitialState
+            Its initial state.
+
+        Returns
+        -------
+        LocalChain
+            The chain, ready to sweep.
+        """
         chain.executor = self
         return initial_state.initialise(chain)
 
@@ -70,9 +100,31 @@ class Threads:
     ) -> list[Result]:
         """Return the results of a function for all items, in their order; the first error is raised.
 
-        If a call fails, or the user interrupts, `on_cancel` is called. It must make the other calls end soon, and
-        they are waited for. Without `on_cancel`, a single call, or all calls of a single worker, run in the calling
-        thread. With `all_at_once`, every call has a thread, also where there are fewer workers.
+        If a call fails, or the user interrupts, `on_cancel` is called. It must make the other calls end soon,
+        and they are waited for. Without `on_cancel`, a single call, or all calls of a single worker, run in
+        the calling thread. With `all_at_once`, every call has a thread, also where there are fewer workers.
+
+        Parameters
+        ----------
+        function : callable
+            What to call.
+        *items : iterables
+            Its arguments, as for Python's `map`; equally many of each.
+        on_cancel : callable, optional
+            Called if a call fails or the user interrupts. It must make the other calls end soon; they are
+            waited for.
+        all_at_once : bool, default False
+            Whether every call has a thread of its own, even with fewer workers.
+
+        Returns
+        -------
+        list
+            The results.
+
+        Examples
+        --------
+        >>> fr.engines.Threads(2).map(pow, [2, 3], [4, 2])
+        [16, 9]
         """
         calls = list(zip(*items, strict=True))
         threads = len(calls) if all_at_once else min(self.workers, len(calls))
@@ -96,14 +148,48 @@ class Threads:
                     raise
 
     def run(self, stages: BlockStages) -> None:
-        """Run all blocks of all stages. If one fails, no further one begins, and an InternalError names it."""
+        """Run all blocks of all stages.
+
+        Parameters
+        ----------
+        stages : BlockStages
+            The blocks of compiled work, stage after stage.
+
+        Raises
+        ------
+        InternalError
+            If a block fails; no further block begins.
+        """
         self._run_job(Job(stages))
 
     def map_blocks(self, make_worker: Callable[[], Callable[[int], Result]], blocks: int) -> list[Result]:
-        """Return the results of the blocks 0, 1, ... in their order; errors as in `run`.
+        """Return the results of the blocks 0, 1, ... in their order.
 
-        Every thread that takes part calls `make_worker` once, for a function of the number of a block. What that
-        function keeps between blocks, such as counts that may be added in any order, belongs to the thread.
+        Every thread that takes part calls `make_worker` once, for a function of the number of a block. What
+        that function keeps between blocks, such as counts that may be added in any order, belongs to the
+        thread.
+
+        Parameters
+        ----------
+        make_worker : callable
+            Makes a function of the number of a block.
+        blocks : int
+            Number of blocks.
+
+        Returns
+        -------
+        list
+            One result per block.
+
+        Raises
+        ------
+        InternalError
+            If a block fails; no further block begins.
+
+        Examples
+        --------
+        >>> fr.engines.Threads(2).map_blocks(lambda: lambda block: block**2, 4)
+        [0, 1, 4, 9]
         """
         results: dict[int, Result] = {}
         self._run_job(job_of_calls(make_worker, blocks, results))
@@ -126,7 +212,25 @@ class Threads:
 
     @contextmanager
     def occupying(self, workers: int) -> Iterator[None]:
-        """While inside, this number of workers is not free for blocks of others."""
+        """Make a number of workers unavailable for blocks of others, inside a with statement.
+
+        Parameters
+        ----------
+        workers : int
+            Number of workers.
+
+        Yields
+        ------
+        None
+            Nothing.
+
+        Examples
+        --------
+        >>> threads = fr.engines.Threads(2)
+        >>> with threads.occupying(1):
+        ...     threads.map(abs, [-1])
+        [1]
+        """
         with self._lock:
             self._busy += workers
         try:

@@ -38,14 +38,29 @@ class Strip(NamedTuple):
 
 
 def document_strip_data(posterior: Posterior[Any], document: object = 0) -> Strip:
-    """What `document_strip` draws: the most probable topic of every word, or sentence, of a document.
+    """Return what `document_strip` draws: the most probable topic of every word, or sentence, of a document.
 
     Parameters
     ----------
     posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
-    document : int or str
+    document : int or str, default 0
         Number or name of a document, or group.
+
+    Returns
+    -------
+    Strip
+        Lengths of the pieces of the document, their topics and the probabilities of these.
+
+    Raises
+    ------
+    InputError
+        If there is no such document.
+
+    Examples
+    --------
+    >>> fr.plots.document_strip_data(htmm.posterior_, document=2).topics.tolist()
+    [0, 0, 0, 0, 1, 1, 1]
     """
     posterior = check_posterior(posterior)
     number = check_document(posterior, document)
@@ -68,16 +83,33 @@ def document_strip_data(posterior: Posterior[Any], document: object = 0) -> Stri
 def document_strip(
     posterior: Posterior[Any], document: object = 0, row: int | None = None, axes: AxesLike = None
 ) -> Figure:
-    """Draw a document as a strip of topics that is read as text is: from left to right, row after row.
+    """Draw a document as a strip of topics, read as text is: from left to right, row after row.
 
     Parameters
     ----------
-    posterior, document
-        As for `document_strip_data`.
+    posterior : Posterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
+    document : int or str, default 0
+        Number or name of a document, or group.
     row : int, optional
-        Words of a row; [default: up to 24 rows of at least 50 words].
+        Words per row [default: up to 24 rows of at least 50 words].
     axes : Axes, optional
-        Where to draw.
+        Where to draw [default: a new figure].
+
+    Returns
+    -------
+    Figure
+        The figure of matplotlib.
+
+    Raises
+    ------
+    InputError
+        If there is no such document, or it is empty.
+
+    Examples
+    --------
+    >>> figure = fr.plots.document_strip(posterior, document=2)
+    >>> figure.savefig("strip.png")
     """
     data = document_strip_data(posterior, document)
     row = max(50, math.ceil(data.size / 24)) if row is None else check_integer("row", row, minimum=1)

@@ -34,17 +34,33 @@ class JointPath(NamedTuple):
 def joint_path_data(
     posterior: Posterior[Any], held_out: Corpus | None = None, score: str | None = None
 ) -> JointPath:
-    """What `joint_path` draws: number of topics and score of every chain, sweep after sweep.
+    """Return what `joint_path` draws: number of topics and score of every chain, sweep after sweep.
 
     Parameters
     ----------
     posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     held_out : Corpus, optional
-        Documents that were not sampled: the score is that of `franchise.diagnostics.held_out_trace`, of the draws
-        that are kept in full; there are none in the warm-up.
+        Documents that were not sampled: the score is that of `franchise.diagnostics.held_out_trace`, of the stored
+        draws. There are none in the warm-up.
     score : str, optional
-        Name of the score in ``posterior.trace``; the log likelihood per observation if neither is given.
+        Name of the score in ``posterior.trace`` [default: the log likelihood per observation].
+
+    Returns
+    -------
+    JointPath
+        For each chain, the numbers of topics and the scores, warm-up first.
+
+    Raises
+    ------
+    InputError
+        If both `held_out` and `score` are given, or the trace has no such score.
+
+    Examples
+    --------
+    >>> data = fr.plots.joint_path_data(posterior)
+    >>> len(data.topics), data.warmup
+    (2, [100, 100])
     """
     posterior = check_posterior(posterior)
     if held_out is not None and score is not None:
@@ -81,14 +97,34 @@ def joint_path(
     score: str | None = None,
     axes: AxesLike = None,
 ) -> Figure:
-    """Draw the number of topics against a score, a line a chain: start and end are marked, draws are dots.
+    """Draw the number of topics against a score, one line per chain; start and end are marked, draws are dots.
 
     Parameters
     ----------
-    posterior, held_out, score
-        As for `joint_path_data`.
+    posterior : Posterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
+    held_out : Corpus, optional
+        Documents that were not sampled: the score is that of `franchise.diagnostics.held_out_trace`, of the stored
+        draws. There are none in the warm-up.
+    score : str, optional
+        Name of the score in ``posterior.trace`` [default: the log likelihood per observation].
     axes : Axes, optional
-        Where to draw.
+        Where to draw [default: a new figure].
+
+    Returns
+    -------
+    Figure
+        The figure of matplotlib.
+
+    Raises
+    ------
+    InputError
+        If both `held_out` and `score` are given, or the trace has no such score.
+
+    Examples
+    --------
+    >>> figure = fr.plots.joint_path(posterior)
+    >>> figure.savefig("path.png")
     """
     data = joint_path_data(posterior, held_out, score)
     figure, (panel,) = style.panels_for(axes, 1, 1, 7.0, 4.4)

@@ -16,23 +16,51 @@ if TYPE_CHECKING:
 
 
 def n_topics_data(posterior: Posterior[Any]) -> pd.DataFrame:
-    """What `n_topics` draws: how probable each number of topics is, in all chains together and in each.
+    """Return what `n_topics` draws: the posterior of the number of topics, in all chains together and in each.
 
-    That is `posterior.n_topics_posterior()`: columns `n_topics`, `probability`, and one a chain.
+    Parameters
+    ----------
+    posterior : Posterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
+
+    Returns
+    -------
+    DataFrame
+        The table ``posterior.n_topics_posterior()``: columns `n_topics`, `probability`, and one per chain.
+
+    Raises
+    ------
+    InputError
+        If `posterior` is no posterior.
+
+    Examples
+    --------
+    >>> fr.plots.n_topics_data(posterior).columns.tolist()
+    ['n_topics', 'probability', 'chain 0', 'chain 1']
     """
     return check_posterior(posterior).n_topics_posterior()
 
 
 @style.drawing
 def n_topics(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
-    """Draw the posterior of the number of topics: bars for all chains together, a line of dots a chain.
+    """Draw the posterior of the number of topics: bars for all chains together, one line of dots per chain.
 
     Parameters
     ----------
     posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
-        Where to draw.
+        Where to draw [default: a new figure].
+
+    Returns
+    -------
+    Figure
+        The figure of matplotlib.
+
+    Examples
+    --------
+    >>> figure = fr.plots.n_topics(posterior)
+    >>> figure.savefig("n_topics.png")
     """
     from matplotlib.ticker import MaxNLocator
 

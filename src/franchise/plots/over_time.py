@@ -45,21 +45,36 @@ def over_time_data(
     bins: int | Sequence[float] | None = None,
     level: float = 0.9,
 ) -> OverTime:
-    """What `over_time` draws: the shares of topics at every value of a column, with intervals.
+    """Return what `over_time` draws: the shares of topics at every value of a column, with intervals.
 
     Parameters
     ----------
     posterior : Posterior
-        Of data with metadata.
+        Draws from data with metadata.
     by : str
-        A column of ``posterior.data.metadata`` that has numbers or dates; documents without one are left out.
+        A column of ``posterior.data.metadata`` that has numbers or dates; documents without a value are ignored.
     topics : int or list of ints, optional
-        How many of the largest, or which; [default: the twelve largest].
+        How many of the largest, or which [default: the twelve largest].
     bins : int, list of numbers, or str, optional
-        How many bins of equal width, their edges, or for dates a period of pandas, such as "Y"; by default every
-        value is one, or, if there are more than 40 values, there are 25 bins.
-    level : float
-        The share of draws in the interval.
+        Number of bins of equal width, their edges, or for dates a period of pandas, such as "Y" [default: every
+        value, or 25 bins if there are more than 40 values].
+    level : float, default 0.9
+        Probability of the intervals.
+
+    Returns
+    -------
+    OverTime
+        Values, and for each topic the mean share with the ends of its interval at each value.
+
+    Raises
+    ------
+    InputError
+        If the metadata have no such column, or no document with a value has observations.
+
+    Examples
+    --------
+    >>> fr.plots.over_time_data(posterior, "year").mean.shape  # topics, years
+    (2, 8)
     """
     posterior = check_posterior(posterior)
     chosen = check_topics(posterior.consensus_topics, topics, _MOST_TOPICS)
@@ -101,16 +116,40 @@ def over_time(
     level: float = 0.9,
     axes: AxesLike = None,
 ) -> Figure:
-    """Draw the shares of topics over a column of numbers or dates, a panel a topic.
+    """Draw the shares of topics over a column of numbers or dates, one panel per topic.
 
     Lines are means over draws, bands the middle of the draws; every panel has its own height.
 
     Parameters
     ----------
-    posterior, by, topics, bins, level
-        As for `over_time_data`.
+    posterior : Posterior
+        Draws from data with metadata.
+    by : str
+        A column of ``posterior.data.metadata`` that has numbers or dates; documents without a value are ignored.
+    topics : int or list of ints, optional
+        How many of the largest, or which [default: the twelve largest].
+    bins : int, list of numbers, or str, optional
+        Number of bins of equal width, their edges, or for dates a period of pandas, such as "Y" [default: every
+        value, or 25 bins if there are more than 40 values].
+    level : float, default 0.9
+        Probability of the intervals.
     axes : Axes or sequence of Axes, optional
-        Panels to draw on, one a topic.
+        Panels to draw on, one per topic [default: a new figure].
+
+    Returns
+    -------
+    Figure
+        The figure of matplotlib.
+
+    Raises
+    ------
+    InputError
+        If the metadata have no such column, or no document with a value has observations.
+
+    Examples
+    --------
+    >>> figure = fr.plots.over_time(posterior, "year")
+    >>> figure.savefig("years.png")
     """
     data = over_time_data(posterior, by, topics, bins, level)
     bands = f"bands: the middle {100 * level:g} % of draws"

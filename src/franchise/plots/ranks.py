@@ -30,16 +30,31 @@ class Ranked(NamedTuple):
 
 
 def ranks_data(posterior: Posterior[Any], names: object = None, bins: int | None = None) -> list[Ranked]:
-    """What `ranks` draws: for every name the histograms of the chains' ranks; equal values are ranked at random.
+    """Return what `ranks` draws: the histograms of the chains' ranks; equal values are ranked at random.
 
     Parameters
     ----------
     posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     names : str or list of str, optional
-        Names in ``posterior.trace``; [default: as `traces_data` chooses].
+        Names in ``posterior.trace`` [default: as `traces_data` chooses].
     bins : int, optional
-        [default: by the number of draws, up to 20].
+        Number of bins [default: by the number of draws, up to 20].
+
+    Returns
+    -------
+    list of Ranked
+        For each name the numbers of draws of each chain in each bin, the edges of bins, and the expected number.
+
+    Raises
+    ------
+    InputError
+        If the trace lacks a name, or `bins` is below 2.
+
+    Examples
+    --------
+    >>> fr.plots.ranks_data(posterior, "alpha", bins=2)[0].counts.sum(axis=1).tolist()
+    [10, 10]
     """
     posterior = check_posterior(posterior)
     chosen = check_names(posterior, names)
@@ -73,14 +88,33 @@ def ranks_of(values: np.ndarray) -> np.ndarray:
 def ranks(
     posterior: Posterior[Any], names: object = None, bins: int | None = None, axes: AxesLike = None
 ) -> Figure:
-    """Draw rank histograms, a row a quantity, a column a chain; the line is what is expected of equal chains.
+    """Draw rank histograms, one row per quantity and one column per chain, with a line for equal chains.
 
     Parameters
     ----------
-    posterior, names, bins
-        As for `ranks_data`.
+    posterior : Posterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
+    names : str or list of str, optional
+        Names in ``posterior.trace`` [default: as `traces_data` chooses].
+    bins : int, optional
+        Number of bins [default: by the number of draws, up to 20].
     axes : sequence of Axes, optional
-        Panels to draw on, row after row.
+        Panels to draw on, row after row [default: a new figure].
+
+    Returns
+    -------
+    Figure
+        The figure of matplotlib.
+
+    Raises
+    ------
+    InputError
+        If the trace lacks a name, or `bins` is below 2.
+
+    Examples
+    --------
+    >>> figure = fr.plots.ranks(posterior, "alpha")
+    >>> figure.savefig("ranks.png")
     """
     data = ranks_data(posterior, names, bins)
     rows, chains = len(data), len(data[0].counts)

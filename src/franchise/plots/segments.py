@@ -29,14 +29,29 @@ class SegmentChances(NamedTuple):
 
 
 def segments_data(posterior: Posterior[Any], document: object = 0) -> SegmentChances:
-    """What `segments` draws: for every sentence of a document the probabilities of topics and of a switch.
+    """Return what `segments` draws: the probabilities of topics and of a switch for every sentence of a document.
 
     Parameters
     ----------
     posterior : HTMMPosterior
         `posterior_` of a fitted HTMM.
-    document : int or str
+    document : int or str, default 0
         Number or name of a document. Beyond its twelve most probable topics all are one, the rest.
+
+    Returns
+    -------
+    SegmentChances
+        The topics of the document, their probabilities for each sentence, and the probabilities of switches.
+
+    Raises
+    ------
+    InputError
+        If the posterior has no sentences, or there is no such document.
+
+    Examples
+    --------
+    >>> fr.plots.segments_data(htmm.posterior_, document=2).switches.shape  # seven sentences
+    (7,)
     """
     posterior = check_posterior(posterior)
     number = check_document(posterior, document)
@@ -54,14 +69,31 @@ def segments_data(posterior: Posterior[Any], document: object = 0) -> SegmentCha
 
 @style.drawing
 def segments(posterior: Posterior[Any], document: object = 0, axes: AxesLike = None) -> Figure:
-    """Draw, for every sentence of a document, the probabilities of topics, stacked, and of a switch, below.
+    """Draw the probabilities of topics, stacked, and of a switch, for every sentence of a document.
 
     Parameters
     ----------
-    posterior, document
-        As for `segments_data`.
+    posterior : HTMMPosterior
+        `posterior_` of a fitted HTMM.
+    document : int or str, default 0
+        Number or name of a document. Beyond its twelve most probable topics all are one, the rest.
     axes : sequence of two Axes, optional
-        Panels to draw on: topics, and switches.
+        Panels to draw on: topics, and switches [default: a new figure].
+
+    Returns
+    -------
+    Figure
+        The figure of matplotlib.
+
+    Raises
+    ------
+    InputError
+        If the posterior has no sentences, or there is no such document.
+
+    Examples
+    --------
+    >>> figure = fr.plots.segments(htmm.posterior_, document=2)
+    >>> figure.savefig("segments.png")
     """
     data = segments_data(posterior, document)
     figure, (above, below) = style.panels_for(axes, 2, 1, 10.0, 4.6, sharex=True, height_ratios=[2.2, 1.0])

@@ -34,6 +34,21 @@ def similarity_data(posterior: Posterior[Any]) -> Similarity:
     ----------
     posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
+
+    Returns
+    -------
+    Similarity
+        The topics in the order of a clustering, their similarities from 0 to 1, their names, and the measure.
+
+    Raises
+    ------
+    InputError
+        If there are no consensus topics.
+
+    Examples
+    --------
+    >>> fr.plots.similarity_data(posterior).matrix.shape
+    (2, 2)
     """
     posterior = check_posterior(posterior)
     check_any(posterior.consensus_topics)
@@ -58,14 +73,29 @@ def clustered_order(distances: np.ndarray) -> np.ndarray:
 
 @style.drawing
 def similarity(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
-    """Draw the similarity of topics; bright: very similar. With more than 80 topics they are not named.
+    """Draw the similarity of topics; bright cells are very similar. More than 80 topics have no names.
 
     Parameters
     ----------
     posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
-        Where to draw.
+        Where to draw [default: a new figure].
+
+    Returns
+    -------
+    Figure
+        The figure of matplotlib.
+
+    Raises
+    ------
+    InputError
+        If there are no consensus topics.
+
+    Examples
+    --------
+    >>> figure = fr.plots.similarity(posterior)
+    >>> figure.savefig("similarity.png")
     """
     data = similarity_data(posterior)
     count = len(data.order)

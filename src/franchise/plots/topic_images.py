@@ -27,16 +27,33 @@ class Pictures(NamedTuple):
 
 
 def pictures_data(posterior: Posterior[Any], side: int | None = None, topics: object = None) -> Pictures:
-    """What `pictures` draws: the word probabilities of consensus topics, as squares.
+    """Return what `pictures` draws: the word probabilities of consensus topics, as squares.
 
     Parameters
     ----------
     posterior : Posterior
         Of a Corpus whose vocabulary is a square grid, row by row, such as that of `franchise.synthetic.bars`.
     side : int, optional
-        Cells along a side; [default: the square root of the vocabulary size].
+        Cells along a side [default: the square root of the vocabulary size].
     topics : int or list of ints, optional
-        How many of the largest, or which; [default: the fifty largest].
+        How many of the largest, or which [default: the fifty largest].
+
+    Returns
+    -------
+    Pictures
+        Numbers of the topics, their pictures, and their shares of all words.
+
+    Raises
+    ------
+    InputError
+        If the data have no words, or the number of words is not `side` squared.
+
+    Examples
+    --------
+    >>> grid = fr.synthetic.bars(documents=20, words=20, size=2).data
+    >>> fitted = fr.sample(grid, draws=4, warmup=20, progress=False)
+    >>> fr.plots.pictures_data(fitted, topics=1).pictures.shape
+    (1, 2, 2)
     """
     posterior = check_words(posterior, "pictures")
     assert isinstance(posterior.data, Corpus)
@@ -58,14 +75,34 @@ def pictures_data(posterior: Posterior[Any], side: int | None = None, topics: ob
 def pictures(
     posterior: Posterior[Any], side: int | None = None, topics: object = None, axes: AxesLike = None
 ) -> Figure:
-    """Draw topics as square pictures, a cell a word; dark: probable.
+    """Draw topics as square pictures, one cell per word; dark cells are probable.
 
     Parameters
     ----------
-    posterior, side, topics
-        As for `pictures_data`.
+    posterior : Posterior
+        Of a Corpus whose vocabulary is a square grid, row by row, such as that of `franchise.synthetic.bars`.
+    side : int, optional
+        Cells along a side [default: the square root of the vocabulary size].
+    topics : int or list of ints, optional
+        How many of the largest, or which [default: the fifty largest].
     axes : Axes or sequence of Axes, optional
-        Panels to draw on, one a topic.
+        Panels to draw on, one per topic [default: a new figure].
+
+    Returns
+    -------
+    Figure
+        The figure of matplotlib.
+
+    Raises
+    ------
+    InputError
+        If the data have no words, or the number of words is not `side` squared.
+
+    Examples
+    --------
+    >>> grid = fr.synthetic.bars(documents=20, words=20, size=2).data
+    >>> figure = fr.plots.pictures(fr.sample(grid, draws=4, warmup=20, progress=False))
+    >>> figure.savefig("bars.png")
     """
     data = pictures_data(posterior, side, topics)
     headline = "Topics and their shares of all words"

@@ -38,12 +38,27 @@ class TopicMap(NamedTuple):
 
 
 def topic_map_data(posterior: Posterior[Any]) -> TopicMap:
-    """What `topic_map` draws: topics in the plane, their shares and names.
+    """Return what `topic_map` draws: topics in the plane, their shares and names.
 
     Parameters
     ----------
     posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
+
+    Returns
+    -------
+    TopicMap
+        Places in the plane, shares, names, and the stress of the map; 0 means that all distances are right.
+
+    Raises
+    ------
+    InputError
+        If there are no consensus topics.
+
+    Examples
+    --------
+    >>> fr.plots.topic_map_data(posterior).places.shape
+    (2, 2)
     """
     posterior = check_posterior(posterior)
     check_any(posterior.consensus_topics)
@@ -54,16 +69,31 @@ def topic_map_data(posterior: Posterior[Any]) -> TopicMap:
 
 @style.drawing
 def topic_map(posterior: Posterior[Any], axes: AxesLike = None) -> Figure:
-    """Draw topics in the plane: near if they are similar, areas in proportion to their shares.
+    """Draw topics in the plane: similar ones near each other, with areas in proportion to their shares.
 
-    Where a label would cover other labels or circles there is just the topic's number, or nothing.
+    Where a label would cover other labels or circles, only the topic's number is drawn, or nothing.
 
     Parameters
     ----------
     posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     axes : Axes, optional
-        Where to draw.
+        Where to draw [default: a new figure].
+
+    Returns
+    -------
+    Figure
+        The figure of matplotlib.
+
+    Raises
+    ------
+    InputError
+        If there are no consensus topics.
+
+    Examples
+    --------
+    >>> figure = fr.plots.topic_map(posterior)
+    >>> figure.savefig("map.png")
     """
     data = topic_map_data(posterior)
     figure, (panel,) = style.panels_for(axes, 1, 1, 8.5, 6.5)

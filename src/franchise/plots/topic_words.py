@@ -27,16 +27,31 @@ class TopicWords(NamedTuple):
 
 
 def topic_words_data(posterior: Posterior[Any], topics: object = None, words: int = 10) -> list[TopicWords]:
-    """What `topic_words` draws: the most probable words of consensus topics, with their credible intervals.
+    """Return what `topic_words` draws: the most probable words of consensus topics, with credible intervals.
 
     Parameters
     ----------
     posterior : Posterior
-        Of a Corpus.
+        Draws from a Corpus.
     topics : int or list of ints, optional
-        How many of the largest, or which; [default: the twelve largest].
-    words : int
-        How many of each.
+        How many of the largest, or which [default: the twelve largest].
+    words : int, default 10
+        Number of words per topic.
+
+    Returns
+    -------
+    list of TopicWords
+        For each topic its words, from the most probable, with the mean and interval of their probabilities.
+
+    Raises
+    ------
+    InputError
+        If the data have no words, or there are no such topics.
+
+    Examples
+    --------
+    >>> [topic.words for topic in fr.plots.topic_words_data(posterior, words=1)]
+    [['ships'], ['bread']]
     """
     posterior = check_words(posterior, "topic_words")
     words = check_integer("words", words, minimum=1)
@@ -54,14 +69,33 @@ def topic_words_data(posterior: Posterior[Any], topics: object = None, words: in
 def topic_words(
     posterior: Posterior[Any], topics: object = None, words: int = 10, axes: AxesLike = None
 ) -> Figure:
-    """Draw the most probable words of consensus topics, a panel a topic; lines are credible intervals.
+    """Draw the most probable words of consensus topics, one panel per topic; lines are credible intervals.
 
     Parameters
     ----------
-    posterior, topics, words
-        As for `topic_words_data`.
+    posterior : Posterior
+        Draws from a Corpus.
+    topics : int or list of ints, optional
+        How many of the largest, or which [default: the twelve largest].
+    words : int, default 10
+        Number of words per topic.
     axes : Axes or sequence of Axes, optional
-        Panels to draw on, one a topic.
+        Panels to draw on, one per topic [default: a new figure].
+
+    Returns
+    -------
+    Figure
+        The figure of matplotlib.
+
+    Raises
+    ------
+    InputError
+        If the data have no words, or there are no such topics.
+
+    Examples
+    --------
+    >>> figure = fr.plots.topic_words(posterior, words=3)
+    >>> figure.savefig("words.png")
     """
     data = topic_words_data(posterior, topics, words)
     height = 0.7 + 0.2 * max(len(of_topic.words) for of_topic in data)

@@ -16,15 +16,30 @@ from franchise.posterior.base import Posterior
 
 
 def traces_data(posterior: Posterior[Any], names: object = None) -> list[Traced]:
-    """What `traces` draws: for every name the values of all chains in the warm-up and after it.
+    """Return what `traces` draws: the values of all chains in the warm-up and after it, by name.
 
     Parameters
     ----------
     posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     names : str or list of str, optional
-        Names in ``posterior.trace``. [default]: of the number of topics, log joint probability, log likelihood,
-        probability of a switch and concentrations those that change.
+        Names in ``posterior.trace`` [default: those that change of the number of topics, log joint probability, log
+        likelihood, probability of a switch and concentrations].
+
+    Returns
+    -------
+    list of Traced
+        For each name, the sweeps and the values of each chain, warm-up first.
+
+    Raises
+    ------
+    InputError
+        If the trace lacks a name.
+
+    Examples
+    --------
+    >>> fr.plots.traces_data(posterior, "alpha")[0].values.shape  # chains, sweeps
+    (2, 110)
     """
     posterior = check_posterior(posterior)
     return [traced(posterior, name) for name in check_names(posterior, names)]
@@ -32,17 +47,35 @@ def traces_data(posterior: Posterior[Any], names: object = None) -> list[Traced]
 
 @style.drawing
 def traces(posterior: Posterior[Any], names: object = None, axes: AxesLike = None) -> Figure:
-    """Draw what is traced against sweeps, a panel a quantity, a line a chain; the warm-up is shaded.
+    """Draw traces against sweeps, one panel per quantity and one line per chain; the warm-up is shaded.
 
     Panels are high enough for the draws and the second half of the warm-up: where the first half was far away,
     lines leave their panel.
 
     Parameters
     ----------
-    posterior, names
-        As for `traces_data`.
+    posterior : Posterior
+        What `franchise.sample` returns, or `posterior_` of an estimator.
+    names : str or list of str, optional
+        Names in ``posterior.trace`` [default: those that change of the number of topics, log joint probability, log
+        likelihood, probability of a switch and concentrations].
     axes : Axes or sequence of Axes, optional
-        Panels to draw on, one a quantity.
+        Panels to draw on, one per quantity [default: a new figure].
+
+    Returns
+    -------
+    Figure
+        The figure of matplotlib.
+
+    Raises
+    ------
+    InputError
+        If the trace lacks a name.
+
+    Examples
+    --------
+    >>> figure = fr.plots.traces(posterior, ["alpha", "n_tables"])
+    >>> figure.savefig("traces.png")
     """
     data = traces_data(posterior, names)
     figure, panels = style.panels_for(axes, len(data), 1, 9.0, 0.7 + 1.6 * len(data), sharex=True)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT], KnownTopicTables[DrawT]):
-    """Draws of either model, and everything said of their topics.
+    """Draws of either model, with tables, plots and reports of their topics.
 
         posterior.verdict()                          have the chains converged?
         posterior.topics()                           the topics, each with its share and how certain it is
@@ -47,10 +47,24 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
 
     Topics are the *consensus topics* of all draws and chains, with the same numbers in every table, plot, report,
     command and estimator.  `draw()` gives the topics of one draw, `chain(k)` the consensus topics within one chain.
+
+    Examples
+    --------
+    >>> posterior.topics(words=1)[["chains", "words"]]
+           chains  words
+    topic
+    0           2  ships
+    1           2  bread
+    >>> posterior.topics_by_class("kind").round(1)
+    topic    0    1
+    kind
+    both   0.6  0.4
+    bread  0.0  1.0
+    sea    1.0  0.0
     """
 
     def point_partition(self) -> np.ndarray:
-        """One partition of all observations: that with the least expected variation of information.
+        """Return one partition of all observations: that with the least expected variation of information.
 
             VI(c, z) = [sum_k f(n_k.) + sum_l f(n_.l) - 2 sum_kl f(n_kl)] / N,   mean over draws z minimal
 
@@ -64,6 +78,11 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         int64 array (N,)
             The cluster of every observation in input order, numbered from the largest.  They are not the consensus
             topics: every observation is in one.
+
+        Examples
+        --------
+        >>> posterior.point_partition()[:12]  # the first document
+        array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
         """
         consensus = self.consensus_topics
         found = point_partition(consensus.draws, consensus.most_probable_topic().topic)
@@ -73,17 +92,56 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
     # -- changes by hand -----------------------------------------------------------------------------------
 
     def set_labels(self, labels: Mapping[int, str]) -> Self:
-        """The same posterior with topics named by hand, such as {0: "war"}; kept by `save`.
+        """Return the same posterior with topics named by hand; `save` stores the names.
 
-        Others keep their automatic labels; an empty name brings that back.  With more draws, names stay with the
-        topics that match.
+        Other topics keep their automatic labels. With more draws, names stay with the topics that match.
+
+        Parameters
+        ----------
+        labels : dict of int to str
+            Names of topics, such as ``{0: "war"}``. An empty name restores the automatic label.
+
+        Returns
+        -------
+        Posterior
+            A posterior of the same class. This one does not change.
+
+        Raises
+        ------
+        InputError
+            If there is no such topic, or a name is no text.
+
+        Examples
+        --------
+        >>> posterior.set_labels({0: "shipping"}).topics().loc[0, "label"]
+        'shipping'
         """
         return self._changed(self.consensus_topics.with_labels(labels))
 
     def merge_topics(self, groups: Sequence[Sequence[int]]) -> Self:
-        """The same posterior with each of some groups of consensus topics as one, such as [[0, 3], [5, 6]].
+        """Return the same posterior with some consensus topics merged; `save` stores the merges.
 
-        Draws stay as they are; topics are numbered by size again.  Kept by `save`.
+        Draws stay as they are; topics are numbered by size again.
+
+        Parameters
+        ----------
+        groups : sequence of sequences of int
+            Topics that are one, such as ``[[0, 3], [5, 6]]``.
+
+        Returns
+        -------
+        Posterior
+            A posterior of the same class. This one does not change.
+
+        Raises
+        ------
+        InputError
+            If there is no such topic, a topic occurs twice, or a group has a single topic.
+
+        Examples
+        --------
+        >>> len(posterior.merge_topics([[0, 1]]).topics())
+        1
         """
         return self._changed(self.consensus_topics.merged(groups))
 
@@ -98,9 +156,10 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
     ) -> Self:
         """Return the same posterior with consensus topics under other rules, in every table, plot and report.
 
-        Similar topics are merged, then those with too little support are left over (`left_over`).  The others are
-        numbered by size again.  Rules start from the topics as they were matched, whatever the rules before;
-        names and merges by hand stay, if their topics do.  Kept by `save`; judged again with more draws.
+        Similar topics are merged, then those with too little support are left over (`left_over`).  The others
+        are numbered by size again.  Rules start from the topics as they were matched, whatever the rules
+        before; names and merges by hand stay, if their topics do.  Kept by `save`; judged again with more
+        draws.
 
         Parameters
         ----------
@@ -108,19 +167,29 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
             Merge topics until no two mean distributions over words or categories have a larger cosine: the most
             similar first, each merged topic by its mean (centroid linkage).  For the families Categorical,
             KnownTopics and Multinomial, and for an HTMM [default: no merging].
-        min_share : float
+        min_share : float, default 0.0
             The least share of the observations, mean over all draws.
-        min_draws : float
+        min_draws : float, default 0.0
             The least share of all draws that have the topic.
-        min_chains : int
+        min_chains : int, default 0
             The least number of chains that have the topic in a quarter of their draws or more.
-        min_groups : int
+        min_groups : int, default 0
             The least number of documents or groups that it occurs in, mean over the draws that have it.
+
+        Returns
+        -------
+        Posterior
+            A posterior of the same class. This one does not change.
 
         Raises
         ------
         InputError
-            If no topic satisfies the rules.
+            If no topic satisfies the rules, or the posterior is of one chain (`chain`).
+
+        Examples
+        --------
+        >>> len(clusters.with_consensus(min_share=0.2, min_chains=2).topics())
+        2
         """
         rules = ConsensusRules(merge_cosine, min_share, min_draws, min_chains, min_groups).checked()
         if self.consensus_topics.whole is not None:
@@ -141,11 +210,33 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
             One row per reason: the number of `topics` that the rules of `with_consensus` left over, and their
             `share` of the observations.  The last row is for topics of single draws that match no topic; these have
             no number.
+
+        Examples
+        --------
+        >>> posterior.left_over()["topics"].tolist()
+        [0, 0, 0, 0, <NA>]
         """
         return self.consensus_topics.left_over_table()
 
     def named(self, vocabulary: Sequence[str]) -> Self:
-        """Return the same posterior with other names for the words of its topics."""
+        """Return the same posterior with other names for the words of its topics.
+
+        Parameters
+        ----------
+        vocabulary : sequence of str
+            One name per word of the vocabulary, in the same order.
+
+        Returns
+        -------
+        Posterior
+            A posterior of the same class. This one does not change.
+
+        Examples
+        --------
+        >>> capitals = posterior.named([word.upper() for word in corpus.vocabulary])
+        >>> capitals.topics(words=1)["words"].tolist()
+        ['SHIPS', 'BREAD']
+        """
         return self._changed(replace(self.consensus_topics, names=list(vocabulary)))
 
     def _changed(self, consensus: Consensus) -> Self:
@@ -154,14 +245,43 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         return posterior
 
     def numbers(self) -> dict[str, Any]:
-        """Numbers and edits of topics for run.json, if anybody has seen them."""
+        """Return the numbers and edits of topics as plain values for run.json; empty before topics are matched.
+
+        Returns
+        -------
+        dict
+            One entry, "consensus", or none.
+
+        Examples
+        --------
+        >>> topics = posterior.topics()
+        >>> list(posterior.numbers())
+        ['consensus']
+        """
         if self.changes == NO_EDITS and self.numbering is None and "consensus_topics" not in vars(self):
             return {}
         consensus = self.consensus_topics
         return {SETTING: numbers_to_plain(consensus.numbering, consensus.changes)}
 
     def with_settings(self, settings: Mapping[str, Any]) -> Self:
-        """Return the same posterior with topics numbered, named and merged as run.json says."""
+        """Return the same posterior with topics numbered, named and merged as in the settings of a run.
+
+        Parameters
+        ----------
+        settings : dict
+            Settings of run.json, such as `numbers` returns. Others are ignored.
+
+        Returns
+        -------
+        Posterior
+            A posterior of the same class. This one does not change.
+
+        Examples
+        --------
+        >>> settings = posterior.set_labels({0: "shipping"}).numbers()
+        >>> posterior.with_settings(settings).topics().loc[0, "label"]
+        'shipping'
+        """
         if SETTING in settings:
             plain = settings[SETTING]
             numbering, changes = Numbering.from_plain(plain["draws"]), TopicEdits.from_plain(plain)
@@ -181,16 +301,28 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
     # -- documented elsewhere ------------------------------------------------------------------------------------
 
     def summary(self, held_out: Corpus | None = None) -> pd.DataFrame:
-        """Mean, spread, R-hat and effective sample size of what is traced (by ArviZ), and notes in words.
+        """Return mean, standard deviation, R-hat and effective sample size of traces (by ArviZ), with notes.
 
-        Learned numbers, such as alpha, have the 5% and 95% quantiles of their prior beside those of the posterior.
-        Left out is what only grows (time, the best so far) and what is meant for a picture (topic shares).
+        Learned numbers, such as alpha, have the 5% and 95% quantiles of their prior beside those of the
+        posterior. Traces that only grow (time, the best likelihood so far) and those for a picture (topic
+        shares) are omitted.
 
         Parameters
         ----------
         held_out : Corpus, optional
-            Documents that were not sampled, over the same vocabulary. The table then has a row ``held_out_score``,
-            too: how well their second halves are predicted, under the draws that are kept in full; nats per word.
+            Documents that were not sampled, over the same vocabulary. The table then has a row
+            ``held_out_score``, too: the mean log probability per word of their second halves, in nats, under
+            the stored draws.
+
+        Returns
+        -------
+        DataFrame
+            One row per quantity; see `franchise.diagnostics.summary` for the columns.
+
+        Examples
+        --------
+        >>> posterior.summary().columns.tolist()[:4]
+        ['mean', 'sd', '5%', '95%']
         """
         from franchise.diagnostics.convergence import summary
 
@@ -201,9 +333,19 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
 
         Parameters
         ----------
-        compare : bool
+        compare : bool, default False
             Whether to add, if the chains disagree or have not converged, what they agree on and which of them
-            predict better. This takes seconds, the rest does not.
+            predict better. This takes seconds.
+
+        Returns
+        -------
+        Verdict
+            A level such as "converged", one sentence, details, and the table of `summary`.
+
+        Examples
+        --------
+        >>> posterior.verdict().level == "converged"  # 10 draws per chain are too few
+        False
         """
         from franchise.diagnostics.verdict import verdict
 
@@ -219,6 +361,16 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         DataFrame
             One row per chain: `weight`; `log_score`, nats per observation; `difference` from the best chain, with
             its standard `error`. See `franchise.diagnostics.compare_chains`.
+
+        Raises
+        ------
+        InputError
+            If the posterior is of a hidden topic Markov model, or its family is not conjugate.
+
+        Examples
+        --------
+        >>> round(posterior.stacking_weights()["weight"].sum().item(), 6)
+        1.0
         """
         return self._compared_chains.copy()
 
@@ -229,13 +381,52 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         return compare_chains(self)
 
     def to_arviz(self) -> Any:
-        """The traces as ArviZ takes them, for its plots and statistics: a DataTree, or InferenceData before 1.0."""
+        """Return the traces in the form that ArviZ takes, for its plots and statistics.
+
+        Returns
+        -------
+        DataTree
+            See `franchise.diagnostics.to_arviz`.
+
+        Raises
+        ------
+        InputError
+            If arviz-base is not installed.
+
+        Examples
+        --------
+        >>> posterior.to_arviz()["posterior"]["n_topics"].shape
+        (2, 10)
+        """
         from franchise.diagnostics import to_arviz
 
         return to_arviz(self)
 
     def report(self, path: PathLike, **options: Any) -> Path:
-        """Write what was found as one HTML file that opens offline; options are those of `write_report`."""
+        """Write the results as one HTML file that opens offline in any browser.
+
+        Parameters
+        ----------
+        path : path
+            The file to write, such as "report.html"; an existing file is replaced.
+        **options : dict
+            The options `title`, `documents`, `seed` and `progress` of `franchise.report.write_report`.
+
+        Returns
+        -------
+        Path
+            Path of the file.
+
+        Raises
+        ------
+        InputError
+            If `path` is a folder or the file cannot be written there, or an option is out of range.
+
+        Examples
+        --------
+        >>> posterior.report("report.html", title="Sea and bread").name
+        'report.html'
+        """
         from franchise.report.write import write_report
 
         return write_report(self, path, **options)
@@ -251,8 +442,19 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         ----------
         path : path
             A new or empty folder.
-        more : plain values, optional
-            Further settings for run.json.
+        **more : dict
+            Further settings for run.json, plain values.
+
+        Raises
+        ------
+        InputError
+            If the folder has files, or the posterior is of one chain (`chain`) and so has no states.
+
+        Examples
+        --------
+        >>> posterior.save("saved")
+        >>> fr.load("saved").n_draws
+        10
         """
         self._checked_run.save("path", path, **{**more, **self.numbers()})
 
@@ -271,13 +473,31 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         ----------
         draws : int
             Further draws per chain. Chains that a time limit stopped at different draws end with equally many.
-        engine, workers, progress, time_limit
-            As for `franchise.sample`.
+        engine : "ray", Engine or None, default None
+            Where it runs: None is ``franchise.engines.Threads(workers)``, "ray" a cluster. The draws are the
+            same.
+        workers : int, optional
+            Number of threads [default: all cores].
+        progress : bool, optional
+            Whether to show progress [default: only on a terminal].
+        time_limit : float, optional
+            Seconds after which every chain stops with the draws so far [default: no limit].
 
         Returns
         -------
-        a posterior of the same class
-            With all draws, earlier ones included. This posterior and its run directory do not change.
+        Posterior
+            A posterior of the same class with all draws, earlier ones included. This posterior and its run
+            directory do not change.
+
+        Raises
+        ------
+        InputError
+            If the posterior is of one chain (`chain`), or an argument is out of range.
+
+        Examples
+        --------
+        >>> posterior.extend(5, progress=False).n_draws
+        15
         """
         options = RunOptions.checked(engine, workers, progress, time_limit)
         with options.engine:
@@ -287,7 +507,27 @@ class Posterior(TopicTables[DrawT], DocumentTables[DrawT], MetadataTables[DrawT]
         return posterior.with_settings(self.numbers())
 
     def continue_(self, draws: int, **arguments: Any) -> Self:
-        """Call `extend`, the new name of this method."""
+        """Deprecated: the old name of `extend`.
+
+        Parameters
+        ----------
+        draws : int
+            Further draws per chain.
+        **arguments : dict
+            The other arguments of `extend`.
+
+        Returns
+        -------
+        Posterior
+            A posterior of the same class with all draws.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     posterior.continue_(1, progress=False).n_draws
+        11
+        """
         warn_renamed("posterior.continue_", "posterior.extend")
         return self.extend(draws, **arguments)
 

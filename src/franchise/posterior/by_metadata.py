@@ -38,37 +38,132 @@ class MetadataTables(PosteriorContract[DrawT]):
     """Tables of the shares of topics over columns of the metadata."""
 
     def topics_over(self, by: str = "year", bins: int | Sequence[float] | None = None) -> pd.DataFrame:
-        """The shares of topics (columns) over a column of the metadata that has numbers or dates.
+        """Return the shares of topics (columns) over a column of the metadata that has numbers or dates.
 
-        A share is that of a topic's observations among those of all documents in a row, mean over draws.  What a
-        row lacks to one is in no consensus topic; documents without a value are left out.
+        A share is that of a topic's observations among those of all documents in a row, mean over draws.  The
+        remainder of each row is in no consensus topic; documents without a value are ignored.
 
-            posterior.topics_over("year")                           a row for every year
+            posterior.topics_over("year")                           one row per year
             posterior.topics_over("year", bins=[1900, 1950, 2000])  [1900, 1950) and [1950, 2000)
-            posterior.topics_over("date", bins="M")                 a row for every month
+            posterior.topics_over("date", bins="M")                 one row per month
 
         Parameters
         ----------
-        by : str
+        by : str, default "year"
             The column.
-        bins : int, ascending edges, str or None
-            A row for every value if None; for N equal bins; for the bins between edges, each with its lower one;
-            for every period of dates ("Y" for years, as pandas names them).
+        bins : int, ascending edges, str or None, default None
+            None: one row per value. A number: equal bins. Edges: one row per bin, each with its lower edge. A
+            period of pandas, such as "Y" for years: one row per period of dates.
+
+        Returns
+        -------
+        DataFrame
+            One row per value or bin, one column per topic.
+
+        Raises
+        ------
+        InputError
+            If the metadata have no such column, it has no numbers or dates, or there would be more than 1000
+            rows.
+
+        Examples
+        --------
+        >>> posterior.topics_over("year", bins=[1990, 1994, 1998]).round(1)
+        topic           0    1
+        year
+        [1990, 1994)  0.6  0.4
+        [1994, 1998)  0.6  0.4
         """
         return self.topics_over_interval(by, bins).mean
 
     def topics_over_interval(
         self, by: str = "year", bins: int | Sequence[float] | None = None, level: float = 0.95
     ) -> Shares:
-        """As `topics_over`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
+        """Return the shares of `topics_over` with intervals.
+
+        Parameters
+        ----------
+        by : str, default "year"
+            A column of the metadata that has numbers or dates.
+        bins : int, ascending edges, str or None, default None
+            As in `topics_over`: values, equal bins, bins between edges, or periods of dates.
+        level : float, default 0.95
+            Probability of the intervals.
+
+        Returns
+        -------
+        Shares
+            The tables `mean`, `low` and `high`.
+
+        Raises
+        ------
+        InputError
+            If the column does not exist or has no numbers or dates, or `level` is no probability below 1.
+
+        Examples
+        --------
+        >>> shares = posterior.topics_over_interval("year", level=0.9)
+        >>> (shares.low <= shares.high).all().all().item()
+        True
+        """
         return _shares(self.consensus_topics, rows_over(self.data, by, bins), level)
 
     def topics_by_class(self, by: str) -> pd.DataFrame:
-        """The shares of topics (columns) in every class (rows) of a column of the metadata, as `topics_over`."""
+        """Return the shares of topics (columns) in every class (rows) of a column of the metadata.
+
+        A share is that of a topic's observations among those of all documents of a class, mean over draws.
+
+        Parameters
+        ----------
+        by : str
+            The column.
+
+        Returns
+        -------
+        DataFrame
+            One row per class, one column per topic.
+
+        Raises
+        ------
+        InputError
+            If the metadata have no such column, or there would be more than 1000 rows.
+
+        Examples
+        --------
+        >>> posterior.topics_by_class("kind").round(1)
+        topic    0    1
+        kind
+        both   0.6  0.4
+        bread  0.0  1.0
+        sea    1.0  0.0
+        """
         return self.topics_by_class_interval(by).mean
 
     def topics_by_class_interval(self, by: str, level: float = 0.95) -> Shares:
-        """As `topics_by_class`: the tables `mean`, `low` and `high`, the last two with the middle of the draws."""
+        """Return the shares of `topics_by_class` with intervals.
+
+        Parameters
+        ----------
+        by : str
+            A column of the metadata.
+        level : float, default 0.95
+            Probability of the intervals.
+
+        Returns
+        -------
+        Shares
+            The tables `mean`, `low` and `high`.
+
+        Raises
+        ------
+        InputError
+            If the column does not exist, or `level` is no probability below 1.
+
+        Examples
+        --------
+        >>> posterior.topics_by_class_interval("kind").high.shape
+        (3, 2)
+        """
         return _shares(self.consensus_topics, rows_by_class(self.data, by), level)
 
 

@@ -59,14 +59,65 @@ class MostProbable(NamedTuple):
 
 
 class Consensus(MatchedTopics):
-    """Topics matched over draws and chains; numbered from 0 by mean prevalence, the largest first.
+    """Topics matched over draws and chains, numbered from 0 by mean prevalence, the largest first.
 
     A run that gets more draws keeps its numbers, so that they are no longer exactly in the order of size.
+
+    ``posterior.consensus_topics`` has it; you do not make one.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        The draws, of either model.
+    draws : list of Draw
+        The stored draws, chain after chain.
+    matches : list of int64 arrays (K,)
+        For every draw, the consensus topic of each topic of the draw; -1 for none.
+    given_labels : dict
+        Labels that were set by hand, by topic [default: none].
+    before_edits : list of int64 arrays (K,), optional
+        The matches before topics were merged by hand [default: `matches`].
+    names : sequence of str, optional
+        Other names for the words of the vocabulary [default: the vocabulary].
+    whole : Consensus, optional
+        Of one chain alone: the consensus of all chains, whose numbers and labels it has.
+    rules : ConsensusRules
+        The rules that the topics satisfy, before edits by hand [default: none].
+    left_over : tuple of LeftOver
+        What these rules leave over, by reason [default: nothing].
+    before_rules : list of int64 arrays (K,), optional
+        The matches before the rules, if they are known.
+
+    Examples
+    --------
+    >>> posterior.consensus_topics.labels[0].split(",")[0]
+    'ships'
     """
 
     @classmethod
     def of(cls, posterior: PosteriorContract[Any]) -> Consensus:
-        """Match all stored draws of a posterior; topics that had numbers before keep them."""
+        """Match all stored draws of a posterior; topics that had numbers before keep them.
+
+        Parameters
+        ----------
+        posterior : Posterior
+            Draws of either model.
+
+        Returns
+        -------
+        Consensus
+            The topics.
+
+        Raises
+        ------
+        InputError
+            If the posterior has no draws.
+
+        Examples
+        --------
+        >>> type(posterior.consensus_topics).of(posterior).topic_count
+        2
+        """
         draws, earlier, edits = draws_of(posterior), posterior.numbering, posterior.changes
         matches = None if earlier is None else earlier.matches_of(draws)
         if matches is not None:
@@ -79,7 +130,24 @@ class Consensus(MatchedTopics):
         return edits.apply(found)
 
     def under(self, rules: ConsensusRules) -> Consensus:
-        """Return the consensus topics under these rules instead; edits by hand stay if their topics do."""
+        """Return the consensus topics under these rules instead; edits by hand stay if their topics do.
+
+        Parameters
+        ----------
+        rules : ConsensusRules
+            The rules.
+
+        Returns
+        -------
+        Consensus
+            The topics that satisfy them.
+
+        Examples
+        --------
+        >>> from franchise.posterior.consensus_rules import ConsensusRules
+        >>> clusters.consensus_topics.under(ConsensusRules(min_share=0.2)).topic_count
+        2
+        """
         if rules == self.rules:
             return self
         numbered = self.matches if self.before_edits is None else self.before_edits
@@ -93,11 +161,46 @@ class Consensus(MatchedTopics):
         return edits.apply(found)
 
     def with_matches(self, matches: list[np.ndarray]) -> Consensus:
-        """Return the same with other matches."""
+        """Return the same with other matches.
+
+        Parameters
+        ----------
+        matches : list of int64 arrays (K,)
+            For every draw, the consensus topic of each of its topics; -1 for none.
+
+        Returns
+        -------
+        Consensus
+            A copy with these matches.
+
+        Examples
+        --------
+        >>> topics = posterior.consensus_topics
+        >>> topics.with_matches(topics.matches).topic_count
+        2
+        """
         return replace(self, matches=matches)
 
     def of_chain(self, posterior: PosteriorContract[Any], chain: int) -> Consensus:
-        """Return the consensus within one chain, for the posterior of that chain; numbers and labels stay."""
+        """Return the consensus within one chain, for the posterior of that chain; numbers and labels stay.
+
+        Parameters
+        ----------
+        posterior : Posterior
+            The posterior of this chain alone.
+        chain : int
+            Number of the chain.
+
+        Returns
+        -------
+        Consensus
+            The same topics, with shares, intervals and words within the chain.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.of_chain(posterior.chain(1), 1).topic_count
+        2
+        """
         places = np.flatnonzero(self.chains == chain)
         return Consensus(
             posterior,
@@ -114,7 +217,12 @@ class Consensus(MatchedTopics):
         return Numbering.of(self.draws, self.matches if self.before_edits is None else self.before_edits)
 
     def store_numbers(self) -> None:
-        """Write the numbers of topics to run.json of the run, if that can be written."""
+        """Write the numbers of topics to run.json of the run, if that can be written.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.store_numbers()  # without a run directory, this writes nothing
+        """
         posterior = self.posterior
         if posterior.run is not None and posterior.run.folder is not None:
             numbering = posterior.numbering
@@ -134,11 +242,24 @@ class Consensus(MatchedTopics):
         return table.assign(share=self._shares_with_none[:, -1])
 
     def agreement(self) -> pd.DataFrame:
-        """How much any two chains have in common, float (chains, chains).
+        """Return how much any two chains have in common.
 
-        The share of the observations, on average over the two chains, in topics that both have, each in a quarter
-        of its draws or more: 1 if all their topics match, 0 if none does.  On the diagonal the share of a chain's
-        observations that is in consensus topics of it at all.
+        It is the share of the observations, on average over the two chains, in topics that both have, each in
+        a quarter of its draws or more: 1 if all their topics match, 0 if none does.  On the diagonal it is
+        the share of a chain's observations that is in consensus topics of it at all.
+
+        Returns
+        -------
+        DataFrame
+            One row and one column per chain.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.agreement().round(1)
+        chain    0    1
+        chain
+        0      1.0  1.0
+        1      1.0  1.0
         """
         import pandas as pd
 
@@ -160,14 +281,39 @@ class Consensus(MatchedTopics):
 
     @staticmethod
     def add_columns(total: np.ndarray, match: np.ndarray, weights: np.ndarray) -> None:
-        """Add the columns (n, K + 1) of a draw's topics to those of consensus topics (n, T + 1), in place."""
+        """Add the columns of a draw's topics to those of consensus topics, in place.
+
+        Parameters
+        ----------
+        total : array (n, T + 1)
+            One column per consensus topic, the last for none; changed in place.
+        match : int array (K,)
+            The consensus topic of each topic of the draw; -1 for none.
+        weights : array (n, K + 1)
+            One column per topic of the draw, the last for unseen topics.
+
+        Examples
+        --------
+        >>> total = np.zeros((1, 3))
+        >>> posterior.consensus_topics.add_columns(total, np.array([1, 0]), np.array([[0.5, 0.3, 0.2]]))
+        >>> total
+        array([[0.3, 0.5, 0.2]])
+        """
         for topic, column in zip([*match, NONE], weights.T, strict=True):
             total[:, topic] += column
 
     def document_shares(self) -> np.ndarray:
-        """The posterior mean of the proportions of topics in each document or group, float64 (J, T + 1).
+        """Return the posterior mean of the proportions of topics in each document or group.
 
-        The last column is what is in no consensus topic, unseen ones included; rows sum to one.
+        Returns
+        -------
+        float64 array (J, T + 1)
+            The last column is for everything in no consensus topic, unseen ones included; rows sum to one.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.document_shares().shape
+        (24, 3)
         """
         return self._document_shares
 
@@ -180,14 +326,33 @@ class Consensus(MatchedTopics):
         return total / len(self.draws)
 
     def label_probabilities(self) -> Any:
-        """The share of draws in which each observation has each topic, scipy CSR array (N, T + 1), grouped order.
+        """Return the share of draws in which each observation has each topic, in grouped order.
 
-        The last column is for no consensus topic; rows sum to one.
+        Returns
+        -------
+        scipy CSR array (N, T + 1)
+            The last column is for no consensus topic; rows sum to one.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.label_probabilities().shape
+        (336, 3)
         """
         return self._label_probabilities
 
     def most_probable_topic(self) -> MostProbable:
-        """The most probable topic of every observation and its probability, in grouped order."""
+        """Return the most probable topic of every observation and its probability, in grouped order.
+
+        Returns
+        -------
+        MostProbable
+            Two arrays (N,), `topic` and `probability`; topic -1 is none.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.most_probable_topic().topic[:3]
+        array([0, 0, 0])
+        """
         probabilities = self.label_probabilities()
         best = np.asarray(probabilities.argmax(axis=1)).ravel()
         highest = probabilities.max(axis=1).toarray().ravel()
@@ -207,7 +372,28 @@ class Consensus(MatchedTopics):
         return [self.given_labels.get(topic, label) for topic, label in enumerate(made)]
 
     def with_labels(self, labels: Mapping[int, str]) -> Consensus:
-        """The same with topics named by hand; an empty name brings the automatic one back."""
+        """Return the same with topics named by hand.
+
+        Parameters
+        ----------
+        labels : dict of int to str
+            Names of topics; an empty name restores the automatic label.
+
+        Returns
+        -------
+        Consensus
+            A copy with these labels.
+
+        Raises
+        ------
+        InputError
+            If there is no such topic, or a name is no text.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.with_labels({0: "shipping"}).labels[0]
+        'shipping'
+        """
         if not isinstance(labels, Mapping):
             raise InputError(
                 f'labels must map topics to names, such as {{0: "war"}}; got {describe(labels)}.'
@@ -220,9 +406,29 @@ class Consensus(MatchedTopics):
         return replace(self, given_labels={topic: label for topic, label in given.items() if label})
 
     def merged(self, groups: Sequence[Sequence[int]]) -> Consensus:
-        """The same with each of some groups of topics as one; numbered by size again.
+        """Return the same with some topics merged, numbered by size again.
 
         A label that was given to one of a group (the first that has one) stays with it.
+
+        Parameters
+        ----------
+        groups : sequence of sequences of int
+            Topics that are one, such as ``[[0, 3], [5, 6]]``.
+
+        Returns
+        -------
+        Consensus
+            The merged topics.
+
+        Raises
+        ------
+        InputError
+            If there is no such topic, a topic occurs twice, or a group has a single topic.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.merged([[0, 1]]).topic_count
+        1
         """
         checked = self._check_groups(groups)
         numbers = np.arange(self.topic_count)
@@ -236,7 +442,28 @@ class Consensus(MatchedTopics):
         return replace(self.renumbered(made), given_labels=given)
 
     def renumbered(self, numbers: Sequence[int] | np.ndarray) -> Consensus:
-        """Return the same with topic k as numbers[k]; topics with the same number are one, without labels."""
+        """Return the same with topic k as numbers[k]; topics with the same number are one, without labels.
+
+        Parameters
+        ----------
+        numbers : sequence of int (T,)
+            The new number of each topic.
+
+        Returns
+        -------
+        Consensus
+            The renumbered topics, without labels by hand.
+
+        Raises
+        ------
+        InputError
+            If there is not one number per topic.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.renumbered([1, 0]).top_words(1)
+        [['bread'], ['ships']]
+        """
         if len(numbers) != self.topic_count:
             raise InputError(f"there are {self.topic_count} topics, not {len(numbers)}")
         before = self.matches if self.before_edits is None else self.before_edits
@@ -266,17 +493,55 @@ class Consensus(MatchedTopics):
     # -- tables --------------------------------------------------------------------------------------------
 
     def share_interval(self, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ends of the interval of every topic's share, float64 (T,) each, from all draws."""
+        """Return the ends of the interval of every topic's share, from all draws.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Probability of the intervals.
+
+        Returns
+        -------
+        low : float64 array (T,)
+            Lower ends.
+        high : float64 array (T,)
+            Upper ends.
+
+        Raises
+        ------
+        InputError
+            If `level` is no probability below 1.
+
+        Examples
+        --------
+        >>> low, high = posterior.consensus_topics.share_interval()
+        >>> (low <= high).all().item()
+        True
+        """
         low, high = share_interval(self.shares, level)
         return low, high
 
     def table(self, words: int = 10) -> pd.DataFrame:
-        """Return one row per topic.
+        """Return shares, intervals and words of the topics.
 
-        Columns: `label`; `share` of the observations, its mean over all draws, and `low`, `high`, a 95% interval;
-        `draws`, the share of all draws that have it; `chains`, how many of the `n_chains` chains have it in a
-        quarter of their draws or more; for a corpus, the most probable `words`; for other observations of up to 20
-        dimensions, their means (`mean`, or `mean 0` and so on).
+        Parameters
+        ----------
+        words : int, default 10
+            Number of words to show.
+
+        Returns
+        -------
+        DataFrame
+            One row per topic: `label`; `share` of the observations, its mean over all draws, and `low`,
+            `high`, a 95% interval; `draws`, the share of all draws that have it; `chains`, how many of the
+            `n_chains` chains have it in a quarter of their draws or more; for a corpus, the most probable
+            `words`; for other observations of up to 20 dimensions, their means (`mean`, or `mean 0` and so
+            on).
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.table(words=1)["words"].tolist()
+        ['ships', 'bread']
         """
         low, high = self.share_interval()
         table = {
@@ -296,7 +561,31 @@ class Consensus(MatchedTopics):
         return topic_table(table, self.topic_count)
 
     def table_under(self, rules: ConsensusRules, words: int = 10) -> pd.DataFrame:
-        """Return the rows of `table` for topics that satisfy rules; attrs["note"] reports what is left over."""
+        """Return the rows of `table` for topics that satisfy rules; attrs["note"] reports what is left over.
+
+        Parameters
+        ----------
+        rules : ConsensusRules
+            The rules.
+        words : int, default 10
+            Number of words to show.
+
+        Returns
+        -------
+        DataFrame
+            Rows of `table`, with unchanged numbers.
+
+        Raises
+        ------
+        InputError
+            If a rule is out of range.
+
+        Examples
+        --------
+        >>> from franchise.posterior.consensus_rules import ConsensusRules
+        >>> len(clusters.consensus_topics.table_under(ConsensusRules(min_share=0.2)))
+        2
+        """
         broken = rules.checked().broken_by(self)
         table = self.table(words)[broken == NONE]
         note = f"{left_over_in_words(left_over(self, broken), self._unit)} {self.note}".strip()
@@ -344,7 +633,18 @@ class Consensus(MatchedTopics):
         return " ".join(filter(None, said))
 
     def left_over_table(self) -> pd.DataFrame:
-        """Return what the rules leave over, by reason, and what matches no topic: `topics` and their `share`."""
+        """Return what the rules leave over, by reason, and what matches no topic.
+
+        Returns
+        -------
+        DataFrame
+            One row per reason: the number of `topics` and their `share` of the observations.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.left_over_table().index.tolist()[-1]
+        'unmatched'
+        """
         import pandas as pd
 
         found = {row.reason: row for row in self.left_over}

@@ -90,39 +90,128 @@ class PosteriorContract(ABC, Generic[DrawT]):
 
     @abstractmethod
     def observation_labels(self, draw: DrawT) -> np.ndarray:
-        """Return the topic of every observation in grouped order, (N,); a word has its sentence's topic."""
+        """Return the topic of every observation in grouped order; a word has its sentence's topic.
+
+        Parameters
+        ----------
+        draw : HDPDraw or HTMMDraw
+            A stored draw.
+
+        Returns
+        -------
+        int array (N,)
+            Topics of the draw, 0..K-1.
+        """
 
     @abstractmethod
     def topic_word_weights(self, draw: DrawT, counts: np.ndarray) -> np.ndarray:
-        """Return n_kw + eta_w, the Dirichlet weights of topics with these word counts (T, V) in a draw."""
+        """Return n_kw + eta_w, the Dirichlet weights of topics with these word counts in a draw.
+
+        Parameters
+        ----------
+        draw : HDPDraw or HTMMDraw
+            A stored draw, which has the prior.
+        counts : array (T, V)
+            The words of each topic, n_kw.
+
+        Returns
+        -------
+        float64 array (T, V)
+            The weights.
+        """
 
     @abstractmethod
     def document_weights(self, draw: DrawT) -> np.ndarray:
-        """Return E[pi_j | draw], float64 (J, K + 1); the last column is for unseen topics; rows sum to one."""
+        """Return E[pi_j | draw], the expected weights of topics in each document.
+
+        Parameters
+        ----------
+        draw : HDPDraw or HTMMDraw
+            A stored draw.
+
+        Returns
+        -------
+        float64 array (J, K + 1)
+            The last column is for unseen topics; rows sum to one.
+        """
 
     @abstractmethod
     def prepare_new(self, data: GroupedData) -> Any:
-        """Return new data in the form that `infer_weights` takes; InputError if they do not fit the model."""
+        """Return new data in the form that `infer_weights` takes.
+
+        Parameters
+        ----------
+        data : Corpus or Groups
+            New documents or groups.
+
+        Returns
+        -------
+        object
+            The prepared data.
+
+        Raises
+        ------
+        InputError
+            If the data do not fit the model.
+        """
 
     @abstractmethod
     def infer_weights(self, draw: DrawT, new: Any, number: int) -> np.ndarray:
         """Return independent estimates of E[pi_j | new data, draw], (estimates, J, K + 1).
 
-        `number`, below DRAWS_FOR_NEW, selects the random stream.
+        Parameters
+        ----------
+        draw : HDPDraw or HTMMDraw
+            A stored draw.
+        new : object
+            What `prepare_new` returned.
+        number : int
+            Selects the random stream, from 0 to DRAWS_FOR_NEW - 1.
+
+        Returns
+        -------
+        float64 array (estimates, J, K + 1)
+            The last column is for unseen topics.
         """
 
     @property
     @abstractmethod
     def mean_word_prior(self) -> np.ndarray:
-        """eta_w, float64 (V,): the Dirichlet prior of topics' words, as given or as learned, mean over draws."""
+        """The Dirichlet prior eta_w of topics' words, as given or as learned, mean over draws, float64 (V,)."""
 
     @abstractmethod
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
-        """Return what `document_completion` scores: the second halves of documents, given the first."""
+        """Return what `document_completion` scores: the second halves of documents, given the first.
+
+        Parameters
+        ----------
+        held_out : Corpus
+            Documents that were not sampled.
+        seed : int
+            Seed of the halves, or of the particles.
+
+        Returns
+        -------
+        HeldOutSteps
+            The words to score, and the function that scores them.
+        """
 
     @abstractmethod
     def particles(self, held_out: Corpus, particles: int) -> HeldOutSteps:
-        """Return what `left_to_right` scores: whole documents, with this many particles for each estimate."""
+        """Return what `left_to_right` scores: whole documents, with this many particles for each estimate.
+
+        Parameters
+        ----------
+        held_out : Corpus
+            Documents that were not sampled.
+        particles : int
+            Particles per estimate.
+
+        Returns
+        -------
+        HeldOutSteps
+            The words to score, and the function that scores them.
+        """
 
     @property
     @abstractmethod
@@ -182,25 +271,94 @@ class PosteriorContract(ABC, Generic[DrawT]):
     def observation_means(self, members: csr_array) -> dict[str, np.ndarray]:
         """Return the mean observation of every topic, by column name; empty where that makes no sense.
 
-        `members` (N, topics), sparse, is how much each observation, in grouped order, is in each topic.
+        Parameters
+        ----------
+        members : sparse array (N, topics)
+            How much each observation, in grouped order, is in each topic.
+
+        Returns
+        -------
+        dict of str to float64 arrays (topics,)
+            The column "mean" or, for observations of several dimensions, "mean 0" and so on.
+
+        Examples
+        --------
+        >>> members = clusters.consensus_topics.label_probabilities()
+        >>> list(clusters.observation_means(members[:, :2]))
+        ['mean']
         """
         return {}
 
     def component_probabilities(self, consensus: Consensus | None = None) -> np.ndarray:
-        """Return the posterior mean of every consensus topic's words, float64 (T, V).
+        """Return the posterior mean of every consensus topic's word distribution.
 
-        `consensus` are the topics [default: `consensus_topics`].
+        Parameters
+        ----------
+        consensus : Consensus, optional
+            The topics [default: `consensus_topics`].
+
+        Returns
+        -------
+        float64 array (T, V)
+            Rows sum to one.
+
+        Raises
+        ------
+        AttributeError
+            If the family has no categories.
+
+        Examples
+        --------
+        >>> posterior.component_probabilities().shape
+        (2, 17)
         """
         return (self.consensus_topics if consensus is None else consensus).word_probabilities()
 
     def pieces(self, document: int) -> Pieces:
-        """Return the most probable topic of every piece of a document."""
+        """Return the most probable topic of every piece of a document.
+
+        Parameters
+        ----------
+        document : int
+            Number of the document or group.
+
+        Returns
+        -------
+        Pieces
+            Lengths of the pieces, their topics, and the probabilities of these.
+
+        Examples
+        --------
+        >>> htmm.posterior_.pieces(2).topics.tolist()  # one piece per sentence
+        [0, 0, 0, 0, 1, 1, 1]
+        """
         inside = slice(*self.data.offsets[document : document + 2])
         topics, probabilities = (of_all[inside] for of_all in self.consensus_topics.most_probable_topic())
         return Pieces(np.ones(len(topics), np.int64), topics, probabilities)
 
     def sentence_probabilities(self, document: int) -> SentenceProbabilities:
-        """Return the probabilities of topics and switches of a document's sentences; InputError if it has none."""
+        """Return the probabilities of topics and switches of a document's sentences.
+
+        Parameters
+        ----------
+        document : int
+            Number of the document.
+
+        Returns
+        -------
+        SentenceProbabilities
+            Words of each sentence, probabilities of its topics, and of a switch.
+
+        Raises
+        ------
+        InputError
+            If the posterior is of an HDP mixture, which has no sentences.
+
+        Examples
+        --------
+        >>> htmm.posterior_.sentence_probabilities(2).topics.shape
+        (7, 3)
+        """
         raise InputError(
             "segments are those of the hidden topic Markov model: posterior must be posterior_ of a fitted HTMM; "
             "got one of an HDP mixture, which has no sentences. See document_strip for its documents."
@@ -233,28 +391,38 @@ class PosteriorContract(ABC, Generic[DrawT]):
 
         Parameters
         ----------
-        words : int
+        words : int, default 10
             Number of words to show.
         chain : int, optional
             Deprecated: the topics of the last draw of this chain, with numbers of their own.  Use
             ``draw(chain=...)``.
-        min_share, min_chains : float, int
-            Show only topics with this share of the observations, in this many chains.  Numbers stay;
-            `with_consensus` changes the topics everywhere.
+        min_share : float, default 0.0
+            Show only topics with this share of the observations.  Numbers stay; `with_consensus` changes the
+            topics everywhere.
+        min_chains : int, default 0
+            Show only topics in this many chains.
 
         Returns
         -------
         DataFrame
-            One row per topic, indexed by its number: `label`; `share` of the observations with `low` and `high`, a
-            95% interval over draws; `draws`, the share of draws that have it; `chains`, how many of the `n_chains`
-            chains have it in a quarter of their draws or more; and, for a Corpus, its most probable `words`.
-            ``attrs["note"]`` reports what is left over, if the topics do not cover nearly everything or much of it
-            is in topics that only one chain has.
+            One row per topic, indexed by its number: `label`; `share` of the observations with `low` and
+            `high`, a 95% interval over draws; `draws`, the share of draws that have it; `chains`, how many of
+            the `n_chains` chains have it in a quarter of their draws or more; and, for a Corpus, its most
+            probable `words`. ``attrs["note"]`` reports what is left over, if the topics do not cover nearly
+            everything or much of it is in topics that only one chain has.
 
         Raises
         ------
         InputError
             If draws agree on no topic at all.
+
+        Examples
+        --------
+        >>> posterior.topics(words=1)[["chains", "words"]]
+               chains  words
+        topic
+        0           2  ships
+        1           2  bread
         """
         from franchise.posterior.consensus_rules import ConsensusRules
 
@@ -267,18 +435,49 @@ class PosteriorContract(ABC, Generic[DrawT]):
         return consensus.table_under(ConsensusRules(min_share=min_share, min_chains=min_chains), words)
 
     def consensus(self, words: int = 10) -> pd.DataFrame:
-        """Return the consensus topics: another name of `topics`."""
+        """Return the consensus topics: another name of `topics`.
+
+        Parameters
+        ----------
+        words : int, default 10
+            Number of words to show.
+
+        Returns
+        -------
+        DataFrame
+            The table of `topics`.
+
+        Raises
+        ------
+        InputError
+            If draws agree on no topic at all.
+
+        Examples
+        --------
+        >>> posterior.consensus(words=1)["words"].tolist()
+        ['ships', 'bread']
+        """
         return self.topics(words)
 
     def document_topics(self, chain: int | None = None) -> pd.DataFrame:
         """Return the share of each topic in each document or group, mean over draws; rows sum to one.
 
-        Columns are the numbers of the topics, and "other" for all that is in no consensus topic.
-
         Parameters
         ----------
         chain : int, optional
             Deprecated: the topics of the last draw of this chain.  Use ``draw(chain=...)``.
+
+        Returns
+        -------
+        DataFrame
+            One row per document. Columns are the numbers of the topics, and "other" for everything in no
+            consensus topic.
+
+        Examples
+        --------
+        >>> posterior.document_topics().loc[["0", "1"]].round(1).to_numpy()
+        array([[1., 0., 0.],
+               [0., 1., 0.]])
         """
         from franchise.posterior.document_tables import shares_table
 
@@ -301,6 +500,17 @@ class PosteriorContract(ABC, Generic[DrawT]):
         DataFrame
             Columns as in `document_topics`; means over ten evenly spaced draws.  Long documents are sampled:
             ``attrs["monte_carlo_error"]`` is the largest standard error of a share that comes from this.
+
+        Raises
+        ------
+        InputError
+            If the data do not fit those that were sampled, such as a corpus with another vocabulary.
+
+        Examples
+        --------
+        >>> new = corpus.read_new_texts(["A ship sinks in the waves."])
+        >>> posterior.infer(new).round(1).to_numpy().shape
+        (1, 3)
         """
         from franchise.posterior.document_tables import shares_table
         from franchise.posterior.predictive import check_like
@@ -312,7 +522,26 @@ class PosteriorContract(ABC, Generic[DrawT]):
         return table
 
     def infer_shares(self, new: object) -> tuple[np.ndarray, np.ndarray]:
-        """Return the shares in data that `prepare_new` has prepared, and their standard errors, (J, T + 1) each."""
+        """Return the expected shares of consensus topics in prepared data, and their standard errors.
+
+        Parameters
+        ----------
+        new : object
+            What `prepare_new` returned.
+
+        Returns
+        -------
+        shares : float64 array (J, T + 1)
+            The last column is for everything in no consensus topic; rows sum to one.
+        errors : float64 array (J, T + 1)
+            Monte Carlo standard errors.
+
+        Examples
+        --------
+        >>> shares, errors = posterior.infer_shares(posterior.prepare_new(corpus))
+        >>> shares.shape
+        (24, 3)
+        """
         total = variance = np.zeros(self.consensus_topics.topic_count + 1)
         chosen = self.draws_for_new()
         for number, (draw, match) in enumerate(chosen):
@@ -325,7 +554,18 @@ class PosteriorContract(ABC, Generic[DrawT]):
         return total / len(chosen), np.sqrt(variance) / len(chosen)
 
     def draws_for_new(self) -> list[tuple[Draw, np.ndarray]]:
-        """Return the draws that new documents are described by, with the consensus topics of their topics."""
+        """Return the draws that new documents are described by, with the consensus topics of their topics.
+
+        Returns
+        -------
+        list of (Draw, int64 array (K,))
+            At most ten draws, evenly spaced, each with the consensus topics of its topics; -1 for none.
+
+        Examples
+        --------
+        >>> len(posterior.draws_for_new())
+        10
+        """
         return even_rows(list(self.consensus_topics.matched_draws), DRAWS_FOR_NEW)
 
     # -- single draws and chains ---------------------------------------------------------------------------
@@ -336,11 +576,26 @@ class PosteriorContract(ABC, Generic[DrawT]):
         Parameters
         ----------
         chain : int, optional
-            The chain [default: the draw of all chains that is nearest to all stored draws, by the mean variation of
-            information (`franchise.posterior.point_partition`)].
+            The chain [default: the draw of all chains that is nearest to all stored draws, by the mean
+            variation of information (`franchise.posterior.point_partition`)].
         draw : int
             Which of the chain's stored draws (at most 64, evenly spaced), counted from 0, or from the end if
             negative [default: the last].
+
+        Returns
+        -------
+        SingleDraw
+            The draw, with tables such as ``draw().topics()``.
+
+        Raises
+        ------
+        InputError
+            If there is no such chain or draw.
+
+        Examples
+        --------
+        >>> posterior.draw(chain=1).n_topics
+        2
         """
         from franchise.posterior.draw import SingleDraw, draw_of, draws_of, stored_by_chain
         from franchise.posterior.point_partition import nearest_draw
@@ -356,6 +611,26 @@ class PosteriorContract(ABC, Generic[DrawT]):
         """Return the posterior of one chain alone, with the same consensus topics, numbers and labels.
 
         Shares, intervals and words are those within the chain; a topic that it does not have has a share of 0.
+
+        Parameters
+        ----------
+        chain : int
+            Number of the chain, from 0.
+
+        Returns
+        -------
+        Posterior
+            A posterior of the same class.
+
+        Raises
+        ------
+        InputError
+            If there is no such chain.
+
+        Examples
+        --------
+        >>> posterior.chain(1).n_chains
+        1
         """
         chain = self._check_chain(chain)
         own = slice(chain, chain + 1)

@@ -34,11 +34,22 @@ class DocumentTables(PosteriorContract[DrawT]):
     """Tables of documents or groups."""
 
     def document_info(self) -> pd.DataFrame:
-        """One row a document or group: size, largest topic with label and share, metadata, how its text begins.
+        """Return the size, largest topic, metadata and first words of every document or group.
 
-        `topics` is the effective number of its topics, exp(-sum_k share_k log share_k) with what is in none as
-        one; `none` its share in no consensus topic.  Without observations there is no topic (-1), and nothing to
-        share.  Metadata that have the name of another column are called "... (metadata)".
+        The column `topics` is the effective number of its topics, exp(-sum_k share_k log share_k), where the
+        remainder counts as one topic; `none` is its share in no consensus topic.  A document without
+        observations has topic -1 and no shares.  A column of the metadata with the name of another column is
+        called "... (metadata)".
+
+        Returns
+        -------
+        DataFrame
+            One row per document or group.
+
+        Examples
+        --------
+        >>> posterior.document_info().loc["0", ["tokens", "topic", "year"]].tolist()
+        [12, 0, 1990]
         """
         from scipy.special import entr
 
@@ -60,7 +71,30 @@ class DocumentTables(PosteriorContract[DrawT]):
         return group_table(data, columns)
 
     def representative_documents(self, topic: int, count: int = 5) -> pd.DataFrame:
-        """The documents or groups with the largest share of a topic; of a text the piece that is most about it."""
+        """Return the documents or groups with the largest share of a topic, with an excerpt of each text.
+
+        Parameters
+        ----------
+        topic : int
+            Number of the topic.
+        count : int, default 5
+            The largest number of documents to return.
+
+        Returns
+        -------
+        DataFrame
+            One row per document: its name, `share` of the topic, size and, where texts are kept, `text`.
+
+        Raises
+        ------
+        InputError
+            If there is no such topic, or `count` is below 1.
+
+        Examples
+        --------
+        >>> posterior.representative_documents(1, count=1)["tokens"].item()
+        9
+        """
         import pandas as pd
 
         consensus, data = self.consensus_topics, self.data

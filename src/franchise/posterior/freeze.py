@@ -46,7 +46,38 @@ class KnownTopicTables(PosteriorContract[DrawT]):
         names: Sequence[str] | None = None,
         probabilities: object = None,
     ) -> KnownTopics:
-        """Return consensus topics as a family for another fit: see `KnownTopics.from_posterior`."""
+        """Return consensus topics as a family for another fit; `KnownTopics.from_posterior` calls this.
+
+        Parameters
+        ----------
+        topics : sequence of int, optional
+            Numbers of topics, as in ``posterior.topics()`` and the report [default: all].
+        strength : float, or one for each topic, default 1000.0
+            How many words of a topic a known one weighs as much as; ``math.inf`` freezes it.
+        weight : float, or one for each topic, default 0.01
+            The prior probability that a topic is a known one, shared equally; or that it is each of them.
+        prior : float, optional
+            Dirichlet prior of new topics [default: as in the posterior].
+        names : sequence of str, optional
+            Names of the topics [default: the labels of ``posterior.topics()``].
+        probabilities : array (topics, words), optional
+            Word probabilities of all topics; `topics` are then rows of it [default: the posterior means].
+
+        Returns
+        -------
+        KnownTopics
+            With the vocabulary of the corpus.
+
+        Raises
+        ------
+        InputError
+            If the data have no words, there is no such topic, or an argument is out of range.
+
+        Examples
+        --------
+        >>> posterior.as_known_topics([0], names=["shipping"]).names
+        ['shipping']
+        """
         corpus, consensus = self._corpus_with_words, self.consensus_topics
         rows = consensus.word_probabilities() if probabilities is None else np.asarray(probabilities)
         if rows.ndim != 2 or rows.shape[1] != corpus.vocabulary_size:
@@ -63,8 +94,30 @@ class KnownTopicTables(PosteriorContract[DrawT]):
     def known_topics(self, words: int = 10) -> pd.DataFrame:
         """Return `topics` with two more columns, for the family KnownTopics.
 
-        `name` is the most probable known topic, or "new"; `probability` that it is that, given the topic's words,
-        mean over draws.
+        The column `name` is the most probable known topic, or "new"; `probability` that it is that one, given
+        the topic's words, mean over draws.
+
+        Parameters
+        ----------
+        words : int, default 10
+            Number of words to show.
+
+        Returns
+        -------
+        DataFrame
+            One row per consensus topic, indexed by its number.
+
+        Raises
+        ------
+        InputError
+            If the family is not KnownTopics.
+
+        Examples
+        --------
+        >>> known = posterior.as_known_topics([0], names=["shipping"], weight=0.5)
+        >>> again = fr.sample(corpus, known, draws=4, warmup=50, progress=False)
+        >>> "shipping" in again.known_topics()["name"].tolist()
+        True
         """
         table = self.topics(words)
         family, consensus = self._known_family, self.consensus_topics
@@ -80,9 +133,24 @@ class KnownTopicTables(PosteriorContract[DrawT]):
 
             share of t in a draw = sum_k p(t | words of k) n_k / N,   topics of t = sum_k p(t | words of k)
 
-        One row per known topic, the last ("new") for all others: `topic`, the consensus topic that has most of it,
-        missing if there is none; `share`, its mean, `low` and `high`, a 90% interval over draws; `topics`, the mean
-        number of topics of a draw that it is: near 1 if it was found once.
+        Returns
+        -------
+        DataFrame
+            One row per known topic, the last ("new") for all others: `topic`, the consensus topic that has
+            most of it, missing if there is none; `share`, its mean, `low` and `high`, a 90% interval over
+            draws; `topics`, the mean number of topics of a draw that it is: near 1 if it was found once.
+
+        Raises
+        ------
+        InputError
+            If the family is not KnownTopics.
+
+        Examples
+        --------
+        >>> known = posterior.as_known_topics([0], names=["shipping"], weight=0.5)
+        >>> again = fr.sample(corpus, known, draws=4, warmup=50, progress=False)
+        >>> again.known_shares().index.tolist()
+        ['shipping', 'new']
         """
         import pandas as pd
 
@@ -135,19 +203,95 @@ class KnownTopicTables(PosteriorContract[DrawT]):
 
 
 def known_from(posterior: object, topics: Sequence[int] | None = None, **options: Any) -> KnownTopics:
-    """Deprecated: use `KnownTopics.from_posterior`."""
+    """Deprecated: use `KnownTopics.from_posterior`.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Of a Corpus.
+    topics : sequence of int, optional
+        Numbers of topics [default: all].
+    **options : dict
+        The other arguments of `KnownTopics.from_posterior`.
+
+    Returns
+    -------
+    KnownTopics
+        The topics as a family.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     len(fr.known_from(posterior).names)
+    2
+    """
     warn_renamed("known_from", "KnownTopics.from_posterior")
     return KnownTopics.from_posterior(posterior, topics, **options)
 
 
 def known_shares(posterior: KnownTopicTables[Any]) -> pd.DataFrame:
-    """Deprecated: use ``posterior.known_shares()``."""
+    """Deprecated: use ``posterior.known_shares()``.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        With the family KnownTopics.
+
+    Returns
+    -------
+    DataFrame
+        One row per known topic.
+
+    Raises
+    ------
+    InputError
+        If the family is not KnownTopics.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> known = posterior.as_known_topics([0], names=["shipping"], weight=0.5)
+    >>> again = fr.sample(corpus, known, draws=4, warmup=50, progress=False)
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     fr.known_shares(again).index.tolist()
+    ['shipping', 'new']
+    """
     warn_renamed("known_shares(posterior)", "posterior.known_shares()")
     return posterior.known_shares()
 
 
 def named_topics(posterior: KnownTopicTables[Any], words: int = 10, chain: int | None = None) -> pd.DataFrame:
-    """Deprecated: use ``posterior.known_topics()``; with `chain`, of the topics of the chain's last draw."""
+    """Deprecated: use ``posterior.known_topics()``.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        With the family KnownTopics.
+    words : int, default 10
+        Number of words to show.
+    chain : int, optional
+        A chain, for the topics of its last draw [default: the consensus topics].
+
+    Returns
+    -------
+    DataFrame
+        One row per topic, with its name.
+
+    Raises
+    ------
+    InputError
+        If the family is not KnownTopics.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> known = posterior.as_known_topics([0], names=["shipping"], weight=0.5)
+    >>> again = fr.sample(corpus, known, draws=4, warmup=50, progress=False)
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     "shipping" in fr.named_topics(again)["name"].tolist()
+    True
+    """
     warn_renamed("named_topics(posterior)", "posterior.known_topics()")
     if chain is None:
         return posterior.known_topics(words)

@@ -41,7 +41,9 @@ MOST_MEANS = 20
 class HDPPosterior(Posterior[HDPDraw]):
     """Draws from the posterior of a hierarchical Dirichlet process mixture.
 
-    Attributes
+    `franchise.sample` returns it; you do not make one.
+
+    Parameters
     ----------
     trace : dict of arrays (chains, draws)
         ``n_topics`` (occupied), ``n_large_topics`` (with at least 0.2% of the observations; NaN where a run of
@@ -55,17 +57,28 @@ class HDPPosterior(Posterior[HDPDraw]):
         The topic of every observation in input order, 0..n_topics-1 within a draw, without meaning across
         draws; only with ``keep_labels=True``.
     snapshots : list (chains) of lists of HDPDraw
-        Some of the draws in full, evenly spaced; scores and tables are made of them.
+        The stored draws, evenly spaced; scores and tables are made of them.
     states : sequence (chains) of State
         The last state of each chain; can be given as `start` of another run.
-    data, model, sampler, seed
-        What was sampled, and how.
-    run : Run
-        The chains as they stand, with their schedule and plan: what `save` and `extend` use.
+    data : Corpus or Groups
+        The observations.
+    model : Model
+        Family and priors.
+    sampler : str
+        Name of the sampler.
+    seed : int
+        Seed of the run.
+    run : Run, optional
+        The chains as they stand, with their schedule and plan: what `save` and `extend` use [default: none].
     changes : TopicEdits
-        How consensus topics were named or merged by hand.
-    numbering : Numbering
-        Numbers that topics had before.
+        How consensus topics were named or merged by hand [default: not at all].
+    numbering : Numbering, optional
+        Numbers that topics had before [default: none].
+
+    Examples
+    --------
+    >>> posterior.trace["n_topics"].shape  # chains, draws
+    (2, 10)
     """
 
     trace: dict[str, np.ndarray]
@@ -85,7 +98,32 @@ class HDPPosterior(Posterior[HDPDraw]):
 
     @classmethod
     def from_run(cls, run: Run, data: GroupedData, model: Model, sampler: str, seed: int) -> HDPPosterior:
-        """Gather what the chains have kept."""
+        """Return the posterior of a run, with the draws that its chains have stored.
+
+        Parameters
+        ----------
+        run : Run
+            The chains.
+        data : Corpus or Groups
+            The observations.
+        model : Model
+            Family and priors.
+        sampler : str
+            Name of the sampler.
+        seed : int
+            Seed of the run.
+
+        Returns
+        -------
+        HDPPosterior
+            The posterior.
+
+        Examples
+        --------
+        >>> again = type(posterior).from_run(posterior.run, corpus, posterior.model, "direct", seed=0)
+        >>> again.n_draws
+        10
+        """
         trace, warmup_trace, snapshots = run.kept()
         labels = None if run.labels is None else run.labels[:, : run.fewest_draws]
         states = LastStates([chain.chain for chain in run.chains])
@@ -180,7 +218,10 @@ class HDPPosterior(Posterior[HDPDraw]):
 
     @cached_property
     def mean_word_prior(self) -> np.ndarray:
-        """eta_w, float64 (V,): as given, or as learned, mean over draws; for families of words."""
+        """The Dirichlet prior eta_w of topics' words, as given or as learned, mean over draws, float64 (V,).
+
+        It exists for families of words.
+        """
         family: Any = self.family
         if family.learned_prior is None:
             prior: np.ndarray = family.prior_vector()

@@ -45,7 +45,9 @@ _SWEEPS_FOR_NEW = (10, 20)
 class HTMMPosterior(Posterior[HTMMDraw]):
     """Draws from the posterior of a hidden topic Markov model.
 
-    Attributes
+    It is `posterior_` of a fitted `HTMM`; you do not make one.
+
+    Parameters
     ----------
     trace : dict of arrays (chains, draws)
         ``switch_probability`` (epsilon), ``n_switches``, ``n_topics`` (that have sentences), ``log_joint``,
@@ -53,15 +55,24 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     warmup_trace : dict of arrays (chains, warm-up sweeps)
         The same for every sweep of the warm-up.
     draws : list (chains) of lists of HTMMDraw
-        Draws in full: all that are kept, or evenly spaced ones if these would not fit in memory.
-    data, model, seed
-        What was sampled.
-    run : Run
-        The chains as they stand: what `save` and `extend` use.
+        The stored draws: all that are kept, or evenly spaced ones if these would not fit in memory.
+    data : Corpus
+        The documents, with sentences.
+    model : FiniteModel or InfiniteModel
+        The model, with a given or a learned number of topics.
+    seed : int
+        Seed of the run.
+    run : Run, optional
+        The chains as they stand: what `save` and `extend` use [default: none].
     changes : TopicEdits
-        How consensus topics were named or merged by hand.
-    numbering : Numbering
-        Numbers that topics had before.
+        How consensus topics were named or merged by hand [default: not at all].
+    numbering : Numbering, optional
+        Numbers that topics had before [default: none].
+
+    Examples
+    --------
+    >>> htmm.posterior_.trace["switch_probability"].shape  # chains, draws
+    (2, 10)
     """
 
     trace: dict[str, np.ndarray]
@@ -83,7 +94,30 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     def from_run(
         cls, run: Run, corpus: Corpus, model: FiniteModel | InfiniteModel, seed: int
     ) -> HTMMPosterior:
-        """Gather what the chains have kept."""
+        """Return the posterior of a run, with the draws that its chains have stored.
+
+        Parameters
+        ----------
+        run : Run
+            The chains.
+        corpus : Corpus
+            The documents, with sentences.
+        model : FiniteModel or InfiniteModel
+            The model.
+        seed : int
+            Seed of the run.
+
+        Returns
+        -------
+        HTMMPosterior
+            The posterior.
+
+        Examples
+        --------
+        >>> fitted = htmm.posterior_
+        >>> type(fitted).from_run(fitted.run, corpus, fitted.model, seed=0).n_draws
+        10
+        """
         return cls(*run.kept(), corpus, model, seed, run)
 
     # -- what every posterior supplies ---------------------------------------------------------------------
@@ -134,7 +168,23 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return {name: getattr(self.model, name) for name in (*names, "word_prior")}
 
     def word_prior_of(self, draw: HTMMDraw) -> np.ndarray:
-        """Return eta_w of a draw, float64 (V,)."""
+        """Return the Dirichlet prior eta_w of topics' words in a draw.
+
+        Parameters
+        ----------
+        draw : HTMMDraw
+            A stored draw.
+
+        Returns
+        -------
+        float64 array (V,)
+            One number per word.
+
+        Examples
+        --------
+        >>> htmm.posterior_.word_prior_of(htmm.posterior_.draws[0][0]).shape
+        (17,)
+        """
         return draw.word_prior * self.model.prepared.relative_prior
 
     def completion(self, held_out: Corpus, seed: int) -> HeldOutSteps:
@@ -148,13 +198,45 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     # -- the counts of a draw ------------------------------------------------------------------------------
 
     def count_words(self, draw: HTMMDraw) -> np.ndarray:
-        """n_kw of a draw, float64 (K, V)."""
+        """Return the numbers of words n_kw of the topics of a draw.
+
+        Parameters
+        ----------
+        draw : HTMMDraw
+            A stored draw.
+
+        Returns
+        -------
+        float64 array (K, V)
+            One row per topic of the draw.
+
+        Examples
+        --------
+        >>> htmm.posterior_.count_words(htmm.posterior_.draws[0][0]).sum().item()
+        336.0
+        """
         return count_words(self.data, self.observation_labels(draw), draw.n_topics)
 
     def topic_prior(self, draw: HTMMDraw, rng: np.random.Generator | None = None) -> np.ndarray:
-        """The Dirichlet weights of proportions before a document is seen, (K + 1,); the last: unseen topics.
+        """Return the Dirichlet weights of the proportions of a document before it is seen.
 
-        With `rng`, topics' weights are drawn, beta ~ Dirichlet(m_1, ..., m_K, gamma), if they are learned.
+        Parameters
+        ----------
+        draw : HTMMDraw
+            A stored draw.
+        rng : Generator, optional
+            To draw the topics' weights, beta ~ Dirichlet(m_1, ..., m_K, gamma), where they are learned
+            [default: their mean].
+
+        Returns
+        -------
+        float64 array (K + 1,)
+            One weight per topic of the draw; the last is for unseen topics.
+
+        Examples
+        --------
+        >>> htmm.posterior_.topic_prior(htmm.posterior_.draws[0][0]).shape
+        (3,)
         """
         if isinstance(self.model, FiniteModel):
             return np.append(np.full(draw.n_topics, draw.concentration), 0.0)
@@ -164,13 +246,45 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return draw.concentration * tables / tables.sum()
 
     def switch_counts(self, draw: HTMMDraw) -> np.ndarray:
-        """Sentences that drew each topic, by document, int64 (D, K + 1); the last column, of unseen ones, is 0."""
+        """Return the numbers of sentences that drew each topic, by document.
+
+        Parameters
+        ----------
+        draw : HTMMDraw
+            A stored draw.
+
+        Returns
+        -------
+        int64 array (D, K + 1)
+            The last column, of unseen topics, is 0.
+
+        Examples
+        --------
+        >>> htmm.posterior_.switch_counts(htmm.posterior_.draws[0][0]).shape
+        (24, 3)
+        """
         prepared, drew = self.model.prepared, draw.switches
         documents, shape = prepared.document_of_sentence[drew], (prepared.n_documents, draw.n_topics + 1)
         return cross_table(documents, draw.topics[drew], shape)
 
     def given_draw(self, draw: HTMMDraw) -> Finite:
-        """Return topics, prior weights and switch probability of a draw; unseen ones are the prior's mean."""
+        """Return topics, prior weights and switch probability of a draw; unseen ones are the prior's mean.
+
+        Parameters
+        ----------
+        draw : HTMMDraw
+            A stored draw.
+
+        Returns
+        -------
+        Finite
+            Log word probabilities (V, topics), prior weights and the switch probability.
+
+        Examples
+        --------
+        >>> type(htmm.posterior_.given_draw(htmm.posterior_.draws[0][0])).__name__
+        'Finite'
+        """
         weights = self.count_words(draw) + self.word_prior_of(draw)
         logs = np.log(weights / weights.sum(axis=1, keepdims=True))
         prior = self.topic_prior(draw)
@@ -182,7 +296,31 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return Finite(np.ascontiguousarray(logs.T), prior, draw.switch_probability)
 
     def new_draws(self, draw: HTMMDraw, new: Prepared, number: int, seed: int) -> Draws:
-        """Draw topics and switches of new documents given one draw; `number` selects the random stream."""
+        """Draw topics and switches of new documents given one draw.
+
+        Parameters
+        ----------
+        draw : HTMMDraw
+            A stored draw.
+        new : Prepared
+            What `prepare_new` returned.
+        number : int
+            Selects the random stream.
+        seed : int
+            Seed of the streams.
+
+        Returns
+        -------
+        Draws
+            Mean probabilities of topics and switches of the sentences, and of topics in documents.
+
+        Examples
+        --------
+        >>> fitted = htmm.posterior_
+        >>> drawn = fitted.new_draws(fitted.draws[0][0], fitted.prepare_new(corpus), number=0, seed=0)
+        >>> drawn.switches.shape  # one per sentence
+        (112,)
+        """
         streams, (burn_in, kept) = Streams(seed, number, 0, STREAMS.new_documents), _SWEEPS_FOR_NEW
         states = rng_states_of_documents(new, streams, burn_in + kept)
         return draw_documents(new, self.given_draw(draw), states, Threads(), burn_in=burn_in, kept=kept)
@@ -191,7 +329,7 @@ class HTMMPosterior(Posterior[HTMMDraw]):
 
     @cached_property
     def mean_word_prior(self) -> np.ndarray:
-        """eta_w, float64 (V,), mean over draws."""
+        """The Dirichlet prior eta_w of topics' words, mean over draws, float64 (V,)."""
         prior = np.mean([draw.word_prior for own in self.all_kept_draws for draw in own])
         return float(prior) * self.model.prepared.relative_prior
 
@@ -239,7 +377,19 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return table
 
     def sentence_topics(self) -> pd.DataFrame:
-        """Return one row per sentence: its topic, the probabilities of that and of a switch, its text."""
+        """Return the topic of every sentence, with its probability and that of a switch.
+
+        Returns
+        -------
+        DataFrame
+            One row per sentence: `document`, `sentence`, its `topic`, the `probability` of that, the
+            probability of a `switch`, and its text.
+
+        Examples
+        --------
+        >>> htmm.posterior_.sentence_topics()["topic"].tolist()[:7]
+        [0, 0, 0, 0, 1, 1, 1]
+        """
         return sentence_table(self.data, self.findings)
 
     def sentence_probabilities(self, document: int) -> SentenceProbabilities:
@@ -259,7 +409,26 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return Pieces(of_sentences.lengths[has], np.where(best == last, NONE, best), shares.max(axis=1))
 
     def infer_results(self, new: Prepared, seed: int) -> HTMMResults:
-        """Return topics of new documents and of their sentences, over ten evenly spaced draws."""
+        """Return topics of new documents and of their sentences, over ten evenly spaced draws.
+
+        Parameters
+        ----------
+        new : Prepared
+            What `prepare_new` returned.
+        seed : int
+            Seed of the random streams.
+
+        Returns
+        -------
+        HTMMResults
+            Proportions of topics, and topics and switches of sentences.
+
+        Examples
+        --------
+        >>> fitted = htmm.posterior_
+        >>> fitted.infer_results(fitted.prepare_new(corpus), seed=0).proportions.shape
+        (24, 3)
+        """
         consensus = self.consensus_topics
         sentences = np.zeros((new.n_sentences, consensus.topic_count + 1))
         proportions = np.zeros((new.n_documents, consensus.topic_count + 1))
@@ -285,10 +454,27 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     # -- draws of proportions and words --------------------------------------------------------------------
 
     def proportion_draws(self, documents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw the proportions of some documents, float64 (draws, documents, T + 1); the last column: other topics.
+        """Draw the proportions of topics in some documents from the posterior.
 
-        Given topics, switches and, where their number is inferred, the weights of topics, which are drawn for the
-        occasion, theta_d has a Dirichlet distribution; one draw from it for each stored draw.
+        Given topics, switches and, where their number is inferred, the weights of topics, which are drawn for
+        the occasion, theta_d has a Dirichlet distribution; one draw from it for each stored draw.
+
+        Parameters
+        ----------
+        documents : int array (documents,)
+            Numbers of the documents.
+        rng : Generator
+            Source of the draws.
+
+        Returns
+        -------
+        float64 array (draws, documents, T + 1)
+            The last column is for everything in no consensus topic.
+
+        Examples
+        --------
+        >>> htmm.posterior_.proportion_draws(np.array([0, 1]), np.random.default_rng(0)).shape
+        (20, 2, 3)
         """
         consensus = self.consensus_topics
         drawn = np.zeros((len(consensus.draws), len(documents), consensus.topic_count + 1))
@@ -298,7 +484,28 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return drawn
 
     def document_intervals(self, level: float) -> pd.DataFrame:
-        """Return `document_topics` with credible intervals: columns (topic, "mean" / "low" / "high")."""
+        """Return `document_topics` with credible intervals.
+
+        Parameters
+        ----------
+        level : float
+            Probability of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            Columns (topic, "mean" / "low" / "high").
+
+        Raises
+        ------
+        InputError
+            If `level` is no probability below 1.
+
+        Examples
+        --------
+        >>> htmm.posterior_.document_intervals(0.9).shape  # 24 documents, 2 topics and other
+        (24, 9)
+        """
         import pandas as pd
 
         table = self.document_topics()
@@ -313,10 +520,27 @@ class HTMMPosterior(Posterior[HTMMDraw]):
         return pd.DataFrame(stacked, index=table.index, columns=columns)
 
     def word_draws(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw the probabilities of some words in all topics, float64 (draws, T, words); NaN where unmatched.
+        """Draw the probabilities of some words in all topics from the posterior.
 
-        Given the topics of sentences, phi_k has a Dirichlet distribution; so have its shares for some words and the
-        rest.
+        Given the topics of sentences, phi_k has a Dirichlet distribution; so have its shares for some words
+        and the rest.
+
+        Parameters
+        ----------
+        words : int array (words,)
+            Word ids.
+        rng : Generator
+            Source of the draws.
+
+        Returns
+        -------
+        float64 array (draws, T, words)
+            NaN where a draw does not have the topic.
+
+        Examples
+        --------
+        >>> htmm.posterior_.word_draws(np.array([0, 1, 2]), np.random.default_rng(0)).shape
+        (20, 2, 3)
         """
         consensus = self.consensus_topics
         drawn = np.full((len(consensus.draws), consensus.topic_count, len(words)), np.nan)
@@ -331,19 +555,77 @@ class HTMMPosterior(Posterior[HTMMDraw]):
     # -- scores --------------------------------------------------------------------------------------------
 
     def prior_of_documents(self) -> float:
-        """Return the prior of proportions of new documents where these are fitted: as learned, but at least 1."""
+        """Return the prior of proportions of new documents where these are fitted.
+
+        Returns
+        -------
+        float
+            The learned prior of documents, but at least 1.
+
+        Examples
+        --------
+        >>> htmm.posterior_.prior_of_documents() >= 1.0
+        True
+        """
         if isinstance(self.model, InfiniteModel):
             return 1.0
         return max(1.0, float(self.trace["document_prior"].mean()))
 
     def perplexity(self, data: Corpus) -> float:
-        """Return the perplexity of the last half of each new document's sentences, given the first."""
+        """Return the perplexity of the last half of each new document's sentences, given the first.
+
+        Parameters
+        ----------
+        data : Corpus
+            New documents with sentences, over the same vocabulary.
+
+        Returns
+        -------
+        float
+            As uncertain as a choice among this many equally probable words; lower is better.
+
+        Raises
+        ------
+        InputError
+            If the data have another vocabulary.
+
+        Examples
+        --------
+        >>> htmm.posterior_.perplexity(corpus) < corpus.vocabulary_size
+        True
+        """
         check_like("data", data, self.data)
         prior = self.prior_of_documents()
         return perplexity(self.findings, Prepared.of(data), prior, completed=True, executor=Threads())
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
-        """The middle of the draws of something traced that has this probability."""
+        """Return the central credible interval of a traced quantity.
+
+        Parameters
+        ----------
+        name : str
+            Name in ``posterior.trace``.
+        level : float, default 0.95
+            Probability of the interval.
+
+        Returns
+        -------
+        low : float
+            Lower end.
+        high : float
+            Upper end.
+
+        Raises
+        ------
+        InputError
+            If the trace has no such name, or `level` is no probability below 1.
+
+        Examples
+        --------
+        >>> low, high = htmm.posterior_.interval("switch_probability")
+        >>> 0 < low < high < 1
+        True
+        """
         check_choice("name", name, list(self.trace))
         low, high = draw_quantiles(self.trace[name].ravel(), ends_of(level))
         return float(low), float(high)

@@ -21,7 +21,7 @@ ALIKE_BY_WORDS = 0.6
 
 
 def match_fits(a: object, b: object) -> pd.DataFrame:
-    """The consensus topics of one posterior beside those of another, matched one to one.
+    """Return the consensus topics of two posteriors, matched one to one.
 
         table = match_fits(sample(corpus, seed=1), sample(corpus, seed=2))
         table["similarity"].isna().mean()          the share of topics that only one of the two has
@@ -40,6 +40,18 @@ def match_fits(a: object, b: object) -> pd.DataFrame:
         One row for each topic of `a`, from the largest, then those of `b` that match none: `topic`, `label` and
         `share` in `a`, `other_topic`, `other_label` and `other_share` in `b`, their `similarity` from 0 to 1, and
         for corpora their `words` and `other_words`.  Where there is no match, the other side is missing.
+
+    Raises
+    ------
+    InputError
+        If two corpora have different vocabularies, or other data are not the same.
+
+    Examples
+    --------
+    >>> fr.match_fits(posterior, posterior)[["topic", "other_topic", "similarity"]]
+       topic  other_topic  similarity
+    0      0            0         1.0
+    1      1            1         1.0
     """
     import pandas as pd
 

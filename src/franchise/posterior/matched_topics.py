@@ -119,12 +119,33 @@ class MatchedTopics:
         return self.draws_by_chain >= LEAST_SHARE
 
     def labelled(self) -> Iterator[np.ndarray]:
-        """The consensus topics of all observations, int64 (N,), -1 for none; draw after draw, in grouped order."""
+        """Yield the consensus topics of all observations, draw after draw, in grouped order.
+
+        Yields
+        ------
+        int64 array (N,)
+            Topics; -1 for none.
+
+        Examples
+        --------
+        >>> next(posterior.consensus_topics.labelled()).shape
+        (336,)
+        """
         for draw, match in self.matched_draws:
             yield match[draw.labels]
 
     def check_any(self) -> None:
-        """Raise InputError if there are no consensus topics."""
+        """Raise InputError if there are no consensus topics.
+
+        Raises
+        ------
+        InputError
+            If no topic is in a quarter of the draws of any chain.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.check_any()
+        """
         if self.topic_count == 0:
             raise InputError(
                 "there are no consensus topics: no topic is in a quarter of the draws of any chain. See "
@@ -132,7 +153,28 @@ class MatchedTopics:
             )
 
     def check_topic(self, topic: object) -> int:
-        """Return the number of a consensus topic; InputError if there is none such."""
+        """Return the number of a consensus topic.
+
+        Parameters
+        ----------
+        topic : int
+            Number of the topic, from 0.
+
+        Returns
+        -------
+        int
+            The number.
+
+        Raises
+        ------
+        InputError
+            If there is no such topic.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.check_topic(1)
+        1
+        """
         self.check_any()
         return check_integer("topic", topic, minimum=0, maximum=self.topic_count - 1)
 
@@ -187,9 +229,24 @@ class MatchedTopics:
         return self._words[1]
 
     def word_probabilities(self) -> np.ndarray:
-        """The posterior mean of every topic's words, float64 (T, V), over the draws that have the topic.
+        """Return the posterior mean of every topic's word distribution, over the draws that have the topic.
 
         E[phi_kw] = mean over draws of (n_kw + eta_w) / (n_k + eta)
+
+        Returns
+        -------
+        float64 array (T, V)
+            Rows sum to one.
+
+        Raises
+        ------
+        InputError
+            If topics have no words.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.word_probabilities().shape
+        (2, 17)
         """
         return self._words[0]
 
@@ -200,11 +257,35 @@ class MatchedTopics:
         return np.bincount(corpus.observations, minlength=corpus.vocabulary_size) / corpus.n_tokens
 
     def words(self, topic: int, count: int = 10, level: float = LEVEL) -> pd.DataFrame:
-        """The most probable words of a topic.
+        """Return the most probable words of a topic, with credible intervals.
 
-        Columns: `word`; `probability`, its posterior mean; `low` and `high`, a credible interval: given a draw the
-        probability has a Beta law, and these are quantiles of the mixture of these laws over all draws that have
-        the topic; `lift`, the probability divided by the share of the word in the corpus.
+        Given a draw, the probability of a word has a Beta distribution; intervals are quantiles of the
+        mixture of these distributions over all draws that have the topic.
+
+        Parameters
+        ----------
+        topic : int
+            Number of the topic.
+        count : int, default 10
+            Number of words.
+        level : float, default 0.95
+            Probability of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            One row per word: `word`; `probability`, its posterior mean; `low` and `high`; `lift`, the
+            probability divided by the share of the word in the corpus.
+
+        Raises
+        ------
+        InputError
+            If topics have no words, there is no such topic, or an argument is out of range.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.words(0, count=2)["word"].tolist()
+        ['ships', 'waves']
         """
         topic = self.check_topic(topic)
         return self.words_of([topic], count, level)[topic]
@@ -212,7 +293,32 @@ class MatchedTopics:
     def words_of(
         self, topics: Iterable[int], count: int = 10, level: float = LEVEL
     ) -> dict[int, pd.DataFrame]:
-        """What `words` says of one topic, of several: all draws are gone through once, not once a topic."""
+        """Return the tables of `words` for several topics, in one pass over all draws.
+
+        Parameters
+        ----------
+        topics : iterable of int
+            Numbers of the topics.
+        count : int, default 10
+            Number of words per topic.
+        level : float, default 0.95
+            Probability of the intervals.
+
+        Returns
+        -------
+        dict of int to DataFrame
+            The table of each topic.
+
+        Raises
+        ------
+        InputError
+            If topics have no words, there is no such topic, or an argument is out of range.
+
+        Examples
+        --------
+        >>> list(posterior.consensus_topics.words_of([0, 1], count=2))
+        [0, 1]
+        """
         asked, elsewhere = list(dict.fromkeys(map(self.check_topic, topics))), {}
         absent = [topic for topic in asked if not self.appears[:, topic].any()]
         if absent and self.whole is not None:
@@ -251,11 +357,53 @@ class MatchedTopics:
         )
 
     def top_words(self, count: int = 10) -> list[list[str]]:
-        """The most probable words of every topic."""
+        """Return the most probable words of every topic.
+
+        Parameters
+        ----------
+        count : int, default 10
+            Number of words per topic.
+
+        Returns
+        -------
+        list of lists of str
+            One list per topic.
+
+        Raises
+        ------
+        InputError
+            If topics have no words.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.top_words(1)
+        [['ships'], ['bread']]
+        """
         return self._first_words(self.word_probabilities(), count)
 
     def relevant_words(self, count: int = 10) -> list[list[str]]:
-        """Return the most relevant words of every topic: probable in it, and more so than elsewhere."""
+        """Return the most relevant words of every topic: probable in it, and more so than elsewhere.
+
+        Parameters
+        ----------
+        count : int, default 10
+            Number of words per topic.
+
+        Returns
+        -------
+        list of lists of str
+            One list per topic.
+
+        Raises
+        ------
+        InputError
+            If topics have no words.
+
+        Examples
+        --------
+        >>> posterior.consensus_topics.relevant_words(1)
+        [['ships'], ['bread']]
+        """
         return self._first_words(relevance(self.word_probabilities(), self.word_shares), count)
 
     def _first_words(self, scores: np.ndarray, count: int) -> list[list[str]]:

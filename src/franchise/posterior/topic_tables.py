@@ -34,10 +34,34 @@ class TopicTables(PosteriorContract[DrawT]):
     """Tables of the consensus topics."""
 
     def topic_info(self, words: int = 10) -> pd.DataFrame:
-        """All that is to be said of the topics: as `consensus`, and two columns more.
+        """Return the table of `topics` with two more columns.
 
-        `documents` (or `groups`) are those in which it is the largest topic; `relevant` words are probable in the
-        topic and more so than elsewhere (Sievert & Shirley 2014), `words` just probable.
+        The column `documents` (or `groups`) counts those in which the topic is the largest; `relevant` words
+        are probable in the topic and more so than elsewhere (Sievert & Shirley 2014), `words` are just
+        probable.
+
+        Parameters
+        ----------
+        words : int, default 10
+            Number of words to show.
+
+        Returns
+        -------
+        DataFrame
+            One row per topic, indexed by its number.
+
+        Raises
+        ------
+        InputError
+            If `words` is below 1.
+
+        Examples
+        --------
+        >>> posterior.topic_info(words=1)[["documents", "relevant"]]
+               documents relevant
+        topic
+        0             16    ships
+        1              8    bread
         """
         consensus = self.consensus_topics
         table = consensus.table(check_integer("words", words, minimum=1))
@@ -50,7 +74,18 @@ class TopicTables(PosteriorContract[DrawT]):
         return table
 
     def n_topics_posterior(self) -> pd.DataFrame:
-        """The posterior of the number of topics: `n_topics`, its `probability`, and that in each chain."""
+        """Return the posterior of the number of topics.
+
+        Returns
+        -------
+        DataFrame
+            One row per number of topics: `n_topics`, its `probability`, and that in each chain.
+
+        Examples
+        --------
+        >>> posterior.n_topics_posterior().columns.tolist()
+        ['n_topics', 'probability', 'chain 0', 'chain 1']
+        """
         import pandas as pd
 
         counts = self.trace["n_topics"]
@@ -60,14 +95,32 @@ class TopicTables(PosteriorContract[DrawT]):
         return pd.DataFrame({"n_topics": values, "probability": shares.mean(axis=0), **by_chain})
 
     def find_topics(self, query: str | Sequence[str], count: int = 5) -> pd.DataFrame:
-        """The topics that a word, a sentence or a list of words are most probably of, the most probable first.
+        """Return the topics that a word, a sentence or a list of words are most probably of.
 
-        Words are read as the texts of the corpus were; those it does not know are left out.  `probability` is the
+        Words are read as the texts of the corpus were; unknown words are ignored.  The probability is the
         mean over words w of p(k | w) = phi_kw share_k / sum_l phi_lw share_l.
 
-            posterior.find_topics("railway")
-            posterior.find_topics("The railway was sold at a loss.", count=2)
-            posterior.find_topics(["railway", "loss"])
+        Parameters
+        ----------
+        query : str, or sequence of str
+            A word, a text, or a list of words.
+        count : int, default 5
+            The largest number of topics to return.
+
+        Returns
+        -------
+        DataFrame
+            One row per topic, the most probable first: `label`, `probability`, `share` and `words`.
+
+        Raises
+        ------
+        InputError
+            If the corpus knows none of the words.
+
+        Examples
+        --------
+        >>> posterior.find_topics("buy bread", count=1).index.tolist()
+        [1]
         """
         count, consensus = check_integer("count", count, minimum=1), self.consensus_topics
         words = _words_of(consensus.corpus, query)
@@ -80,14 +133,27 @@ class TopicTables(PosteriorContract[DrawT]):
     def topic_similarity(self) -> pd.DataFrame:
         """Return the similarity of any two topics, from 0 to 1, float (T, T).
 
-        For a corpus one minus the Jensen-Shannon distance (to base 2) of their words,
+        For a corpus it is one minus the Jensen-Shannon distance (to base 2) of their words,
 
             JS(p, q)^2 = H((p + q) / 2) - (H(p) + H(q)) / 2
 
-        Otherwise by the observations that are now in the one, now in the other: with p_i and q_i the shares of
-        draws in which observation i is in them,
+        Otherwise it measures the observations that are in one topic in some draws and in the other in other
+        draws: with p_i and q_i the shares of draws in which observation i is in them,
 
             2 sum p_i q_i / (sum p_i^2 + sum q_i^2)
+
+        Returns
+        -------
+        DataFrame
+            One row and one column per topic; 1 on the diagonal.
+
+        Examples
+        --------
+        >>> posterior.topic_similarity().round(0)
+        topic    0    1
+        topic
+        0      1.0  0.0
+        1      0.0  1.0
         """
         consensus = self.consensus_topics
         return square_table(
@@ -97,11 +163,26 @@ class TopicTables(PosteriorContract[DrawT]):
         )
 
     def confusion_matrix(self) -> pd.DataFrame:
-        """How well topics (columns) explain the words of topics (rows), in nats a word, float (T, T); for a corpus.
+        """Return how well topics (columns) explain the words of topics (rows), in nats per word; for a corpus.
 
             C_rc = sum_w phi_rw log phi_cw                    (Chang & Fisher 2014, figure 5)
 
         On the diagonal minus the entropy of the topic, the largest of its row; others are nearer, the more similar.
+
+        Returns
+        -------
+        DataFrame
+            One row and one column per topic.
+
+        Raises
+        ------
+        InputError
+            If topics have no words.
+
+        Examples
+        --------
+        >>> posterior.confusion_matrix().to_numpy().argmax(axis=1)
+        array([0, 1])
         """
         words = self.consensus_topics.word_probabilities()
         return square_table(words @ np.log(words).T)

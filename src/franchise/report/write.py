@@ -98,30 +98,41 @@ def write_report(
         posterior = fr.sample(fr.read_corpus("speeches/"))
         write_report(posterior, "report.html", title="Speeches")
 
-    It has the verdict on convergence in plain words, the posterior of the number of topics, all consensus topics
-    with words and intervals, a map of them, texts in the colours of their topics, and tables to save as CSV.  Texts
-    of the corpus are in the file: whoever gets it can read them.
+    It has the verdict on convergence in plain words, the posterior of the number of topics, all consensus
+    topics with words and intervals, a map of them, texts in the colours of their topics, and tables to save
+    as CSV.  Texts of the corpus are in the file: whoever gets it can read them.
 
     Parameters
     ----------
     posterior : Posterior
         What `franchise.sample` returns, or `posterior_` of an estimator.
     path : path
-        The file to write, such as "report.html"; one that is there is replaced.
+        The file to write, such as "report.html"; an existing file is replaced.
     title : str, optional
         Report title [default: the number of documents].
-    documents : int
-        How many documents, at most, to take into the page with their texts: the most typical ones of each topic,
-        and others at random. Fewer if they are long.
-    seed : int
-        Of the choice of documents. The same posterior and seed give the same file, byte for byte.
-    progress : function, optional
-        Called with what is being done and the share that is done.
+    documents : int, default 3000
+        The largest number of documents on the page with their texts: the most typical ones of each topic, and
+        others at random. Fewer if they are long.
+    seed : int, default 0
+        Seed of the choice of documents. The same posterior and seed give the same file, byte for byte.
+    progress : callable, optional
+        Called with a description of the work and the proportion that is done.
 
     Returns
     -------
     Path
-        Of the file.
+        Path of the file.
+
+    Raises
+    ------
+    InputError
+        If `path` is a folder or the file cannot be written there, or an argument is out of range.
+
+    Examples
+    --------
+    >>> from franchise.report import write_report
+    >>> write_report(posterior, "report.html", title="Sea and bread").name
+    'report.html'
     """
     target = _check_target(path)
     documents = check_integer("documents", documents, minimum=1)

@@ -34,20 +34,73 @@ _FRAGMENTS = (
 
 
 def names() -> list[str]:
-    """The names of the data sets that ship with franchise."""
+    """Return the names of the data sets that ship with franchise.
+
+    Returns
+    -------
+    list of str
+        Names for `load`.
+
+    Examples
+    --------
+    >>> fr.datasets.names()
+    ['ants', 'sotu']
+    """
     return list(_WHAT)
 
 
 def describe(name: str) -> str:
-    """A data set in a few words."""
+    """Return a description of a data set in a few words.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    str
+        One line.
+
+    Raises
+    ------
+    InputError
+        If there is no such data set.
+
+    Examples
+    --------
+    >>> print(fr.datasets.describe("ants"))
+    counts of ants in 12 groups: 3 made-up studies of 4 conditions (...)
+    """
     return _WHAT[check_choice("name", name, _WHAT)]
 
 
 def table(name: str) -> pd.DataFrame:
-    """A data set as a plain table: one row per text or observation, with all that is known of it.
+    """Return a data set as a plain table: one row per text or observation, with all that is known of it.
 
     For "ants" study, condition, trial and count of each trial; for "sotu" name, date, year, president, party,
     delivery, source and text of each address.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    DataFrame
+        For "ants" study, condition, trial and count of each trial; for "sotu" name, date, year, president,
+        party, delivery, source and text of each address.
+
+    Raises
+    ------
+    InputError
+        If there is no such data set.
+
+    Examples
+    --------
+    >>> fr.datasets.table("ants").columns.tolist()
+    ['study', 'condition', 'trial', 'count']
     """
     import pandas as pd
 
@@ -64,17 +117,31 @@ def load(name: Literal["ants"], *, unit: None = None, sentences: None = None) ->
 @overload
 def load(name: str, *, unit: str | None = None, sentences: str | None = None) -> Corpus | Groups: ...
 def load(name: str, *, unit: str | None = None, sentences: str | None = None) -> Corpus | Groups:
-    """A data set that ships with franchise.
+    """Load a data set that ships with franchise.
 
     Parameters
     ----------
     name : str
         One of `names()`.
-    unit : str, optional
-        For "sotu" what a document is: "address" (the default) or "paragraph".
-    sentences : str, optional
-        For "sotu" how documents are cut into sentences, "english" or "simple" as in `Corpus.from_texts`
-        [default: not at all].
+    unit : "address" or "paragraph", optional
+        For "sotu", what a document is [default: "address"].
+    sentences : "english", "simple" or None, default None
+        For "sotu", how documents are cut into sentences, as in `Corpus.from_texts` [default: not at all].
+
+    Returns
+    -------
+    Corpus or Groups
+        A Corpus for "sotu", Groups for "ants".
+
+    Raises
+    ------
+    InputError
+        If there is no such data set, or an option does not belong to it.
+
+    Examples
+    --------
+    >>> fr.datasets.load("ants")
+    Groups(184 observations in 12 groups)
     """
     if check_choice("name", name, _WHAT) == "sotu":
         return _load_sotu("address" if unit is None else unit, sentences)

@@ -35,7 +35,7 @@ def read_corpus(
     sentences: str | None = None,
     **settings: Unpack[TextSettings],
 ) -> Corpus:
-    """Read documents from a file or a folder.
+    r"""Read documents from a file or a folder.
 
     The format follows from the name of the file, or else from its first bytes:
 
@@ -53,44 +53,60 @@ def read_corpus(
 
     All but "parquet" and "npz" may be compressed: `speeches.csv.gz`, .bz2 or .xz.
 
-    `print(corpus.dropped)` reports everything that was removed.  A row without text, or an empty line, is an empty
-    document, so that documents are numbered as rows are.  An `InputError` names the file and line that cannot be
-    read.
+    `print(corpus.dropped)` reports everything that was removed.  A row without text, or an empty line, is an
+    empty document, so that documents are numbered as rows are.  An `InputError` names the file and line that
+    cannot be read.
 
     Parameters
     ----------
     path : str or path
         The file or folder.
     format : str, optional
-        One of the names above, if the format is not to be guessed.
+        One of the names above [default: detected].
     text : str, optional
-        The column that has the texts, for tables.  Not given: the only column, or the one with a usual name
-        ("text", "body", "abstract", "content", "document" or "message").  All other columns become metadata; where
-        one is called "name", "tokens" or "sentences" an underscore is added.
+        The column that has the texts, for tables [default: the only column, or the one with a usual name
+        ("text", "body", "abstract", "content", "document" or "message")].  All other columns become metadata;
+        where one is called "name", "tokens" or "sentences" an underscore is added.
     name : str, optional
-        The column that has the names of the documents, for tables.  Not given: the column "name", "id" or "title"
-        if no two of its entries are the same; else documents are numbered.
+        The column that has the names of the documents, for tables [default: the column "name", "id" or
+        "title" if no two of its entries are the same; else documents are numbered].
     vocabulary : path or sequence of str, optional
-        For counts: the words, or a file with one word per line.  Not given: a file beside that is named like
-        `vocab.kos.txt`, for `docword.kos.txt`, or `vocab.txt`; else words are numbers.  For texts: the only words
-        to keep.
-    encoding : str
+        For counts: the words, or a file with one word per line [default: a file in the same folder named like
+        `vocab.kos.txt`, for `docword.kos.txt`, or `vocab.txt`; else words are numbers].  For texts: the only
+        words to keep.
+    encoding : str, default "utf-8"
         The encoding of the text; "latin-1", "cp1252" and "utf-16" are others.
     max_bytes : int, optional
-        The most that is read, in bytes after uncompressing, so that a small file cannot fill the memory.  Not
-        given: a quarter of the memory that is free, as a corpus takes up to four times the space of its texts.
+        The most that is read, in bytes after uncompressing, so that a small file cannot fill the memory
+        [default: a quarter of the free memory, as a corpus takes up to four times the space of its texts].
     like : Corpus, optional
-        Read new documents for a model of this corpus: texts in the way in which its own were read, and all over its
-        vocabulary; other words are left out.
-    keep_texts, sentences, lowercase, stop_words, min_df, max_df, token_pattern, ngrams, stem
-        How texts become words, as for `Corpus.from_texts`; not for counts, and not with `like`.
+        Read new documents for a model of this corpus: texts in the way in which its own were read, and all
+        over its vocabulary; other words are removed.
+    keep_texts : bool, default True
+        Whether to keep the texts beside the tokens, for reports.
+    sentences : "english", "simple" or None, default None
+        How to cut texts into sentences, as in `Corpus.from_texts`; not for counts, and not with `like`.
+    **settings : TextSettings
+        How texts become words: `lowercase`, `stop_words`, `min_df`, `max_df`, `token_pattern`, `ngrams` and
+        `stem`, which `Corpus.from_texts` describes; not for counts, and not with `like`.
+
+    Returns
+    -------
+    Corpus
+        The documents.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or an option does not fit its format.
 
     Examples
     --------
-    >>> import franchise as fr
-    >>> corpus = fr.read_corpus("speeches/", sentences="english")                             # doctest: +SKIP
-    >>> corpus = fr.read_corpus("papers.jsonl.gz", text="abstract", min_df=5, stem="english")  # doctest: +SKIP
-    >>> corpus = fr.read_corpus("docword.kos.txt.gz")                                         # doctest: +SKIP
+    >>> from pathlib import Path
+    >>> size = Path("papers.csv").write_text("title,abstract,year\nOne,Ships sail.,1990\nTwo,Bakers bake.,1991\n")
+    >>> papers = fr.read_corpus("papers.csv", text="abstract")
+    >>> papers.group_names, papers.metadata["year"]
+    (['One', 'Two'], [1990, 1991])
     """
     if like is not None:
         if not isinstance(like, Corpus):
@@ -137,26 +153,41 @@ def read_groups(
     encoding: str = "utf-8",
     max_bytes: int | None = None,
 ) -> Groups:
-    """Observations in groups, from a table: one row an observation, a column with its group, columns of numbers.
+    r"""Read observations in groups from a table with one row per observation.
 
     Parameters
     ----------
     path : str or path
         A CSV, TSV, JSON Lines or Parquet file; all but Parquet may be compressed (.gz, .bz2, .xz).
     group : str or sequence of str
-        The column that has the group of each observation; of several columns, groups are all combinations present.
+        The column that has the group of each observation; of several columns, groups are all combinations
+        present.
     columns : str or sequence of str, optional
         The columns of numbers that make up an observation, in this order [default: all but `group`].  A single
         one gives observations of shape (N,), several (N, D).  Numbers must be there in every row, and finite.
     format : "csv", "tsv", "jsonl" or "parquet", optional
-        The format, if it is not to be guessed from the name of the file.
-    encoding, max_bytes
-        As for `read_corpus`.
+        The format [default: by the name of the file].
+    encoding : str, default "utf-8"
+        The encoding of the text.
+    max_bytes : int, optional
+        The most that is read, in bytes after uncompressing [default: a quarter of the free memory].
+
+    Returns
+    -------
+    Groups
+        The observations in their groups.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, a column does not exist, or an entry is no finite number.
 
     Examples
     --------
-    >>> import franchise as fr
-    >>> birds = fr.read_groups("penguins.csv", group="island", columns=["bill", "flipper"])   # doctest: +SKIP
+    >>> from pathlib import Path
+    >>> size = Path("birds.csv").write_text("island,bill,flipper\nBiscoe,38,190\nDream,39,181\nDream,37,178\n")
+    >>> fr.read_groups("birds.csv", group="island", columns=["bill", "flipper"])
+    Groups(3 observations in 2 groups)
     """
     source = open_source(path, encoding, max_bytes)
     chosen = choose_format(source, format, list(TABLES))

@@ -49,7 +49,14 @@ _DOCWORD = re.compile(r"(docword\..+)\.txt(\.gz)?")
 
 
 class ShardedCorpus:
-    """Documents of words on disk, in shards; made by `open_shards`, `index_shards` or `synthetic.write_planted`.
+    """Documents of words on disk, in shards.
+
+    `open_shards`, `index_shards` and `synthetic.write_planted` make it.
+
+    Parameters
+    ----------
+    folder : path
+        The folder of the shards, with `shards.json`.
 
     Attributes
     ----------
@@ -65,6 +72,17 @@ class ShardedCorpus:
         The type of word ids that `read` returns: uint8 or uint16 if that is enough, else int32.
     mapped_type : dtype
         The type of word ids that samplers read: `word_type`, but int32 for less than a few million tokens.
+
+    Raises
+    ------
+    InputError
+        If the folder has no valid index, or a shard is missing.
+
+    Examples
+    --------
+    >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+    >>> shards.vocabulary_size
+    100
     """
 
     def __init__(self, folder: PathLike) -> None:
@@ -98,7 +116,19 @@ class ShardedCorpus:
         )
 
     def lengths(self) -> np.ndarray:
-        """Return the tokens of every document, int64 (n_documents,), without reading the shards."""
+        """Return the number of tokens of every document, without reading the shards.
+
+        Returns
+        -------
+        int64 array (n_documents,)
+            Tokens.
+
+        Examples
+        --------
+        >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+        >>> shards.lengths().sum().item()
+        1000
+        """
         return np.diff(self.offsets)
 
     def read(self, first: int = 0, last: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -106,8 +136,10 @@ class ShardedCorpus:
 
         Parameters
         ----------
-        first, last : int
-            Documents [default: all].
+        first : int, default 0
+            The first document.
+        last : int, optional
+            The document after the last one [default: all documents from `first`].
 
         Returns
         -------
@@ -115,6 +147,18 @@ class ShardedCorpus:
             Word ids, document after document, in the order of the shard.
         offsets : int64 array (last - first + 1,)
             The j-th of these documents is `words[offsets[j]:offsets[j + 1]]`.
+
+        Raises
+        ------
+        InputError
+            If there are no such documents, or the memory is too small for them.
+
+        Examples
+        --------
+        >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+        >>> words, offsets = shards.read(0, 10)
+        >>> len(offsets)
+        11
         """
         first, last = self._check_range(first, last)
         offsets = self.offsets[first : last + 1] - self.offsets[first]
@@ -122,7 +166,26 @@ class ShardedCorpus:
         return self._fill(np.empty(int(offsets[-1]), self.word_type), first, last), offsets
 
     def read_words(self, first: int, last: int) -> np.ndarray:
-        """Read the words of documents first to last - 1, of `mapped_type`: in a mapped file if memory is short."""
+        """Read the words of documents first to last - 1, into a mapped file if memory is short.
+
+        Parameters
+        ----------
+        first : int
+            The first document.
+        last : int
+            The document after the last one.
+
+        Returns
+        -------
+        array of `mapped_type` (tokens,)
+            Word ids, document after document.
+
+        Examples
+        --------
+        >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+        >>> len(shards.read_words(0, 50))
+        1000
+        """
         size = int(self.offsets[last] - self.offsets[first])
         return self._fill(large_empty(size, self.mapped_type), first, last)
 
@@ -138,6 +201,32 @@ class ShardedCorpus:
 
         The file has nothing but ids of `word_type`: `np.memmap(path, corpus.word_type, "r")`.  It is written
         completely or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        first : int, default 0
+            The first document.
+        last : int, optional
+            The document after the last one [default: all documents from `first`].
+
+        Returns
+        -------
+        Path
+            Path of the file.
+
+        Raises
+        ------
+        InputError
+            If there are no such documents, or the file cannot be written there.
+
+        Examples
+        --------
+        >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+        >>> path = shards.write_words("words.bin")
+        >>> len(np.memmap(path, shards.word_type, "r"))
+        1000
         """
         return self._write(_check_target(path), *self._check_range(first, last), self.word_type)
 
@@ -153,18 +242,72 @@ class ShardedCorpus:
         Parameters
         ----------
         path : path, optional
-            That file, up to 4 bytes per token [default: ``words-....bin`` in the folder, named by the checksum].
+            That file, up to 4 bytes per token [default: ``words-....bin`` in the folder, named by the
+            checksum].
+
+        Returns
+        -------
+        MappedCorpus
+            A `Corpus` without names, metadata and texts.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written there.
+
+        Examples
+        --------
+        >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+        >>> shards.memory_mapped().n_documents
+        50
         """
         target = self.folder / f"words-{self.checksum[:16]}.bin" if path is None else _check_target(path)
         return MappedCorpus(self, target)
 
     def mapped(self, path: PathLike | None = None) -> MappedCorpus:
-        """Return `memory_mapped(path)`, its new name."""
+        """Deprecated: the old name of `memory_mapped`.
+
+        Parameters
+        ----------
+        path : path, optional
+            The file of words [default: ``words-....bin`` in the folder].
+
+        Returns
+        -------
+        MappedCorpus
+            What `memory_mapped` returns.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     shards.mapped().n_documents
+        50
+        """
         warn_renamed("ShardedCorpus.mapped()", "memory_mapped()")
         return self.memory_mapped(path)
 
     def map_words(self, path: Path) -> np.ndarray:
-        """Return the word ids of all documents, mapped from a flat file, which is written if it is not there."""
+        """Return the word ids of all documents, mapped from a flat file.
+
+        Parameters
+        ----------
+        path : Path
+            The file; it is written if it does not exist.
+
+        Returns
+        -------
+        memmap of `mapped_type` (n_tokens,)
+            Word ids, read-only.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+        >>> len(shards.map_words(Path("words.bin")))
+        1000
+        """
         if not path.is_file() or path.stat().st_size != self.mapped_type.itemsize * self.n_tokens:
             self._write(path, 0, self.n_documents, self.mapped_type)
         return np.memmap(path, self.mapped_type, "r", shape=(self.n_tokens,))
@@ -175,7 +318,29 @@ class ShardedCorpus:
         return checksum_of(self.folder / INDEX)
 
     def checked(self, checksum: str) -> ShardedCorpus:
-        """Return the corpus; raise InputError if it has another checksum."""
+        """Return the corpus, if it has this checksum.
+
+        Parameters
+        ----------
+        checksum : str
+            The checksum of a run.
+
+        Returns
+        -------
+        ShardedCorpus
+            The same corpus.
+
+        Raises
+        ------
+        InputError
+            If the corpus has another checksum.
+
+        Examples
+        --------
+        >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+        >>> shards.checked(shards.checksum) is shards
+        True
+        """
         if self.checksum != checksum:
             raise InputError(
                 f"{self.folder} no longer contains the corpus this run was started with. Restore it."
@@ -183,14 +348,42 @@ class ShardedCorpus:
         return self
 
     def to_corpus(self) -> Corpus:
-        """Return an ordinary `Corpus` of all documents; raise InputError if there is not enough memory for it."""
+        """Return all documents as a `Corpus` in memory.
+
+        Returns
+        -------
+        Corpus
+            All documents, without names and metadata.
+
+        Raises
+        ------
+        InputError
+            If there is not enough memory.
+
+        Examples
+        --------
+        >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+        >>> shards.to_corpus().n_tokens
+        1000
+        """
         need = _BYTES_PER_TOKEN * self.n_tokens + _BYTES_PER_DOCUMENT * self.n_documents
         self._check_memory(need, "read a part of it by `read`")
         words, offsets = self.read()
         return Corpus(words, offsets, self.vocabulary)
 
     def check_parts(self) -> None:
-        """Compare every shard with its checksum; otherwise that is done when a shard is first read."""
+        """Compare every shard with its checksum now, instead of when a shard is first read.
+
+        Raises
+        ------
+        InputError
+            If a shard has changed.
+
+        Examples
+        --------
+        >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+        >>> shards.check_parts()
+        """
         for shard in self.shards:
             self._verify(shard)
 
@@ -312,15 +505,34 @@ class MappedCorpus(Corpus):
 
 
 def open_shards(folder: PathLike) -> ShardedCorpus:
-    """Open a sharded corpus; the index is checked, the shards are not read yet.
+    """Open a sharded corpus; this checks the index, and does not read the shards.
 
-    `folder` has `shards.json`, as `synthetic.write_planted` and `index_shards` write it.
+    Parameters
+    ----------
+    folder : path
+        A folder with `shards.json`, as `synthetic.write_planted` and `index_shards` write it.
+
+    Returns
+    -------
+    ShardedCorpus
+        The corpus on disk.
+
+    Raises
+    ------
+    InputError
+        If the folder has no valid index, or a shard is missing.
+
+    Examples
+    --------
+    >>> shards = fr.synthetic.write_planted("planted", documents=50, vocabulary=100, tokens=1000, topics=3)
+    >>> fr.open_shards("planted").n_documents
+    50
     """
     return ShardedCorpus(folder)
 
 
 def index_shards(folder: PathLike) -> ShardedCorpus:
-    """Make a folder of files a sharded corpus: read and check each file once, and write `shards.json`.
+    r"""Make a folder of files a sharded corpus: read and check each file once, and write `shards.json`.
 
     Parameters
     ----------
@@ -328,6 +540,26 @@ def index_shards(folder: PathLike) -> ShardedCorpus:
         Has `vocab.txt`, one word per line, and either Parquet files with a column `words`, one list of word ids
         from 0 per document; or docword files, `docword.NAME.NUMBER.txt` or `.txt.gz`, which are converted to
         Parquet beside them.  Files are used in the order of their names, numbers in them by size.
+
+    Returns
+    -------
+    ShardedCorpus
+        The corpus on disk.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, a word id is not in the vocabulary, or there are no documents.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> Path("news").mkdir()
+    >>> size = Path("news/vocab.txt").write_text("cat\ndog\n")
+    >>> size = Path("news/docword.news.1.txt").write_text("2\n2\n3\n1 1 4\n1 2 1\n2 2 3\n")
+    >>> shards = fr.index_shards("news")
+    >>> shards.n_documents, shards.n_tokens
+    (2, 8)
     """
     place = check_folder("folder", _check_folder(folder))
     paths = _find_parts(place)

@@ -75,17 +75,28 @@ FEW = 1000
 class FixedTopicsSweep(Move):
     """Draw the topics of all observations but a few, over the topics that those few have.
 
-    View: weights. Exact for the HDP. Neither opens nor closes topics: use it with a move that does. Costs, for
-    categories, the live topics of a document for each observation and K V for drawing parameters; for others, K for
-    each observation. Parallel over blocks.
+    View: weights. Exact for the HDP. Neither opens nor closes topics: use it with a move that does. Costs,
+    for categories, the live topics of a document for each observation and K V for drawing parameters; for
+    others, K for each observation. Parallel over blocks.
 
     Parameters
     ----------
-    freeze_probability : float
+    freeze_probability : float, default 1/64
         The probability that an observation keeps its topic in a sweep.
-    sparse : bool or None
-        Whether to use the kernels for categories; None uses them where the family allows and there are more than
-        1000 observations. One law either way.
+    sparse : bool or None, default None
+        Whether to use the kernel for categories; None uses it where the family allows and there are more than
+        1000 observations. The distribution is the same either way, so the choice may depend on the state.
+
+    Raises
+    ------
+    InputError
+        If `freeze_probability` is no probability above 0.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.FixedTopicsSweep(), fr.moves.DocumentSweep(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     freeze_probability: float = 1.0 / 64.0
@@ -127,12 +138,23 @@ class DocumentSweep(Sliced):
 
     Parameters
     ----------
-    cutoff : float or None
-        The constant c of the slices; None takes 4 times the unseen weight that is expected given group sizes and
-        concentrations.
-    sparse : bool or None
-        Whether to use the kernels for categories; None uses them where the family allows and there are more than
-        1000 observations. One law either way.
+    cutoff : float or None, default None
+        The constant c of the slices; None takes 4 times the unseen weight that is expected given group sizes
+        and concentrations.
+    sparse : bool or None, default None
+        Whether to use the kernel for categories; None uses it where the family allows and there are more than
+        1000 observations. The distribution is the same either way, so the choice may depend on the state.
+
+    Raises
+    ------
+    InputError
+        If `cutoff` is not positive.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.DocumentSweep(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     sparse: bool | None = None

@@ -71,23 +71,34 @@ class LaunchSplitMerge(Move):
     """Try to split topics, or to merge two, from a launch drawn from their union.
 
     View: weights. Exact for the HDP. A proposal for a topic of n observations costs restricted_scans *
-    launch_components times n, or times a sample of 50,000 if n is larger, and some passes over all n. Parallel over
-    proposals. Conjugate families, and others that can propose parameters.
+    launch_components times n, or times a sample of 50,000 if n is larger, and some passes over all n.
+    Parallel over proposals. Conjugate families, and others that can propose parameters.
 
     Parameters
     ----------
-    n_proposals : int or None
-        Colours C: each proposes one split or merge per step. None depends on the number of observations: 4, or one
-        for every 2^20 observations if that is more, but at most 16.
-    restricted_scans : (int, int) or None
-        Scans of a launch over the sample, and over all. None takes 3 over the sample; over all 2, or 1 where the
-        observations to be split are more than 100,000.
-    launch_components : int or None
+    n_proposals : int or None, default None
+        Colours C: each proposes one split or merge per step. None depends on the number of observations: 4,
+        or one for every 2^20 observations if that is more, but at most 16.
+    restricted_scans : (int, int) or None, default None
+        Scans of a launch over the sample, and over all. None takes 3 over the sample; over all 2, or 1 where
+        the observations to be split are more than 100,000.
+    launch_components : int or None, default None
         Number of provisional topics in a launch. None draws a power of two for every proposal: 2, 4, ..., up
-        to one for every 100 observations to be split, but at most 64. (Families that are not conjugate have
-        launches without provisional topics.)
-    similarity_weight : float
+        to one for every 100 observations to be split, but at most 64. Families that are not conjugate have
+        launches without provisional topics.
+    similarity_weight : float, default 12.0
         How much more often similar topics are proposed for a merge than others; 0: all pairs are as likely.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.DocumentSweep(), fr.moves.LaunchSplitMerge(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     n_proposals: int | None = None
@@ -225,7 +236,22 @@ class LaunchSplitMerge(Move):
     def log_ratio_of_picks(
         self, picked: Picked, likeness: tuple[np.ndarray, np.ndarray] | None, colours: int
     ) -> float:
-        """Log of q(b, c) K / C: the probability of picking the pair to merge, over that of the topic to split."""
+        """Return the log of q(b, c) K / C: the probability of the pair to merge, over that of the topic to split.
+
+        Parameters
+        ----------
+        picked : Picked
+            The topics of a proposal.
+        likeness : pair of arrays, or None
+            Similarities of the topics of the pair to others; None if the family has none.
+        colours : int
+            Number of proposals C in the step.
+
+        Returns
+        -------
+        float
+            The log ratio.
+        """
         others = len(picked.others)
         log_pair = log_probability_of_pair(likeness, others, self.similarity_weight)
         return log_pair + math.log(others + 1) - math.log(colours)

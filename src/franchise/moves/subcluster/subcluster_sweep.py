@@ -63,9 +63,9 @@ DETERMINISTIC, LOCAL, GLOBAL, BALANCED = "deterministic", "local", "global", "ba
 class SubclusterSweep(Move):
     """Draw topics and sub-topics of all observations, over the topics there are; try splits and merges.
 
-    View: weights. **Approximate**: good for finding topics soon, as in ``during_warmup(SubclusterSweep())``, not
-    for sampling. Total variation from the posterior, by enumeration, on six words (0 0 1 | 1 2 2) and on five
-    (0 0 1 | 1 2), from `franchise reproduce chang-fisher` (20,000 draws; 0.03 to 0.06 are chance):
+    View: weights. **Approximate**: good for finding topics soon, as in ``during_warmup(SubclusterSweep())``,
+    not for sampling. Total variation from the posterior, by enumeration, on six words (0 0 1 | 1 2 2) and on
+    five (0 0 1 | 1 2), from `franchise reproduce chang-fisher` (20,000 draws; 0.03 to 0.06 are chance):
 
     ==========================  =========  ==========
     moves                       six words  five words
@@ -80,20 +80,32 @@ class SubclusterSweep(Move):
     repaired (see the module)   0.05       0.02
     ==========================  =========  ==========
 
-    All but the last have too few topics: 1 to 1.8 on average where the posterior has 2.4 and 2.5. Costs K for each
-    observation, and about four times as much more for the global moves. Parallel over blocks of groups, pairs and
-    topics. Conjugate families. Chang & Fisher, sections 4 and 5; see the docstring of the module.
+    All but the last have too few topics: 1 to 1.8 on average where the posterior has 2.4 and 2.5. Costs K for
+    each observation, and about four times as much more for the global moves. Parallel over blocks of groups,
+    pairs and topics. Conjugate families. Chang & Fisher, sections 4 and 5; see the docstring of the module.
 
     Parameters
     ----------
-    moves : tuple of str
-        Which splits and merges: "local" or "deterministic"; and "global", with the ratio as it is printed, or
+    moves : tuple of str, default ("local", "global")
+        The splits and merges: "local" or "deterministic"; and "global", with the ratio as it is printed, or
         "balanced", with a density in it that the print leaves out (see `moves/subcluster/global_moves.py`).
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or two moves exclude each other.
 
     Notes
     -----
     The trace has ``subcluster_splits``, ``subcluster_merges``, ``subcluster_global_splits`` and
     ``subcluster_global_merges`` (accepted in the sweep), and the same with ``_tries`` (proposed).
+
+    Examples
+    --------
+    >>> first = fr.moves.during_warmup(fr.moves.SubclusterSweep(("local", "balanced")))
+    >>> sampler = [first, fr.moves.DirectAssignment(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     moves: tuple[str, ...] = (LOCAL, GLOBAL)
