@@ -40,9 +40,20 @@ class TableSweep(Move):
 
     Parameters
     ----------
-    folds : int
+    folds : int, default 4
         Number of folds that the groups are dealt into. More folds have proposals that are accepted more often, and
         cost more.
+
+    Raises
+    ------
+    InputError
+        If `folds` is below 1.
+
+    Examples
+    --------
+    >>> sampler = [fr.moves.DirectAssignment(), fr.moves.TableSweep(), fr.moves.Concentrations()]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     folds: int = 4

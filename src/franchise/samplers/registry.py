@@ -243,8 +243,17 @@ def _warn_of_what_stays(model: Model, moves: list[Move]) -> None:
 def sampler_table() -> pd.DataFrame:
     """Return the samplers and their properties: Chang & Fisher's Table 1, for the samplers of franchise.
 
-    ``exact`` names the model whose posterior a sampler draws from exactly (proved by enumeration), or is
-    "approximate".
+    Returns
+    -------
+    DataFrame
+        One row per sampler: `name`; `exact`, the model whose posterior it draws from exactly (confirmed by
+        enumeration), or "approximate"; its properties; and `what` it does.
+
+    Examples
+    --------
+    >>> table = fr.sampler_table()
+    >>> table.set_index("name").loc["crf", "exact"]
+    'HDP'
     """
     import pandas as pd
 
