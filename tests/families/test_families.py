@@ -337,6 +337,13 @@ def test_a_prior_by_frequency_goes_with_the_words_of_a_corpus():
         Categorical.by_frequency(corpus, mass=0.0)
 
 
+def test_weights_of_long_count_rows():
+    """Products become logs after sixteen factors; larger counts have logs of their own."""
+    rng = np.random.default_rng(8)
+    large = rng.poisson(40.0, (3, 24)) * (rng.random((3, 24)) < 0.2)
+    check_family(Multinomial(24, 0.3), np.concatenate([rng.poisson(2.0, (4, 24)), large]))
+
+
 @pytest.mark.parametrize("slots", [1, 3, 4])
 def test_log_marginals_by_blocks_of_categories(slots):
     """The first slots only, or all, and the same for any number of workers."""
