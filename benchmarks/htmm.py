@@ -1,7 +1,7 @@
 """The hidden topic Markov model: how fast it is, and what it finds.
 
     python benchmarks/htmm.py [--part speed segments choi starts] [--rounds 7] [--documents 200] [--seeds 5]
-                              [--data DIR] [--sweeps 400]
+                              [--data DIR] [--sweeps 200]
 
   speed     words a second of an EM step and of a Gibbs sweep, everything included, at 10, 50 and 100 topics on one
             and two threads; the State of the Union addresses
@@ -262,7 +262,9 @@ def main() -> None:
     usual = ["speed", "segments"]
     parser.add_argument("--part", nargs="+", choices=parts, default=usual, help="which parts to run")
     parser.add_argument("--data", help="choi: folder with 20newsgroups and reuters21578; or FRANCHISE_DATA")
-    parser.add_argument("--sweeps", type=int, default=400, help="starts: sweeps of each chain on simulated data")
+    parser.add_argument(
+        "--sweeps", type=int, default=200, help="starts: sweeps of each chain on simulated data"
+    )
     parser.add_argument("--rounds", type=int, default=7, help="speed: rounds of half a second")
     parser.add_argument(
         "--documents", type=int, default=200, help="segments, choi: documents to join, of each seed"

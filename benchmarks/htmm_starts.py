@@ -17,7 +17,7 @@ from franchise.kernels.htmm_em import SentenceData
 from franchise.kernels.random.streams import Streams
 from franchise.moves import TableGibbs
 
-STARTS = (1, 1, 200, 200)  # topics at random that chains start with
+STARTS = (1, 200)  # topics at random that chains start with
 SHOWN = (5, 10, 20, 50, 100, 200)  # sweeps after which topics are printed, beside the last
 JUDGED = ("n_topics", "log_joint", "topic_entropy", "co_assignment")
 
@@ -26,7 +26,7 @@ Traces = dict[str, np.ndarray]  # (chains, sweeps)
 
 def compare_starts(sweeps: int) -> None:
     """Compare chains on text drawn from the model, and a fifth as long ones on the State of the Union addresses."""
-    for name, prior in (("distinct topics", 0.1), ("similar topics", 0.5)):
+    for name, prior in (("similar topics", 0.5), ("distinct topics", 0.1)):
         prepared, topics = simulate(prior)
         compare(f"simulated, {topics} {name}", prepared, prior, sweeps)
     compare("addresses", Prepared.of(fr.datasets.load("sotu", sentences="english")), 0.1, sweeps // 5)
