@@ -1,6 +1,7 @@
 """The hidden topic Markov model: how fast it is, and what it finds.
 
-    python benchmarks/htmm.py [--part speed segments choi] [--rounds 7] [--documents 200] [--seeds 5] [--data DIR]
+    python benchmarks/htmm.py [--part speed segments choi starts] [--rounds 7] [--documents 200] [--seeds 5]
+                              [--data DIR] [--sweeps 200]
 
   speed     words a second of an EM step and of a Gibbs sweep, everything included, at 10, 50 and 100 topics on one
             and two threads; the State of the Union addresses
@@ -8,6 +9,8 @@
             (scikit-learn), which knows no order of sentences, and placement without looking
   choi      the same in documents of ten unrelated segments from 20 Newsgroups and Reuters, beside a classic
             segmenter (`choi.py`); needs --data or FRANCHISE_DATA
+  starts    chains that learn the number of topics, from one topic and from 200, with and without table moves over
+            runs: topics, R-hat and processor time of a sweep (`htmm_starts.py`)
 
 Segments: documents are joined from ten sections of 5 to 15 consecutive sentences each, from State of the Union
 addresses of ten different presidents (`joined.py`).  All is unsupervised: every model is fitted to the joined
@@ -34,6 +37,7 @@ from typing import Any
 
 import numpy as np
 from choi import find_boundaries
+from htmm_starts import compare_starts
 from joined import SECTIONS, Joined, join_sections
 from scipy.sparse import csr_array
 from segment_errors import Errors, place_evenly, show_errors, standard_error
@@ -253,10 +257,14 @@ def main() -> None:
         "speed": lambda given: measure_speed(given.rounds),
         "segments": lambda given: find_segments(given.documents, given.seeds),
         "choi": lambda given: find_boundaries(given.data, given.documents, given.seeds),
+        "starts": lambda given: compare_starts(given.sweeps),
     }
     usual = ["speed", "segments"]
     parser.add_argument("--part", nargs="+", choices=parts, default=usual, help="which parts to run")
     parser.add_argument("--data", help="choi: folder with 20newsgroups and reuters21578; or FRANCHISE_DATA")
+    parser.add_argument(
+        "--sweeps", type=int, default=200, help="starts: sweeps of each chain on simulated data"
+    )
     parser.add_argument("--rounds", type=int, default=7, help="speed: rounds of half a second")
     parser.add_argument(
         "--documents", type=int, default=200, help="segments, choi: documents to join, of each seed"

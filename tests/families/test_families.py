@@ -337,6 +337,35 @@ def test_a_prior_by_frequency_goes_with_the_words_of_a_corpus():
         Categorical.by_frequency(corpus, mass=0.0)
 
 
+def test_weights_of_long_count_rows():
+    """Products become logs after sixteen factors; larger counts have logs of their own."""
+    rng, bench = np.random.default_rng(8), 3
+    large = rng.poisson(40.0, (3, 24)) * (rng.random((3, 24)) < 0.2)
+    family = Multinomial(24, 0.3)
+    prepared = family.prepare(np.concatenate([rng.poisson(2.0, (5, 24)), large]))
+    statistics = family.empty_statistics(4)
+    for index in range(3):
+        family_ops.add(statistics, prepared, index, index % 2)
+    prior_weights, out = np.array([0.5, 2.0, 1.0, 0.7]), np.empty(4)
+
+    def check(total, logs):
+        expected = prior_weights * np.exp(logs - max(logs))
+        np.testing.assert_allclose(out / total, expected / expected.sum(), rtol=1e-9)
+
+    for index in range(3, 8):
+        total = family_ops.fill_topic_weights(statistics, prepared, index, prior_weights, 4, out)
+        check(total, [family_ops.log_predictive(statistics, prepared, index, topic) for topic in range(4)])
+    members = np.arange(3, 8, dtype=np.int32)
+    for index in members:
+        family_ops.add(statistics, prepared, index, bench)
+    logs = [
+        family_ops.log_block_predictive(statistics, prepared, members, bench, topic) for topic in range(3)
+    ]
+    logs.append(family_ops.log_marginal(statistics, bench))
+    total = family_ops.fill_block_weights(statistics, prepared, members, bench, prior_weights, 4, out)
+    check(total, logs)
+
+
 @pytest.mark.parametrize("slots", [1, 3, 4])
 def test_log_marginals_by_blocks_of_categories(slots):
     """The first slots only, or all, and the same for any number of workers."""

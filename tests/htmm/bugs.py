@@ -15,7 +15,10 @@ from franchise.htmm import gibbs_steps as sweeping
 from franchise.htmm.model import Segments
 from franchise.kernels import htmm_collapsed as collapsed_kernels
 from franchise.kernels import htmm_gibbs as segments
+from franchise.model.state.views import draw_topic_weights
+from franchise.moves import TableGibbs
 from tests.exactness.mutation import mutated
+from tests.planted_bugs.planting import in_move
 
 KERNEL_BUGS = {
     "stays counted": (finite, "draw_finite", "if drawn.switches[sentence]:", "if True:"),
@@ -121,3 +124,69 @@ def runs_in_one_document():
         return replace(data, offsets=data.offsets[[0, -1]])
 
     return mock.patch.object(infinite, "runs_of", in_one)
+
+
+# --- table moves over runs -------------------------------------------------------------------------------------
+
+
+class SeatedWithoutAlpha(TableGibbs):
+    """Runs sit down as if alpha were one."""
+
+    def step(self, model, state, streams, executor):
+        state.group_concentration, alpha = 1.0, state.group_concentration
+        report = super().step(model, state, streams, executor)
+        state.group_concentration = alpha
+        return report
+
+
+class WeightsByRuns(TableGibbs):
+    """The topic weights are drawn given the runs of every topic in place of its tables."""
+
+    def step(self, model, state, streams, executor):
+        report = super().step(model, state, streams, executor)
+        state.topic_weights, state.unseen_weight = draw_topic_weights(
+            state.observations_per_topic, state.top_concentration, streams.generator()
+        )
+        return report
+
+
+def words_counted_once():
+    """Take a word that occurs several times in a run for one that occurs once."""
+    runs_of = infinite.runs_of
+
+    def once(*arguments):
+        data = runs_of(*arguments)
+        rows = data.observations
+        ones, totals = np.ones_like(rows.counts), np.diff(rows.offsets)
+        return replace(data, observations=rows._replace(counts=ones, totals=totals))
+
+    return mock.patch.object(infinite, "runs_of", once)
+
+
+TABLE_BUGS = {
+    "seated without alpha": functools.partial(in_move, TableGibbs, SeatedWithoutAlpha),
+    "weights given runs": functools.partial(in_move, TableGibbs, WeightsByRuns),
+    "words counted once": words_counted_once,
+    "runs taken for one document": runs_in_one_document,
+}
+
+
+def in_tables(name: str):
+    """Plant one of the bugs of table moves over runs."""
+    return TABLE_BUGS[name]()
+
+
+def weights_before_gamma():
+    """Draw the topic weights given the tables and the gamma from before, then gamma."""
+    draw_gamma, draw_weights = infinite.draw_top_concentration, infinite.draw_topic_weights
+    before = []
+
+    def gamma(value, *arguments):
+        before[:] = [value]
+        return draw_gamma(value, *arguments)
+
+    return mock.patch.multiple(
+        infinite,
+        draw_top_concentration=gamma,
+        draw_topic_weights=lambda tables, _, rng: draw_weights(tables, before[0], rng),
+    )

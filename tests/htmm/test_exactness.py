@@ -17,6 +17,7 @@ from franchise.htmm.collapsed import draw_given_runs, draw_learned_runs
 from franchise.htmm.gibbs_steps import GibbsContext, draw_switch_probability
 from franchise.htmm.model import FiniteModel, InfiniteModel, InfiniteSegments
 from franchise.kernels.random.streams import Streams
+from franchise.moves import LaunchSplitMerge, TableGibbs
 from franchise.parallel import Threads
 from franchise_studies.long_run import total_variation, typical_total_variation
 from tests.exactness.cases import size
@@ -40,7 +41,7 @@ PLANTED = [[[0], [0], [1], []], [[1], [0]]]
 """Documents in which it shows how topics are drawn and kept: those of planted bugs."""
 
 LONGER = [[[0, 1], [0, 1, 0], [2, 2], [0]], [[1]]]
-"""With words that occur again in a run: where bugs of the collapsed sweep show."""
+"""With words that occur again in a run: where bugs of the collapsed sweep and of table moves show."""
 
 ETA, ZETAS = 0.5, (1.0, 2.0)
 BASE_MEASURE = np.array([0.4, 0.8, 1.8])
@@ -161,13 +162,20 @@ class CollapsedInfiniteCase(InfiniteCase):
 
 
 class RegroupedCase(InfiniteCase):
-    """The same, by splits and merges alone."""
+    """The same, by moves over runs alone."""
 
     numbers = ("unseen_weight",)
 
     def sweep(self, state, streams):
         context = GibbsContext(self.model.prepared, state, streams, ENGINE)
-        infinite.regroup(context, 6 * infinite.REGROUPING)
+        infinite.regroup(context, self.regrouping)
+
+
+SPLITS, TABLES = 6 * (LaunchSplitMerge(),), 3 * (TableGibbs(),)
+"""Moves over runs, several in turn, so that errors add up."""
+
+TABLES_ALONE = (RegroupedCase, LONGER, 0.3, 2.0, TABLES)
+"""The case of bugs in moves of whole tables."""
 
 
 def run(case, draws, seed=0):
@@ -228,6 +236,7 @@ CASES = {
     "learned number, base measure": (InfiniteCase, DOCUMENTS, 1.2, 0.8, infinite.REGROUPING, BASE_MEASURE),
     "learned number, many": (InfiniteCase, GAPS, 3.0, 5.0),
     "learned number, sentences alone": (InfiniteCase, DOCUMENTS, 1.2, 0.8, ()),
+    "learned number, sentences and tables": (InfiniteCase, DOCUMENTS, 0.5, 3.0, TABLES),
 }
 
 
@@ -274,7 +283,9 @@ ONE_STEP = {
     "learned number": (InfiniteCase, DOCUMENTS, 1.2, 0.8),
     "learned number, collapsed": (CollapsedInfiniteCase, LONGER, 0.5, 0.8),
     "learned number, collapsed, gaps": (CollapsedInfiniteCase, GAPS, 3.0, 5.0),
-    "learned number, splits and merges": (RegroupedCase, PLANTED, 0.1, 3.0),
+    "learned number, splits and merges": (RegroupedCase, PLANTED, 0.1, 3.0, SPLITS),
+    "learned number, tables": TABLES_ALONE,
+    "learned number, tables, gaps": (RegroupedCase, GAPS, 2.0, 0.8, TABLES, BASE_MEASURE),
 }
 
 
@@ -321,4 +332,11 @@ def test_bugs_in_the_collapsed_sweep_are_seen(name):
 
 def test_runs_taken_for_one_document_are_seen():
     with bugs.runs_in_one_document():
-        assert min(one_step_p_values(RegroupedCase(PLANTED, 0.1, 3.0), 1000)) < SMALLEST_P
+        assert min(one_step_p_values(RegroupedCase(PLANTED, 0.1, 3.0, SPLITS), 1000)) < SMALLEST_P
+
+
+@pytest.mark.parametrize("name", bugs.TABLE_BUGS)
+def test_bugs_in_table_moves_over_runs_are_seen(name):
+    kind, *settings = TABLES_ALONE
+    with bugs.in_tables(name):
+        assert min(one_step_p_values(kind(*settings), 2000)) < SMALLEST_P

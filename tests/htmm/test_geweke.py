@@ -1,4 +1,4 @@
-"""Both samplers by Geweke's joint test: forward draws against a chain of sweeps and new data; and a planted bug."""
+"""Both samplers by Geweke's joint test: forward draws against a chain of sweeps and new data; and planted bugs."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def draw_switches(rng, epsilon):
 def summarise(model, state, table_count):
     """Label-free numbers of parameters and data."""
     data = model.prepared.data
+    gamma, unseen = getattr(state, "top_concentration", 0.0), getattr(state, "unseen_weight", 0.0)
     return {
         "topics": len(np.unique(state.topics)),
         "switches": state.later_switches(model.prepared),
@@ -56,7 +57,9 @@ def summarise(model, state, table_count):
         "log likelihood": sweeping.WordCounts(model.prepared, state.counts).log_likelihood(state.word_prior),
         "same word in a sentence": float(data.words[0] == data.words[1]),
         "same word in both documents": float(data.words[0] == data.words[data.tokens[4]]),
-        "gamma": getattr(state, "top_concentration", 0.0),
+        "gamma": gamma,
+        "unseen weight": unseen,
+        "gamma times unseen weight": gamma * unseen,
         "tables": table_count,
     }
 
@@ -171,3 +174,9 @@ def test_a_concentration_drawn_by_all_sentences_is_seen():
     """alpha | m has the sentences that drew a topic as customers, not all of them."""
     with bugs.all_sentences_draw(LENGTHS):
         assert min(p_values(InfiniteJoint(), 2000).values()) < SMALLEST_P
+
+
+def test_weights_drawn_before_gamma_are_seen():
+    """The order is m, gamma and alpha, then beta."""
+    with bugs.weights_before_gamma():
+        assert min(p_values(InfiniteJoint(), 3000).values()) < SMALLEST_P

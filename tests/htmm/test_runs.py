@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import franchise as fr
+from franchise.htmm import gibbs_hdp as infinite
 from franchise.htmm.htmm_chain import HTMMChain
+from franchise.htmm.model import InfiniteModel
+from franchise.kernels.random.streams import Streams
 from franchise.posterior.htmm_posterior import HTMMPosterior
 from franchise.running import chain_run as running
+from tests.htmm.cases import simulate
 from tests.running.runs import assert_same_bits, sample_segments
 
 DRAWS = 8
@@ -89,3 +94,20 @@ def test_what_is_refused(tmp_path):
     for name in ("time_limit", "checkpoint_interval"):
         with pytest.raises(fr.InputError, match=name):
             sample_segments(3, 1, **{name: 0.0})
+
+
+def test_the_same_bits_on_any_number_of_threads():
+    """With runs in several blocks, which threads take in any order."""
+    data, _ = simulate(np.random.default_rng(5), 3200, 10.0, 5, 0.9, words=20, length=2)
+    model = InfiniteModel(data, fr.Gamma(1.0, 1.0), fr.Gamma(1.0, 1.0), 0.5, (1.0, 1.0))
+    states = []
+    for workers in (1, 3):
+        engine, pool = fr.engines.Threads(workers), {}
+        state = infinite.start_at_random(model, 30, Streams(1, 0, 0, 0, pool), engine)
+        assert state.switches.sum() > 2**14
+        for sweep in (1, 2):
+            infinite.sweep(model, state, Streams(1, 0, sweep, 0, pool), engine)
+        states.append(state)
+    one, three = ((state.topics, state.switches, state.weights, state.concentration) for state in states)
+    for first, second in zip(one, three, strict=True):
+        assert np.array_equal(first, second)

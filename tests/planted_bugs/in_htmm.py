@@ -31,6 +31,13 @@ WRONG = {
     "what was before is forgotten": ("The message of a stay forgets the topic before.", TWO),
 }
 
+TABLES_WRONG = {
+    "seated without alpha": "Runs sit down at tables as if alpha were one.",
+    "weights given runs": "After the table moves the topic weights are drawn given runs, not tables.",
+    "words counted once": "A word that occurs several times in a run counts once.",
+    "runs taken for one document": "Runs of different documents share tables.",
+}
+
 COLLAPSED_WRONG = {
     "stays without the draws of the document": "The weight of a stay forgets how many topics the document drew.",
     "a closed topic takes its weight along": "A topic that loses its last run does not give its weight back.",
@@ -64,6 +71,18 @@ COLLAPSED = [
     for name, wrong in COLLAPSED_WRONG.items()
 ]
 
+TABLES = [
+    PlantedBug(
+        f"HTMM, tables of runs: {name}",
+        "franchise.htmm.gibbs_hdp.regroup",
+        wrong,
+        (f"{ONE_STEP}[learned number, tables]",),
+        (f"{EXACTNESS}test_bugs_in_table_moves_over_runs_are_seen[{name}]",),
+        functools.partial(bugs.in_tables, name),
+    )
+    for name, wrong in TABLES_WRONG.items()
+]
+
 STEPS = [
     PlantedBug(
         "HTMM: stays counted by the HDP",
@@ -88,6 +107,14 @@ STEPS = [
         (GEWEKE + "test_joint_distribution[learned number]",),
         (GEWEKE + "test_a_concentration_drawn_by_all_sentences_is_seen",),
         functools.partial(bugs.all_sentences_draw, LENGTHS),
+    ),
+    PlantedBug(
+        "HTMM: weights before gamma",
+        "franchise.htmm.gibbs_hdp.draw_numbers",
+        "The topic weights are drawn given the gamma from before, then gamma.",
+        (GEWEKE + "test_joint_distribution[learned number]",),
+        (GEWEKE + "test_weights_drawn_before_gamma_are_seen",),
+        bugs.weights_before_gamma,
     ),
     PlantedBug(
         "HTMM: runs taken for one document",
@@ -154,4 +181,4 @@ EM = [
     ),
 ]
 
-BUGS = [*KERNELS, *COLLAPSED, *STEPS, *INFERENCE, *EM]
+BUGS = [*KERNELS, *COLLAPSED, *TABLES, *STEPS, *INFERENCE, *EM]

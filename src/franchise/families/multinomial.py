@@ -292,15 +292,15 @@ class Multinomial(DirichletPrior[MultinomialStatistics, MultinomialParameters, C
 
 @helper
 def _weigh(statistics, observations, members, total, bench, prior_weights, limit, out):  # type: ignore[no-untyped-def]
-    """Weights of an observation, or of the counts of a block on the bench (from 0), which go down to zero."""
-    mass = statistics.prior_mass[0]
+    """Weights of an observation, or of the counts of a block on the bench (from 0), which go down to zero.
+
+    Products have at most SHORT_BLOCK factors; then their logs are taken.
+    """
     short = total <= SHORT_BLOCK
+    mass, position, factors = statistics.prior_mass[0], 0, 0
+    logs = np.zeros(0 if short else limit)
     for topic in range(limit):
-        if short:
-            out[topic] = prior_weights[topic]
-        else:
-            out[topic] = -log_rising(statistics.totals[topic] + mass, total)
-    position = 0
+        out[topic] = prior_weights[topic] if short else 1.0
     for index in members:
         for entry in range(observations.offsets[index], observations.offsets[index + 1]):
             category = observations.categories[entry]
@@ -308,14 +308,29 @@ def _weigh(statistics, observations, members, total, bench, prior_weights, limit
             if bench >= 0:
                 count = statistics.counts[category, bench]
                 statistics.counts[category, bench] = 0
-            if short:
+            factors += count
+            if factors > SHORT_BLOCK:
+                _take_logs(out, logs)
+                factors = count
+            if count <= SHORT_BLOCK:
                 _multiply_rising(statistics, category, count, mass + position, limit, out)
-                position += count
             else:
-                _add_log_rising(statistics, category, count, limit, out)
+                _add_log_rising(statistics, category, count, mass + position, logs)
+                factors = 0
+            position += count
     if short:
         return sum_of(out, limit)
+    _take_logs(out, logs)
+    out[:limit] = logs
     return exponentiate(prior_weights, _largest(prior_weights, limit, out), limit, out)
+
+
+@helper
+def _take_logs(products, logs):  # type: ignore[no-untyped-def]
+    """Add the logs of products, which are one then."""
+    for topic in range(len(logs)):
+        logs[topic] += math.log(products[topic])
+        products[topic] = 1.0
 
 
 @helper
@@ -327,10 +342,11 @@ def _multiply_rising(statistics, category, count, mass, limit, out):  # type: ig
 
 
 @helper
-def _add_log_rising(statistics, category, count, limit, out):  # type: ignore[no-untyped-def]
-    """out[k] += log (n_kw + eta_w)_count."""
-    for topic in range(limit):
-        out[topic] += log_rising(statistics.counts[category, topic] + statistics.prior[category], count)
+def _add_log_rising(statistics, category, count, mass, logs):  # type: ignore[no-untyped-def]
+    """logs[k] += log (n_kw + eta_w)_count - log (n_k + mass)_count."""
+    for topic in range(len(logs)):
+        logs[topic] += log_rising(statistics.counts[category, topic] + statistics.prior[category], count)
+        logs[topic] -= log_rising(statistics.totals[topic] + mass, count)
 
 
 @helper

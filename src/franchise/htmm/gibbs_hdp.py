@@ -3,7 +3,7 @@
 One sweep, given topics z and switches psi of all sentences and the weights beta
 (docs/theory/htmm-hdp.md#sec-htmm-hdp-sweep):
 
-    given the switches: splits and merges of topics (`regroup`)
+    given the switches: splits and merges of topics, then topics of whole tables (`regroup`)
     switches and topics of runs of sentences, words integrated out (`collapsed.py`)
     m_dk by urns;  gamma | m, K;  alpha | m;  beta ~ Dirichlet(m_1, ..., m_K, gamma)
     epsilon ~ Beta(zeta1 + switches, zeta2 + stays)
@@ -34,11 +34,12 @@ from franchise.model.state.views import draw_topic_weights
 from franchise.moves.base import Move
 from franchise.moves.concentrations import draw_group_concentration, draw_top_concentration
 from franchise.moves.launched.launched_splits import LaunchSplitMerge
+from franchise.moves.table_gibbs import TableGibbs
 from franchise.parallel.engine import BlockExecutor
 from franchise.priors import Gamma
 
-REGROUPING: tuple[Move, ...] = (LaunchSplitMerge(),)
-"""Moves over the runs between switches, in every sweep."""
+REGROUPING: tuple[Move, ...] = (LaunchSplitMerge(), TableGibbs())
+"""Moves over the runs between switches, in every sweep. Each leaves the topic weights drawn."""
 
 
 def start_at_random(
@@ -138,7 +139,7 @@ def log_topics_and_switches(model: InfiniteModel, state: InfiniteSegments) -> fl
     )
 
 
-# --- splits and merges of topics, given the switches ----------------------------------------------------------
+# --- moves over runs of sentences, given the switches ---------------------------------------------------------
 
 # A run of sentences from one switch to the next has one topic, drawn from theta_d.  So the runs are observations of
 # a hierarchical Dirichlet process mixture: documents are its groups, a run the counts of its words, a topic a
