@@ -291,7 +291,31 @@ def during_warmup(move: Move | Composed, span: tuple[float, float] = (0.0, 1.0))
 
 
 def in_phases(ends: tuple[float, ...], *moves: Move | Composed) -> InPhases:
-    """The moves one after the other; `ends` are the shares of the warm-up at which all but the last one end."""
+    """Return the composition that runs one move after the other, each in its own phase of the warm-up.
+
+    Parameters
+    ----------
+    ends : tuple of float
+        The shares of the warm-up at which phases end, in increasing order, above 0 and up to 1.
+    *moves : Move or composition
+        What to run in each phase, and last what to run from the last end on, in sampling, too.
+
+    Returns
+    -------
+    InPhases
+        A composition, for `franchise.sample` or another composition.
+
+    Raises
+    ------
+    InputError
+        If `ends` are not increasing shares, or there is not one move more than ends.
+
+    Examples
+    --------
+    >>> small, whole = fr.moves.SubsetSweep(0.25), fr.moves.DirectAssignment()
+    >>> fr.moves.in_phases((0.5,), small, whole).ends
+    (0.5,)
+    """
     if (
         len(moves) != len(ends) + 1
         or list(ends) != sorted(set(ends))

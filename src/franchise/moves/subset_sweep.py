@@ -36,11 +36,23 @@ class SubsetSweep(Move):
 
     Parameters
     ----------
-    share : float
+    share : float, default 0.125
         The share of the groups that are in the subset. A chain has the same subset in every sweep, and it is part
         of every larger one. It is swept ``round(1 / share)`` times.
-    prior_factor : float
+    prior_factor : float, default 1.0
         What the Dirichlet prior of the topics is multiplied by, on the subset.
+
+    Raises
+    ------
+    InputError
+        If `share` is not between 0 and 1, or `prior_factor` is not positive.
+
+    Examples
+    --------
+    >>> sweep = fr.moves.in_turn(fr.moves.DirectAssignment(), fr.moves.TableGibbs(), fr.moves.Concentrations())
+    >>> sampler = [fr.moves.in_phases((0.5,), fr.moves.SubsetSweep(0.25), sweep)]
+    >>> fr.sample(corpus, sampler=sampler, draws=2, warmup=4, progress=False).n_draws
+    2
     """
 
     share: float = 0.125
