@@ -16,7 +16,7 @@ from franchise.model.hdp_model import CategoryIndex
 from franchise.model.state import Weights
 from franchise.moves import Concentrations, DirectAssignment, SubsetSweep, in_phases, in_turn
 from franchise.moves.compose import moves_of
-from franchise.samplers.recipes import MODERATE
+from franchise.samplers.recipes import MANY_GROUPS, MODERATE
 from franchise.samplers.registry import resolve
 from franchise.sampling import make_model
 
@@ -120,11 +120,13 @@ def test_it_is_refused_where_it_cannot_work():
         resolve([SubsetSweep()], make_model(CORPUS, fr.Categorical(40, fr.Gamma(1.0, 1.0)), 1.0, 1.0))
 
 
-def test_only_large_corpora_grow():
-    large = fr.Corpus.from_tokens(
-        [np.arange(5000) % 4000] * (MODERATE // 5000 + 1), list(map(str, range(4000)))
+def test_only_large_corpora_of_many_documents_grow():
+    words = list(map(str, range(4000)))
+    many, few = (
+        fr.Corpus.from_tokens([np.arange(MODERATE // documents + 1) % 4000] * documents, words)
+        for documents in (MANY_GROUPS, MANY_GROUPS - 1)
     )
-    for corpus, grows in ((CORPUS, False), (large, True)):
+    for corpus, grows in ((CORPUS, False), (few, False), (many, True)):
         schedule = resolve("direct", make_model(corpus, None, fr.Gamma(1.0, 1.0), 1.0)).schedule
         assert any(isinstance(move, SubsetSweep) for move in moves_of(schedule)) == grows
         assert all(move.exact_for for move in moves_of(schedule, warmup=False))

@@ -47,6 +47,9 @@ SMALL_PRIORS = ((0.2, (0.0, 0.12)), (0.5, (0.12, 0.24)))
 """Factors of the prior of words in warm-up, and in which part of it."""
 
 
+MANY_GROUPS = 1600
+"""The least number of groups for a warm-up on subsets of them; the smallest subset then has a hundred."""
+
 GROWING_ENDS = (0.1, 0.25, 0.4, 0.6)
 """The shares of the warm-up at which subsets of the groups give way to larger ones, and at last to all groups."""
 
@@ -112,7 +115,7 @@ def direct_moves(model: Model) -> Moves:
     For many words, the warm-up finds the topics on growing subsets of the groups.
     """
     of_words, small_prior = Ability.SPARSE in model.family.abilities, _prior_in_warmup(model)
-    if small_prior and model.n_observations > MODERATE:
+    if small_prior and model.n_observations > MODERATE and len(model.all_sizes) >= MANY_GROUPS:
         return [
             ModelPrior(),
             during_warmup(ScaledPrior(LAST_FACTOR), (GROWING_ENDS[-1], LAST_END)),
