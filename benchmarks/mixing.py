@@ -46,7 +46,7 @@ SIZES = {
 
 PARTS = ["simulated", "text", "counts", "time", "score", "cost", "passes"]
 
-LENGTHS = (50, 100, 200, 400, 800)
+LENGTHS = (50, 100, 200, 400)
 """Sweeps of the runs whose scores are compared; half of them are warm-up."""
 
 SHARE = 0.002
